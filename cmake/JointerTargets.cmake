@@ -1,0 +1,41 @@
+# One way to make a target: warnings, sanitizers and include paths are the same everywhere.
+
+# Warnings are errors with the compilers that the tests run with. A newer compiler's new warnings
+# shall not keep a person from building.
+set(werror OFF)
+if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+   OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15))
+  set(werror ON)
+endif()
+option(JOINTER_WERROR "Treat warnings as errors" ${werror})
+option(JOINTER_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+
+add_library(jointer_options INTERFACE)
+target_include_directories(jointer_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+target_compile_options(jointer_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough)
+# A designated initializer that leaves members at their defaults says what it means.
+target_compile_options(jointer_options INTERFACE -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC's flow analysis sees null pointers and overlapping copies inside the standard library's own
+  # code (GCC bugs 105329, 105580).
+  target_compile_options(jointer_options INTERFACE
+    -Wno-null-dereference -Wno-restrict -Wduplicated-cond -Wlogical-op)
+endif()
+if(JOINTER_WERROR)
+  target_compile_options(jointer_options INTERFACE -Werror)
+endif()
+if(JOINTER_SANITIZE)
+  # -fno-sanitize-recover: a finding is a failed test, not a line in a log.
+  set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(jointer_options INTERFACE ${flags})
+  target_link_options(jointer_options INTERFACE ${flags})
+endif()
+
+# jointer_library(name SOURCES ... LINK ...): a static library of one layer.
+function(jointer_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC jointer_options ${arg_LINK})
+endfunction()

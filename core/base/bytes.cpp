@@ -1,0 +1,160 @@
+#include "core/base/bytes.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <vector>
+
+namespace jointer {
+namespace {
+
+// Real captures shrink 10 to 60 times.
+constexpr std::size_t kMostRatio = 400;
+constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
+constexpr std::size_t kMostBytes = (std::size_t{4} << 30) - (1 << 20);  // the JSON parser's limit
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+
+struct CloseFile {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+Result<std::string> read_stream(std::FILE* file, std::string_view name) {
+  std::string bytes;
+  std::vector<char> chunk(1 << 18);
+  while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), file)) {
+    bytes.append(chunk.data(), n);
+    if (bytes.size() > kMostBytes)
+      return input_error("{}: larger than 4 GiB, too large for a capture", name);
+  }
+  if (std::ferror(file) != 0) return input_error("{}: {}", name, std::strerror(errno));
+  return bytes;
+}
+
+std::size_t unpacked_limit(std::size_t packed) {
+  return std::clamp(packed * kMostRatio, kAlwaysAllowed, kMostBytes);
+}
+
+}  // namespace
+
+void PaddedBytes::Free::operator()(char* p) const {
+  std::free(p);
+}
+
+PaddedBytes::PaddedBytes(std::size_t size) : size_(size) {
+  const std::size_t total = (size + kPadding + kHugePage - 1) / kHugePage * kHugePage;
+  if (total <= kHugePage) {
+    data_.reset(static_cast<char*>(std::calloc(size + kPadding, 1)));
+  } else {
+    // Huge pages, where the system has them: a large capture touches thousands of small ones, and
+    // each costs as long as parsing what is in it.
+    data_.reset(static_cast<char*>(std::aligned_alloc(kHugePage, total)));
+    if (data_) {
+      ::madvise(data_.get(), total, MADV_HUGEPAGE);
+      std::fill_n(data_.get() + size, kPadding, '\0');
+    }
+  }
+  if (!data_) throw std::bad_alloc();
+}
+
+PaddedBytes::PaddedBytes(std::string_view text) : PaddedBytes(text.size()) {
+  std::copy(text.begin(), text.end(), data_.get());
+}
+
+Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
+  if (!packed.starts_with(kZstdMagic)) return PaddedBytes(packed);
+  const std::size_t limit = unpacked_limit(packed.size());
+  const auto too_large = [&] {
+    return input_error("{}: {} bytes unpack to over {} MiB, which no capture does; is it one?",
+                       name, packed.size(), limit >> 20);
+  };
+  const unsigned long long declared = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR) {
+    if (declared > limit) return too_large();
+    // The common case: one frame that says its size.
+    PaddedBytes whole(static_cast<std::size_t>(declared));
+    const std::size_t size =
+        ZSTD_decompress(whole.data(), whole.size(), packed.data(), packed.size());
+    if (ZSTD_isError(size) == 0 && size == whole.size()) return whole;
+  }
+
+  const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
+                                                                        ZSTD_freeDCtx);
+  std::string text;
+  std::vector<char> chunk(ZSTD_DStreamOutSize());
+  ZSTD_inBuffer input{packed.data(), packed.size(), 0};
+  std::size_t rest = 0;
+  while (input.pos < input.size) {
+    ZSTD_outBuffer output{chunk.data(), chunk.size(), 0};
+    rest = ZSTD_decompressStream(context.get(), &output, &input);
+    if (ZSTD_isError(rest) != 0)
+      return input_error("{}: damaged zstd data near byte {}: {}", name, input.pos,
+                         ZSTD_getErrorName(rest));
+    text.append(chunk.data(), output.pos);
+    if (text.size() > limit) return too_large();
+  }
+  if (rest != 0)
+    return input_error("{}: the zstd data is cut off after {} bytes; copy the file again", name,
+                       packed.size());
+  return PaddedBytes(text);
+}
+
+Result<PaddedBytes> read_bytes(const std::string& path) {
+  if (path == "-") {
+    JOINTER_TRY(const std::string packed, read_stream(stdin, "standard input"));
+    return unpack(packed, "standard input");
+  }
+  std::error_code status;
+  if (std::filesystem::is_directory(path, status))
+    return input_error("{}: is a folder, not a file", path);
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return input_error("{}: {}", path, std::strerror(errno));
+  JOINTER_TRY(const std::string packed, read_stream(file.get(), path));
+  if (packed.empty()) return input_error("{}: the file is empty", path);
+  return unpack(packed, path);
+}
+
+Result<void> write_bytes(const std::string& path, std::string_view bytes) {
+  std::string packed;
+  if (path.ends_with(".zst")) {
+    packed.resize(ZSTD_compressBound(bytes.size()));
+    const std::size_t size =
+        ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 9);
+    if (ZSTD_isError(size) != 0)
+      return fail(Error::Kind::run, "{}: {}", path, ZSTD_getErrorName(size));
+    packed.resize(size);
+    bytes = packed;
+  }
+  if (path == "-") {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
+      return fail(Error::Kind::run, "standard output: {}", std::strerror(errno));
+    return {};
+  }
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const auto give_up = [&](int error) {
+    ::unlink(temporary.c_str());
+    return fail(Error::Kind::run, "{}: {}", path, std::strerror(error));
+  };
+  {
+    const File file(std::fopen(temporary.c_str(), "wb"));
+    if (!file) return fail(Error::Kind::run, "{}: {}", path, std::strerror(errno));
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
+        std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0)
+      return give_up(errno);
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return give_up(errno);
+  return {};
+}
+
+}  // namespace jointer

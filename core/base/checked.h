@@ -1,0 +1,41 @@
+#pragma once
+
+// Arithmetic on sizes that come from files: a result that does not fit 64 bits is an answer, not
+// undefined behaviour.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace jointer {
+
+inline std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+inline std::optional<std::int64_t> checked_sub(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_sub_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+inline std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+// Counts that only need to stay ordered (FLOPs of absurd shapes) stop at the largest number.
+inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  return checked_add(a, b).value_or(b < 0 ? std::numeric_limits<std::int64_t>::min()
+                                          : std::numeric_limits<std::int64_t>::max());
+}
+
+inline std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
+  return checked_mul(a, b).value_or((a < 0) != (b < 0) ? std::numeric_limits<std::int64_t>::min()
+                                                       : std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace jointer

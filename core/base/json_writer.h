@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace jointer {
+
+// Writes compact JSON by appending to a string; commas come by themselves. For documents too large
+// to build in memory first; small ones use nlohmann::json.
+class JsonWriter {
+ public:
+  void begin_object() { open('{'); }
+  void end_object() { close('}'); }
+  void begin_array() { open('['); }
+  void end_array() { close(']'); }
+  void key(std::string_view name);
+
+  void string(std::string_view text);
+  void integer(std::int64_t number);
+  // As Python reads it back to the same float: the shortest digits, with a point or an exponent.
+  void real(double number);
+  void boolean(bool value) { raw(value ? "true" : "false"); }
+  void null() { raw("null"); }
+  // JSON text, taken as it is.
+  void raw(std::string_view json);
+  // `"key":value,...`, taken as it is; nothing if empty.
+  void raw_members(std::string_view members);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+  void reserve(std::size_t bytes) { text_.reserve(bytes); }
+
+ private:
+  void separate();
+  void open(char bracket);
+  void close(char bracket);
+  void append_escaped(std::string_view text);
+
+  std::string text_;
+  bool needs_comma_ = false;
+};
+
+}  // namespace jointer

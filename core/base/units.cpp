@@ -1,0 +1,85 @@
+#include "core/base/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace jointer {
+namespace {
+
+constexpr std::array<std::string_view, 6> kByteUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+// The number in the largest unit in which it is at least 1 once rounded to three digits.
+template <std::size_t N>
+std::string scaled(double number, double base, const std::array<std::string_view, N>& units) {
+  std::size_t unit = 0;
+  while (unit + 1 < N && std::fabs(number) >= base * 0.9995) {
+    number /= base;
+    ++unit;
+  }
+  return fmt::format("{} {}", format_significant(number), units[unit]);
+}
+
+}  // namespace
+
+std::string format_count(std::int64_t count) {
+  std::string digits = std::to_string(count);
+  const std::size_t first = count < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string format_significant(double number) {
+  if (!std::isfinite(number)) return std::isnan(number) ? "-" : number > 0 ? "inf" : "-inf";
+  const double size = std::fabs(number);
+  if (size == 0) return "0";
+  if (size >= 999.5) return format_count(std::llround(number));
+  // Digits after the point: three in all.
+  int decimals = 2 - static_cast<int>(std::floor(std::log10(size) + 1e-12));
+  if (size * std::pow(10, decimals) >= 999.5) --decimals;
+  return fmt::format("{:.{}f}", number, std::clamp(decimals, 0, 12));
+}
+
+std::string format_tick_bytes(std::int64_t bytes) {
+  std::size_t unit = 0;
+  while (unit + 1 < kByteUnits.size() && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kByteUnits[unit]);
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  if (bytes > -1024 && bytes < 1024) return fmt::format("{} B", bytes);
+  return scaled(static_cast<double>(bytes), 1024, kByteUnits);
+}
+
+std::string format_ms(double milliseconds) {
+  static constexpr std::array<std::string_view, 4> kUnits{"ns", "us", "ms", "s"};
+  if (std::fabs(milliseconds) < 1e-9) return "0 ms";
+  return scaled(milliseconds * 1e6, 1000, kUnits);
+}
+
+std::string format_flops(double flops) {
+  static constexpr std::array<std::string_view, 6> kUnits{"FLOP",  "kFLOP", "MFLOP",
+                                                          "GFLOP", "TFLOP", "PFLOP"};
+  return scaled(flops, 1000, kUnits);
+}
+
+std::string format_rate(double flops_per_second) {
+  static constexpr std::array<std::string_view, 6> kUnits{"FLOP/s",  "kFLOP/s", "MFLOP/s",
+                                                          "GFLOP/s", "TFLOP/s", "PFLOP/s"};
+  return scaled(flops_per_second, 1000, kUnits);
+}
+
+std::string format_percent(double fraction) {
+  return fmt::format("{} %", format_significant(fraction * 100));
+}
+
+}  // namespace jointer

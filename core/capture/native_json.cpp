@@ -1,0 +1,71 @@
+#include "core/capture/native_json.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace jointer::native {
+namespace {
+
+std::string_view trimmed(std::string_view token) {
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  return token;
+}
+
+}  // namespace
+
+std::string_view raw(json::value value) {
+  const json::json_type type = value.type();
+  if (type == json::json_type::object || type == json::json_type::array)
+    return trimmed(simdjson::to_json_string(value).value());
+  return trimmed(value.raw_json_token());
+}
+
+void check_json(std::string_view text) {
+  if (!nlohmann::json::accept(text)) give_up("invalid JSON near `{}`", text.substr(0, 40));
+}
+
+std::int64_t to_int(std::string_view token) {
+  std::int64_t number = 0;
+  const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
+  if (status == std::errc::result_out_of_range)
+    give_up("number {} does not fit 64 bits", token.substr(0, 40));
+  if (status != std::errc{} || end != token.data() + token.size())
+    give_up("`{}` is not a whole number", token.substr(0, 40));
+  return number;
+}
+
+std::int64_t get_int(json::value value) {
+  const json::json_type type = value.type();
+  const std::string_view token = raw(value);
+  if (type != json::json_type::number)
+    give_up("a whole number is expected, not `{}`", token.substr(0, 40));
+  return to_int(token);
+}
+
+std::optional<std::int64_t> get_bound(json::value value) {
+  switch (value.type()) {
+    case json::json_type::number:
+      return to_int(raw(value));
+    case json::json_type::string: {
+      const std::string_view text = get_text(value);
+      std::int64_t number = 0;
+      const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (status == std::errc{} && end == text.data() + text.size()) return number;
+      return std::nullopt;
+    }
+    default:
+      raw(value);
+      return std::nullopt;
+  }
+}
+
+void append_member(std::string& members, std::string_view key, json::value value) {
+  if (!members.empty()) members += ',';
+  members += nlohmann::json(key).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  members += ':';
+  const std::string_view text = raw(value);
+  check_json(text);
+  members += text;
+}
+
+}  // namespace jointer::native

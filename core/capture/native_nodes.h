@@ -1,0 +1,65 @@
+#pragma once
+
+// Reads the `nodes` of a native capture into a graph. Private to core/capture/native_*.cpp.
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/capture/native_json.h"
+#include "core/graph/graph.h"
+
+namespace jointer::native {
+
+// The tables that nodes point into: where this part's entries start in the graph, how many it has.
+struct Tables {
+  struct Range {
+    std::size_t first = 0, count = 0;
+  };
+  Range storages, modules, stacks;
+};
+
+class NodeReader {
+ public:
+  NodeReader(Graph& graph, PartId part, const Tables& tables)
+      : graph_(graph), part_(part), tables_(tables) {}
+
+  // Appends the node to the graph. Throws Failure or simdjson_error.
+  void read(json::object object);
+  // Throws Failure if a node read a name that no node before it has. Call after the last node.
+  void check_references() const;
+  // The node being read, for messages; empty before its name is known.
+  [[nodiscard]] const std::string& current() const { return name_; }
+
+ private:
+  void read_member(Node& node, std::string_view key, json::value value);
+  Argument read_argument(json::value value, int depth);
+  Argument read_object_argument(json::value value, int depth);
+  Argument read_children(Argument::Kind kind, json::array array, int depth);
+  Argument read_dict(json::object object, int depth);
+  Argument read_number(std::string_view token);
+  Argument raw_argument(std::string_view text);
+  Value read_value(json::value value, int depth);
+  Value read_list(json::array array, int depth);
+  Value read_value_dict(json::object object, int depth);
+  Value read_tensor(json::object object);
+  Dim read_dim(json::value value);
+  void read_dims(json::array array, std::vector<Dim>& dims);
+  NodeId resolve(std::string_view name);
+  StringId intern(json::value value) { return graph_.intern(get_text(value)); }
+  StringId intern_raw(json::value value);
+  template <class Id>
+  Id table_entry(json::value value, Tables::Range range, const char* table);
+
+  Graph& graph_;
+  PartId part_;
+  const Tables& tables_;
+  std::string name_;
+  std::vector<Argument> arguments_;  // a stack: children of the lists being read
+  std::vector<Value> values_;        // likewise
+  std::vector<Dim> shape_, stride_;
+  std::unordered_set<StringId> checked_;  // raw texts that are known to be valid JSON
+  std::string missing_, missing_reader_;  // the first name that could not be resolved
+};
+
+}  // namespace jointer::native

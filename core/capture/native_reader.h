@@ -1,0 +1,28 @@
+#pragma once
+
+// Reads the native capture format, version 1 (`jointer-capture`): one JSON document, or a pair of
+// them. What this version does not know is kept, so that writing gives the same document again.
+
+#include <string_view>
+
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+#include "core/capture/progress.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Whether the bytes look like a native capture (a JSON object that names the format early on).
+bool is_native_capture(std::string_view bytes);
+
+// A capture of any kind; a document of kind `pair` becomes one graph of two parts. `name` is the
+// file's, for messages. Error: one line with the file, the place and what is wrong.
+Result<Graph> read_native(std::string_view name, const PaddedBytes& bytes,
+                          const Progress& progress = {});
+
+// Two captures as the halves of one partition.
+Result<Graph> read_native_pair(std::string_view forward_name, const PaddedBytes& forward,
+                               std::string_view backward_name, const PaddedBytes& backward,
+                               const Progress& progress = {});
+
+}  // namespace jointer

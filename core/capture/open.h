@@ -1,0 +1,62 @@
+#pragma once
+
+// Opening whatever a person has: the readers, and which one a file is for.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+#include "core/capture/progress.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// A file's bytes, unpacked, under the name that messages use.
+struct CaptureFile {
+  std::string name;
+  PaddedBytes bytes;
+};
+
+// One graph of a file or folder that may hold several.
+struct GraphEntry {
+  std::string name;  // "rank 0, 0/0, aot_joint_graph"
+  std::optional<CaptureKind> kind;
+  std::optional<std::int64_t> rank;
+  std::size_t nodes = 0;  // 0 where counting would mean reading
+  std::string file;       // which file of a folder
+};
+
+// One format. A reader recognizes its files by their content, lists the graphs in them (one, for
+// most), and reads one. To add a format: write these three functions and add it to
+// capture_readers(); CONTRIBUTING.md walks through it.
+struct CaptureReader {
+  std::string_view name;     // "native capture"
+  std::string_view pattern;  // for file dialogs: "*.json *.json.zst"
+  bool (*recognizes)(std::string_view bytes);
+  Result<std::vector<GraphEntry>> (*list)(const CaptureFile& file);
+  Result<Graph> (*read)(const CaptureFile& file, std::size_t index, const Progress& progress);
+};
+
+// In the order in which they are asked.
+std::span<const CaptureReader> capture_readers();
+
+// Graphs in a file or a folder (a TORCH_TRACE folder: those of every log, by rank). Error (input):
+// unreadable, or of no known format.
+Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
+
+struct OpenRequest {
+  std::string path;                  // `-` is standard input
+  std::string backward;              // the other half of a pair, or empty
+  std::optional<std::size_t> index;  // which graph of several
+  Assumptions assumptions;
+  Progress progress;
+};
+
+// Error (usage): several graphs and no index; the message lists them. Error (input): as above.
+Result<Graph> open_graph(const OpenRequest& request);
+
+}  // namespace jointer

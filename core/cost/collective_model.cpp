@@ -1,0 +1,83 @@
+// How long a collective takes: a start-up time that grows with the number of steps, and the time of
+// its bytes over the slower of two links.
+//
+// Terms
+//   S      bytes: all of the gathered output of an all-gather, all of the input of a
+//   reduce-scatter,
+//          the tensor of an all-reduce, what one rank sends in an all-to-all.
+//   n, m   ranks, and nodes they are spread over; r ranks on the node with the fewest.
+//   B, b   bytes a second that one device moves inside its node, and through its share of the
+//          network (peak times efficiency, from the device description).
+//
+// Model
+//   inside a node   each rank moves S (n-1)/n over NVLink or the like: S (n-1)/n / B
+//   between nodes   each node moves S (m-1)/m through the r network cards of its ranks in the
+//   group:
+//                   S (m-1)/m / (r b). An all-to-all has no shortcut: each rank sends S (n-r)/n of
+//                   its own over its own card, and S (r-1)/n inside.
+//   Both go on at once, so the larger counts; an all-reduce is a reduce-scatter and an all-gather,
+//   so twice. Start-up: a base, plus a step for each of n-1 neighbours in the ring (2(n-1) for an
+//   all-reduce), where as many as there are nodes cross the network.
+//
+// Cost: constant. Source: the usual alpha-beta account of ring algorithms; NCCL's step latencies
+// (nccl/src/graph/tuning.cc). Deviation from torch 2.11 (torch_nccl.cpp): torch assumes LL, two
+// channels and the whole group's traffic through one card, which makes large collectives between
+// nodes several times too slow.
+
+#include "core/cost/collective_model.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+
+GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node) {
+  GroupPlacement placement{.ranks = graph.group_size(collective)};
+  std::map<std::int64_t, std::int64_t> per_node;
+  if (collective.group)
+    for (const std::int32_t rank : graph.group(collective.group).ranks)
+      ++per_node[rank / std::max<std::int64_t>(gpus_per_node, 1)];
+  if (per_node.empty()) per_node[0] = placement.ranks;
+  placement.nodes = static_cast<std::int64_t>(per_node.size());
+  placement.ranks_per_node =
+      std::min_element(per_node.begin(), per_node.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second;
+      })->second;
+  return placement;
+}
+
+std::int64_t collective_bytes(const Graph& graph, const Node& collective) {
+  std::int64_t in = 0;
+  for (const NodeId input : graph.inputs(collective))
+    in = saturating_add(in, graph.output_bytes(graph.node(input)));
+  return std::max(in, graph.output_bytes(collective));
+}
+
+double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& placement,
+                     const DeviceDescription& device) {
+  if (placement.ranks <= 1) return 0;
+  const auto n = static_cast<double>(placement.ranks);
+  const auto m = static_cast<double>(placement.nodes);
+  const auto r = static_cast<double>(std::max<std::int64_t>(placement.ranks_per_node, 1));
+  const auto size = static_cast<double>(bytes);
+  const DeviceDescription::Links& links = device.links;
+  const double inside = links.intra_gbps * links.intra_efficiency * 1e6;  // bytes a millisecond
+  const double between = links.inter_gbps * links.inter_efficiency * 1e6;
+
+  double intra_ms = size * (n - 1) / n / inside;
+  double inter_ms = m > 1 ? size * (m - 1) / m / (r * between) : 0;
+  if (kind == CollectiveKind::all_to_all) {
+    intra_ms = size * (r - 1) / n / inside;
+    inter_ms = m > 1 ? size * (n - r) / n / between : 0;
+  }
+  if (m > 1 && r == 1) intra_ms = 0;  // nothing stays inside a node
+  const double rounds = kind == CollectiveKind::all_reduce ? 2 : 1;
+  const double crossing = m > 1 ? m - 1 : 0;
+  const double latency_us = links.base_us + rounds * ((n - 1 - crossing) * links.intra_step_us +
+                                                      crossing * links.inter_step_us);
+  return latency_us / 1e3 + rounds * std::max(intra_ms, inter_ms);
+}
+
+}  // namespace jointer

@@ -1,0 +1,98 @@
+#include "core/cost/estimator.h"
+
+#include <array>
+#include <charconv>
+
+#include "core/cost/roofline.h"
+#include "core/cost/simple.h"
+#include "core/cost/torch_estimator.h"
+
+namespace jointer {
+namespace {
+
+// The constants in `simple{coll_us=20,mem_gbs=2000}`.
+Result<SimpleCosts> parse_simple(std::string_view text) {
+  SimpleCosts costs;
+  const std::array<std::pair<std::string_view, double*>, 4> constants{{
+      {"coll_us", &costs.coll_us},
+      {"coll_gbs", &costs.coll_gbs},
+      {"tflops", &costs.tflops},
+      {"mem_gbs", &costs.mem_gbs},
+  }};
+  if (text.empty()) return costs;
+  if (text.front() != '{' || text.back() != '}')
+    return fail(Error::Kind::usage, "`simple{}`: constants are written simple{{coll_us=20,...}}",
+                text);
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    const auto equals = item.find('=');
+    bool found = false;
+    for (const auto& [name, value] : constants) {
+      if (equals == std::string_view::npos || item.substr(0, equals) != name) continue;
+      const std::string_view digits = item.substr(equals + 1);
+      const auto [end, status] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), *value);
+      found = status == std::errc{} && end == digits.data() + digits.size() &&
+              (*value > 0 || (name == "coll_us" && *value >= 0));
+    }
+    if (!found)
+      return fail(Error::Kind::usage,
+                  "`{}` is not coll_us, coll_gbs, tflops or mem_gbs with a number above 0", item);
+  }
+  return costs;
+}
+
+}  // namespace
+
+std::string_view to_string(NodeCost::Limit limit) {
+  switch (limit) {
+    case NodeCost::Limit::none:
+      return "none";
+    case NodeCost::Limit::compute:
+      return "compute";
+    case NodeCost::Limit::memory:
+      return "memory";
+    case NodeCost::Limit::launch:
+      return "launch";
+    case NodeCost::Limit::transfer:
+      return "host link";
+    case NodeCost::Limit::network:
+      return "network";
+    case NodeCost::Limit::latency:
+      return "latency";
+    case NodeCost::Limit::given:
+      return "given";
+  }
+  return "";
+}
+
+Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request) {
+  if (request.gpus_per_node < 1)
+    return fail(Error::Kind::usage, "a node has at least one GPU, not {}", request.gpus_per_node);
+  JOINTER_TRY(DeviceDescription device, load_device(request.device));
+  const std::string_view name = request.name;
+  if (name == "roofline")
+    return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
+  if (name == "torch-2.11") return std::make_unique<TorchEstimator>(std::move(device));
+  if (name.starts_with("simple")) {
+    JOINTER_TRY(const SimpleCosts costs, parse_simple(name.substr(6)));
+    return std::make_unique<SimpleEstimator>(costs, std::move(device));
+  }
+  return fail(Error::Kind::usage,
+              "there is no estimator `{}`; there are roofline, simple and torch-2.11", name);
+}
+
+std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {
+  std::vector<NodeCost> costs(graph.node_count());
+  for (const NodeId id : graph.order()) costs[id.index()] = estimator.estimate(graph, id);
+  return costs;
+}
+
+std::string_view default_device(const Graph& graph) {
+  return graph.main_device() == DeviceType::cpu ? "cpu" : "h100";
+}
+
+}  // namespace jointer

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/ops/flops.h"
+
+namespace jointer {
+
+// FLOPs of a node at the current symbolic sizes. A higher-order operator that runs another one (a
+// random state around attention) counts that one.
+Flops node_flops(const Graph& graph, const Node& node);
+
+struct GraphFlops {
+  std::int64_t forward = 0, backward = 0, total = 0, torch_registry = 0;
+};
+GraphFlops graph_flops(const Graph& graph);
+
+}  // namespace jointer

@@ -1,0 +1,133 @@
+// Terms
+//   FLOPs     node_flops: what the operator's formula counts. Causal attention computes about half
+//   of
+//             the square that the formula counts, so half of it is charged.
+//   bytes     node_traffic: each input and output once.
+//   tiles     a matrix product is cut into tiles of 128 x 128 outputs, one a multiprocessor at a
+//             time; the last round of tiles is seldom full, which is what makes small products
+//             slow.
+//
+// Time of a kernel: max(FLOPs / (peak * efficiency * fill), bytes / (bandwidth * efficiency),
+// kernel_us), where fill is tiles / (rounds * multiprocessors). Host: operator_us for every call,
+// and launch_us or collective_us for what runs on the device.
+//
+// Cost: constant a node. Source: the roofline model; efficiencies and where they come from are in
+// resources/devices/*.json.
+
+#include "core/cost/roofline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/cost/collective_model.h"
+#include "core/cost/node_flops.h"
+#include "core/cost/traffic.h"
+
+namespace jointer {
+namespace {
+
+constexpr double kTile = 128;
+
+std::int64_t to_ns(double microseconds) {
+  // A year is as good as for ever, and keeps sums within 64 bits.
+  constexpr double kMost = 365.0 * 24 * 3600 * 1e6;
+  return std::llround(std::min(microseconds, kMost) * 1e3);
+}
+
+bool is_attention(std::string_view packet) {
+  return packet.find("attention") != std::string_view::npos;
+}
+
+bool is_causal(const Graph& graph, const Node& node) {
+  const Argument* causal = graph.argument(node, "is_causal");
+  return causal != nullptr && causal->kind == Argument::Kind::boolean && causal->integer != 0;
+}
+
+// How well the tiles of an [.., m, n] product fill the multiprocessors.
+double fill(const Graph& graph, const Node& node, std::int64_t units) {
+  const Tensor* out = graph.single_tensor(node);
+  if (out == nullptr || out->rank < 2) return 1;
+  const auto shape = graph.shape(*out);
+  double tiles = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const auto size = static_cast<double>(std::max<std::int64_t>(shape[i].value, 1));
+    tiles *= i + 2 < shape.size() ? size : std::ceil(size / kTile);
+  }
+  const auto width = static_cast<double>(units);
+  return tiles / (std::ceil(tiles / width) * width);
+}
+
+}  // namespace
+
+std::string RooflineEstimator::description() const {
+  return fmt::format("roofline, {}, {} GPUs a node", device_.name, gpus_per_node_);
+}
+
+double RooflineEstimator::compute_us(const Graph& graph, const Node& node,
+                                     std::int64_t flops) const {
+  if (flops == 0) return 0;
+  const std::string_view packet = graph.op(node).packet();
+  const auto tensors = graph.tensors(node);
+  const DType type = tensors.empty() ? DType::float32 : tensors.front().dtype;
+  double work = static_cast<double>(flops);
+  double efficiency = device_.efficiency.matmul;
+  if (is_attention(packet) || graph.op(node).has(OperatorTag::higher_order)) {
+    const bool backward = packet.find("backward") != std::string_view::npos;
+    efficiency =
+        backward ? device_.efficiency.attention_backward : device_.efficiency.attention_forward;
+    if (is_causal(graph, node)) work /= 2;
+  } else {
+    efficiency *= fill(graph, node, device_.matmul_units);
+  }
+  return work / (device_.peak_flops(type) * efficiency) * 1e6;
+}
+
+NodeCost RooflineEstimator::estimate(const Graph& graph, NodeId id) const {
+  const Node& node = graph.node(id);
+  if (node.kind != NodeKind::call) return {};
+  NodeCost cost{.host_ns = to_ns(device_.host.operator_us)};
+  if (graph.is_collective_start(node)) {
+    const GroupPlacement placement = place_group(graph, node, gpus_per_node_);
+    const std::int64_t bytes = collective_bytes(graph, node);
+    const CollectiveKind kind = graph.op(node).collective;
+    const double ms = collective_ms(kind, bytes, placement, device_);
+    const double latency_ms = collective_ms(kind, 0, placement, device_);
+    cost.lane = NodeCost::Lane::collective;
+    cost.limit = latency_ms * 2 > ms ? NodeCost::Limit::latency : NodeCost::Limit::network;
+    cost.ns = to_ns(ms * 1e3);
+    cost.host_ns += to_ns(device_.host.collective_us);
+    return cost;
+  }
+
+  const Traffic traffic = node_traffic(graph, node);
+  switch (traffic.kind) {
+    case Traffic::Kind::none:
+      return cost;
+    case Traffic::Kind::host:
+      // A few bytes on the CPU: the call is what takes time.
+      return cost;
+    case Traffic::Kind::transfer:
+      cost.lane = NodeCost::Lane::compute;
+      cost.limit = NodeCost::Limit::transfer;
+      cost.blocks_host = traffic.blocks_host;
+      cost.ns = to_ns(std::max(static_cast<double>(traffic.bytes) / (device_.host_gbps * 1e3),
+                               device_.kernel_us));
+      cost.host_ns += to_ns(device_.host.launch_us);
+      return cost;
+    case Traffic::Kind::kernel:
+      break;
+  }
+  const double arithmetic = compute_us(graph, node, node_flops(graph, node).total);
+  const double memory =
+      static_cast<double>(traffic.bytes) / (device_.memory_gbps * device_.efficiency.memory * 1e3);
+  const double longest = std::max({arithmetic, memory, device_.kernel_us});
+  cost.lane = NodeCost::Lane::compute;
+  cost.limit = longest <= device_.kernel_us ? NodeCost::Limit::launch
+               : arithmetic >= memory       ? NodeCost::Limit::compute
+                                            : NodeCost::Limit::memory;
+  cost.ns = to_ns(longest);
+  cost.host_ns += to_ns(device_.host.launch_us);
+  return cost;
+}
+
+}  // namespace jointer

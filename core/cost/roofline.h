@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/cost/estimator.h"
+
+namespace jointer {
+
+// A kernel takes as long as its arithmetic or its memory traffic needs at the efficiencies that the
+// device description states, and at least a launch; collectives by collective_model.h.
+class RooflineEstimator final : public Estimator {
+ public:
+  RooflineEstimator(DeviceDescription device, std::int64_t gpus_per_node)
+      : device_(std::move(device)), gpus_per_node_(gpus_per_node) {}
+
+  [[nodiscard]] std::string description() const override;
+  [[nodiscard]] const DeviceDescription& device() const override { return device_; }
+  [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
+
+ private:
+  [[nodiscard]] double compute_us(const Graph& graph, const Node& node, std::int64_t flops) const;
+
+  DeviceDescription device_;
+  std::int64_t gpus_per_node_;
+};
+
+}  // namespace jointer

@@ -1,0 +1,78 @@
+#include "core/cost/simple.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/checked.h"
+#include "core/cost/node_flops.h"
+
+namespace jointer {
+namespace {
+
+std::int64_t to_ns(double milliseconds) {
+  return std::llround(std::min(milliseconds, 1e12) * 1e6);
+}
+
+// Every storage of the outputs is one of the inputs'.
+bool returns_inputs(const Graph& graph, const Node& node) {
+  for (const Tensor& out : graph.tensors(node)) {
+    bool found = false;
+    for (const NodeId input : graph.inputs(node))
+      for (const Tensor& in : graph.tensors(input)) found = found || in.storage == out.storage;
+    if (!found) return false;
+  }
+  return true;
+}
+
+std::int64_t input_bytes(const Graph& graph, const Node& node) {
+  std::int64_t sum = 0;
+  for (const NodeId input : graph.inputs(node))
+    sum = saturating_add(sum, graph.output_bytes(graph.node(input)));
+  return sum;
+}
+
+std::int64_t first_argument_bytes(const Graph& graph, const Node& node) {
+  std::int64_t sum = 0;
+  const auto add = [&](const auto& self, const Argument& a) -> void {
+    if (a.kind == Argument::Kind::node)
+      sum = saturating_add(sum, graph.output_bytes(graph.node(a.node())));
+    for (const Argument& child : graph.children(a)) self(self, child);
+  };
+  if (const auto args = graph.args(node); !args.empty()) add(add, args.front());
+  return sum;
+}
+
+}  // namespace
+
+std::string SimpleEstimator::description() const {
+  return fmt::format("simple: {:g} us + bytes / {:g} GB/s, {:g} TFLOP/s, {:g} GB/s", costs_.coll_us,
+                     costs_.coll_gbs, costs_.tflops, costs_.mem_gbs);
+}
+
+NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
+  const Node& node = graph.node(id);
+  NodeCost cost{.limit = NodeCost::Limit::given};
+  if (node.kind != NodeKind::call || node.tensor_count == 0) return {};
+  const OperatorInfo& op = graph.op(node);
+  if (op.is_wait || op.is_getitem) return {};
+  if (graph.is_collective_start(node)) {
+    const std::int64_t bytes =
+        std::max(first_argument_bytes(graph, node), graph.output_bytes(node));
+    cost.lane = NodeCost::Lane::collective;
+    if (graph.group_size(node) > 1)
+      cost.ns = to_ns(costs_.coll_us / 1e3 + static_cast<double>(bytes) / (costs_.coll_gbs * 1e6));
+    return cost;
+  }
+  cost.lane = NodeCost::Lane::compute;
+  if (is_in_torch_registry(op.packet())) {
+    cost.ns =
+        to_ns(static_cast<double>(node_flops(graph, node).torch_registry) / (costs_.tflops * 1e9));
+    return cost;
+  }
+  if (!op.mutates() && returns_inputs(graph, node)) return {};
+  const std::int64_t bytes = saturating_add(input_bytes(graph, node), graph.output_bytes(node));
+  cost.ns = to_ns(static_cast<double>(bytes) / (costs_.mem_gbs * 1e6));
+  return cost;
+}
+
+}  // namespace jointer

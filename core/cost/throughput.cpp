@@ -1,0 +1,164 @@
+#include "core/cost/throughput.h"
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<double> number(const Json& info, const char* key) {
+  const auto it = info.find(key);
+  if (it == info.end() || !it->is_number() || !(it->get<double>() > 0)) return std::nullopt;
+  return it->get<double>();
+}
+
+// "TP=2 x CP=2 x FSDP=4": the product of TP, CP and PP.
+double degree_from_text(const std::string& parallel) {
+  static const std::regex kDegree(R"((TP|CP|PP)\s*=\s*(\d{1,6}))", std::regex::icase);
+  double degree = 1;
+  for (std::sregex_iterator it(parallel.begin(), parallel.end(), kDegree), end; it != end; ++it)
+    degree *= std::stod((*it)[2]);
+  return degree;
+}
+
+// The size of groups whose description ends in tp, cp or pp (mesh_tp).
+double degree_from_groups(const Graph& graph) {
+  double degree = 1;
+  for (std::size_t i = 0; i < graph.group_count(); ++i) {
+    const ProcessGroup& group = graph.group(GroupId(i));
+    const std::string_view desc = graph.text(group.desc);
+    for (const std::string_view suffix : {"tp", "cp", "pp"}) {
+      const bool whole = desc == suffix || (desc.ends_with(suffix) && desc.size() > 2 &&
+                                            desc[desc.size() - 3] == '_');
+      if (whole && !group.ranks.empty()) degree *= static_cast<double>(group.ranks.size());
+    }
+  }
+  return degree;
+}
+
+// Elements of this rank's parameters, all and those of embeddings.
+struct LocalParameters {
+  double all = 0, embedding = 0;
+};
+LocalParameters local_parameters(const Graph& graph) {
+  LocalParameters local;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
+    const auto elements =
+        n.tensor_count > 0 ? static_cast<double>(graph.numel(graph.tensors(n).front())) : 0.0;
+    local.all += elements;
+    if (graph.text(n.role_target).find("embed") != std::string_view::npos)
+      local.embedding += elements;
+  }
+  return local;
+}
+
+// Query heads times head size of the first attention, on this rank.
+std::optional<double> local_attention_width(const Graph& graph) {
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call ||
+        graph.target(n).find("scaled_dot_product") == std::string_view::npos)
+      continue;
+    for (const Argument& a : graph.args(n)) {
+      if (a.kind != Argument::Kind::node) continue;
+      const Tensor* query = graph.single_tensor(graph.node(a.node()));
+      if (query == nullptr || query->rank != 4) return std::nullopt;
+      const auto shape = graph.shape(*query);
+      return static_cast<double>(shape[1].value) * static_cast<double>(shape[3].value);
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_mixture_of_experts(const Graph& graph) {
+  for (std::size_t i = 0; i < graph.operator_count(); ++i)
+    if (graph.op(OperatorId(i)).name.find("grouped_mm") != std::string::npos) return true;
+  return false;
+}
+
+// batch x sequence of the token ids: the first two-dimensional integer input.
+std::optional<double> token_ids(const Graph& graph) {
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::placeholder || n.role != Role::input) continue;
+    const Tensor* t = graph.single_tensor(n);
+    if (t != nullptr && t->rank == 2 && t->dtype == DType::int64)
+      return static_cast<double>(graph.numel(*t));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> ModelFacts::flops_per_token() const {
+  if (!parameters || !embedding_parameters || !layers || !attention_width || !sequence)
+    return std::nullopt;
+  return 6 * (*parameters - *embedding_parameters) + 12 * *layers * *attention_width * *sequence;
+}
+
+ModelFacts find_model_facts(const Graph& graph) {
+  ModelFacts facts;
+  std::string_view text = graph.part(PartId(0)).info;
+  const Json info = Json::parse(text.begin(), text.end(), nullptr, false);
+  const Json& known = info.is_object() ? info : Json::object();
+
+  const auto parallel = known.find("parallel");
+  if (const auto degree = number(known, "non_data_parallel_degree"))
+    facts.non_data_parallel_degree = *degree;
+  else if (parallel != known.end() && parallel->is_string())
+    facts.non_data_parallel_degree = degree_from_text(parallel->get<std::string>());
+  else
+    facts.non_data_parallel_degree = degree_from_groups(graph);
+
+  facts.layers = number(known, "layers");
+  facts.sequence = number(known, "seq_len");
+  if (const auto batch = number(known, "local_batch_size"); batch && facts.sequence) {
+    facts.local_tokens = *batch * *facts.sequence;
+  } else if ((facts.local_tokens = token_ids(graph))) {
+    facts.derived.emplace_back("local tokens: from the shape of the token ids");
+  }
+
+  // Of a mixture of experts only the parameters that a token meets count, which `parameters` is
+  // not.
+  facts.parameters = number(known, "active_parameters");
+  if (!facts.parameters && !is_mixture_of_experts(graph))
+    facts.parameters = number(known, "parameters");
+  facts.embedding_parameters = number(known, "embedding_parameters");
+  if (!facts.embedding_parameters && facts.parameters) {
+    const LocalParameters local = local_parameters(graph);
+    if (local.embedding > 0) {
+      facts.embedding_parameters = local.embedding * *facts.parameters / local.all;
+      facts.derived.emplace_back(
+          "embedding parameters: this rank's share, scaled to the whole model");
+    }
+  }
+  const auto heads = number(known, "heads"), head_size = number(known, "head_size");
+  if (heads && head_size) {
+    facts.attention_width = *heads * *head_size;
+  } else if (const auto local = local_attention_width(graph)) {
+    facts.attention_width = *local * facts.non_data_parallel_degree;
+    facts.derived.emplace_back("heads x head size: from the first attention's query");
+  }
+  return facts;
+}
+
+Throughput throughput(const ModelFacts& facts, std::int64_t graph_flops, std::int64_t step_ns,
+                      const DeviceDescription& device) {
+  Throughput result;
+  if (step_ns <= 0) return result;
+  const double seconds = static_cast<double>(step_ns) / 1e9;
+  result.hardware_tflops = static_cast<double>(graph_flops) / seconds / 1e12;
+  if (!facts.local_tokens) return result;
+  result.tokens_per_second = *facts.local_tokens / seconds / facts.non_data_parallel_degree;
+  if (const auto per_token = facts.flops_per_token()) {
+    result.tflops = *result.tokens_per_second * *per_token / 1e12;
+    result.mfu = *result.tflops * 1e12 / device.peak_flops(DType::bfloat16);
+  }
+  return result;
+}
+
+}  // namespace jointer

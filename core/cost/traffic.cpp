@@ -1,0 +1,97 @@
+#include "core/cost/traffic.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+// Elements that are really there: a dimension of stride 0 repeats one.
+std::int64_t touched_bytes(const Graph& graph, const Tensor& t) {
+  const auto shape = graph.shape(t), stride = graph.stride(t);
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool repeats = t.has(Tensor::has_stride) && stride[i].value == 0 && shape[i].value > 0;
+    if (!repeats) elements = saturating_mul(elements, shape[i].value);
+  }
+  return saturating_mul(elements, item_size(t.dtype));
+}
+
+bool is_one_of(std::string_view packet, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), packet) != names.end();
+}
+
+// Takes rows of its first argument: reads as much of it as it writes.
+bool is_lookup(std::string_view packet) {
+  static constexpr std::array<std::string_view, 6> kLookups{
+      "aten.embedding", "aten.index",         "aten.index_select",
+      "aten.gather",    "aten._unsafe_index", "aten.take_along_dim"};
+  return is_one_of(packet, kLookups);
+}
+
+// Only asks for memory.
+bool is_allocation(std::string_view packet) {
+  static constexpr std::array<std::string_view, 5> kAllocations{
+      "aten.empty", "aten.new_empty", "aten.empty_like", "aten.empty_strided",
+      "aten.new_empty_strided"};
+  return is_one_of(packet, kAllocations);
+}
+
+bool any_on(const Graph& graph, std::span<const Tensor> tensors, DeviceType device) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [&](const Tensor& t) { return graph.device_type(t) == device; });
+}
+
+}  // namespace
+
+Traffic node_traffic(const Graph& graph, const Node& node) {
+  if (node.kind != NodeKind::call) return {};
+  const OperatorInfo& op = graph.op(node);
+  if (op.is_wait || op.is_getitem || op.has(OperatorTag::python)) return {};
+  const std::string_view packet = op.packet();
+  if (is_allocation(packet)) return {};
+  const auto outputs = graph.tensors(node);
+  if (op.is_view()) return {};
+
+  const DeviceType device = graph.main_device();
+  bool any_input = false, input_on_device = false;
+  std::int64_t read = 0;
+  for (const NodeId input : graph.inputs(node)) {
+    const auto tensors = graph.tensors(input);
+    any_input = any_input || !tensors.empty();
+    input_on_device = input_on_device || any_on(graph, tensors, device);
+    for (const Tensor& t : tensors) read = saturating_add(read, touched_bytes(graph, t));
+  }
+  std::int64_t written = 0;
+  for (const Tensor& t : outputs) written = saturating_add(written, touched_bytes(graph, t));
+
+  if (outputs.empty()) {
+    // A number taken from a tensor: the CPU waits for it, whatever it is used for.
+    if (op.has(OperatorTag::data_dependent) && input_on_device)
+      return {.kind = Traffic::Kind::transfer, .bytes = read, .blocks_host = true};
+    // Conditions that are checked cost nothing; a higher-order operator without values may be
+    // anything, but says nothing.
+    return {};
+  }
+  const bool output_on_device = any_on(graph, outputs, device);
+  if (!output_on_device && !input_on_device)
+    return {.kind = Traffic::Kind::host, .bytes = saturating_add(read, written)};
+  if (any_input && output_on_device != input_on_device)
+    return {.kind = Traffic::Kind::transfer,
+            .bytes = std::max(written, std::int64_t{1}),
+            .blocks_host = !output_on_device};
+
+  if (is_lookup(packet)) {
+    // The table counts as what is taken from it; the indices are read as they are.
+    std::int64_t table = 0;
+    if (const auto inputs = graph.inputs(node); !inputs.empty())
+      for (const Tensor& t : graph.tensors(inputs.front()))
+        table = saturating_add(table, touched_bytes(graph, t));
+    read = read - table + std::min(table, written);
+  }
+  return {.kind = Traffic::Kind::kernel, .bytes = saturating_add(read, written)};
+}
+
+}  // namespace jointer

@@ -1,0 +1,19 @@
+#include "core/graph/complete.h"
+
+#include "core/graph/derive.h"
+#include "core/graph/validate.h"
+
+namespace jointer {
+
+Result<void> complete(Graph& graph) {
+  derive_phases(graph);
+  derive_roles(graph);
+  JOINTER_CHECK(link_pair(graph));
+  JOINTER_CHECK(graph.finish());
+  JOINTER_CHECK(validate(graph));
+  for (std::string& warning : find_warnings(graph))
+    graph.add_fact(Fact::Kind::warning, std::move(warning));
+  return {};
+}
+
+}  // namespace jointer

@@ -1,0 +1,295 @@
+#include "core/graph/derive.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::json;
+
+Json parse_json(std::string_view text) {
+  return Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+}
+
+std::string text_member(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+// The innermost description: a tensor subclass wraps what it is made of.
+const Json* base_descriptor(const Json& descriptor) {
+  const Json* at = &descriptor;
+  for (int depth = 0; at->is_object() && depth < 16; ++depth) {
+    const auto base = at->find("base");
+    if (base == at->end()) return at;
+    at = &*base;
+  }
+  return at->is_object() ? at : nullptr;
+}
+
+Descriptor describe(const Json& json) {
+  const Json* base = base_descriptor(json);
+  if (base == nullptr) return {};
+  const std::string type = text_member(*base, "type");
+  if (type == "ParamAOTInput") return {Role::parameter, text_member(*base, "target")};
+  if (type == "BufferAOTInput") return {Role::buffer, text_member(*base, "target")};
+  if (type == "TangentAOTInput") return {Role::tangent, {}};
+  if (type == "GradAOTOutput") {
+    const auto of = base->find("grad_of");
+    return {Role::gradient, of == base->end() ? std::string() : describe(*of).target};
+  }
+  if (type == "InputMutationAOTOutput") return {Role::mutation, {}};
+  if (type == "SavedForBackwardsAOTOutput") return {Role::saved, {}};
+  if (type == "PlainAOTInput") return {Role::input, {}};
+  if (type == "PlainAOTOutput" || type == "IntermediateBaseAOTOutput" ||
+      type == "MetadataMutationAOTOutput")
+    return {Role::result, {}};
+  return {type.empty() ? Role::none : Role::other, {}};
+}
+
+bool is_primal(std::string_view name) {
+  return name.starts_with("primals");
+}
+bool is_tangent(std::string_view name) {
+  return name.starts_with("tangents");
+}
+
+// The output node of a part: the last node of its kind.
+NodeId output_of(const Graph& graph, PartId part) {
+  const auto order = graph.order();
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Node& n = graph.node(order[i]);
+    if (n.part == part && n.kind == NodeKind::output) return order[i];
+  }
+  return {};
+}
+
+// The output's elements as arguments: leaves of the lists and dictionaries it is called with.
+std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
+  std::vector<Argument> leaves;
+  const auto collect = [&](const auto& self, const Argument& argument) -> void {
+    if (!argument.has_children()) {
+      leaves.push_back(argument);
+      return;
+    }
+    const auto children = graph.children(argument);
+    // A dictionary's children alternate between key and value.
+    const bool is_dict = argument.kind == Argument::Kind::dict;
+    for (std::size_t i = is_dict ? 1 : 0; i < children.size(); i += is_dict ? 2 : 1)
+      self(self, children[i]);
+  };
+  for (const Argument& argument : graph.args(graph.node(output))) collect(collect, argument);
+  return leaves;
+}
+
+void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
+  const CaptureKind kind = graph.part(part).kind;
+  for (const NodeId id : graph.order()) {
+    Node& n = graph.node(id);
+    if (n.part != part) continue;
+    const std::string_view tag = graph.text(n.partitioner_tag);
+    if (kind == CaptureKind::backward) {
+      n.phase = Phase::backward;
+      n.set(Node::recomputed, tag == "is_forward" && n.kind == NodeKind::call);
+    } else if (tag == "is_backward" || n.has(Node::autograd_backward)) {
+      n.phase = Phase::backward;
+    } else if (tag.empty() && n.kind == NodeKind::call) {
+      ++untagged;
+    }
+    if (n.kind == NodeKind::call && graph.name(id).ends_with("_recomputed"))
+      n.set(Node::recomputed);
+  }
+}
+
+// Marks what the nodes in `reached` depend on.
+std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> frontier) {
+  std::vector<bool> reached(graph.node_count(), false);
+  while (!frontier.empty()) {
+    const NodeId id = frontier.back();
+    frontier.pop_back();
+    if (reached[id.index()]) continue;
+    reached[id.index()] = true;
+    for (const NodeId input : graph.inputs(id)) frontier.push_back(input);
+  }
+  return reached;
+}
+
+void derive_from_tangents(Graph& graph, PartId part) {
+  // Forward outputs come first; gradients are the last, one for each primal.
+  std::size_t primals = 0;
+  bool any_tangent = false;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.part != part || n.kind != NodeKind::placeholder) continue;
+    if (is_primal(graph.name(id))) ++primals;
+    any_tangent = any_tangent || is_tangent(graph.name(id));
+  }
+  if (!any_tangent) return;
+  std::vector<NodeId> forward_outputs;
+  if (const NodeId output = output_of(graph, part)) {
+    const auto elements = output_arguments(graph, output);
+    const std::size_t gradients = std::min(primals, elements.size());
+    for (std::size_t i = 0; i + gradients < elements.size(); ++i)
+      if (elements[i].kind == Argument::Kind::node) forward_outputs.push_back(elements[i].node());
+  }
+  const std::vector<bool> feeds_forward = ancestors(graph, std::move(forward_outputs));
+  bool started = false;
+  for (const NodeId id : graph.order()) {
+    Node& n = graph.node(id);
+    if (n.part != part) continue;
+    if (n.kind == NodeKind::placeholder) {
+      if (is_tangent(graph.name(id))) n.phase = Phase::backward;
+      continue;
+    }
+    const auto inputs = graph.inputs(id);
+    const bool depends = std::any_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+      return graph.node(input).phase == Phase::backward;
+    });
+    started = started || (depends && n.kind == NodeKind::call);
+    if (depends || (started && !feeds_forward[id.index()])) n.phase = Phase::backward;
+  }
+  graph.add_fact(Fact::Kind::derived,
+                 "forward and backward are not marked in the file: what depends on a tangent, or "
+                 "follows and feeds no forward output, is taken as backward");
+}
+
+void derive_from_dependence(Graph& graph, PartId part) {
+  for (const NodeId id : graph.order()) {
+    Node& n = graph.node(id);
+    if (n.part != part || n.kind == NodeKind::placeholder) continue;
+    const auto inputs = graph.inputs(id);
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [&](NodeId input) { return graph.node(input).phase == Phase::backward; }))
+      n.phase = Phase::backward;
+  }
+}
+
+std::vector<OutputEntry> output_entries(const Graph& graph, PartId part) {
+  std::vector<OutputEntry> entries;
+  const NodeId output = output_of(graph, part);
+  if (!output) return entries;
+  const Json descriptors = parse_json(graph.text(graph.node(output).desc));
+  const auto elements = output_arguments(graph, output);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    OutputEntry entry;
+    if (elements[i].kind == Argument::Kind::node) entry.node = elements[i].node();
+    if (descriptors.is_array() && i < descriptors.size()) {
+      Descriptor descriptor = describe(descriptors[i]);
+      entry.role = descriptor.role;
+      entry.target = std::move(descriptor.target);
+    } else if (entry.node) {
+      entry.role = graph.node(entry.node).phase == Phase::backward ? Role::gradient : Role::result;
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace
+
+Descriptor parse_descriptor(std::string_view json) {
+  const Json parsed = parse_json(json);
+  return parsed.is_object() ? describe(parsed) : Descriptor{};
+}
+
+void derive_phases(Graph& graph) {
+  for (std::size_t i = 0; i < graph.part_count(); ++i) {
+    const PartId part(i);
+    std::size_t untagged = 0;
+    derive_tagged(graph, part, untagged);
+    if (graph.part(part).kind == CaptureKind::backward || untagged == 0) continue;
+    const auto order = graph.order();
+    const bool any_backward = std::any_of(order.begin(), order.end(), [&](NodeId id) {
+      const Node& n = graph.node(id);
+      return n.part == part && n.kind == NodeKind::call && n.phase == Phase::backward;
+    });
+    if (any_backward)
+      derive_from_dependence(graph, part);
+    else
+      derive_from_tangents(graph, part);
+  }
+}
+
+void derive_roles(Graph& graph) {
+  std::size_t derived = 0;
+  for (std::size_t p = 0; p < graph.part_count(); ++p) {
+    const PartId part(p);
+    const CaptureKind kind = graph.part(part).kind;
+    graph.part(part).outputs = output_entries(graph, part);
+    std::vector<NodeId> unknown_primals;
+    std::size_t primals = 0;
+    for (const NodeId id : graph.order()) {
+      Node& n = graph.node(id);
+      if (n.part != part || n.kind != NodeKind::placeholder) continue;
+      const std::string_view name = graph.name(id);
+      const Descriptor descriptor = parse_descriptor(graph.text(n.desc));
+      primals += is_primal(name) ? 1 : 0;
+      if (descriptor.role != Role::none) {
+        n.role = descriptor.role;
+        n.role_target = graph.intern(descriptor.target);
+      } else if (is_tangent(name)) {
+        n.role = Role::tangent;
+      } else if (is_primal(name)) {
+        n.role = Role::input;
+        unknown_primals.push_back(id);
+      } else if (n.tensor_count == 0 && n.value.kind == Value::Kind::opaque) {
+        n.role = Role::other;
+      } else {
+        n.role = kind == CaptureKind::backward ? Role::saved : Role::input;
+      }
+    }
+    // In a joint graph the last outputs are the gradients of the primals, in the primals' order.
+    if (kind != CaptureKind::joint || unknown_primals.empty()) continue;
+    const auto& entries = graph.part(part).outputs;
+    if (unknown_primals.size() != primals || entries.size() < primals) continue;
+    const std::size_t first = entries.size() - primals;
+    for (std::size_t i = 0; i < primals; ++i) {
+      Node& n = graph.node(unknown_primals[i]);
+      if (!entries[first + i].node) continue;
+      n.role = Role::parameter;
+      ++derived;
+    }
+  }
+  if (derived > 0)
+    graph.add_fact(Fact::Kind::derived,
+                   fmt::format("{} primals are taken as parameters: the graph returns their "
+                               "gradients, and the file does not say what they are",
+                               derived));
+}
+
+Result<void> link_pair(Graph& graph) {
+  if (!graph.is_pair()) return {};
+  const PartId forward(0), backward(1);
+  std::vector<bool> is_output(graph.node_count(), false);
+  for (const OutputEntry& entry : graph.part(forward).outputs)
+    if (entry.node) is_output[entry.node.index()] = true;
+  std::size_t linked = 0, missing = 0;
+  std::string first_missing;
+  for (const NodeId id : graph.order()) {
+    Node& n = graph.node(id);
+    if (n.part != backward || n.kind != NodeKind::placeholder) continue;
+    const NodeId partner = graph.find(forward, graph.name(id));
+    if (partner && is_output[partner.index()]) {
+      n.partner = partner;
+      const Node& source = graph.node(partner);
+      if (source.kind == NodeKind::placeholder) {
+        n.role = source.role;
+        n.role_target = source.role_target;
+      } else {
+        n.role = Role::saved;
+      }
+      ++linked;
+    } else if (n.role != Role::tangent && n.tensor_count > 0) {
+      if (missing++ == 0) first_missing = graph.name(id);
+    }
+  }
+  if (missing > 0)
+    return input_error(
+        "the backward does not belong to the forward: {} of its {} inputs are not among the "
+        "forward's outputs, first {}; give the two halves of one partition",
+        missing, missing + linked, first_missing);
+  return {};
+}
+
+}  // namespace jointer

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace jointer {
+
+// Every element type of torch 2.11. Source: torch.dtype and torch.utils._dtype_abbrs.
+enum class DType : std::uint8_t {
+  bfloat16,
+  float16,
+  float32,
+  float64,
+  float8_e4m3fn,
+  float8_e4m3fnuz,
+  float8_e5m2,
+  float8_e5m2fnuz,
+  float8_e8m0fnu,
+  float4_e2m1fn_x2,
+  complex32,
+  complex64,
+  complex128,
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  int1,
+  int2,
+  int3,
+  int4,
+  int5,
+  int6,
+  int7,
+  uint1,
+  uint2,
+  uint3,
+  uint4,
+  uint5,
+  uint6,
+  uint7,
+  bits8,
+  bits16,
+  bits1x8,
+  bits2x4,
+  bits4x2,
+  qint8,
+  qint32,
+  quint8,
+  quint2x4,
+  quint4x2,
+};
+
+// "bfloat16", as captures write it.
+std::string_view to_string(DType type);
+// "bf16", as print_readable writes it; the full name where torch has no short one.
+std::string_view short_name(DType type);
+// Bytes of one element (torch's itemsize; packed types count a byte as one element).
+std::int64_t item_size(DType type);
+bool is_floating(DType type);  // complex types are not
+
+// By full or by short name.
+std::optional<DType> parse_dtype(std::string_view name);
+
+}  // namespace jointer

@@ -1,0 +1,86 @@
+#pragma once
+
+// Symbolic sizes as torch prints them: `8*((u2 + u3 + 39)//8)`, `Max(1, s0)`, `Eq(u0 + u1, 3072)`.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace jointer {
+
+// A parsed expression over integer symbols. Immutable; parsing bounds depth and length, so any text
+// is safe.
+class Expression {
+ public:
+  // Error: the text does not follow the grammar; the message gives the column.
+  static Result<Expression> parse(std::string_view text);
+
+  using Lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;
+  // The value as an integer. Conditions give 0 or 1. A quotient that is not whole is an error, as
+  // are overflow, division by zero and a symbol that `lookup` does not know.
+  [[nodiscard]] Result<std::int64_t> evaluate(const Lookup& lookup) const;
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  // Distinct symbols, in order of first appearance.
+  [[nodiscard]] const std::vector<std::string>& symbols() const { return symbols_; }
+
+  // If this is `Eq(a + b + ..., N)` with plain symbols: their sum, and how many there are.
+  struct SymbolSum {
+    std::int64_t total;
+    std::vector<std::string> symbols;
+  };
+  [[nodiscard]] std::optional<SymbolSum> as_sum_of_symbols() const;
+
+  // Postfix program: operands are pushed, an operation takes the last `arity` values.
+  enum class Op : std::uint8_t {
+    integer,
+    real,
+    symbol,
+    add,
+    subtract,
+    multiply,
+    divide,
+    floor_divide,
+    modulo,
+    power,
+    negate,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,
+    maximum,
+    minimum,
+    ceil_divide,
+    modular_indexing,
+    absolute,
+    identity,
+    truncate,
+    ceiling,
+    floor,
+    logical_and,
+    logical_or,
+    logical_not,
+  };
+  struct Step {
+    Op op = Op::integer;
+    std::uint16_t arity = 0;
+    std::uint32_t symbol = 0;
+    std::int64_t integer = 0;
+    double real = 0;
+  };
+
+ private:
+  std::string text_;
+  std::vector<Step> steps_;
+  std::vector<std::string> symbols_;
+  friend class ExpressionParser;
+};
+
+}  // namespace jointer

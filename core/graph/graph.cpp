@@ -1,0 +1,419 @@
+#include "core/graph/graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <unordered_set>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+
+std::string_view to_string(CaptureKind kind) {
+  switch (kind) {
+    case CaptureKind::joint:
+      return "joint";
+    case CaptureKind::forward:
+      return "forward";
+    case CaptureKind::backward:
+      return "backward";
+    case CaptureKind::train_step:
+      return "train_step";
+    case CaptureKind::subgraph:
+      return "subgraph";
+  }
+  return "";
+}
+
+// --- Looking ---
+
+std::span<const Argument> Graph::children(const Argument& argument) const {
+  if (!argument.has_children()) return {};
+  return std::span(arguments_).subspan(argument.index, argument.count);
+}
+
+std::span<const Value> Graph::children(const Value& value) const {
+  if (value.kind != Value::Kind::list && value.kind != Value::Kind::dict) return {};
+  return std::span(values_).subspan(value.index, value.count);
+}
+
+const Argument* Graph::argument(const Node& node, std::string_view name) const {
+  const auto keywords = children(node.kwargs);
+  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
+    if (text(keywords[i].text()) == name) return &keywords[i + 1];
+  const int index = op(node).argument_index(name);
+  const auto positional = args(node);
+  if (index < 0 || static_cast<std::size_t>(index) >= positional.size()) return nullptr;
+  return &positional[static_cast<std::size_t>(index)];
+}
+
+std::int64_t Graph::numel(const Tensor& t) const {
+  std::int64_t product = 1;
+  for (const Dim& size : shape(t)) product = saturating_mul(product, size.value);
+  return product;
+}
+
+std::int64_t Graph::bytes(const Tensor& t) const {
+  return saturating_mul(numel(t), item_size(t.dtype));
+}
+
+std::int64_t Graph::output_bytes(const Node& node) const {
+  std::int64_t sum = 0;
+  for (const Tensor& t : tensors(node)) sum = saturating_add(sum, bytes(t));
+  return sum;
+}
+
+std::string_view Graph::group_label(GroupId id) const {
+  const ProcessGroup& g = group(id);
+  const std::string_view desc = text(g.desc);
+  return desc.empty() ? text(g.name) : desc;
+}
+
+std::int64_t Graph::group_size(const Node& node) const {
+  if (node.group && !group(node.group).ranks.empty())
+    return static_cast<std::int64_t>(group(node.group).ranks.size());
+  if (const Argument* size = argument(node, "group_size");
+      size != nullptr && size->kind == Argument::Kind::integer)
+    return size->integer;
+  return 1;
+}
+
+std::string_view Graph::expression_text(ExpressionId id) const {
+  return text(expressions_[id.index()].text);
+}
+
+std::string_view Graph::expression_hint(ExpressionId id) const {
+  return text(expressions_[id.index()].hint);
+}
+
+NodeId Graph::find(PartId part, std::string_view name) const {
+  const StringId id = strings_.find(name);
+  const auto& index = by_name_[part.index()];
+  return id && id.index() < index.size() ? index[id.index()] : NodeId{};
+}
+
+NodeId Graph::find(std::string_view name) const {
+  static constexpr std::array<std::string_view, 2> kHalves{"forward:", "backward:"};
+  for (std::size_t part = 0; part < kHalves.size() && part < parts_.size(); ++part)
+    if (name.starts_with(kHalves[part]))
+      if (const NodeId id = find(PartId(part), name.substr(kHalves[part].size()))) return id;
+  for (std::size_t part = 0; part < parts_.size(); ++part)
+    if (const NodeId id = find(PartId(part), name)) return id;
+  return {};
+}
+
+NodeId Graph::collective_of_wait(const Node& wait) const {
+  if (wait.input_count == 0) return {};
+  NodeId producer = inputs(wait).front();
+  // A coalesced collective returns a list, which its waits read through getitem; a collective that
+  // the forward starts may be waited for in the backward; a wait may be repeated.
+  for (int step = 0; step < 8; ++step) {
+    const Node& candidate = node(producer);
+    if (is_collective_start(candidate)) return producer;
+    if (candidate.partner) {
+      producer = candidate.partner;
+    } else if (candidate.kind == NodeKind::call && candidate.input_count > 0 &&
+               (op(candidate).is_getitem || op(candidate).is_wait)) {
+      producer = inputs(candidate).front();
+    } else {
+      return {};
+    }
+  }
+  return {};
+}
+
+// --- Building ---
+
+void Graph::reserve(std::size_t nodes, std::size_t text_bytes) {
+  strings_.reserve(nodes + nodes / 4, text_bytes);
+  nodes_.reserve(nodes);
+  order_.reserve(nodes);
+  positions_.reserve(nodes);
+  marks_.reserve(nodes);
+  arguments_.reserve(nodes * 4);
+  inputs_.reserve(nodes * 2);
+  tensors_.reserve(nodes + nodes / 4);
+  dims_.reserve(nodes * 8);
+}
+
+PartId Graph::add_part(Part part) {
+  parts_.push_back(std::move(part));
+  by_name_.emplace_back();
+  return PartId(parts_.size() - 1);
+}
+
+OperatorId Graph::intern_operator(std::string_view target) {
+  const StringId name = strings_.intern(target);
+  if (const auto it = operator_ids_.find(name); it != operator_ids_.end()) return it->second;
+  operators_.push_back(describe_operator(target));
+  const OperatorId id(operators_.size() - 1);
+  operator_ids_.emplace(name, id);
+  return id;
+}
+
+DeviceId Graph::intern_device(std::string_view name) {
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    if (text(devices_[i].name) == name) return DeviceId(i);
+  const std::string_view type = name.substr(0, name.find(':'));
+  const DeviceType known = type == "cuda" || type == "hip" ? DeviceType::cuda
+                           : type == "cpu"                 ? DeviceType::cpu
+                           : type == "meta"                ? DeviceType::meta
+                                                           : DeviceType::other;
+  devices_.push_back({.name = intern(name), .type = known});
+  return DeviceId(devices_.size() - 1);
+}
+
+Result<ExpressionId> Graph::intern_expression(PartId part, std::string_view text,
+                                              std::string_view hint) {
+  const StringId text_id = intern(text);
+  const StringId hint_id = intern(hint);
+  const auto key = std::tuple(part, text_id, hint_id);
+  if (const auto it = expression_ids_.find(key); it != expression_ids_.end()) return it->second;
+  JOINTER_TRY(Expression expression, Expression::parse(strings_[text_id]));
+  expressions_.push_back(
+      {.text = text_id, .hint = hint_id, .part = part, .expression = std::move(expression)});
+  const ExpressionId id(expressions_.size() - 1);
+  expression_ids_.emplace(key, id);
+  return id;
+}
+
+GroupId Graph::add_group(ProcessGroup group) {
+  groups_.push_back(std::move(group));
+  return GroupId(groups_.size() - 1);
+}
+
+ModuleStackId Graph::add_module_stack(PartId part, std::span<const ModuleFrame> frames) {
+  module_stacks_.push_back({.first = static_cast<std::uint32_t>(frames_.size()),
+                            .count = static_cast<std::uint32_t>(frames.size()),
+                            .part = part});
+  frames_.insert(frames_.end(), frames.begin(), frames.end());
+  return ModuleStackId(module_stacks_.size() - 1);
+}
+
+StackId Graph::add_stack(PartId part, std::string_view text) {
+  stacks_.push_back({.text = intern(text), .part = part});
+  return StackId(stacks_.size() - 1);
+}
+
+StorageId Graph::add_storage(PartId part, Dim bytes) {
+  storages_.push_back({.bytes = bytes, .device = {}, .part = part});
+  real_storages_.emplace_back(storages_.size() - 1);
+  return StorageId(storages_.size() - 1);
+}
+
+TensorId Graph::add_tensor(Tensor tensor, std::span<const Dim> shape, std::span<const Dim> stride,
+                           Dim offset) {
+  tensor.dims = static_cast<std::uint32_t>(dims_.size());
+  tensor.rank = static_cast<std::uint8_t>(shape.size());
+  dims_.insert(dims_.end(), shape.begin(), shape.end());
+  if (stride.empty())
+    dims_.insert(dims_.end(), shape.size(), Dim{});
+  else
+    dims_.insert(dims_.end(), stride.begin(), stride.end());
+  dims_.push_back(offset);
+  if (tensor.storage && !storages_[tensor.storage.index()].device)
+    storages_[tensor.storage.index()].device = tensor.device;
+  tensors_.push_back(tensor);
+  return TensorId(tensors_.size() - 1);
+}
+
+Argument Graph::make_children(Argument::Kind kind, std::span<const Argument> children) {
+  const auto first = static_cast<std::uint32_t>(arguments_.size());
+  arguments_.insert(arguments_.end(), children.begin(), children.end());
+  return Argument::of_children(kind, first, static_cast<std::uint32_t>(children.size()));
+}
+
+Value Graph::make_children(Value::Kind kind, std::span<const Value> children) {
+  const auto first = static_cast<std::uint32_t>(values_.size());
+  values_.insert(values_.end(), children.begin(), children.end());
+  return {kind, first, static_cast<std::uint32_t>(children.size())};
+}
+
+NodeId Graph::add_node(Node node) {
+  const NodeId id(nodes_.size());
+  auto& index = by_name_[node.part.index()];
+  if (index.size() <= node.name.index()) index.resize(node.name.index() + 1);
+  index[node.name.index()] = id;
+  positions_.push_back(static_cast<std::uint32_t>(order_.size()));
+  order_.push_back(id);
+  marks_.push_back(0);
+  nodes_.push_back(node);
+  refresh(id);
+  return id;
+}
+
+void Graph::collect_inputs(const Argument& argument) {
+  if (argument.kind == Argument::Kind::node) {
+    if (!argument.node()) return;
+    std::uint32_t& mark = marks_[argument.node().index()];
+    if (mark == mark_) return;
+    mark = mark_;
+    inputs_.push_back(argument.node());
+    return;
+  }
+  for (const Argument& child : children(argument)) collect_inputs(child);
+}
+
+void Graph::refresh(NodeId id) {
+  Node& n = nodes_[id.index()];
+  ++mark_;
+  n.first_input = static_cast<std::uint32_t>(inputs_.size());
+  collect_inputs(n.args);
+  collect_inputs(n.kwargs);
+  n.input_count = static_cast<std::uint32_t>(inputs_.size()) - n.first_input;
+
+  n.first_tensor = n.tensor_count = 0;
+  const auto visit = [&](const auto& self, const Value& value) -> void {
+    if (value.kind == Value::Kind::tensor) {
+      if (n.tensor_count == 0) n.first_tensor = value.index;
+      assert(value.index == n.first_tensor + n.tensor_count);
+      ++n.tensor_count;
+    }
+    for (const Value& child : children(value)) self(self, child);
+  };
+  visit(visit, n.value);
+}
+
+void Graph::set_order(std::vector<NodeId> order) {
+  assert(order.size() == nodes_.size());
+  order_ = std::move(order);
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    positions_[order_[i].index()] = static_cast<std::uint32_t>(i);
+}
+
+Result<void> Graph::finish() {
+  JOINTER_CHECK(evaluate_symbols(assumptions_));
+  resolve_groups();
+  join_storages();
+  find_main_device();
+  return {};
+}
+
+Result<void> Graph::assume(const Assumptions& assumptions) {
+  JOINTER_CHECK(evaluate_symbols(assumptions));
+  find_main_device();
+  return {};
+}
+
+Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
+  std::vector<const SymbolTable*> tables;
+  std::unordered_set<std::string_view> known;
+  for (const Part& part : parts_) {
+    tables.push_back(&part.symbols);
+    for (const auto& variable : part.symbols.variables) known.insert(variable.name);
+    for (const auto& [name, expression] : part.symbols.replacements) known.insert(name);
+    for (const auto& [name, value] : part.symbols.assumed) known.insert(name);
+  }
+  // Symbols that only occur in expressions (a text capture has no table) are unbacked.
+  SymbolTable loose;
+  for (const SymbolicSize& e : expressions_) {
+    const std::string_view hint = text(e.hint);
+    if (!hint.empty() && hint != "null") continue;
+    for (const std::string& symbol : e.expression.symbols())
+      if (known.insert(symbol).second) loose.variables.push_back({.name = symbol});
+  }
+  tables.push_back(&loose);
+  JOINTER_TRY(SymbolValues values, SymbolValues::resolve(tables, assumptions));
+
+  std::vector<std::int64_t> evaluated(expressions_.size());
+  for (std::size_t i = 0; i < expressions_.size(); ++i) {
+    const SymbolicSize& e = expressions_[i];
+    const auto number =
+        e.expression.evaluate([&](std::string_view symbol) { return values.find(symbol); });
+    if (number) {
+      evaluated[i] = *number;
+    } else if (const auto hint = Expression::parse(text(e.hint)); hint) {
+      const auto value = hint->evaluate([](std::string_view) { return std::nullopt; });
+      if (!value) return input_error("size `{}`: {}", text(e.text), number.error().message);
+      evaluated[i] = *value;
+    } else {
+      return input_error("size `{}`: {}", text(e.text), number.error().message);
+    }
+  }
+
+  for (std::size_t i = 0; i < expressions_.size(); ++i) expressions_[i].value = evaluated[i];
+  const auto update = [&](Dim& dim) {
+    if (dim.expression) dim.value = evaluated[dim.expression.index()];
+  };
+  std::for_each(dims_.begin(), dims_.end(), update);
+  for (Storage& s : storages_) update(s.bytes);
+
+  symbol_values_ = values.all();
+  assumptions_ = assumptions;
+  std::erase_if(facts_, [](const Fact& f) { return f.kind == Fact::Kind::assumed; });
+  std::array<std::size_t, 6> by_source{};
+  for (const SymbolValue& v : symbol_values_) ++by_source[static_cast<std::size_t>(v.source)];
+  for (const SymbolSource source : {SymbolSource::given, SymbolSource::capture,
+                                    SymbolSource::balanced, SymbolSource::fallback}) {
+    const std::size_t count = by_source[static_cast<std::size_t>(source)];
+    if (count == 0) continue;
+    const auto first = std::find_if(symbol_values_.begin(), symbol_values_.end(),
+                                    [&](const SymbolValue& v) { return v.source == source; });
+    add_fact(Fact::Kind::assumed,
+             fmt::format("{} size symbols are assumed ({}), first {} = {}; change with --assume",
+                         count, to_string(source), first->name, first->value));
+  }
+  if (!values.violated().empty())
+    add_fact(Fact::Kind::assumed,
+             fmt::format("{} of the capture's assertions do not hold under these sizes, first {}",
+                         values.violated().size(), values.violated().front()));
+  return {};
+}
+
+void Graph::resolve_groups() {
+  for (NodeId id : order_) {
+    Node& n = nodes_[id.index()];
+    if (!is_collective_start(n)) continue;
+    const Argument* name = argument(n, "group_name");
+    if (name == nullptr || name->kind != Argument::Kind::string) continue;
+    Part& part = parts_[n.part.index()];
+    const auto known = std::find_if(part.groups.begin(), part.groups.end(),
+                                    [&](GroupId g) { return group(g).name == name->text(); });
+    if (known != part.groups.end()) {
+      n.group = *known;
+    } else {
+      n.group = add_group({.name = name->text(), .derived = true});
+      part.groups.push_back(n.group);
+    }
+    ProcessGroup& g = groups_[n.group.index()];
+    if (!g.derived || !g.ranks.empty()) continue;
+    if (const Argument* size = argument(n, "group_size");
+        size != nullptr && size->kind == Argument::Kind::integer && size->integer > 0 &&
+        size->integer <= 1 << 20) {
+      for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
+      add_fact(Fact::Kind::derived,
+               fmt::format("ranks of process group {} are not in the file: {} consecutive ranks "
+                           "are taken, from its group_size",
+                           text(g.name), size->integer));
+    }
+  }
+}
+
+void Graph::join_storages() {
+  for (std::size_t i = 0; i < real_storages_.size(); ++i) real_storages_[i] = StorageId(i);
+  // Producers come first, so what a storage is joined to is already final.
+  const auto join = [&](const Node& from, const Node& to) {
+    const auto a = tensors(from), b = tensors(to);
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      if (a[i].storage && b[i].storage)
+        real_storages_[a[i].storage.index()] = real_storages_[b[i].storage.index()];
+  };
+  for (NodeId id : order_) {
+    const Node& n = node(id);
+    if (n.partner)
+      join(n, node(n.partner));
+    else if (is_wait(n) && n.input_count == 1)
+      join(n, node(inputs(n).front()));
+  }
+}
+
+void Graph::find_main_device() {
+  std::array<double, 4> bytes{};
+  for (const Storage& s : storages_)
+    if (s.device)
+      bytes[static_cast<std::size_t>(device(s.device).type)] += static_cast<double>(s.bytes.value);
+  const auto largest = std::max_element(bytes.begin(), bytes.end());
+  main_device_ = static_cast<DeviceType>(largest - bytes.begin());
+}
+
+}  // namespace jointer

@@ -1,0 +1,77 @@
+#include "core/graph/storages.h"
+
+#include <algorithm>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+
+std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
+                            DType dtype) {
+  std::int64_t last = offset.value;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i].value == 0) return 0;
+    last = saturating_add(last, saturating_mul(shape[i].value - 1, stride[i].value));
+  }
+  return saturating_mul(saturating_add(last, 1), item_size(dtype));
+}
+
+std::vector<Dim> contiguous_strides(std::span<const Dim> shape) {
+  std::vector<Dim> strides(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i].value = step;
+    step = saturating_mul(step, std::max<std::int64_t>(shape[i].value, 1));
+  }
+  return strides;
+}
+
+StorageId StorageDeriver::first_storage(const Argument& argument) const {
+  if (argument.kind == Argument::Kind::node) {
+    for (const Tensor& t : graph_.tensors(argument.node()))
+      if (t.storage) return t.storage;
+    return {};
+  }
+  for (const Argument& child : graph_.children(argument))
+    if (const StorageId storage = first_storage(child)) return storage;
+  return {};
+}
+
+StorageId StorageDeriver::storage_of(const OperatorInfo& op, const Argument& args,
+                                     const Argument& kwargs, std::size_t output, Dim bytes) {
+  const auto positional = graph_.children(args);
+  const auto keywords = graph_.children(kwargs);
+  const auto given = [&](std::size_t index) -> StorageId {
+    for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
+      if (graph_.text(keywords[i].text()) == op.arguments[index].name)
+        return first_storage(keywords[i + 1]);
+    return index < positional.size() ? first_storage(positional[index]) : StorageId{};
+  };
+
+  if (op.is_getitem && positional.size() == 2 && positional[0].kind == Argument::Kind::node) {
+    const Node& tuple = graph_.node(positional[0].node());
+    const auto elements = graph_.children(tuple.value);
+    const std::int64_t index =
+        positional[1].kind == Argument::Kind::integer ? positional[1].integer : std::int64_t{-1};
+    if (index >= 0 && static_cast<std::size_t>(index) < elements.size() &&
+        elements[static_cast<std::size_t>(index)].kind == Value::Kind::tensor)
+      return graph_.tensor(elements[static_cast<std::size_t>(index)].tensor()).storage;
+  }
+  if (op.has(OperatorTag::silent_alias) && !op.arguments.empty())
+    if (const StorageId storage = given(0)) return storage;
+  // A list output (split) has one return that stands for all of its elements.
+  if (!op.returns.empty()) {
+    const SchemaReturn& returned = op.returns[std::min(output, op.returns.size() - 1)];
+    for (std::size_t i = 0; returned.alias_set != 0 && i < op.arguments.size(); ++i)
+      if (op.arguments[i].alias_set == returned.alias_set)
+        if (const StorageId storage = given(i)) return storage;
+  }
+  return fresh(bytes);
+}
+
+void StorageDeriver::grow(StorageId storage, std::int64_t bytes) {
+  Storage& s = graph_.storage(storage);
+  if (!s.bytes.expression) s.bytes.value = std::max(s.bytes.value, bytes);
+}
+
+}  // namespace jointer

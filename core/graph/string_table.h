@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/id.h"
+
+namespace jointer {
+
+// Texts stored once, named by a dense id. The bytes lie in one buffer and the index is a flat table
+// of ids, so copying a graph copies a few arrays. Views stay valid until the next `intern`.
+class StringTable {
+ public:
+  StringTable();
+
+  StringId intern(std::string_view text);
+  // The id of a text that is already here, or none.
+  [[nodiscard]] StringId find(std::string_view text) const;
+  [[nodiscard]] std::string_view operator[](StringId id) const;
+  [[nodiscard]] std::size_t size() const { return ends_.size(); }
+  void reserve(std::size_t strings, std::size_t bytes);
+
+ private:
+  [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
+  void grow(std::size_t slots);
+
+  std::string bytes_;
+  std::vector<std::size_t> ends_;      // by id: where its text ends; it starts where the last ended
+  std::vector<std::uint32_t> hashes_;  // by id
+  std::vector<std::uint32_t> slots_;   // open addressing, id + 1, 0 for empty; a power of two
+};
+
+}  // namespace jointer

@@ -1,0 +1,176 @@
+#include "core/graph/symbols.h"
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+
+#include "core/graph/expression.h"
+
+namespace jointer {
+
+Result<Assumptions> Assumptions::parse(std::string_view text) {
+  Assumptions result;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    const auto equals = item.find('=');
+    const std::string_view digits =
+        equals == std::string_view::npos ? item : item.substr(equals + 1);
+    std::int64_t number = 0;
+    const auto [end, status] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (status != std::errc{} || end != digits.data() + digits.size() || number < 0 || equals == 0)
+      return fail(Error::Kind::usage,
+                  "assumption `{}` is not SYMBOL=NUMBER or NUMBER (a number from 0)", item);
+    if (equals == std::string_view::npos)
+      result.fallback = number;
+    else
+      result.named.insert_or_assign(std::string(item.substr(0, equals)), number);
+  }
+  return result;
+}
+
+std::string_view to_string(SymbolSource source) {
+  switch (source) {
+    case SymbolSource::given:
+      return "given";
+    case SymbolSource::capture:
+      return "assumed in the capture";
+    case SymbolSource::hint:
+      return "hint";
+    case SymbolSource::replacement:
+      return "replacement";
+    case SymbolSource::balanced:
+      return "balanced routing";
+    case SymbolSource::fallback:
+      return "default";
+  }
+  return "";
+}
+
+namespace {
+
+constexpr std::int64_t kDefaultSize = 64;
+
+using Tables = std::span<const SymbolTable* const>;
+
+// Keys are views into the tables, which outlive every use here.
+template <class Value>
+using ByName = std::unordered_map<std::string_view, Value>;
+
+// The conditions of a capture, parsed once. What cannot be parsed says nothing.
+std::vector<Expression> parse_asserts(Tables tables) {
+  std::vector<Expression> asserts;
+  for (const SymbolTable* table : tables)
+    for (const std::string& text : table->asserts)
+      if (auto expression = Expression::parse(text)) asserts.push_back(*std::move(expression));
+  return asserts;
+}
+
+// symbol -> its equal share of the first asserted sum it is part of.
+struct Shares {
+  std::unordered_map<std::string, std::int64_t> by_symbol;
+  std::optional<std::int64_t> first;
+};
+
+Shares balanced_shares(std::span<const Expression> asserts) {
+  Shares shares;
+  for (const Expression& assertion : asserts) {
+    const auto sum = assertion.as_sum_of_symbols();
+    if (!sum) continue;
+    const std::int64_t share = sum->total / static_cast<std::int64_t>(sum->symbols.size());
+    if (!shares.first) shares.first = share;
+    for (const std::string& symbol : sum->symbols) shares.by_symbol.emplace(symbol, share);
+  }
+  return shares;
+}
+
+// Follows replacements of replacements; a cycle or a missing symbol has no value.
+class Resolver {
+ public:
+  Resolver(Tables tables, const Assumptions& assumptions, std::span<const Expression> asserts)
+      : assumptions_(assumptions), shares_(balanced_shares(asserts)) {
+    for (const SymbolTable* table : tables) {
+      for (const auto& variable : table->variables) variables_.emplace(variable.name, &variable);
+      for (const auto& [name, text] : table->replacements) replacements_.emplace(name, text);
+      for (const auto& [name, value] : table->assumed) assumed_.emplace(name, value);
+    }
+  }
+
+  [[nodiscard]] Result<SymbolValue> value(const std::string& name, int depth = 0) const {
+    const auto make = [&](std::int64_t number, SymbolSource source) {
+      return SymbolValue{.name = name, .value = number, .source = source};
+    };
+    if (const auto it = assumptions_.named.find(name); it != assumptions_.named.end())
+      return make(it->second, SymbolSource::given);
+    if (const auto it = assumed_.find(name); it != assumed_.end())
+      return make(it->second, SymbolSource::capture);
+    const auto variable = variables_.find(name);
+    if (variable != variables_.end() && variable->second->hint)
+      return make(*variable->second->hint, SymbolSource::hint);
+    if (const auto it = replacements_.find(name); it != replacements_.end()) {
+      if (depth > 32) return input_error("symbol {} is replaced in a circle", name);
+      JOINTER_TRY(const Expression expression, Expression::parse(it->second));
+      JOINTER_TRY(const std::int64_t number,
+                  expression.evaluate([&](std::string_view s) -> std::optional<std::int64_t> {
+                    const auto inner = value(std::string(s), depth + 1);
+                    return inner ? std::optional(inner->value) : std::nullopt;
+                  }));
+      return make(number, SymbolSource::replacement);
+    }
+    if (assumptions_.fallback) return make(*assumptions_.fallback, SymbolSource::given);
+    const auto share = shares_.by_symbol.find(name);
+    SymbolValue result = share != shares_.by_symbol.end()
+                             ? make(share->second, SymbolSource::balanced)
+                             : make(shares_.first.value_or(kDefaultSize), SymbolSource::fallback);
+    if (variable != variables_.end()) {
+      if (const auto& min = variable->second->min) result.value = std::max(result.value, *min);
+      if (const auto& max = variable->second->max) result.value = std::min(result.value, *max);
+    }
+    return result;
+  }
+
+ private:
+  const Assumptions& assumptions_;
+  Shares shares_;
+  ByName<const SymbolTable::Variable*> variables_;
+  ByName<std::string_view> replacements_;
+  ByName<std::int64_t> assumed_;
+};
+
+}  // namespace
+
+Result<SymbolValues> SymbolValues::resolve(Tables tables, const Assumptions& assumptions) {
+  SymbolValues result;
+  const std::vector<Expression> asserts = parse_asserts(tables);
+  const Resolver resolver(tables, assumptions, asserts);
+  const auto add = [&](const std::string& name) -> Result<void> {
+    if (result.index_.contains(name)) return {};
+    JOINTER_TRY(SymbolValue value, resolver.value(name));
+    result.index_.emplace(name, result.values_.size());
+    result.values_.push_back(std::move(value));
+    return {};
+  };
+  for (const SymbolTable* table : tables) {
+    for (const auto& variable : table->variables) JOINTER_CHECK(add(variable.name));
+    for (const auto& [name, text] : table->replacements) JOINTER_CHECK(add(name));
+    for (const auto& [name, value] : table->assumed) JOINTER_CHECK(add(name));
+  }
+  for (const auto& [name, value] : assumptions.named)
+    if (!result.index_.contains(name))
+      return fail(Error::Kind::usage, "there is no symbol {} in this graph to assume", name);
+
+  for (const Expression& assertion : asserts) {
+    const auto holds = assertion.evaluate([&](std::string_view s) { return result.find(s); });
+    if (holds && *holds == 0) result.violated_.push_back(assertion.text());
+  }
+  return result;
+}
+
+std::optional<std::int64_t> SymbolValues::find(std::string_view name) const {
+  const auto it = index_.find(name);
+  return it == index_.end() ? std::nullopt : std::optional(values_[it->second].value);
+}
+
+}  // namespace jointer

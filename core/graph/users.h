@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Who reads each node, in program order. Valid while the graph's arguments and order do not change.
+class Users {
+ public:
+  explicit Users(const Graph& graph);
+
+  [[nodiscard]] std::span<const NodeId> of(NodeId node) const {
+    return std::span(users_).subspan(first_[node.index()],
+                                     first_[node.index() + 1] - first_[node.index()]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;  // by node; one more than nodes
+  std::vector<NodeId> users_;
+};
+
+}  // namespace jointer

@@ -1,0 +1,224 @@
+#include "core/graph/validate.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
+
+std::string where(const Graph& graph, NodeId id) {
+  const Node& n = graph.node(id);
+  return fmt::format("node {} ({}{})", graph.name(id), graph.target(n),
+                     graph.is_pair() ? (n.part.index() == 0 ? ", forward" : ", backward") : "");
+}
+
+class Validator {
+ public:
+  explicit Validator(const Graph& graph) : graph_(graph) {}
+
+  Result<void> run() {
+    JOINTER_CHECK(check_order());
+    JOINTER_CHECK(check_storages());
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      JOINTER_CHECK(check_name(id, n));
+      JOINTER_CHECK(check_operator(id, n));
+      JOINTER_CHECK(check_inputs(id, n));
+      JOINTER_CHECK(check_tensors(id, n));
+    }
+    return check_outputs();
+  }
+
+ private:
+  Result<void> check_order() {
+    if (graph_.order().size() != graph_.node_count())
+      return input_error("the order names {} nodes of {}", graph_.order().size(),
+                         graph_.node_count());
+    std::vector<bool> seen(graph_.node_count(), false);
+    for (const NodeId id : graph_.order()) {
+      if (id.index() >= seen.size() || seen[id.index()])
+        return input_error("the order names node {} twice", id.index());
+      seen[id.index()] = true;
+    }
+    return {};
+  }
+
+  Result<void> check_storages() {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < graph_.storage_count(); ++i) {
+      const std::int64_t bytes = graph_.storage(StorageId(i)).bytes.value;
+      if (bytes < 0) return input_error("storage {} has a negative size of {} bytes", i, bytes);
+      const auto next = checked_add(sum, bytes);
+      if (!next || *next > kMostBytes)
+        return input_error("storage {} of {} bytes: storages add up to more than 4 EiB", i, bytes);
+      sum = *next;
+    }
+    return {};
+  }
+
+  Result<void> check_name(NodeId id, const Node& n) {
+    if (graph_.name(id).empty()) return input_error("node {} has no name", id.index());
+    if (!names_.insert((std::uint64_t{n.part.value()} << 32) | n.name.value()).second)
+      return input_error("{}: another node has the same name; names must be unique",
+                         where(graph_, id));
+    return {};
+  }
+
+  Result<void> check_operator(NodeId id, const Node& n) {
+    if (n.kind != NodeKind::call) return {};
+    const OperatorInfo& op = graph_.op(n);
+    if (op.known || is_custom_operator(op.name)) return {};
+    return input_error(
+        "{}: unknown operator, not among those of torch {}; if a newer torch has it, regenerate "
+        "resources/ops/operators.tsv",
+        where(graph_, id), operator_table_version());
+  }
+
+  // Looks at the producers first: naming the argument costs time, and is rarely needed.
+  Result<void> check_inputs(NodeId id, const Node& n) {
+    const auto inputs = graph_.inputs(n);
+    if (std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+          return graph_.node(input).part == n.part && graph_.position(input) < graph_.position(id);
+        }))
+      return {};
+    JOINTER_CHECK(check_argument(id, n, n.args, "argument"));
+    return check_keywords(id, n);
+  }
+
+  Result<void> check_argument(NodeId id, const Node& n, const Argument& argument,
+                              std::string_view path) {
+    if (argument.kind == Argument::Kind::node) {
+      const NodeId input = argument.node();
+      if (graph_.node(input).part != n.part)
+        return input_error("{}: {} reads {} of the other half", where(graph_, id), path,
+                           graph_.name(input));
+      if (graph_.position(input) >= graph_.position(id))
+        return input_error("{}: {} reads {}, which comes {}; the graph is cyclic or out of order",
+                           where(graph_, id), path, graph_.name(input),
+                           input == id ? "at the same place" : "later");
+      return {};
+    }
+    const auto children = graph_.children(argument);
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      const bool leaf = children[i].kind != Argument::Kind::node && !children[i].has_children();
+      if (leaf) continue;
+      JOINTER_CHECK(check_argument(id, n, children[i], fmt::format("{}[{}]", path, i)));
+    }
+    return {};
+  }
+
+  Result<void> check_keywords(NodeId id, const Node& n) {
+    const auto pairs = graph_.children(n.kwargs);
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+      JOINTER_CHECK(check_argument(id, n, pairs[i + 1],
+                                   fmt::format("argument `{}`", graph_.text(pairs[i].text()))));
+    return {};
+  }
+
+  Result<void> check_tensors(NodeId id, const Node& n) {
+    for (const Tensor& t : graph_.tensors(n)) {
+      for (const Dim& size : graph_.shape(t))
+        if (size.value < 0)
+          return input_error("{}: size {} is negative{}", where(graph_, id), size.value,
+                             size.expression
+                                 ? fmt::format(" (`{}` under the assumed sizes; change them with "
+                                               "--assume)",
+                                               graph_.expression_text(size.expression))
+                                 : std::string());
+      if (t.storage && t.storage.index() >= graph_.storage_count())
+        return input_error("{}: storage {} is not in the table of {}", where(graph_, id),
+                           t.storage.index(), graph_.storage_count());
+    }
+    return {};
+  }
+
+  Result<void> check_outputs() {
+    std::vector<NodeId> last(graph_.part_count());
+    std::vector<std::size_t> outputs(graph_.part_count(), 0);
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      last[n.part.index()] = id;
+      outputs[n.part.index()] += n.kind == NodeKind::output ? 1 : 0;
+    }
+    for (std::size_t part = 0; part < last.size(); ++part) {
+      if (outputs[part] != 1)
+        return input_error("the graph has {} output nodes, it must have one; is the file cut off?",
+                           outputs[part]);
+      if (graph_.node(last[part]).kind != NodeKind::output)
+        return input_error("{} comes after the output", where(graph_, last[part]));
+    }
+    return {};
+  }
+
+  const Graph& graph_;
+  std::unordered_set<std::uint64_t> names_;
+};
+
+// Bytes from the start of the storage to the end of the tensor's last element; none for strides
+// that are negative or overflow.
+std::optional<std::int64_t> extent(const Graph& graph, const Tensor& t) {
+  const auto shape = graph.shape(t), stride = graph.stride(t);
+  std::int64_t last = graph.offset(t).value;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i].value == 0) return 0;
+    const auto step = checked_mul(shape[i].value - 1, stride[i].value);
+    const auto next = step ? checked_add(last, *step) : std::nullopt;
+    if (!next) return std::nullopt;
+    last = *next;
+  }
+  const auto elements = checked_add(last, 1);
+  return elements ? checked_mul(*elements, item_size(t.dtype)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<void> validate(const Graph& graph) {
+  return Validator(graph).run();
+}
+
+std::vector<std::string> find_warnings(const Graph& graph) {
+  std::vector<std::string> warnings;
+  std::size_t beyond = 0, groupless = 0, idle_waits = 0;
+  std::vector<bool> is_custom(graph.operator_count(), false);
+  NodeId first_beyond, first_groupless, first_idle;
+  const auto count = [](std::size_t& counter, NodeId& first, NodeId id) {
+    if (counter++ == 0) first = id;
+  };
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::call && !graph.op(n).known) is_custom[n.target.index()] = true;
+    if (graph.is_collective_start(n) && !n.group) count(groupless, first_groupless, id);
+    // A wait on a placeholder is sound: the forward started that collective.
+    if (graph.is_wait(n) && !graph.collective_of_wait(n) && n.input_count > 0 &&
+        graph.node(graph.inputs(n).front()).kind != NodeKind::placeholder)
+      count(idle_waits, first_idle, id);
+    for (const Tensor& t : graph.tensors(n)) {
+      if (!t.storage || !t.has(Tensor::has_stride)) continue;
+      const auto bytes = extent(graph, t);
+      if (!bytes || *bytes > graph.storage(t.storage).bytes.value) count(beyond, first_beyond, id);
+    }
+  }
+  if (beyond > 0)
+    warnings.push_back(fmt::format("{} tensors reach beyond their storage, first {}", beyond,
+                                   graph.name(first_beyond)));
+  if (groupless > 0)
+    warnings.push_back(fmt::format("{} collectives name no process group, first {}", groupless,
+                                   graph.name(first_groupless)));
+  if (idle_waits > 0)
+    warnings.push_back(fmt::format("{} waits wait for no collective of this graph, first {}",
+                                   idle_waits, graph.name(first_idle)));
+  if (const auto custom = std::find(is_custom.begin(), is_custom.end(), true);
+      custom != is_custom.end())
+    warnings.push_back(fmt::format(
+        "{} custom operators: what they alias is taken from the capture alone, first {}",
+        std::count(is_custom.begin(), is_custom.end(), true),
+        graph.op(OperatorId(static_cast<std::size_t>(custom - is_custom.begin()))).name));
+  return warnings;
+}
+
+}  // namespace jointer

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/id.h"
+
+namespace jointer {
+
+// What a node is called with. Small and trivially copyable: nested lists, dictionaries, slices and
+// complex numbers lie in Graph's argument pool, texts in its string table.
+struct Argument {
+  enum class Kind : std::uint8_t {
+    none,
+    boolean,
+    integer,
+    real,
+    string,
+    node,
+    list,
+    tuple,
+    dict,     // children alternate: key (a string), value
+    slice,    // three children
+    complex,  // two children
+    dtype,
+    device,
+    layout,
+    memory_format,  // `text`
+    symbol,         // `expression`
+    op,             // `text`: an operator's name
+    opaque,         // `text`: type; `detail`: repr
+    raw,            // `text`: JSON of a kind that this version does not know
+  };
+
+  Kind kind = Kind::none;
+  std::uint32_t count = 0;  // children, of kinds that have them; `detail` of an opaque
+  union {
+    std::int64_t integer = 0;
+    double real;
+    std::uint32_t index;  // node, text, expression, or the first child in the pool
+  };
+
+  static Argument of_none() { return {}; }
+  static Argument of_bool(bool value) { return make(Kind::boolean, value ? 1 : 0); }
+  static Argument of_int(std::int64_t value) { return make(Kind::integer, value); }
+  static Argument of_real(double value) {
+    Argument a;
+    a.kind = Kind::real;
+    a.real = value;
+    return a;
+  }
+  static Argument of_node(NodeId node) { return indexed(Kind::node, node.value()); }
+  static Argument of_text(Kind kind, StringId text) { return indexed(kind, text.value()); }
+  static Argument of_symbol(ExpressionId e) { return indexed(Kind::symbol, e.value()); }
+  static Argument of_opaque(StringId type, StringId repr) {
+    return indexed(Kind::opaque, type.value(), repr.value());
+  }
+  static Argument of_children(Kind kind, std::uint32_t first, std::uint32_t count) {
+    return indexed(kind, first, count);
+  }
+
+  [[nodiscard]] bool has_children() const {
+    return kind == Kind::list || kind == Kind::tuple || kind == Kind::dict || kind == Kind::slice ||
+           kind == Kind::complex;
+  }
+  [[nodiscard]] NodeId node() const { return NodeId(index); }
+  [[nodiscard]] StringId text() const { return StringId(index); }
+  [[nodiscard]] StringId detail() const { return StringId(count); }
+  [[nodiscard]] ExpressionId expression() const { return ExpressionId(index); }
+
+ private:
+  static Argument make(Kind kind, std::int64_t value) {
+    Argument a;
+    a.kind = kind;
+    a.integer = value;
+    return a;
+  }
+  static Argument indexed(Kind kind, std::uint32_t index, std::uint32_t count = 0) {
+    Argument a;
+    a.kind = kind;
+    a.count = count;
+    a.index = index;
+    return a;
+  }
+};
+static_assert(sizeof(Argument) == 16);
+
+// What a node returns, as a description.
+struct Value {
+  enum class Kind : std::uint8_t {
+    none,
+    tensor,
+    list,
+    dict,      // children alternate: key, value
+    key,       // `text`: a dictionary's key
+    symbol,    // `expression`: a symbolic number
+    constant,  // `text`: JSON of a plain value
+    opaque,    // `text`: type; `detail`: repr
+    raw,       // `text`: JSON of a kind that this version does not know
+  };
+
+  Kind kind = Kind::none;
+  std::uint32_t index = 0;  // tensor, text, expression, or the first child in Graph's value pool
+  std::uint32_t count = 0;  // children; `detail` of an opaque
+
+  static Value of_tensor(TensorId t) { return {Kind::tensor, t.value(), 0}; }
+  static Value of_text(Kind kind, StringId text) { return {kind, text.value(), 0}; }
+  static Value of_symbol(ExpressionId e) { return {Kind::symbol, e.value(), 0}; }
+  static Value of_opaque(StringId type, StringId repr) {
+    return {Kind::opaque, type.value(), repr.value()};
+  }
+
+  [[nodiscard]] TensorId tensor() const { return TensorId(index); }
+  [[nodiscard]] StringId text() const { return StringId(index); }
+  [[nodiscard]] StringId detail() const { return StringId(count); }
+  [[nodiscard]] ExpressionId expression() const { return ExpressionId(index); }
+};
+
+}  // namespace jointer

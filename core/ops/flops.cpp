@@ -1,0 +1,309 @@
+// Formulas, one a kind of operator.
+//
+// Source: torch/utils/flop_counter.py of torch 2.11 for what its registry has, reproduced to the
+// unit: attention counts the whole square, causal or not; a convolution ignores padding; biases and
+// softmax are left out; ragged attention takes the longest sequence for every one.
+// Deviation: where the registry's function would raise (shapes that do not fit), the answer is 0.
+
+#include "core/ops/flops.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+std::int64_t product(std::span<const std::int64_t> sizes) {
+  std::int64_t result = 1;
+  for (const std::int64_t size : sizes) result = saturating_mul(result, size);
+  return result;
+}
+
+// 2 * a * b * c ...
+template <class... Factors>
+std::int64_t multiply_adds(Factors... factors) {
+  std::int64_t result = 2;
+  ((result = saturating_mul(result, factors)), ...);
+  return result;
+}
+
+class Formulas {
+ public:
+  explicit Formulas(const OperatorCall& call) : call_(call) {}
+
+  std::int64_t mm(std::size_t a, std::size_t b) const {
+    const Sizes* x = tensor(a, 2);
+    const Sizes* y = tensor(b, 2);
+    if (x == nullptr || y == nullptr || (*x)[1] != (*y)[0]) return 0;
+    return multiply_adds((*x)[0], (*x)[1], (*y)[1]);
+  }
+
+  std::int64_t bmm(std::size_t a, std::size_t b) const {
+    const Sizes* x = tensor(a, 3);
+    const Sizes* y = tensor(b, 3);
+    if (x == nullptr || y == nullptr || (*x)[0] != (*y)[0] || (*x)[2] != (*y)[1]) return 0;
+    return multiply_adds((*x)[0], (*x)[1], (*x)[2], (*y)[2]);
+  }
+
+  // matrix times vector, or vector times vector: every element of `a` once.
+  std::int64_t each_element(std::size_t a) const {
+    const Sizes* x = tensor(a);
+    return x == nullptr ? 0 : multiply_adds(product(*x));
+  }
+
+  // x [..., k] times w [n, k]
+  std::int64_t linear() const {
+    const Sizes* x = tensor(0);
+    const Sizes* w = tensor(1, 2);
+    if (x == nullptr || w == nullptr || x->empty() || x->back() != (*w)[1]) return 0;
+    return multiply_adds(product(*x), (*w)[0]);
+  }
+
+  // Rows of one operand belong to groups: whatever their sizes, every row is multiplied once.
+  //   [m, k] x [g, k, n]: rows grouped       [g, m, k] x [k, n]: columns grouped
+  //   [m, k] x [k, n]: k grouped, g results  [g, m, k] x [g, k, n]: batched
+  std::int64_t grouped_mm() const {
+    const Sizes* a = tensor(0);
+    const Sizes* b = tensor(1);
+    if (a == nullptr || b == nullptr || a->size() < 2 || b->size() < 2) return 0;
+    const std::int64_t m = (*a)[a->size() - 2], k = a->back(), n = b->back();
+    const bool batched = a->size() == 3 && b->size() == 3;
+    return multiply_adds(batched ? (*a)[0] : 1, m, k, n);
+  }
+
+  std::int64_t convolution(const Sizes& x, const Sizes& w, const Sizes& out,
+                           bool transposed) const {
+    if (x.size() < 2 || w.size() < 2 || out.size() < 2) return 0;
+    const Sizes& points = transposed ? x : out;
+    return multiply_adds(product(std::span(points).subspan(2)), product(std::span(w).subspan(2)),
+                         x[0], w[0], w[1]);
+  }
+
+  std::int64_t convolution_forward() const {
+    const Sizes* x = tensor(0);
+    const Sizes* w = tensor(1);
+    if (x == nullptr || w == nullptr || call_.outputs.empty()) return 0;
+    return convolution(*x, *w, call_.outputs.front(), number(6).value_or(0) != 0);
+  }
+
+  std::int64_t convolution_backward() const {
+    const Sizes* grad = tensor(0);
+    const Sizes* x = tensor(1);
+    const Sizes* w = tensor(2);
+    if (grad == nullptr || x == nullptr || w == nullptr || call_.arguments.size() < 11) return 0;
+    const bool transposed = number(7).value_or(0) != 0;
+    const auto& mask = call_.arguments[10].numbers;
+    // Outputs that the mask switches off are missing or not looked at.
+    std::int64_t sum = 0;
+    const auto swapped = [](Sizes sizes) {
+      if (sizes.size() >= 2) std::swap(sizes[0], sizes[1]);
+      return sizes;
+    };
+    if (!mask.empty() && mask[0] != 0)
+      sum = saturating_add(sum, convolution(*grad, *w, *x, !transposed));
+    if (mask.size() > 1 && mask[1] != 0)
+      sum = saturating_add(sum, transposed
+                                    ? convolution(swapped(*grad), swapped(*x), swapped(*w), false)
+                                    : convolution(swapped(*x), swapped(*grad), swapped(*w), false));
+    return sum;
+  }
+
+  // Scores (q k^T) and their product with v: two batched matmuls.
+  std::int64_t attention(const Sizes& q, const Sizes& k, const Sizes& v, bool strict) const {
+    if (!fits(q, k, v, strict)) return 0;
+    const std::int64_t heads = saturating_mul(q[0], q[1]);
+    return saturating_add(multiply_adds(heads, q[2], q[3], k[2]),
+                          multiply_adds(heads, q[2], k[2], v[3]));
+  }
+
+  // The scores again, then the gradients of scores, v, q and k.
+  std::int64_t attention_backward(const Sizes& grad, const Sizes& q, const Sizes& k, const Sizes& v,
+                                  bool strict) const {
+    if (!fits(q, k, v, strict) || grad.size() != 4 || grad[3] != v[3] || grad[2] != q[2]) return 0;
+    const std::int64_t heads = saturating_mul(q[0], q[1]);
+    const std::int64_t with_q = multiply_adds(heads, q[2], k[2], q[3]);
+    const std::int64_t with_v = multiply_adds(heads, q[2], k[2], v[3]);
+    return saturating_add(saturating_mul(with_q, 3), saturating_mul(with_v, 2));
+  }
+
+  std::int64_t attention_forward(std::size_t q, bool strict) const {
+    const Sizes* sizes[] = {tensor(q, 4), tensor(q + 1, 4), tensor(q + 2, 4)};
+    if (sizes[0] == nullptr || sizes[1] == nullptr || sizes[2] == nullptr) return 0;
+    return attention(*sizes[0], *sizes[1], *sizes[2], strict);
+  }
+
+  std::int64_t attention_backward(std::size_t grad, std::size_t q, bool strict) const {
+    const Sizes* sizes[] = {tensor(grad, 4), tensor(q, 4), tensor(q + 1, 4), tensor(q + 2, 4)};
+    for (const Sizes* s : sizes)
+      if (s == nullptr) return 0;
+    return attention_backward(*sizes[0], *sizes[1], *sizes[2], *sizes[3], strict);
+  }
+
+  // Attention over sequences packed end to end: [total, heads, size] with offsets. The offsets'
+  // values are not known, so every sequence counts as the longest. `offsets` < 0: not packed.
+  struct Packed {
+    std::size_t q;          // position of the query; key and value follow
+    std::size_t q_offsets;  // k_offsets, max_q and max_k follow
+    std::optional<std::size_t> grad;
+    std::size_t head_dimension;  // 1 in [total, heads, size], 2 in [1, total, heads, size]
+  };
+  std::int64_t packed_attention(const Packed& at) const {
+    const Sizes* offsets = tensor(at.q_offsets);
+    if (offsets == nullptr)
+      return at.grad ? attention_backward(*at.grad, at.q, true) : attention_forward(at.q, true);
+    const std::size_t h = at.head_dimension;
+    const Sizes* q = tensor(at.q, h + 2);
+    const Sizes* k = tensor(at.q + 1, h + 2);
+    const Sizes* v = tensor(at.q + 2, h + 2);
+    if (q == nullptr || k == nullptr || v == nullptr || offsets->size() != 1) return 0;
+    const std::int64_t sequences = (*offsets)[0] - 1;
+    const std::int64_t length_q = number(at.q_offsets + 2).value_or(0);
+    const std::int64_t length_k = number(at.q_offsets + 3).value_or(0);
+    const Sizes one_q{1, (*q)[h], length_q, (*q)[h + 1]};
+    const Sizes one_k{1, (*k)[h], length_k, (*k)[h + 1]};
+    const Sizes one_v{1, (*v)[h], length_k, (*v)[h + 1]};
+    const std::int64_t one = at.grad ? attention_backward(one_q, one_q, one_k, one_v, true)
+                                     : attention(one_q, one_k, one_v, true);
+    return saturating_mul(one, std::max<std::int64_t>(sequences, 0));
+  }
+
+ private:
+  // `strict`: as many key heads as query heads, which torch's registry demands.
+  static bool fits(const Sizes& q, const Sizes& k, const Sizes& v, bool strict) {
+    if (q.size() != 4 || k.size() != 4 || v.size() != 4) return false;
+    if (q[0] != k[0] || k[0] != v[0] || q[3] != k[3] || k[2] != v[2]) return false;
+    return !strict || (q[1] == k[1] && k[1] == v[1]);
+  }
+
+  // Sizes of a tensor argument; null if it is none, or not of that rank.
+  [[nodiscard]] const Sizes* tensor(std::size_t position,
+                                    std::optional<std::size_t> rank = {}) const {
+    if (position >= call_.arguments.size()) return nullptr;
+    const auto& sizes = call_.arguments[position].tensor;
+    return sizes && (!rank || sizes->size() == *rank) ? &*sizes : nullptr;
+  }
+  [[nodiscard]] std::optional<std::int64_t> number(std::size_t position) const {
+    return position < call_.arguments.size() ? call_.arguments[position].number : std::nullopt;
+  }
+
+  const OperatorCall& call_;
+};
+
+struct Entry {
+  std::string_view packet;
+  bool in_registry;
+  std::int64_t (*formula)(const Formulas&);
+};
+
+constexpr std::array kEntries{
+    // Matrix products.
+    Entry{"aten.mm", true, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten.addmm", true, [](const Formulas& f) { return f.mm(1, 2); }},
+    Entry{"aten.bmm", true, [](const Formulas& f) { return f.bmm(0, 1); }},
+    Entry{"aten.baddbmm", true, [](const Formulas& f) { return f.bmm(1, 2); }},
+    Entry{"aten._scaled_mm", true, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten._scaled_mm_v2", false, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten._int_mm", false, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten._addmm_activation", false, [](const Formulas& f) { return f.mm(1, 2); }},
+    Entry{"aten.addbmm", false, [](const Formulas& f) { return f.bmm(1, 2); }},
+    Entry{"aten.mv", false, [](const Formulas& f) { return f.each_element(0); }},
+    Entry{"aten.addmv", false, [](const Formulas& f) { return f.each_element(1); }},
+    Entry{"aten.dot", false, [](const Formulas& f) { return f.each_element(0); }},
+    Entry{"aten.vdot", false, [](const Formulas& f) { return f.each_element(0); }},
+    Entry{"aten.linear", false, [](const Formulas& f) { return f.linear(); }},
+    Entry{"aten._grouped_mm", false, [](const Formulas& f) { return f.grouped_mm(); }},
+    Entry{"aten._scaled_grouped_mm", false, [](const Formulas& f) { return f.grouped_mm(); }},
+    Entry{"aten._scaled_grouped_mm_v2", false, [](const Formulas& f) { return f.grouped_mm(); }},
+    // Convolutions.
+    Entry{"aten.convolution", true, [](const Formulas& f) { return f.convolution_forward(); }},
+    Entry{"aten._convolution", true, [](const Formulas& f) { return f.convolution_forward(); }},
+    Entry{"aten.cudnn_convolution", true,
+          [](const Formulas& f) { return f.convolution_forward(); }},
+    Entry{"aten.convolution_overrideable", true,
+          [](const Formulas& f) { return f.convolution_forward(); }},
+    Entry{"aten._slow_conv2d_forward", true,
+          [](const Formulas& f) { return f.convolution_forward(); }},
+    Entry{"aten.convolution_backward", true,
+          [](const Formulas& f) { return f.convolution_backward(); }},
+    // Attention.
+    Entry{"aten._scaled_dot_product_efficient_attention", true,
+          [](const Formulas& f) { return f.attention_forward(0, true); }},
+    Entry{"aten._scaled_dot_product_flash_attention", true,
+          [](const Formulas& f) { return f.attention_forward(0, true); }},
+    Entry{"aten._scaled_dot_product_cudnn_attention", true,
+          [](const Formulas& f) { return f.attention_forward(0, true); }},
+    Entry{"aten._scaled_dot_product_efficient_attention_backward", true,
+          [](const Formulas& f) { return f.attention_backward(0, 1, true); }},
+    Entry{"aten._scaled_dot_product_flash_attention_backward", true,
+          [](const Formulas& f) { return f.attention_backward(0, 1, true); }},
+    Entry{"aten._scaled_dot_product_cudnn_attention_backward", true,
+          [](const Formulas& f) { return f.attention_backward(0, 1, true); }},
+    Entry{"aten._flash_attention_forward", true,
+          [](const Formulas& f) {
+            return f.packed_attention({0, 3, {}, 1});
+          }},
+    Entry{"aten._efficient_attention_forward", true,
+          [](const Formulas& f) {
+            return f.packed_attention({0, 4, {}, 2});
+          }},
+    Entry{"aten._flash_attention_backward", true,
+          [](const Formulas& f) {
+            return f.packed_attention({1, 6, 0, 1});
+          }},
+    Entry{"aten._efficient_attention_backward", true,
+          [](const Formulas& f) {
+            return f.packed_attention({1, 6, 0, 2});
+          }},
+    Entry{"aten._scaled_dot_product_flash_attention_for_cpu", false,
+          [](const Formulas& f) { return f.attention_forward(0, false); }},
+    Entry{"aten._scaled_dot_product_flash_attention_for_cpu_backward", false,
+          [](const Formulas& f) { return f.attention_backward(0, 1, false); }},
+    Entry{"aten._scaled_dot_product_fused_attention_overrideable", false,
+          [](const Formulas& f) { return f.attention_forward(0, false); }},
+    Entry{"aten._scaled_dot_product_fused_attention_overrideable_backward", false,
+          [](const Formulas& f) { return f.attention_backward(0, 1, false); }},
+    Entry{"aten._scaled_dot_product_attention_math", false,
+          [](const Formulas& f) { return f.attention_forward(0, false); }},
+    Entry{"flex_attention", false, [](const Formulas& f) { return f.attention_forward(0, false); }},
+    // (query, key, value, out, logsumexp, grad_out, ...)
+    Entry{"flex_attention_backward", false,
+          [](const Formulas& f) { return f.attention_backward(5, 0, false); }},
+};
+
+const Entry* find_entry(std::string_view packet) {
+  const auto* it = std::find_if(kEntries.begin(), kEntries.end(),
+                                [&](const Entry& e) { return e.packet == packet; });
+  return it == kEntries.end() ? nullptr : it;
+}
+
+}  // namespace
+
+bool has_flop_formula(std::string_view packet) {
+  return find_entry(packet) != nullptr;
+}
+
+bool is_in_torch_registry(std::string_view packet) {
+  const Entry* entry = find_entry(packet);
+  return entry != nullptr && entry->in_registry;
+}
+
+Flops operator_flops(const OperatorCall& call) {
+  const Entry* entry = find_entry(call.packet);
+  if (entry == nullptr) return {};
+  const Formulas formulas(call);
+  const std::int64_t counted = entry->formula(formulas);
+  if (entry->in_registry && counted != 0) return {.torch_registry = counted, .total = counted};
+  if (!entry->in_registry) return {.torch_registry = 0, .total = counted};
+  // The registry gives up on attention with grouped key heads; the work is there all the same.
+  const bool is_backward = call.packet.ends_with("_backward");
+  if (call.packet.find("scaled_dot_product") != std::string_view::npos)
+    return {.torch_registry = 0,
+            .total = is_backward ? formulas.attention_backward(0, 1, false)
+                                 : formulas.attention_forward(0, false)};
+  return {};
+}
+
+}  // namespace jointer

@@ -1,0 +1,286 @@
+#include "core/ops/operator_table.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "embedded/jointer_operator_table.h"
+
+namespace jointer {
+namespace {
+
+struct Line {
+  std::string_view name, tags, schema;
+};
+
+Line split_line(std::string_view text) {
+  const auto first = text.find('\t');
+  const auto second = text.find('\t', first + 1);
+  return {text.substr(0, first), text.substr(first + 1, second - first - 1),
+          text.substr(second + 1)};
+}
+
+// The table's lines after its header comment.
+std::string_view table_body() {
+  const std::string_view table = embedded::operators();
+  return table.substr(table.find('\n') + 1);
+}
+
+// Binary search over the sorted lines, by byte offset: a probe in the middle of a line moves back
+// to the line's start.
+std::optional<Line> find_line(std::string_view name) {
+  const std::string_view body = table_body();
+  std::size_t low = 0, high = body.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const std::size_t newline = body.rfind('\n', middle == 0 ? 0 : middle - 1);
+    std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+    if (start < low) start = low;
+    const std::size_t end = body.find('\n', start);
+    const Line line = split_line(body.substr(start, end - start));
+    const int order = line.name.compare(name);
+    if (order == 0) return line;
+    if (order < 0)
+      low = end + 1;
+    else
+      high = start;
+  }
+  return std::nullopt;
+}
+
+std::uint16_t parse_tags(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, OperatorTag>, 10> kNames{{
+      {"pointwise", OperatorTag::pointwise},
+      {"reduction", OperatorTag::reduction},
+      {"random", OperatorTag::random},
+      {"view_copy", OperatorTag::view_copy},
+      {"inplace_view", OperatorTag::inplace_view},
+      {"data_dependent", OperatorTag::data_dependent},
+      {"dynamic_shape", OperatorTag::dynamic_shape},
+      {"alias", OperatorTag::silent_alias},
+      {"higher_order", OperatorTag::higher_order},
+      {"python", OperatorTag::python},
+  }};
+  std::uint16_t tags = 0;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    for (const auto& [name, tag] : kNames)
+      if (name == word) tags = static_cast<std::uint16_t>(tags | static_cast<unsigned>(tag));
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+  }
+  return tags;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// Calls `visit` for each part of a comma-separated list, leaving nested brackets and quotes whole.
+template <class Visit>
+void for_each_item(std::string_view list, Visit visit) {
+  int depth = 0;
+  char quote = 0;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    const char c = i < list.size() ? list[i] : ',';
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+      continue;
+    }
+    if (c == '\'' || c == '"') quote = c;
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (c != ',' || depth != 0) continue;
+    if (const auto item = trim(list.substr(start, i - start)); !item.empty()) visit(item);
+    start = i + 1;
+  }
+}
+
+struct TypedAlias {
+  std::string_view type;
+  char set = 0;
+  bool writes = false, wildcard = false;
+};
+
+// "Tensor(a!)[]" is the type "Tensor[]" with alias set a, written to. The type keeps its suffix.
+TypedAlias parse_type(std::string_view text) {
+  TypedAlias result{.type = text};
+  const auto open = text.find('(');
+  if (open == std::string_view::npos) return result;
+  const auto close = text.find(')', open);
+  const std::string_view annotation = text.substr(open + 1, close - open - 1);
+  result.set = annotation.empty() ? '\0' : annotation.front();
+  result.writes = annotation.find('!') != std::string_view::npos;
+  result.wildcard = annotation.find("->") != std::string_view::npos;
+  result.type = text.substr(0, open);
+  return result;
+}
+
+SchemaArgument parse_argument(std::string_view item, bool keyword_only) {
+  // TYPE NAME[=DEFAULT]; the type may hold spaces only inside its alias annotation.
+  int depth = 0;
+  std::size_t space = 0;
+  while (space < item.size() && (depth > 0 || item[space] != ' ')) {
+    if (item[space] == '(') ++depth;
+    if (item[space] == ')') --depth;
+    ++space;
+  }
+  const TypedAlias type = parse_type(item.substr(0, space));
+  std::string_view name = trim(item.substr(std::min(space, item.size())));
+  std::string_view value;
+  if (const auto equals = name.find('='); equals != std::string_view::npos) {
+    value = name.substr(equals + 1);
+    name = name.substr(0, equals);
+  }
+  return {.name = name,
+          .type = type.type,
+          .default_value = value,
+          .alias_set = type.set,
+          .alias_is_wildcard = type.wildcard,
+          .writes = type.writes,
+          .keyword_only = keyword_only};
+}
+
+std::size_t matching_parenthesis(std::string_view text) {
+  int depth = 0;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')' && --depth == 0) {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+void parse_schema(std::string_view schema, OperatorInfo& info) {
+  const std::size_t close = matching_parenthesis(schema);
+  bool keyword_only = false;
+  for_each_item(schema.substr(1, close - 1), [&](std::string_view item) {
+    if (item == "*") {
+      keyword_only = true;
+    } else {
+      info.arguments.push_back(parse_argument(item, keyword_only));
+    }
+  });
+  std::string_view returns = trim(schema.substr(schema.find("->", close) + 2));
+  if (!returns.empty() && returns.front() == '(') returns = returns.substr(1, returns.size() - 2);
+  for_each_item(returns, [&](std::string_view item) {
+    const TypedAlias type = parse_type(item.substr(0, item.find(' ')));
+    info.returns.push_back({.type = type.type, .alias_set = type.set, .writes = type.writes});
+  });
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+void classify_collective(OperatorInfo& info) {
+  const std::string_view space = info.space();
+  if (space != "_c10d_functional" && space != "c10d_functional" &&
+      space != "_c10d_functional_autograd" && info.packet() != "_dtensor.shard_dim_alltoall")
+    return;
+  const std::string_view packet = info.packet();
+  info.is_wait = contains(packet, "wait_tensor");
+  info.is_coalesced = contains(packet, "_coalesced");
+  if (contains(packet, "all_gather")) info.collective = CollectiveKind::all_gather;
+  if (contains(packet, "reduce_scatter")) info.collective = CollectiveKind::reduce_scatter;
+  if (contains(packet, "all_reduce")) info.collective = CollectiveKind::all_reduce;
+  if (contains(packet, "all_to_all") || contains(packet, "alltoall"))
+    info.collective = CollectiveKind::all_to_all;
+  if (contains(packet, "broadcast")) info.collective = CollectiveKind::broadcast;
+}
+
+}  // namespace
+
+std::string_view to_string(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_gather:
+      return "all-gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce-scatter";
+    case CollectiveKind::all_reduce:
+      return "all-reduce";
+    case CollectiveKind::all_to_all:
+      return "all-to-all";
+    case CollectiveKind::broadcast:
+      return "broadcast";
+    case CollectiveKind::none:
+      break;
+  }
+  return "none";
+}
+
+bool OperatorInfo::is_view() const {
+  if (has(OperatorTag::silent_alias)) return true;
+  return !mutates() && std::any_of(returns.begin(), returns.end(),
+                                   [](const SchemaReturn& r) { return r.alias_set != 0; });
+}
+
+bool OperatorInfo::mutates() const {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const SchemaArgument& a) { return a.writes; });
+}
+
+std::string_view OperatorInfo::space() const {
+  const std::string_view text = name;
+  const auto dot = text.find('.');
+  return dot == std::string_view::npos ? std::string_view{} : text.substr(0, dot);
+}
+
+std::string_view OperatorInfo::packet() const {
+  const std::string_view text = name;
+  const auto first = text.find('.');
+  const auto second = first == std::string_view::npos ? first : text.find('.', first + 1);
+  return text.substr(0, second);
+}
+
+int OperatorInfo::argument_index(std::string_view argument) const {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].name == argument) return static_cast<int>(i);
+  return -1;
+}
+
+OperatorInfo describe_operator(std::string_view target) {
+  OperatorInfo info;
+  info.name = target;
+  if (const auto line = find_line(target)) {
+    info.known = true;
+    info.tags = parse_tags(line->tags);
+    info.has_schema = !line->schema.empty() && line->schema.front() == '(';
+    if (info.has_schema) parse_schema(line->schema, info);
+  }
+  info.is_getitem = target == "_operator.getitem";
+  classify_collective(info);
+  return info;
+}
+
+bool is_custom_operator(std::string_view target) {
+  // namespace.name.overload, of a namespace with no line in the table.
+  const auto first = target.find('.');
+  if (first == std::string_view::npos || first == 0) return false;
+  const auto second = target.find('.', first + 1);
+  if (second == std::string_view::npos || second == first + 1 || second + 1 == target.size())
+    return false;
+  const std::string prefix{target.substr(0, first + 1)};
+  const std::string_view body = table_body();
+  return body.substr(0, prefix.size()) != prefix &&
+         body.find("\n" + prefix) == std::string_view::npos;
+}
+
+std::string_view operator_table_version() {
+  const std::string_view table = embedded::operators();
+  const std::string_view header = table.substr(0, table.find(';'));
+  return header.substr(header.rfind(' ') + 1);
+}
+
+}  // namespace jointer

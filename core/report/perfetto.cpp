@@ -1,0 +1,180 @@
+// The Chrome trace event format, which Perfetto reads: complete events (X) on threads, metadata (M)
+// that names them, flows (s, f) and counters (C). Times are microseconds.
+
+#include "core/base/json_writer.h"
+#include "core/report/export.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kProcess = 1;
+constexpr std::int64_t kHostThread = 0;
+
+class TraceWriter {
+ public:
+  TraceWriter(const Graph& graph, const Analysis& analysis) : graph_(graph), analysis_(analysis) {}
+
+  std::string run() {
+    out_.begin_object();
+    out_.key("displayTimeUnit");
+    out_.string("ms");
+    out_.key("traceEvents");
+    out_.begin_array();
+    name_threads();
+    for (const NodeId id : graph_.order()) {
+      if (graph_.node(id).kind != NodeKind::call) continue;
+      host_event(id);
+      device_event(id);
+    }
+    flows();
+    memory_counters();
+    out_.end_array();
+    out_.key("otherData");
+    out_.begin_object();
+    out_.key("name");
+    out_.string(graph_.title());
+    out_.key("estimator");
+    out_.string(analysis_.estimator);
+    out_.end_object();
+    out_.end_object();
+    return out_.take();
+  }
+
+ private:
+  void text(std::string_view key, std::string_view value) {
+    out_.key(key);
+    out_.string(value);
+  }
+  void time(std::string_view key, std::int64_t ns) {
+    out_.key(key);
+    out_.real(static_cast<double>(ns) / 1e3);
+  }
+  void begin(std::string_view phase, std::string_view name, std::int64_t thread) {
+    out_.begin_object();
+    text("ph", phase);
+    text("name", name);
+    out_.key("pid");
+    out_.integer(kProcess);
+    out_.key("tid");
+    out_.integer(thread);
+  }
+  static std::int64_t thread_of(std::int32_t stream) { return stream + 1; }
+
+  void name_thread(std::int64_t thread, std::string_view name) {
+    begin("M", "thread_name", thread);
+    out_.key("args");
+    out_.begin_object();
+    text("name", name);
+    out_.end_object();
+    out_.end_object();
+  }
+
+  void name_threads() {
+    begin("M", "process_name", 0);
+    out_.key("args");
+    out_.begin_object();
+    text("name", graph_.title());
+    out_.end_object();
+    out_.end_object();
+    name_thread(kHostThread, "cpu");
+    std::int32_t stream = 0;
+    for (const Stream& s : analysis_.simulation.streams()) name_thread(thread_of(stream++), s.name);
+  }
+
+  void host_event(NodeId id) {
+    const NodeTiming& t = analysis_.simulation.timing(id);
+    if (t.host_end <= t.host_start) return;
+    begin("X", graph_.name(id), kHostThread);
+    time("ts", t.host_start);
+    time("dur", t.host_end - t.host_start);
+    out_.end_object();
+  }
+
+  void device_event(NodeId id) {
+    const NodeTiming& t = analysis_.simulation.timing(id);
+    const Node& n = graph_.node(id);
+    if (t.stream < 0 || t.end <= t.start) return;
+    begin("X", graph_.name(id), thread_of(t.stream));
+    text("cat", graph_.is_wait(n) ? "exposed" : t.stream > 0 ? "communication" : "compute");
+    time("ts", t.start);
+    time("dur", t.end - t.start);
+    out_.key("args");
+    out_.begin_object();
+    text("target", graph_.target(n));
+    text("phase", n.phase == Phase::forward ? "forward" : "backward");
+    text("module", analysis_.modules.module(analysis_.modules.of(id)).path);
+    out_.key("output_bytes");
+    out_.integer(graph_.output_bytes(n));
+    if (const std::int64_t flops = analysis_.flops[id.index()].total; flops > 0) {
+      out_.key("flops");
+      out_.integer(flops);
+    }
+    text("limit", to_string(analysis_.costs[id.index()].limit));
+    if (const std::int32_t c = analysis_.simulation.collective_of(id); c >= 0)
+      text("reason",
+           reason_text(graph_, analysis_.simulation.collectives()[static_cast<std::size_t>(c)]));
+    out_.end_object();
+    out_.end_object();
+  }
+
+  // From a collective to the wait that needs it.
+  void flows() {
+    std::int64_t number = 0;
+    for (const CollectiveTiming& c : analysis_.simulation.collectives()) {
+      if (!c.wait) continue;
+      ++number;
+      const NodeTiming& start = analysis_.simulation.timing(c.start);
+      begin("s", "wait", thread_of(start.stream));
+      text("cat", "wait");
+      out_.key("id");
+      out_.integer(number);
+      time("ts", c.start_ns);
+      out_.end_object();
+      begin("f", "wait", thread_of(0));
+      text("cat", "wait");
+      text("bp", "e");
+      out_.key("id");
+      out_.integer(number);
+      time("ts", analysis_.simulation.timing(c.wait).end);
+      out_.end_object();
+    }
+  }
+
+  // One counter event a step whose memory differs from the last one's.
+  void memory_counters() {
+    const auto categories = analysis_.memory.by_category();
+    const auto steps = analysis_.memory.steps();
+    BytesByCategory last;
+    last.fill(-1);
+    for (std::size_t point = 0; point < analysis_.memory.profile().size(); ++point) {
+      BytesByCategory now{};
+      for (std::size_t c = 0; c < kMemoryCategories; ++c) now[c] = categories[c][point];
+      if (now == last) continue;
+      last = now;
+      const NodeTiming* t =
+          point == 0 ? nullptr : &analysis_.simulation.timing(steps[(point - 1) / 2]);
+      begin("C", "memory", kHostThread);
+      time("ts", t == nullptr ? 0 : point % 2 == 1 ? t->start : t->end);
+      out_.key("args");
+      out_.begin_object();
+      for (std::size_t c = 0; c < kMemoryCategories; ++c) {
+        out_.key(to_string(static_cast<MemoryCategory>(c)));
+        out_.integer(now[c]);
+      }
+      out_.end_object();
+      out_.end_object();
+    }
+  }
+
+  const Graph& graph_;
+  const Analysis& analysis_;
+  JsonWriter out_;
+};
+
+}  // namespace
+
+std::string export_perfetto(const Graph& graph, const Analysis& analysis) {
+  return TraceWriter(graph, analysis).run();
+}
+
+}  // namespace jointer

@@ -1,0 +1,32 @@
+#include "core/schedule/analysis.h"
+
+namespace jointer {
+
+Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
+  AnalysisOptions used = options;
+  if (used.estimator.device.empty()) used.estimator.device = default_device(graph);
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, make_estimator(used.estimator));
+  MemoryTimeline memory(graph, used.memory);
+  ReservedProfile reserved = simulate_reserved(memory, graph.main_device());
+  std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  Simulation simulation(graph, costs, used.simulation);
+  std::vector<Flops> flops(graph.node_count());
+  for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
+  Analysis analysis{.options = used,
+                    .estimator = estimator->description(),
+                    .device = estimator->device(),
+                    .modules = ModuleTree(graph),
+                    .memory = std::move(memory),
+                    .reserved = std::move(reserved),
+                    .costs = std::move(costs),
+                    .flops = std::move(flops),
+                    .simulation = std::move(simulation),
+                    .total_flops = graph_flops(graph),
+                    .model = find_model_facts(graph),
+                    .throughput = {}};
+  analysis.throughput = throughput(analysis.model, analysis.total_flops.total,
+                                   analysis.simulation.step_ns(), analysis.device);
+  return analysis;
+}
+
+}  // namespace jointer

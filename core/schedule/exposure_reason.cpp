@@ -1,0 +1,184 @@
+// Why a collective is exposed, from its place in the order.
+//
+// Terms
+//   chain     views, and kernels with a single input that compute nothing (casts, copies): they can
+//             move along with a collective, so they are looked through.
+//   producer  the last node before the start that makes one of its inputs, the chain looked
+//   through:
+//             the start cannot be moved before it.
+//   user      the first node after the wait that runs a kernel on its result, the chain looked
+//             through: the wait cannot be moved behind it.
+//   window    kernel time between start and wait: what hides the collective now.
+//   range     kernel time between producer and user: what could hide it, if all of it were
+//             independent. It is, but for the producer's own and other inputs' chains.
+//
+// Rules, the first that holds
+//   tail         it ends after the last kernel.
+//   stream_busy  it queued behind another collective of its stream for at least half of what is
+//                exposed.
+//   order        the range has kernel time beyond the window (at least a tenth of what is exposed):
+//                moving the start up or the wait down would use it.
+//   dependency   the range is used up: producer and user are kernels next to it.
+//   no_compute   there is no kernel in the range, and no kernel bounds it (parameters gathered at
+//   the
+//                start).
+//
+// Cost: linear in nodes and inputs; prefix sums give the kernel time of any stretch in O(1).
+
+#include "core/schedule/exposure_reason.h"
+
+#include <algorithm>
+
+#include "core/base/units.h"
+#include "core/ops/flops.h"
+
+namespace jointer {
+namespace {
+
+class Explainer {
+ public:
+  Explainer(const Graph& graph, const Simulation& simulation)
+      : graph_(graph),
+        simulation_(simulation),
+        before_(graph.node_count() + 1, 0),
+        first_user_(graph.node_count()),
+        computes_(graph.operator_count()),
+        marks_(graph.node_count(), 0) {
+    for (std::size_t i = 0; i < computes_.size(); ++i)
+      computes_[i] = has_flop_formula(graph.op(OperatorId(i)).packet());
+    const auto order = graph.order();
+    for (std::size_t i = 0; i < order.size(); ++i)
+      before_[i + 1] = before_[i] + kernel_ns(order[i]);
+    // The first node that a value reaches through the chain; found from the end.
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const NodeId id = order[i];
+      const NodeId reached = is_chain(id) ? first_user_[id.index()] : id;
+      if (!reached) continue;
+      for (const NodeId input : graph.inputs(id)) {
+        NodeId& first = first_user_[input.index()];
+        if (!first || graph.position(reached) < graph.position(first)) first = reached;
+      }
+    }
+  }
+
+  ExposureReason explain(const CollectiveTiming& c, std::int64_t queue_ns, NodeId behind) {
+    using Kind = ExposureReason::Kind;
+    if (c.reason.kind == Kind::tail) return {.kind = Kind::tail};
+    if (behind && 2 * queue_ns >= c.exposed_ns)
+      return {.kind = Kind::stream_busy, .node = behind, .ns = queue_ns};
+    const NodeId producer = last_producer(c.start);
+    const NodeId user = c.wait ? first_user_[c.wait.index()] : NodeId{};
+    ExposureReason reason{.node = producer, .user = user};
+    const std::int64_t before =
+        between(producer ? graph_.position(producer) + 1 : 0, graph_.position(c.start));
+    const std::int64_t after =
+        between(graph_.position(c.wait), user ? graph_.position(user) : graph_.node_count());
+    if (before + after > 0 && 10 * (before + after) >= c.exposed_ns) {
+      reason.kind = Kind::order;
+      reason.before = before >= after;
+      reason.ns = reason.before ? before : after;
+    } else {
+      reason.kind = producer && user ? Kind::dependency : Kind::no_compute;
+    }
+    return reason;
+  }
+
+ private:
+  [[nodiscard]] bool is_chain(NodeId id) const {
+    const Node& n = graph_.node(id);
+    if (n.kind != NodeKind::call) return n.kind != NodeKind::output;
+    if (graph_.is_wait(n) || graph_.is_collective_start(n)) return false;
+    return kernel_ns(id) == 0 || (n.input_count == 1 && !computes_[n.target.index()]);
+  }
+  [[nodiscard]] std::int64_t kernel_ns(NodeId id) const {
+    const Node& n = graph_.node(id);
+    const NodeTiming& timing = simulation_.timing(id);
+    return timing.stream == 0 && !graph_.is_wait(n) ? timing.end - timing.start : 0;
+  }
+  [[nodiscard]] std::int64_t between(std::size_t from, std::size_t to) const {
+    return from < to ? before_[to] - before_[from] : 0;
+  }
+
+  // The last node that the collective's inputs come from, the chain looked through.
+  [[nodiscard]] NodeId last_producer(NodeId start) {
+    ++mark_;
+    NodeId last;
+    std::vector<NodeId> frontier{start};
+    while (!frontier.empty()) {
+      const NodeId id = frontier.back();
+      frontier.pop_back();
+      for (const NodeId input : graph_.inputs(id)) {
+        const Node& n = graph_.node(input);
+        if (n.kind != NodeKind::call || marks_[input.index()] == mark_) continue;
+        marks_[input.index()] = mark_;
+        if (is_chain(input)) {
+          frontier.push_back(input);
+        } else if (!last || graph_.position(input) > graph_.position(last)) {
+          last = input;
+        }
+      }
+    }
+    return last;
+  }
+
+  const Graph& graph_;
+  const Simulation& simulation_;
+  std::vector<std::int64_t> before_;  // kernel time of the nodes before a position
+  std::vector<NodeId> first_user_;
+  std::vector<bool> computes_;        // by operator: it has a FLOP formula
+  std::vector<std::uint32_t> marks_;  // by node: the last search that met it
+  std::uint32_t mark_ = 0;
+};
+
+}  // namespace
+
+std::string reason_text(const Graph& graph, const CollectiveTiming& c) {
+  using Kind = ExposureReason::Kind;
+  const ExposureReason& r = c.reason;
+  const std::string time = format_ms(static_cast<double>(r.ns) / 1e6);
+  const auto name = [&](NodeId node, std::string_view otherwise) {
+    return node ? graph.name(node) : otherwise;
+  };
+  switch (r.kind) {
+    case Kind::none:
+      return {};
+    case Kind::tail:
+      return fmt::format("{} ends after the last kernel", graph.name(c.start));
+    case Kind::stream_busy:
+      return fmt::format("queued {} behind {} on its stream", time, name(r.node, "another"));
+    case Kind::order:
+      return r.before ? fmt::format(
+                            "{} of compute lies before its start that does not feed it: raise "
+                            "the start towards {}",
+                            time, name(r.node, "the beginning"))
+                      : fmt::format(
+                            "{} of compute lies behind its wait that does not need it: sink the "
+                            "wait towards {}",
+                            time, name(r.user, "the end"));
+    case Kind::dependency:
+      return fmt::format(
+          "held by {}, which makes its input just before; {} needs the result at "
+          "once",
+          name(r.node, "its input"), name(r.user, "the output"));
+    case Kind::no_compute:
+      return fmt::format("no independent compute between {} and {}",
+                         name(r.node, "the start of the step"), name(r.user, "the end"));
+  }
+  return {};
+}
+
+void explain_exposure(const Graph& graph, const Simulation& simulation,
+                      std::span<const std::int32_t> queued_behind,
+                      std::span<CollectiveTiming> collectives) {
+  Explainer explainer(graph, simulation);
+  for (std::size_t i = 0; i < collectives.size(); ++i) {
+    CollectiveTiming& c = collectives[i];
+    if (c.exposed_ns <= 0) continue;
+    const NodeId behind = queued_behind[i] < 0
+                              ? NodeId{}
+                              : collectives[static_cast<std::size_t>(queued_behind[i])].start;
+    c.reason = explainer.explain(c, c.start_ns - c.ready_ns, behind);
+  }
+}
+
+}  // namespace jointer

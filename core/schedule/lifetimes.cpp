@@ -1,0 +1,283 @@
+// Terms
+//   real storage  what is allocated once, though a capture may number it several times: a
+//                 wait_tensor's output is its collective's buffer, a backward's saved input is the
+//                 forward's tensor (Graph::real_storage).
+//   use           a node uses every storage of every value it takes; taking a tuple uses all of it.
+//
+// Rules of running a graph
+//   1. A storage is allocated by the first node that returns a tensor in it.
+//   2. It is freed after its last use, or after the node that made it if nothing uses it, as a
+//      reference-counted runtime does.
+//   3. Placeholders live throughout, but what a backward graph is given by its forward (saved
+//      tensors) and by autograd (tangents) goes at last use. Constants live throughout. Outputs
+//      live to the end; in a pair, what the forward returns for the backward alone does not.
+//   4. What a collective reads stays until its wait: the communication stream may still read it.
+//      Without a wait it stays to the end.
+//   5. Bytes are rounded up to 512 on cuda, where the caching allocator does so; not on the CPU.
+//   6. Storages on other devices (constants on the CPU of a cuda graph) do not count.
+//   In a pair a tangent appears when the backward starts.
+//
+// Rules of torch 2.11 (torch/_inductor/fx_passes/memory_estimator.py), where they differ: storages
+// are the capture's own, so a collective's buffer counts twice (the wait's output beside it); a
+// storage that nothing uses is never freed; nothing stays until a wait; placeholders whose names do
+// not start with `primals`, and constants, go at last use; sizes are not rounded; everything but
+// the CPU's counts. They hold for one graph: torch has no profile of a pair.
+//
+// Cost: linear in nodes, inputs and tensors.
+
+#include "core/schedule/lifetimes.h"
+
+#include <algorithm>
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kCudaRounding = 512;
+constexpr std::int32_t kBeforeStart = -1;
+
+// What happens to a storage beside being used by some node.
+enum Use : std::uint8_t {
+  used_in_backward = 1 << 0,
+  is_result = 1 << 1,
+  is_gradient = 1 << 2,
+  is_saved_output = 1 << 3,
+};
+
+class LifetimeFinder {
+ public:
+  LifetimeFinder(const Graph& graph, MemoryRules rules)
+      : graph_(graph),
+        is_torch_(rules == MemoryRules::torch),
+        by_storage_(graph.storage_count(), -1) {
+    for (const NodeId id : graph.order())
+      if (graph.node(id).kind == NodeKind::call) ++end_;
+    lifetimes_.reserve(graph.storage_count());
+    uses_.reserve(graph.storage_count());
+  }
+
+  std::vector<Lifetime> run() {
+    std::int32_t step = 0;  // of the next node that runs
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      switch (n.kind) {
+        case NodeKind::placeholder:
+          visit_placeholder(id, n, step);
+          break;
+        case NodeKind::get_attr:
+          allocate(id, n, kBeforeStart);
+          if (!is_torch_) extend(n, end_, 0);
+          break;
+        case NodeKind::output:
+          visit_output(n, step);
+          break;
+        case NodeKind::call:
+          visit_call(id, n, step++);
+          break;
+      }
+    }
+    if (is_torch_)
+      keep_as_torch_does();
+    else
+      pin_what_is_never_waited_for();
+    categorize();
+    return std::move(lifetimes_);
+  }
+
+ private:
+  void visit_placeholder(NodeId id, const Node& n, std::int32_t step) {
+    const bool in_backward = graph_.part(n.part).kind == CaptureKind::backward;
+    allocate(id, n, step == 0 || is_torch_ ? kBeforeStart : step);
+    if (is_torch_) return;
+    const bool released = in_backward && (n.role == Role::saved || n.role == Role::tangent);
+    extend(n, released ? step : end_, in_backward && n.partner ? used_in_backward : 0);
+  }
+
+  void visit_output(const Node& n, std::int32_t step) {
+    for (const OutputEntry& entry : graph_.part(n.part).outputs) {
+      if (!entry.node) continue;
+      const bool for_backward_alone = entry.role == Role::saved && graph_.is_pair();
+      const std::uint8_t use = entry.role == Role::gradient ? is_gradient
+                               : entry.role == Role::saved  ? is_saved_output
+                                                            : is_result;
+      extend(graph_.node(entry.node), for_backward_alone ? step : end_, use);
+    }
+  }
+
+  void visit_call(NodeId id, const Node& n, std::int32_t step) {
+    allocate(id, n, step);
+    const std::uint8_t use = n.phase == Phase::backward ? used_in_backward : 0;
+    for (const NodeId input : graph_.inputs(n)) extend(graph_.node(input), step, use);
+    if (is_torch_) return;
+    if (graph_.is_collective_start(n)) {
+      starts_.push_back(id);
+    } else if (graph_.is_wait(n)) {
+      const NodeId start = graph_.collective_of_wait(n);
+      if (!start) return;
+      if (waited_.empty()) waited_.assign(graph_.node_count(), false);
+      waited_[start.index()] = true;
+      for (const NodeId input : graph_.inputs(start)) extend(graph_.node(input), step, 0);
+    }
+  }
+
+  void pin_what_is_never_waited_for() {
+    for (const NodeId start : starts_)
+      if (waited_.empty() || !waited_[start.index()])
+        for (const NodeId input : graph_.inputs(start)) extend(graph_.node(input), end_, 0);
+  }
+
+  void keep_as_torch_does() {
+    for (std::size_t i = 0; i < lifetimes_.size(); ++i)
+      if (!used_[i] || graph_.name(lifetimes_[i].producer).starts_with("primals"))
+        lifetimes_[i].last = end_;
+  }
+
+  [[nodiscard]] std::int32_t& slot(const Tensor& t) {
+    return by_storage_[(is_torch_ ? t.storage : graph_.real_storage(t.storage)).index()];
+  }
+  [[nodiscard]] bool counts(const Tensor& t) const {
+    if (!t.storage) return false;
+    const DeviceType device = graph_.device_type(t);
+    return is_torch_ ? device != DeviceType::cpu : device == graph_.main_device();
+  }
+
+  void allocate(NodeId id, const Node& n, std::int32_t step) {
+    for (const Tensor& t : graph_.tensors(n)) {
+      if (!counts(t)) continue;
+      std::int32_t& index = slot(t);
+      if (index >= 0) continue;
+      const StorageId storage = is_torch_ ? t.storage : graph_.real_storage(t.storage);
+      const std::int64_t requested = graph_.storage(storage).bytes.value;
+      const std::int64_t bytes =
+          is_torch_ ? requested : allocated_bytes(requested, graph_.main_device());
+      if (bytes == 0) continue;
+      index = static_cast<std::int32_t>(lifetimes_.size());
+      lifetimes_.push_back(
+          {.storage = storage, .producer = id, .bytes = bytes, .first = step, .last = step});
+      uses_.push_back(0);
+      used_.push_back(false);
+    }
+  }
+
+  void extend(const Node& n, std::int32_t step, std::uint8_t use) {
+    for (const Tensor& t : graph_.tensors(n)) {
+      const std::int32_t i = t.storage ? slot(t) : -1;
+      if (i < 0) continue;
+      const auto index = static_cast<std::size_t>(i);
+      lifetimes_[index].last = std::max(lifetimes_[index].last, step);
+      uses_[index] |= use;
+      used_[index] = true;
+    }
+  }
+
+  void categorize();
+
+  const Graph& graph_;
+  bool is_torch_;
+  std::int32_t end_ = 0;
+  std::vector<Lifetime> lifetimes_;
+  std::vector<std::uint8_t> uses_;
+  std::vector<bool> used_;
+  std::vector<std::int32_t> by_storage_;
+  std::vector<NodeId> starts_;
+  std::vector<bool> waited_;  // by node
+};
+
+MemoryCategory placeholder_category(Role role) {
+  switch (role) {
+    case Role::parameter:
+      return MemoryCategory::parameter;
+    case Role::buffer:
+      return MemoryCategory::buffer;
+    case Role::tangent:
+      return MemoryCategory::tangent;
+    case Role::saved:
+      return MemoryCategory::saved_activation;
+    default:
+      return MemoryCategory::input;
+  }
+}
+
+// Whether a node is a parameter, or made from one by operators with a single input: what SimpleFSDP
+// puts before the all-gather of a parameter.
+std::vector<bool> derived_from_parameters(const Graph& graph) {
+  std::vector<bool> derived(graph.node_count(), false);
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::placeholder)
+      derived[id.index()] = n.role == Role::parameter;
+    else if (n.input_count == 1)
+      derived[id.index()] = derived[graph.inputs(n).front().index()];
+  }
+  return derived;
+}
+
+void LifetimeFinder::categorize() {
+  const std::vector<bool> from_parameter = derived_from_parameters(graph_);
+  for (std::size_t i = 0; i < lifetimes_.size(); ++i) {
+    Lifetime& lifetime = lifetimes_[i];
+    const Node& n = graph_.node(lifetime.producer);
+    const auto used = [&](Use use) { return (uses_[i] & use) != 0; };
+    const bool is_communication = graph_.is_collective_start(n) || (is_torch_ && graph_.is_wait(n));
+    const bool is_saved =
+        used(is_saved_output) || (used(used_in_backward) && n.phase == Phase::forward);
+    if (n.kind == NodeKind::placeholder)
+      lifetime.category = placeholder_category(n.role);
+    else if (n.kind == NodeKind::get_attr)
+      lifetime.category = MemoryCategory::constant;
+    else if (used(is_gradient))
+      lifetime.category = MemoryCategory::gradient;
+    else if (used(is_result))
+      lifetime.category = MemoryCategory::output;
+    // A gathered parameter is communication even where the backward reads it: resharding, not
+    // recomputing activations, is what frees it.
+    else if (is_communication && (!is_saved || from_parameter[lifetime.producer.index()]))
+      lifetime.category = MemoryCategory::communication;
+    else if (is_saved)
+      lifetime.category = MemoryCategory::saved_activation;
+    else if (n.has(Node::recomputed))
+      lifetime.category = MemoryCategory::recomputed;
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(MemoryCategory category) {
+  switch (category) {
+    case MemoryCategory::parameter:
+      return "parameter";
+    case MemoryCategory::buffer:
+      return "buffer";
+    case MemoryCategory::input:
+      return "input";
+    case MemoryCategory::tangent:
+      return "tangent";
+    case MemoryCategory::constant:
+      return "constant";
+    case MemoryCategory::gradient:
+      return "gradient";
+    case MemoryCategory::optimizer_state:
+      return "optimizer_state";
+    case MemoryCategory::saved_activation:
+      return "saved_activation";
+    case MemoryCategory::recomputed:
+      return "recomputed";
+    case MemoryCategory::temporary:
+      return "temporary";
+    case MemoryCategory::communication:
+      return "communication";
+    case MemoryCategory::output:
+      return "output";
+  }
+  return "";
+}
+
+std::int64_t allocated_bytes(std::int64_t requested, DeviceType device) {
+  if (device != DeviceType::cuda) return requested;
+  return (requested + kCudaRounding - 1) / kCudaRounding * kCudaRounding;
+}
+
+std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules) {
+  return LifetimeFinder(graph, rules).run();
+}
+
+}  // namespace jointer

@@ -1,0 +1,127 @@
+#include "core/schedule/memory_timeline.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int32_t kBeforeStart = -1;
+
+// The points of the profile at which a lifetime begins and at which it is over (which may lie
+// beyond the profile's end): 1 + 2s is after the allocations of step s, 2 + 2s after its frees.
+std::size_t begin_point(const Lifetime& lifetime) {
+  return lifetime.first < 0 ? 0 : 1 + 2 * static_cast<std::size_t>(lifetime.first);
+}
+std::size_t end_point(const Lifetime& lifetime) {
+  return static_cast<std::size_t>(2 + 2 * std::int64_t{lifetime.last});
+}
+
+void accumulate(std::vector<std::int64_t>& profile, const Lifetime& lifetime) {
+  profile[begin_point(lifetime)] += lifetime.bytes;
+  if (end_point(lifetime) < profile.size()) profile[end_point(lifetime)] -= lifetime.bytes;
+}
+
+void sum_up(std::vector<std::int64_t>& profile) {
+  std::partial_sum(profile.begin(), profile.end(), profile.begin());
+}
+
+}  // namespace
+
+MemoryTimeline::MemoryTimeline(const Graph& graph, const MemoryOptions& options)
+    : options_(options) {
+  find_steps(graph);
+  lifetimes_ = find_lifetimes(graph, options.rules);
+  lifetime_by_storage_.assign(graph.storage_count(), -1);
+  for (std::size_t i = 0; i < lifetimes_.size(); ++i)
+    lifetime_by_storage_[lifetimes_[i].storage.index()] = static_cast<std::int32_t>(i);
+  if (options.optimizer != OptimizerState::none) add_optimizer_state(graph);
+  build_profile();
+}
+
+std::optional<std::size_t> MemoryTimeline::step_of(NodeId node) const {
+  const std::int32_t step = step_by_node_[node.index()];
+  return step < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(step));
+}
+
+std::optional<std::size_t> MemoryTimeline::lifetime_of(StorageId storage) const {
+  const std::int32_t index = lifetime_by_storage_[storage.index()];
+  return index < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(index));
+}
+
+void MemoryTimeline::find_steps(const Graph& graph) {
+  steps_.reserve(graph.node_count());
+  step_by_node_.assign(graph.node_count(), kBeforeStart);
+  for (const NodeId id : graph.order()) {
+    if (graph.node(id).kind != NodeKind::call) continue;
+    step_by_node_[id.index()] = static_cast<std::int32_t>(steps_.size());
+    steps_.push_back(id);
+  }
+}
+
+void MemoryTimeline::add_optimizer_state(const Graph& graph) {
+  constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
+  const auto end = static_cast<std::int32_t>(steps_.size());
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    // A pair's backward is given the same parameters again.
+    if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
+    for (const Tensor& t : graph.tensors(n)) {
+      if (graph.device_type(t) != graph.main_device()) continue;
+      const std::int64_t moment =
+          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), graph.main_device());
+      lifetimes_.push_back({.storage = {},
+                            .producer = id,
+                            .bytes = 2 * moment + allocated_bytes(kStepBytes, graph.main_device()),
+                            .first = kBeforeStart,
+                            .last = end,
+                            .category = MemoryCategory::optimizer_state});
+    }
+  }
+}
+
+void MemoryTimeline::build_profile() {
+  // Changes at each point first, then their running sum.
+  profile_.assign(1 + 2 * steps_.size(), 0);
+  for (const Lifetime& l : lifetimes_) {
+    accumulate(profile_, l);
+    if (l.first == kBeforeStart && end_point(l) >= profile_.size()) static_bytes_ += l.bytes;
+  }
+  sum_up(profile_);
+  peak_index_ = static_cast<std::size_t>(std::max_element(profile_.begin(), profile_.end()) -
+                                         profile_.begin());
+}
+
+bool MemoryTimeline::is_alive(const Lifetime& lifetime, std::size_t index) {
+  return begin_point(lifetime) <= index && index < end_point(lifetime);
+}
+
+BytesByCategory MemoryTimeline::at(std::size_t index) const {
+  BytesByCategory sums{};
+  for (const Lifetime& l : lifetimes_)
+    if (is_alive(l, index)) sums[static_cast<std::size_t>(l.category)] += l.bytes;
+  return sums;
+}
+
+std::vector<std::size_t> MemoryTimeline::alive_at(std::size_t index) const {
+  std::vector<std::size_t> alive;
+  for (std::size_t i = 0; i < lifetimes_.size(); ++i)
+    if (is_alive(lifetimes_[i], index)) alive.push_back(i);
+  std::stable_sort(alive.begin(), alive.end(), [&](std::size_t a, std::size_t b) {
+    return lifetimes_[a].bytes > lifetimes_[b].bytes;
+  });
+  return alive;
+}
+
+std::array<std::vector<std::int64_t>, kMemoryCategories> MemoryTimeline::by_category() const {
+  std::array<std::vector<std::int64_t>, kMemoryCategories> profiles;
+  for (auto& profile : profiles) profile.assign(profile_.size(), 0);
+  for (const Lifetime& l : lifetimes_)
+    accumulate(profiles[static_cast<std::size_t>(l.category)], l);
+  for (auto& profile : profiles) sum_up(profile);
+  return profiles;
+}
+
+}  // namespace jointer
