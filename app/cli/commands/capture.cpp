@@ -1,0 +1,67 @@
+// jointer capture -- COMMAND: runs a training script with the Python helper.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+
+namespace jointer::cli {
+namespace {
+
+struct CaptureCommand {
+  std::string out = "captures", python = "python3";
+  bool pair = false;
+  std::vector<std::string> command;
+};
+
+// Where the Python package is: beside the sources, or installed with the program.
+std::string package_path() {
+  std::error_code status;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", status);
+  for (const std::filesystem::path& folder :
+       {self.parent_path() / "../share/jointer/python",
+        std::filesystem::path(JOINTER_RESOURCE_DIR) / "python"})
+    if (std::filesystem::exists(folder / "jointer", status)) return folder.lexically_normal();
+  return {};
+}
+
+Result<int> run(const CaptureCommand& options) {
+  // A package that is installed with pip is found anyway.
+  if (const std::string package = package_path(); !package.empty()) {
+    const char* before = std::getenv("PYTHONPATH");
+    const std::string path = before == nullptr ? package : package + ":" + before;
+    ::setenv("PYTHONPATH", path.c_str(), 1);
+  }
+  std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};
+  if (options.pair) words.emplace_back("--pair");
+  words.emplace_back("--");
+  words.insert(words.end(), options.command.begin(), options.command.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  return fail(Error::Kind::run, "{}: {}; name another Python with --python", options.python,
+              std::strerror(errno));
+}
+
+}  // namespace
+
+void add_capture_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<CaptureCommand>();
+  CLI::App* command = program.add_subcommand(
+      "capture", "Runs a training script and leaves a capture of each graph it compiles");
+  command->add_option("--out", options->out, "Folder for the captures");
+  command->add_flag("--pair", options->pair, "Also the partitioned pairs");
+  command->add_option("--python", options->python, "The Python that has torch");
+  command->add_option("COMMAND", options->command, "After `--`: train.py and its arguments")
+      ->required();
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+// One function a command: adds it, with its options, to the program. When the command line names
+// it, CLI11 runs its callback, which leaves the exit code in `exit_code`.
+
+#include <CLI/CLI.hpp>
+
+namespace jointer::cli {
+
+void add_info_command(CLI::App& program, int& exit_code);
+void add_memory_command(CLI::App& program, int& exit_code);
+void add_overlap_command(CLI::App& program, int& exit_code);
+void add_export_command(CLI::App& program, int& exit_code);
+void add_capture_command(CLI::App& program, int& exit_code);
+
+}  // namespace jointer::cli

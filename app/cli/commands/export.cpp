@@ -1,0 +1,65 @@
+// jointer export FILE --format perfetto|fx-text|dot|csv|markdown -o OUT
+
+#include <array>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+#include "core/base/bytes.h"
+#include "core/report/export.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer::cli {
+namespace {
+
+struct ExportCommand {
+  GraphOptions graph;
+  EstimatorOptions estimator;
+  std::string format, output, optimizer = "none";
+};
+
+struct Format {
+  const char* name;
+  std::string (*write)(const Graph& graph, const Analysis& analysis);
+};
+constexpr std::array kFormats{
+    Format{"perfetto", export_perfetto},
+    Format{"dot", export_dot},
+    Format{"csv", export_csv},
+    Format{"markdown", export_markdown},
+};
+
+Result<int> run(const ExportCommand& options) {
+  JOINTER_TRY(const Graph graph, options.graph.open());
+  AnalysisOptions analysis_options{.estimator = {.name = options.estimator.estimator,
+                                                 .device = options.estimator.device,
+                                                 .gpus_per_node = options.estimator.gpus_per_node}};
+  if (options.optimizer == "adamw") analysis_options.memory.optimizer = OptimizerState::adamw;
+  JOINTER_TRY(const Analysis analysis, analyze(graph, analysis_options));
+  for (const Format& format : kFormats) {
+    if (options.format != format.name) continue;
+    JOINTER_CHECK(write_bytes(options.output, format.write(graph, analysis)));
+    return ExitCode::done;
+  }
+  return fail(Error::Kind::usage, "there is no format `{}`", options.format);
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<ExportCommand>();
+  CLI::App* command =
+      program.add_subcommand("export", "The graph and its figures in other programs' formats");
+  options->graph.add_to(*command);
+  options->estimator.add_to(*command);
+  add_optimizer_option(*command, options->optimizer);
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  command->add_option("--format", options->format, "perfetto, dot, csv or markdown")
+      ->required()
+      ->check(CLI::IsMember(names));
+  command->add_option("-o,--output", options->output, "The file to write; `-` is standard output")
+      ->required();
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,150 @@
+// jointer memory FILE: live bytes over the program order, the peak, and what is alive there.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/table.h"
+#include "core/base/units.h"
+#include "core/graph/module_tree.h"
+#include "core/schedule/caching_allocator.h"
+#include "core/schedule/memory_timeline.h"
+
+namespace jointer::cli {
+namespace {
+
+struct MemoryCommand {
+  GraphOptions graph;
+  std::string optimizer = "none";
+  std::optional<std::size_t> top;
+  bool torch_compatible = false, profile = false, json = false;
+};
+
+struct Answer {
+  const Graph& graph;
+  MemoryTimeline timeline;
+  ReservedProfile reserved;
+  ModuleTree modules;
+};
+
+std::string peak_node(const Answer& a) {
+  const NodeId node = a.timeline.node_at(a.timeline.peak_index());
+  return node ? std::string(a.graph.name(node)) : std::string();
+}
+
+Json to_json(const Answer& a, const MemoryCommand& options) {
+  const MemoryTimeline& t = a.timeline;
+  Json json;
+  json["name"] = a.graph.title();
+  json["peak_bytes"] = t.peak_bytes();
+  json["peak_index"] = t.peak_index();
+  const std::string node = peak_node(a);
+  json["peak_node"] = node.empty() ? Json() : Json(node);
+  Json& at_peak = json["at_peak"] = Json::object();
+  const BytesByCategory bytes = t.at(t.peak_index());
+  for (std::size_t c = 0; c < kMemoryCategories; ++c)
+    at_peak[std::string(to_string(static_cast<MemoryCategory>(c)))] = bytes[c];
+  Json& live = json["live_at_peak"] = Json::array();
+  for (const std::size_t i : t.alive_at(t.peak_index())) {
+    if (options.top && live.size() >= *options.top) break;
+    const Lifetime& l = t.lifetimes()[i];
+    live.push_back({{"node", a.graph.name(l.producer)},
+                    {"bytes", l.bytes},
+                    {"category", to_string(l.category)},
+                    {"module", a.modules.module(a.modules.of(l.producer)).path}});
+  }
+  json["reserved_peak_bytes"] = a.reserved.peak_bytes;
+  json["static_bytes"] = t.static_bytes();
+  json["steps"] = t.steps().size();
+  if (options.profile) json["profile"] = std::vector(t.profile().begin(), t.profile().end());
+  return json;
+}
+
+void print_tables(const Answer& a, const MemoryCommand& options) {
+  using enum Table::Align;
+  const MemoryTimeline& t = a.timeline;
+  const std::string node = peak_node(a);
+  fmt::print("{}\n", a.graph.title());
+  Table facts({{"", left}, {"", left}});
+  facts.add(
+      {"peak", fmt::format("{} at {} (point {} of {})", format_bytes(t.peak_bytes()),
+                           node.empty() ? "the start" : node, t.peak_index(), t.profile().size())});
+  facts.add({"reserved", fmt::format("{} by the caching allocator's model",
+                                     format_bytes(a.reserved.peak_bytes))});
+  facts.add({"always there", format_bytes(t.static_bytes())});
+  if (options.torch_compatible) facts.add({"rules", "torch 2.11's build_memory_profile"});
+  fmt::print("{}\n", facts.text());
+
+  const BytesByCategory bytes = t.at(t.peak_index());
+  Table categories({{"at the peak", left}, {"bytes", right}, {"share", right}});
+  for (std::size_t c = 0; c < kMemoryCategories; ++c)
+    if (bytes[c] > 0)
+      categories.add(
+          {std::string(to_string(static_cast<MemoryCategory>(c))), format_bytes(bytes[c]),
+           format_percent(static_cast<double>(bytes[c]) / static_cast<double>(t.peak_bytes()))});
+  fmt::print("{}\n", categories.text());
+
+  const std::size_t top = options.top.value_or(20);
+  const auto alive = t.alive_at(t.peak_index());
+  Table live({{"alive there", left}, {"bytes", right}, {"category", left}, {"module", left}});
+  std::int64_t rest = 0;
+  for (std::size_t i = 0; i < alive.size(); ++i) {
+    const Lifetime& l = t.lifetimes()[alive[i]];
+    if (i >= top) {
+      rest += l.bytes;
+      continue;
+    }
+    live.add({std::string(a.graph.name(l.producer)), format_bytes(l.bytes),
+              std::string(to_string(l.category)), a.modules.module(a.modules.of(l.producer)).path});
+  }
+  fmt::print("{}", live.text());
+  if (alive.size() > top)
+    fmt::print("  and {} more of {}; --top {} shows them\n",
+               format_count(static_cast<std::int64_t>(alive.size() - top)), format_bytes(rest),
+               alive.size());
+  if (options.profile) {
+    fmt::print("\n");
+    for (const std::int64_t point : t.profile()) fmt::print("{}\n", point);
+  }
+}
+
+Result<int> run(const MemoryCommand& options) {
+  JOINTER_TRY(const Graph graph, options.graph.open());
+  if (options.torch_compatible && graph.is_pair())
+    return fail(Error::Kind::usage,
+                "torch 2.11 has no memory profile of a pair; ask for the halves one by one");
+  if (options.torch_compatible && options.optimizer != "none")
+    return fail(Error::Kind::usage, "torch's profile has no optimizer state");
+  MemoryOptions memory;
+  if (options.torch_compatible) memory.rules = MemoryRules::torch;
+  if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;
+  MemoryTimeline timeline(graph, memory);
+  ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
+  const Answer answer{graph, std::move(timeline), std::move(reserved), ModuleTree(graph)};
+  if (options.json)
+    print_json(to_json(answer, options));
+  else
+    print_tables(answer, options);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_memory_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<MemoryCommand>();
+  CLI::App* command = program.add_subcommand(
+      "memory", "Live bytes over the program order, the peak, and what is alive there");
+  options->graph.add_to(*command);
+  command->add_flag("--torch-compatible", options->torch_compatible,
+                    "By the rules of torch 2.11's build_memory_profile, to the byte");
+  command->add_flag("--profile", options->profile,
+                    "Every point: the start, then two a node, after allocating and after freeing");
+  command->add_option("--top", options->top, "How many of what is alive at the peak to show");
+  add_optimizer_option(*command, options->optimizer);
+  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,101 @@
+#include "app/cli/commands/options.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "core/capture/open.h"
+
+namespace jointer::cli {
+
+int report(const Error& error) {
+  fmt::print(stderr, "jointer: {}\n", error.message);
+  switch (error.kind) {
+    case Error::Kind::usage:
+      return ExitCode::wrong_usage;
+    case Error::Kind::input:
+      return ExitCode::invalid_input;
+    case Error::Kind::run:
+      return ExitCode::run_failed;
+    case Error::Kind::cancelled:
+      return ExitCode::interrupted;
+  }
+  return ExitCode::run_failed;
+}
+
+int finish(const Result<int>& result) {
+  return result ? *result : report(result.error());
+}
+
+void GraphOptions::add_to(CLI::App& command) {
+  command
+      .add_option("FILE", file,
+                  "Native capture, FX text, TORCH_TRACE log or folder; `-` is standard input")
+      ->required();
+  command.add_option("--backward", backward, "The backward half, if FILE is a forward");
+  command.add_option("--graph", graph, "Which graph, where FILE holds several");
+  command
+      .add_option("--assume", assume,
+                  "Numbers for size symbols: u0=64,u1=32 or one for all that are unbacked")
+      ->delimiter(';');
+}
+
+namespace {
+
+// Asks which of several graphs, if there is a person at both ends.
+std::optional<std::size_t> ask(const std::string& path) {
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return std::nullopt;
+  const auto entries = list_graphs(path);
+  if (!entries || entries->size() < 2) return std::nullopt;
+  for (std::size_t i = 0; i < entries->size(); ++i)
+    fmt::print(stderr, "{:>4}  {}\n", i, (*entries)[i].name);
+  fmt::print(stderr, "Which graph? ");
+  std::size_t choice = 0;
+  if (!(std::cin >> choice) || choice >= entries->size()) return std::nullopt;
+  return choice;
+}
+
+}  // namespace
+
+Result<Graph> GraphOptions::open() const {
+  OpenRequest request{.path = file, .backward = backward, .index = graph};
+  for (const std::string& text : assume) {
+    JOINTER_TRY(const Assumptions part, Assumptions::parse(text));
+    if (part.fallback) request.assumptions.fallback = part.fallback;
+    for (const auto& [name, value] : part.named)
+      request.assumptions.named.insert_or_assign(name, value);
+  }
+  auto opened = open_graph(request);
+  if (opened || opened.error().kind != Error::Kind::usage || graph || file == "-") return opened;
+  request.index = ask(file);
+  return request.index ? open_graph(request) : std::move(opened);
+}
+
+void EstimatorOptions::add_to(CLI::App& command) {
+  command.add_option(
+      "--device", device,
+      fmt::format("What to estimate for: {}, or a JSON file", fmt::join(device_ids(), ", ")));
+  command.add_option("--estimator", estimator, "roofline, simple{coll_us=20,...} or torch-2.11");
+  command.add_option("--gpus-per-node", gpus_per_node, "GPUs that share fast links")
+      ->check(CLI::Range(1, 1 << 16));
+}
+
+Result<std::unique_ptr<Estimator>> EstimatorOptions::make(const Graph& graph) const {
+  return make_estimator({.name = estimator,
+                         .device = device.empty() ? std::string(default_device(graph)) : device,
+                         .gpus_per_node = gpus_per_node});
+}
+
+void add_optimizer_option(CLI::App& command, std::string& optimizer) {
+  command.add_option("--optimizer", optimizer, "Optimizer state to count: none or adamw")
+      ->check(CLI::IsMember({"none", "adamw"}));
+}
+
+void print_json(const Json& json) {
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fputc('\n', stdout);
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+// Options that several commands share, and how a command ends.
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/cost/estimator.h"
+#include "core/graph/graph.h"
+
+namespace jointer::cli {
+
+// Members stay in the order in which they are put in.
+using Json = nlohmann::ordered_json;
+
+enum ExitCode : int {
+  done = 0,
+  answer_is_no = 1,
+  wrong_usage = 2,
+  invalid_input = 3,
+  run_failed = 4,
+  interrupted = 130,
+};
+
+// Writes `jointer: MESSAGE` to standard error and gives the exit code of its kind.
+int report(const Error& error);
+
+// Ends a command: what it computed, or its error.
+int finish(const Result<int>& result);
+
+// FILE [--backward BW] [--graph N] [--assume u0=64,...]
+struct GraphOptions {
+  std::string file, backward;
+  std::optional<std::size_t> graph;
+  std::vector<std::string> assume;
+
+  void add_to(CLI::App& command);
+  // Where there are several graphs and a person to ask, asks.
+  [[nodiscard]] Result<Graph> open() const;
+};
+
+// [--device h100] [--estimator roofline] [--gpus-per-node 8]
+struct EstimatorOptions {
+  std::string device, estimator = "roofline";
+  std::int64_t gpus_per_node = 8;
+
+  void add_to(CLI::App& command);
+  // Without --device, the one that fits the graph.
+  [[nodiscard]] Result<std::unique_ptr<Estimator>> make(const Graph& graph) const;
+};
+
+// [--optimizer none|adamw]
+void add_optimizer_option(CLI::App& command, std::string& optimizer);
+
+void print_json(const Json& json);
+
+}  // namespace jointer::cli

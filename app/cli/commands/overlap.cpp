@@ -1,0 +1,192 @@
+// jointer overlap FILE: the step in time, and which communication is exposed and why.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/table.h"
+#include "core/base/units.h"
+#include "core/cost/node_flops.h"
+#include "core/cost/throughput.h"
+#include "core/schedule/simulation.h"
+
+namespace jointer::cli {
+namespace {
+
+struct OverlapCommand {
+  GraphOptions graph;
+  EstimatorOptions estimator;
+  std::size_t top = 20;
+  bool one_stream = false, json = false;
+};
+
+double ms(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+struct GroupTimes {
+  std::int64_t communication = 0, exposed = 0;
+  std::size_t count = 0, hidden = 0;
+};
+
+// By stream, in the order of the simulation's streams.
+std::vector<GroupTimes> times_by_stream(const Graph& /*graph*/, const Simulation& simulation) {
+  std::vector<GroupTimes> times(simulation.streams().size());
+  for (const CollectiveTiming& c : simulation.collectives()) {
+    GroupTimes& t = times[static_cast<std::size_t>(simulation.timing(c.start).stream)];
+    t.communication += c.end_ns - c.start_ns;
+    t.exposed += c.exposed_ns;
+    ++t.count;
+    t.hidden += c.exposed_ns <= 1 ? 1 : 0;
+  }
+  return times;
+}
+
+struct Answer {
+  const Graph& graph;
+  const Estimator& estimator;
+  Simulation simulation;
+  std::int64_t flops = 0;
+  ModelFacts facts;
+  Throughput throughput;
+};
+
+Json to_json(const Answer& a) {
+  const Simulation& s = a.simulation;
+  const auto optional = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+  };
+  Json json;
+  json["name"] = a.graph.title();
+  json["device"] = a.estimator.device().name;
+  json["estimator"] = a.estimator.description();
+  json["step_ms"] = ms(s.step_ns());
+  json["compute_ms"] = ms(s.compute_ns());
+  json["communication_ms"] = ms(s.communication_ns());
+  json["exposed_ms"] = ms(s.exposed_ns());
+  json["host_bound_ms"] = ms(s.host_bound_ns());
+  json["hidden_count"] = s.hidden_count();
+  json["collective_count"] = s.collectives().size();
+  Json& groups = json["by_group"] = Json::object();
+  const auto times = times_by_stream(a.graph, s);
+  for (std::size_t i = 1; i < times.size(); ++i)
+    groups[s.streams()[i].name] = {{"communication_ms", ms(times[i].communication)},
+                                   {"exposed_ms", ms(times[i].exposed)}};
+  Json& collectives = json["collectives"] = Json::array();
+  for (const CollectiveTiming& c : s.collectives())
+    collectives.push_back(
+        {{"node", a.graph.name(c.start)},
+         {"wait", c.wait ? Json(a.graph.name(c.wait)) : Json()},
+         {"group", s.streams()[static_cast<std::size_t>(s.timing(c.start).stream)].name},
+         {"bytes", c.bytes},
+         {"ms", ms(c.end_ns - c.start_ns)},
+         {"start_ms", ms(c.start_ns)},
+         {"end_ms", ms(c.end_ns)},
+         {"exposed_ms", ms(c.exposed_ns)},
+         {"reason_kind", to_string(c.reason.kind)},
+         {"reason", c.exposed_ns > 0 ? Json(reason_text(a.graph, c)) : Json()}});
+  json["flops"] = a.flops;
+  json["tflops"] = optional(a.throughput.tflops);
+  json["hardware_tflops"] = a.throughput.hardware_tflops;
+  json["mfu"] = optional(a.throughput.mfu);
+  json["tokens_per_second"] = optional(a.throughput.tokens_per_second);
+  json["derived"] = a.facts.derived;
+  return json;
+}
+
+void print_tables(const Answer& a, std::size_t top) {
+  using enum Table::Align;
+  const Simulation& s = a.simulation;
+  fmt::print("{}\n", a.graph.title());
+  Table facts({{"", left}, {"", left}});
+  facts.add({"estimate", a.estimator.description()});
+  facts.add({"step", format_ms(ms(s.step_ns()))});
+  facts.add({"compute", format_ms(ms(s.compute_ns()))});
+  facts.add({"communication", format_ms(ms(s.communication_ns()))});
+  facts.add(
+      {"exposed", fmt::format("{} (hidden {} of {} collectives)", format_ms(ms(s.exposed_ns())),
+                              s.hidden_count(), s.collectives().size())});
+  facts.add({"waiting for the CPU", format_ms(ms(s.host_bound_ns()))});
+  if (a.throughput.tokens_per_second)
+    facts.add({"tokens/s", format_significant(*a.throughput.tokens_per_second)});
+  if (a.throughput.tflops)
+    facts.add({"model", fmt::format("{}, {} MFU", format_rate(*a.throughput.tflops * 1e12),
+                                    format_percent(*a.throughput.mfu))});
+  facts.add({"hardware", format_rate(a.throughput.hardware_tflops * 1e12)});
+  fmt::print("{}", facts.text());
+
+  if (s.collectives().empty()) return;
+  Table groups({{"process group", left},
+                {"collectives", right},
+                {"hidden", right},
+                {"communication", right},
+                {"exposed", right}});
+  const auto times = times_by_stream(a.graph, s);
+  for (std::size_t i = 1; i < times.size(); ++i)
+    groups.add({s.streams()[i].name, format_count(static_cast<std::int64_t>(times[i].count)),
+                format_count(static_cast<std::int64_t>(times[i].hidden)),
+                format_ms(ms(times[i].communication)), format_ms(ms(times[i].exposed))});
+  fmt::print("\n{}", groups.text());
+
+  std::vector<const CollectiveTiming*> exposed;
+  for (const CollectiveTiming& c : s.collectives())
+    if (c.exposed_ns > 1) exposed.push_back(&c);
+  std::stable_sort(exposed.begin(), exposed.end(),
+                   [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
+  if (exposed.empty()) return;
+  Table worst({{"exposed collective", left},
+               {"group", left},
+               {"bytes", right},
+               {"time", right},
+               {"exposed", right},
+               {"why", left}});
+  for (std::size_t i = 0; i < std::min(top, exposed.size()); ++i) {
+    const CollectiveTiming& c = *exposed[i];
+    worst.add({std::string(a.graph.name(c.start)),
+               s.streams()[static_cast<std::size_t>(s.timing(c.start).stream)].name,
+               format_bytes(c.bytes), format_ms(ms(c.end_ns - c.start_ns)),
+               format_ms(ms(c.exposed_ns)), reason_text(a.graph, c)});
+  }
+  fmt::print("\n{}", worst.text());
+  if (exposed.size() > top)
+    fmt::print("  and {} more; --top {} shows them\n", exposed.size() - top, exposed.size());
+}
+
+Result<int> run(const OverlapCommand& options) {
+  JOINTER_TRY(const Graph graph, options.graph.open());
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  Answer answer{
+      .graph = graph,
+      .estimator = *estimator,
+      .simulation = Simulation(graph, costs, {.one_communication_stream = options.one_stream}),
+      .flops = graph_flops(graph).total,
+      .facts = find_model_facts(graph),
+      .throughput = {}};
+  answer.throughput =
+      throughput(answer.facts, answer.flops, answer.simulation.step_ns(), estimator->device());
+  if (options.json)
+    print_json(to_json(answer));
+  else
+    print_tables(answer, options.top);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_overlap_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<OverlapCommand>();
+  CLI::App* command = program.add_subcommand(
+      "overlap", "The step in time: compute, communication, and what is exposed and why");
+  options->graph.add_to(*command);
+  options->estimator.add_to(*command);
+  command->add_option("--top", options->top, "How many exposed collectives to show");
+  command->add_flag("--one-stream", options->one_stream,
+                    "All collectives on one stream, as torch's scheduler assumes");
+  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

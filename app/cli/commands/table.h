@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace jointer::cli {
+
+// A table for people: columns as wide as their content, numbers to the right.
+class Table {
+ public:
+  enum class Align : unsigned char { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  // Lines that end in a newline. Without a title in any column there is no header.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// A heading over a table.
+std::string heading(const std::string& text);
+
+}  // namespace jointer::cli

@@ -1,0 +1,72 @@
+// jointer: the same program as the desktop, without a window.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+
+namespace {
+
+using jointer::cli::ExitCode;
+
+// `jointer FILE` opens the file in the desktop, where that is installed: beside this program, or on
+// the path.
+int open_in_desktop(const char* program, char** arguments) {
+  std::error_code status;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", status);
+  std::string desktop = (self.parent_path() / "jointer-desktop").string();
+  if (status || !std::filesystem::exists(desktop)) desktop = "jointer-desktop";
+  arguments[0] = desktop.data();
+  ::execvp(desktop.c_str(), arguments);
+  fmt::print(stderr,
+             "{}: jointer-desktop is not installed here; `jointer info FILE` and `jointer memory "
+             "FILE` work without it\n",
+             program);
+  return ExitCode::run_failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // An interrupted program has nothing to clean up: files appear whole or not at all.
+  std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
+
+  CLI::App program{"Jointer: a workbench for PyTorch joint graphs"};
+  program.name("jointer");
+  program.set_version_flag("--version", std::string("jointer ") + JOINTER_VERSION);
+  program.require_subcommand(1);
+  int exit_code = ExitCode::done;
+  jointer::cli::add_info_command(program, exit_code);
+  jointer::cli::add_memory_command(program, exit_code);
+  jointer::cli::add_overlap_command(program, exit_code);
+  jointer::cli::add_export_command(program, exit_code);
+  jointer::cli::add_capture_command(program, exit_code);
+  program.footer("jointer FILE opens it in the desktop.");
+
+  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
+  const auto is_command = [&](std::string_view word) {
+    return std::any_of(commands.begin(), commands.end(),
+                       [&](const CLI::App* command) { return command->get_name() == word; });
+  };
+  if (argc >= 2 && argv[1][0] != '-' && !is_command(argv[1]) && std::filesystem::exists(argv[1]))
+    return open_in_desktop("jointer", argv);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return program.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "jointer: {}; `jointer --help` lists the commands\n", error.what());
+    return ExitCode::wrong_usage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "jointer: {}\n", error.what());
+    return ExitCode::run_failed;
+  }
+  return exit_code;
+}
