@@ -1,0 +1,123 @@
+"""Where each traced node comes from: its module and its line, for models traced without Dynamo.
+
+Dynamo notes both for what it traces. ``aot_export_joint_with_descriptors`` and ``make_fx`` on a
+plain module do not; inside ``annotate(model)`` they do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.fx import traceback as fx_traceback
+from torch.overrides import TorchFunctionMode
+
+#: Code whose frames say nothing about the model.
+_INTERNAL = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
+
+
+@contextlib.contextmanager
+def annotate(model: nn.Module, root: str | os.PathLike[str] | None = None) -> Iterator[None]:
+    """Note module stacks and stack traces on every node traced from ``model`` meanwhile.
+
+    A node's lines lead to the torch function that made it; those of a backward are the lines of
+    its forward, and for a ``torch.autograd.Function`` the lines that lead to its module.
+
+    Args:
+        model: its submodules' paths are the module stacks.
+        root: source files are named relative to this folder, by default absolutely.
+    """
+    notes = _Notes(_depth(), root)
+    with contextlib.ExitStack() as stack:
+        for path, module in model.named_modules():
+            if path:
+                enter, leave = notes.hooks(path, type(module))
+                stack.callback(module.register_forward_pre_hook(enter, prepend=True).remove)
+                hook = module.register_forward_hook(leave, always_call=True)
+                stack.callback(hook.remove)
+        stack.enter_context(fx_traceback.preserve_node_meta())
+        # Anomaly mode is what makes autograd nodes remember the lines of their forward.
+        stack.enter_context(torch.autograd.set_detect_anomaly(True, check_nan=False))
+        stack.enter_context(notes)
+        yield
+
+
+class _Notes(TorchFunctionMode):
+    """Keeps the metadata that torch puts on new nodes: the module stack, and the lines."""
+
+    def __init__(self, depth: int, root: str | os.PathLike[str] | None) -> None:
+        super().__init__()
+        self._outside = depth
+        self._root = None if root is None else os.path.abspath(root)
+        self._modules: dict[str, tuple[str, type]] = {}
+        self._lines: list[str | None] = []
+
+    def hooks(self, path: str, kind: type) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Forward hooks that put the module at ``path`` on the stack and take it off."""
+
+        def enter(module: nn.Module, args: Any) -> None:
+            self._modules[path] = (path, kind)
+            self._lines.append(fx_traceback.current_meta.get("stack_trace"))
+            self._note(self._trace())
+
+        def leave(module: nn.Module, args: Any, output: Any) -> None:
+            del self._modules[path]
+            self._note(self._lines.pop())
+
+        return enter, leave
+
+    def _note(self, lines: str | None) -> None:
+        fx_traceback.current_meta["nn_module_stack"] = dict(self._modules)
+        _set_lines(lines)
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        before = fx_traceback.current_meta.get("stack_trace")
+        _set_lines(self._trace() or before)
+        try:
+            return function(*args, **(kwargs or {}))
+        finally:
+            _set_lines(before)
+
+    def _trace(self) -> str:
+        """The lines of the model that are being run, outermost first."""
+        frames = []
+        frame, depth = sys._getframe(1), _depth() - 1
+        while frame is not None and depth > self._outside:
+            code = frame.f_code
+            if not code.co_filename.startswith(_INTERNAL):
+                line = linecache.getline(code.co_filename, frame.f_lineno).strip()
+                where = f'  File "{self._name(code.co_filename)}", line {frame.f_lineno}'
+                frames.append(f"{where}, in {code.co_name}\n    {line}\n")
+            frame, depth = frame.f_back, depth - 1
+        return "".join(reversed(frames))
+
+    def _name(self, filename: str) -> str:
+        return filename if self._root is None else os.path.relpath(filename, self._root)
+
+
+def _set_lines(lines: str | None) -> None:
+    if lines:
+        fx_traceback.current_meta["stack_trace"] = lines
+    else:
+        fx_traceback.current_meta.pop("stack_trace", None)
+
+
+def _depth() -> int:
+    """How many frames deep the caller runs."""
+    depth, frame = 0, sys._getframe(1)
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth

@@ -1,0 +1,163 @@
+"""Writing captures: of a joint graph, of any traced graph, of a partitioned pair, from a pass."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch.distributed as dist
+from torch import fx
+
+from .document import FORMAT, VERSION, write_document
+from .encode import encode_graph, infer_kind
+from .errors import CaptureError
+
+GraphPass = Callable[[fx.GraphModule, Sequence[Any]], fx.GraphModule]
+
+
+def capture(
+    joint_or_gm: Any,
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    name: str | None = None,
+    **info: Any,
+) -> Path:
+    """Write a native capture of a graph.
+
+    Args:
+        joint_or_gm: the result of ``aot_export_joint_with_descriptors``, or any traced
+            ``torch.fx.GraphModule`` whose nodes carry fake tensors in ``meta["val"]``.
+        path: where to; ``.json.zst`` is compressed. The file appears whole or not at all.
+        kind: ``joint``, ``forward``, ``backward`` or ``train_step``; inferred where not given.
+        name: the capture's label, by default the file's name.
+        info: facts worth keeping with it (model, parameters, seq_len, ...).
+
+    Returns:
+        the path written.
+
+    Raises:
+        CaptureError: the graph holds what a capture cannot, or nothing here can compress.
+        OSError: the file cannot be written.
+    """
+    path = Path(path)
+    gm = _graph_module(joint_or_gm)
+    document = encode_graph(gm, kind=kind, name=name or label(path), info=info)
+    write_document(document, path)
+    return path
+
+
+def capture_pair(
+    forward: fx.GraphModule,
+    backward: fx.GraphModule,
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    **info: Any,
+) -> Path:
+    """Write the two halves of a partitioned joint graph as one capture of kind ``pair``.
+
+    ``forward`` and ``backward`` are what a partitioner returned; the rest is as in ``capture``.
+    """
+    path = Path(path)
+    write_document(pair_document(forward, backward, name or label(path), info), path)
+    return path
+
+
+def pair_document(
+    forward: fx.GraphModule, backward: fx.GraphModule, name: str, info: dict[str, Any]
+) -> dict[str, Any]:
+    """The document of a partitioned pair: two whole captures under one head."""
+    halves = {
+        kind: encode_graph(_graph_module(gm), kind=kind, name=f"{name}.{kind}", info=info)
+        for kind, gm in (("forward", forward), ("backward", backward))
+    }
+    facts = halves["forward"]["info"]
+    head = {"format": FORMAT, "version": VERSION, "kind": "pair", "name": name, "info": facts}
+    return {**head, **halves}
+
+
+def capture_pass(path: str | os.PathLike[str], **info: Any) -> GraphPass:
+    """A graph pass that captures what it sees and returns it unchanged.
+
+    It fits any list of ``(gm, example_inputs) -> gm`` passes and never breaks what runs it: what
+    goes wrong is a warning, given once.
+
+    Args:
+        path: may hold ``{rank}``, ``{kind}`` and ``{n}``, the number of the graph from 0 on; where
+            several ranks share a folder it must hold ``{rank}``.
+        info: as in ``capture``.
+    """
+    numbers = itertools.count()
+    guard = WarnOnce("capture_pass")
+
+    def save_graph(gm: fx.GraphModule, example_inputs: Sequence[Any] = ()) -> fx.GraphModule:
+        with guard:
+            kind = infer_kind(gm.graph)
+            capture(gm, expand_path(path, kind, next(numbers)), kind=kind, **info)
+        return gm
+
+    return save_graph
+
+
+def expand_path(path: str | os.PathLike[str], kind: str, number: int) -> Path:
+    """``path`` with ``{rank}``, ``{kind}`` and ``{n}`` filled in.
+
+    A path without ``{n}`` gets the number before its suffix from the second graph on, so that one
+    graph does not overwrite another.
+    """
+    text = os.fspath(path)
+    if number > 0 and "{n}" not in text:
+        suffix = ".json.zst" if text.endswith(".json.zst") else Path(text).suffix
+        text = f"{text.removesuffix(suffix)}.{{n}}{suffix}"
+    for key, value in (("rank", _rank()), ("kind", kind), ("n", number)):
+        text = text.replace("{" + key + "}", str(value))
+    return Path(text)
+
+
+def _rank() -> int:
+    if "RANK" in os.environ:
+        return int(os.environ["RANK"])
+    return dist.get_rank() if dist.is_available() and dist.is_initialized() else 0
+
+
+def label(path: Path) -> str:
+    """A capture's name from its file's: without the folder and the format's suffixes."""
+    return path.name.removesuffix(".zst").removesuffix(".json")
+
+
+class WarnOnce:
+    """A context that turns any ``Exception`` inside it into one warning, the first time."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._lock = threading.Lock()
+        self._warned = False
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> bool:
+        if error is None or not isinstance(error, Exception):
+            return False
+        with self._lock:
+            first, self._warned = not self._warned, True
+        if first:
+            message = f"{self._what}: nothing captured: {type(error).__name__}: {error}"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+        return True
+
+
+def _graph_module(joint_or_gm: Any) -> fx.GraphModule:
+    gm = getattr(joint_or_gm, "graph_module", joint_or_gm)
+    if not isinstance(gm, fx.GraphModule):
+        raise CaptureError(
+            f"cannot capture a {type(joint_or_gm).__name__}: give a traced torch.fx.GraphModule or "
+            "what aot_export_joint_with_descriptors returns"
+        )
+    return gm

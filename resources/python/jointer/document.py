@@ -1,0 +1,116 @@
+"""Capture documents as files: reading, and writing so that nobody ever sees half a file.
+
+A document is the JSON object of the native capture format. A path that ends in ``.zst`` is
+compressed with zstd; reading looks at the content, so a renamed file still opens.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from .errors import CaptureError
+
+FORMAT = "jointer-capture"
+VERSION = 1
+
+#: The first four bytes of every zstd frame.
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_LEVEL = 12
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the capture at ``path``.
+
+    Raises:
+        CaptureError: it is not a capture, or one of a newer version.
+        OSError: the file cannot be read.
+    """
+    raw = Path(path).read_bytes()
+    try:
+        document = json.loads(_decompress(raw, path) if raw[:4] == _ZSTD_MAGIC else raw)
+    except UnicodeDecodeError as error:
+        raise CaptureError(f"{path}: byte {error.start} is not UTF-8 text: not a capture") from None
+    except json.JSONDecodeError as error:
+        raise CaptureError(f"{path}: not JSON at byte {error.pos} ({error.msg})") from None
+    check_document(document, path)
+    return document
+
+
+def check_document(document: Any, where: str | os.PathLike[str]) -> None:
+    """Raise ``CaptureError`` unless ``document`` is a capture of a version known here."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise CaptureError(f'{where}: not a capture (no "format": "{FORMAT}")')
+    version = document.get("version")
+    if version != VERSION:
+        raise CaptureError(
+            f"{where}: version {version} of the capture format, {VERSION} is known here: "
+            "use a newer jointer"
+        )
+
+
+def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write ``document`` to ``path``, making folders as needed.
+
+    The text goes to a temporary file beside the target, which is then renamed: a reader sees
+    the old file or the new one, a failure leaves no trace.
+
+    Raises:
+        CaptureError: ``path`` ends in ``.zst`` and nothing here can compress.
+        OSError: the file cannot be written.
+    """
+    path = Path(path)
+    data = json.dumps(
+        document, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+    if path.suffix == ".zst":
+        data = _compress(data, path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    """The process's file mode mask (reading it means setting it for a moment)."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _compress(data: bytes, path: Path) -> bytes:
+    if module := _import("zstandard"):
+        return module.ZstdCompressor(level=_ZSTD_LEVEL).compress(data)
+    if module := _import("compression.zstd"):
+        return module.compress(data, level=_ZSTD_LEVEL)
+    raise CaptureError(
+        f"{path}: no zstd here: pip install zstandard, or give a path that ends in .json"
+    )
+
+
+def _decompress(data: bytes, path: str | os.PathLike[str]) -> bytes:
+    try:
+        if module := _import("zstandard"):
+            return module.ZstdDecompressor().decompressobj().decompress(data)
+        if module := _import("compression.zstd"):
+            return module.decompress(data)
+    except Exception as error:
+        raise CaptureError(f"{path}: damaged zstd data ({error}): capture again") from None
+    raise CaptureError(f"{path}: no zstd here: pip install zstandard")
+
+
+def _import(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None

@@ -1,0 +1,273 @@
+"""A traced graph to a capture document.
+
+``encode_graph`` builds the whole document; ``encode_node`` one record of it. Tables are shared:
+a subgraph (of a higher-order operator) has nodes and constants of its own, while its storages,
+modules and stacks are those of the outermost document.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Mapping
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import fx
+
+from . import symbols
+from .arguments import encode_argument
+from .descriptors import encode_descriptor, is_forward_output, is_gradient
+from .document import FORMAT, VERSION
+from .errors import CaptureError
+from .groups import describe_group, group_names
+from .targets import schema_aliases, target_name
+from .triton import describe_kernels
+from .values import ValueEncoder
+
+Json = Any
+
+KINDS = ("joint", "forward", "backward", "train_step", "subgraph")
+
+#: Keys of ``GraphModule.meta`` and ``Node.meta`` where ``load`` leaves what has no other place:
+#: the head of the document; keys of a record that are not known here.
+HEAD = "jointer_head"
+EXTRA = "jointer_extra"
+
+_DYNAMO_ROOT = re.compile(r"^L\['\w+'\]\.?")
+
+#: Facts of ``Node.meta`` that are JSON as they stand.
+_PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "ac_graph_id", "is_gradient_acc")
+
+
+def encode_graph(
+    gm: fx.GraphModule,
+    *,
+    kind: str | None = None,
+    name: str | None = None,
+    info: Mapping[str, Any] | None = None,
+) -> dict[str, Json]:
+    """The capture document of ``gm``.
+
+    Args:
+        gm: a graph of ``placeholder``, ``call_function``, ``get_attr`` and ``output`` nodes with
+            fake tensors in ``meta["val"]``.
+        kind: one of ``KINDS``; inferred where not given.
+        name: the capture's label; a loaded graph keeps its own.
+        info: free-form facts (JSON), added to those of a loaded graph.
+
+    Raises:
+        CaptureError: the graph holds what a capture cannot; the message names the node.
+    """
+    head: dict[str, Json] = gm.meta.get(HEAD, {})
+    kind = kind or head.get("kind") or infer_kind(gm.graph)
+    if kind not in KINDS:
+        raise CaptureError(f"kind {kind!r}: one of {', '.join(KINDS)}")
+    encoder = _GraphEncoder(known_groups=head.get("groups", {}))
+    nodes, constants = encoder.graph(gm)
+    document: dict[str, Json] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "name": type(gm).__name__,
+        "torch": torch.__version__,
+        "rank": dist.get_rank() if _distributed() else 0,
+        "world_size": dist.get_world_size() if _distributed() else 1,
+        "info": {},
+        "groups": {},
+        "symbols": symbols.symbol_table(encoder.values.symbolic.values()),
+        "triton_kernels": {},
+        **head,
+    }
+    return {
+        **document,
+        "kind": kind,
+        "name": name or document["name"],
+        "info": {**document["info"], **_json(dict(info or {}))},
+        "groups": {**document["groups"], **encoder.groups},
+        # A loaded graph's indices are those of the process that captured it.
+        "triton_kernels": {**encoder.kernels, **document["triton_kernels"]},
+        "constants": constants,
+        "storages": encoder.values.storages,
+        "modules": encoder.modules.rows,
+        "stacks": encoder.stacks.rows,
+        "nodes": nodes,
+    }
+
+
+def encode_node(node: fx.Node, values: ValueEncoder) -> dict[str, Json]:
+    """What a record says about the computation: name, op, target, args, kwargs and value.
+
+    Raises:
+        CaptureError: an operator or an argument that a capture cannot hold.
+    """
+    record: dict[str, Json] = {"name": node.name, "op": node.op, "target": _target(node)}
+    try:
+        if node.args:
+            record["args"] = [encode_argument(each) for each in node.args]
+        if node.kwargs:
+            record["kwargs"] = {key: encode_argument(x) for key, x in node.kwargs.items()}
+        if "val" in node.meta and node.op != "output":
+            record["val"] = values.value(node.meta["val"])
+    except CaptureError as error:
+        raise CaptureError(f"node {node.name}: {error}") from None
+    return record
+
+
+def infer_kind(graph: fx.Graph) -> str:
+    """What ``graph`` is, from its descriptors where it has them, else from its placeholders."""
+    placeholders = [node.name for node in graph.nodes if node.op == "placeholder"]
+    has_tangents = any(name.startswith("tangents") for name in placeholders)
+    outputs = graph.output_node().meta.get("desc") or []
+    if any(map(is_gradient, outputs)):
+        if not any(map(is_forward_output, outputs)):
+            return "backward"
+        return "joint" if has_tangents else "train_step"
+    if has_tangents:
+        of_joint = ("primals", "tangents", "fwd_seed", "fwd_base", "bwd_seed", "bwd_base")
+        return "joint" if all(name.startswith(of_joint) for name in placeholders) else "backward"
+    if outputs or any(name.startswith("primals") for name in placeholders):
+        return "forward"
+    is_flat = any(
+        node.meta.get("autograd_backward") or node.meta.get("partitioner_tag") == "is_backward"
+        for node in graph.nodes
+    )
+    return "train_step" if is_flat else "forward"
+
+
+class _Interned:
+    """A table without repetitions; rows are numbered as they come."""
+
+    def __init__(self) -> None:
+        self.rows: list[Json] = []
+        self._index: dict[Any, int] = {}
+
+    def index(self, key: Any, row: Json) -> int:
+        """The number of ``row``, told apart from others by ``key``."""
+        if key not in self._index:
+            self._index[key] = len(self.rows)
+            self.rows.append(row)
+        return self._index[key]
+
+
+class _GraphEncoder:
+    """Records of one document's graphs, and the tables they refer to."""
+
+    def __init__(self, known_groups: Mapping[str, Json]) -> None:
+        self.values = ValueEncoder()
+        self.modules = _Interned()
+        self.stacks = _Interned()
+        self.groups: dict[str, Json] = {}
+        self.kernels: dict[str, Json] = {}
+        self._known_groups = known_groups
+
+    def graph(self, gm: fx.GraphModule) -> tuple[list[Json], dict[str, Json]]:
+        """The records of ``gm``'s nodes, and its constants by ``get_attr`` target."""
+        nodes = [self._record(node) for node in gm.graph.nodes]
+        constants: dict[str, Json] = {}
+        for node in gm.graph.nodes:
+            if node.op == "get_attr" and node.target not in constants:
+                constants[node.target] = self._constant(gm, node)
+        return nodes, constants
+
+    def _constant(self, gm: fx.GraphModule, node: fx.Node) -> Json:
+        try:
+            value = attrgetter(node.target)(gm)
+        except AttributeError:
+            raise CaptureError(f"node {node.name}: the module has no {node.target!r}") from None
+        if isinstance(value, fx.GraphModule):
+            nodes, constants = self.graph(value)
+            return {"subgraph": {"kind": "subgraph", "constants": constants, "nodes": nodes}}
+        if isinstance(value, torch.Tensor):
+            return self.values.constant(value, node.meta.get("val"))
+        return encode_argument(value)
+
+    def _record(self, node: fx.Node) -> dict[str, Json]:
+        record = encode_node(node, self.values)
+        for name in group_names(node):
+            if name not in self.groups:
+                self.groups[name] = self._known_groups.get(name) or describe_group(name, node)
+        self.kernels.update(describe_kernels(node))
+        meta = node.meta
+        if node.op == "call_function" and (aliases := schema_aliases(node.target)):
+            record["schema_alias"] = aliases
+        if stack := meta.get("stack_trace"):
+            record["stack"] = self.stacks.index(stack, stack)
+        for key, from_forward in (("nn_module_stack", False), ("fwd_nn_module_stack", True)):
+            if modules := _module_stack(meta.get(key)):
+                row = [list(each) for each in modules]
+                record["module"] = self.modules.index(modules, row)
+                if from_forward:
+                    record["module_from_fwd"] = True
+                break
+        for key in _PLAIN_META:
+            if meta.get(key) is not None:
+                record[key] = meta[key]
+        if (original := meta.get("original_aten")) is not None:
+            record["original_aten"] = target_name(original) or str(original)
+        if (policy := meta.get("recompute")) is not None:
+            record["recompute"] = getattr(policy, "name", policy)
+        if meta.get("custom"):
+            record["custom"] = _json(meta["custom"])
+        if meta.get("desc") is not None:
+            record["desc"] = encode_descriptor(meta["desc"])
+        return {**record, **meta.get(EXTRA, {})}
+
+
+def _target(node: fx.Node) -> str:
+    if node.op in ("placeholder", "get_attr", "output"):
+        return str(node.target)
+    if node.op != "call_function":
+        raise CaptureError(
+            f"node {node.name}: a {node.op} of {node.target!r}: trace the module to operators first"
+        )
+    name = target_name(node.target)
+    if name is None:
+        raise CaptureError(
+            f"node {node.name}: calls the Python function {node.target!r}, which has no name in a "
+            "capture: trace to ATen operators first"
+        )
+    return name
+
+
+def _module_stack(stack: Any) -> tuple[tuple[str, str], ...]:
+    """``(path, class)`` from the outermost module in; the class as ``module.Class``."""
+    if not stack:
+        return ()
+    rows = ((_module_path(path), _class_name(kind)) for path, kind in stack.values())
+    return tuple((path, kind) for path, kind in rows if path)
+
+
+def _module_path(path: str) -> str:
+    """A module's path from the root, without Dynamo's name for the root (``L['self']``)."""
+    return _DYNAMO_ROOT.sub("", path)
+
+
+def _class_name(kind: Any) -> str:
+    if not isinstance(kind, type):
+        return str(kind)
+    module = kind.__module__
+    if module == "__main__":  # the script's name says more
+        module = Path(getattr(sys.modules[module], "__file__", None) or module).stem
+    return f"{module}.{kind.__qualname__}"
+
+
+def _json(value: Any) -> Json:
+    """``value`` with everything that JSON lacks turned to text."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, Mapping):
+        return {str(key): _json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(each) for each in value]
+    return str(value)
+
+
+def _distributed() -> bool:
+    return dist.is_available() and dist.is_initialized()

@@ -1,0 +1,102 @@
+"""Tracing for CUDA on a machine without a GPU: fake ``cuda`` tensors through autograd.
+
+Fake tensors need no device, but the autograd engine of a CUDA build of torch does: for every
+backward it asks for the accelerator's streams, and fails where no driver answers. It asks two
+functions of ``libtorch_cpu``: ``at::accelerator::getAccelerator`` and ``isAccelerator``. While
+``without_gpu()`` is active their first instructions are replaced, in this process's memory only,
+by ones that answer "none" and "no", which is what a CPU build of torch answers; leaving the
+context puts the instructions back. Nothing is compiled, preloaded or restarted.
+
+Where a GPU is usable, and in a CPU build of torch, there is nothing in the way and nothing is
+replaced. Elsewhere than on Linux on x86-64 ``without_gpu`` raises.
+
+What else helps when tracing for a device that is not there:
+
+- Make the model and its inputs under the ``FakeTensorMode`` that ``without_gpu`` gives, device
+  meshes and process groups (the ``fake`` backend) outside of it.
+- ``F.scaled_dot_product_attention`` asks the device which kernel it would take: call the one that
+  is meant, ``torch.ops.aten._scaled_dot_product_flash_attention``.
+- Dynamo adopts plain fake tensors as they are; for ``DTensor`` parameters made of fake tensors it
+  must trace in the very mode they were made in.
+- Triton kernels are only traced where ``torch.utils._triton.has_triton()`` is true.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from .errors import CaptureError
+
+_QUESTIONS = (
+    "_ZN2at11accelerator14getAcceleratorEb",
+    "_ZN2at11accelerator13isAcceleratorEN3c1010DeviceTypeE",
+)
+
+#: x86-64 for "return 0" (xor eax, eax; ret), which reads as an empty optional and as false.
+_RETURN_ZERO = bytes.fromhex("31c0c3")
+
+_READ_EXECUTE = mmap.PROT_READ | mmap.PROT_EXEC
+_WRITABLE = _READ_EXECUTE | mmap.PROT_WRITE
+
+
+@contextlib.contextmanager
+def without_gpu() -> Iterator[FakeTensorMode]:
+    """Make tracing of fake ``cuda`` tensors possible, whether there is a GPU or not.
+
+    Yields:
+        a ``FakeTensorMode`` to make the model and its inputs in; it is not entered. Backward
+        passes run in the calling thread while the context is active.
+
+    Raises:
+        CaptureError: this torch needs a GPU and this platform is not known here.
+    """
+    with contextlib.ExitStack() as stack:
+        if _gpu_is_missed():
+            stack.enter_context(_no_accelerator())
+        stack.enter_context(torch.autograd.set_multithreading_enabled(False))
+        yield FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def _gpu_is_missed() -> bool:
+    """Does this torch count on an accelerator that is not there?"""
+    return torch.accelerator.current_accelerator() is not None and not torch.cuda.is_available()
+
+
+@contextlib.contextmanager
+def _no_accelerator() -> Iterator[None]:
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        raise CaptureError(
+            f"fake cuda tensors on {platform.system()} {platform.machine()} without a GPU: "
+            "install a CPU build of torch, or trace on the CPU"
+        )
+    library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
+    with contextlib.ExitStack() as stack:
+        for name in _QUESTIONS:
+            address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+            original = ctypes.string_at(address, len(_RETURN_ZERO))
+            _overwrite(address, _RETURN_ZERO)
+            stack.callback(_overwrite, address, original)
+        yield
+
+
+def _overwrite(address: int, code: bytes) -> None:
+    """Replace the instructions at ``address`` in this process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    start = address & ~(mmap.PAGESIZE - 1)
+    length = address + len(code) - start
+    for protection in (_WRITABLE, _READ_EXECUTE):
+        if libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(length), protection) != 0:
+            raise CaptureError(
+                "this system forbids changing code in memory "
+                f"(mprotect: errno {ctypes.get_errno()}): install a CPU build of torch"
+            )
+        if protection == _WRITABLE:
+            ctypes.memmove(address, code, len(code))

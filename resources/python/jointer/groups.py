@@ -1,0 +1,95 @@
+"""Process groups: what a name in a collective's arguments means, and making it mean that again.
+
+A collective names its group by a text that only this process's registry understands, so a
+capture carries a table: name -> ranks, description, backend.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch.distributed as dist
+from torch import fx
+from torch._ops import OpOverload
+
+from .errors import CaptureError
+
+#: How operator schemas call the argument that names a process group.
+_GROUP_ARGUMENTS = frozenset({"group_name", "group"})
+
+
+def group_names(node: fx.Node) -> Iterator[str]:
+    """The process groups that the arguments of ``node`` name."""
+    if node.op != "call_function" or not isinstance(node.target, OpOverload):
+        return
+    for position in _group_positions(node.target):
+        name = node.target._schema.arguments[position].name
+        value = node.args[position] if position < len(node.args) else node.kwargs.get(name)
+        if isinstance(value, str):
+            yield value
+
+
+@functools.cache
+def _group_positions(target: OpOverload) -> tuple[int, ...]:
+    arguments = target._schema.arguments
+    return tuple(i for i, a in enumerate(arguments) if a.name in _GROUP_ARGUMENTS)
+
+
+def describe_group(name: str, node: fx.Node) -> dict[str, Any]:
+    """``{ranks, desc, backend}`` of the registered group ``name``, used by ``node``.
+
+    Raises:
+        CaptureError: no such group is registered in this process.
+    """
+    group = _resolve(name)
+    if group is None:
+        raise CaptureError(
+            f"node {node.name}: process group {name!r} is not registered in this process: "
+            "capture where the groups of the traced program exist"
+        )
+    return {
+        "ranks": dist.get_process_group_ranks(group),
+        "desc": group.group_desc,
+        "backend": dist.get_backend(group),
+    }
+
+
+def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_size: int) -> None:
+    """Make ``groups`` again under their names in the ``fake`` backend.
+
+    Does nothing where a process group is initialised already: what is there is not touched, and
+    its names either resolve or the graph can be looked at but not run. What is made here lives
+    until ``torch.distributed.destroy_process_group()``.
+    """
+    if not groups or not dist.is_available() or dist.is_initialized():
+        return
+    from torch._C._distributed_c10d import _register_process_group, _unregister_process_group
+    from torch.testing._internal.distributed.fake_pg import FakeStore  # registers the backend
+
+    groups = {name: group for name, group in groups.items() if rank in group["ranks"]}
+    size = max(world_size, 1 + max(max(group["ranks"], default=0) for group in groups.values()))
+    dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=size)
+    made = {
+        name: dist.new_group(list(group["ranks"]), group_desc=group.get("desc"))
+        for name, group in groups.items()
+    }
+    # The names torch chose go first: a recorded name may be one of them.
+    for automatic in {dist.group.WORLD.group_name, *(group.group_name for group in made.values())}:
+        _unregister_process_group(automatic)
+    for name, group in made.items():
+        _register_process_group(name, group)
+    if dist.group.WORLD.group_name not in made:
+        _register_process_group(dist.group.WORLD.group_name, dist.group.WORLD)
+
+
+def _resolve(name: str) -> Any:
+    if not dist.is_available() or not dist.is_initialized():
+        return None
+    from torch._C._distributed_c10d import _resolve_process_group
+
+    try:
+        return _resolve_process_group(name)
+    except (RuntimeError, ValueError):
+        return None

@@ -1,0 +1,170 @@
+"""The hash of a graph: SHA-256 over one canonical text.
+
+The text has one line for each node, in order, each ended by a newline::
+
+    NAME TARGET(ARGS) -> VAL
+
+``NAME`` is the node's name and ``TARGET`` its target as a capture writes it. ``ARGS`` are the
+positional arguments, then the keyword arguments as ``key=argument`` sorted by key (by code
+point), all joined by ``,``.
+
+An argument is written as
+
+======================  ==========================================================================
+``None``, a bool        ``None``, ``True``, ``False``
+an integer              its decimal digits
+a float                 ``f`` and the 16 lower-case hex digits of its big-endian IEEE-754 double;
+                        every NaN is ``f7ff8000000000000``
+a text                  between double quotes: ``\\`` as ``\\\\``, ``"`` as ``\\"``, characters
+                        below U+0020 as ``\\u00xx`` (lower-case hex), all else as it is, in UTF-8
+a node                  ``%NAME``
+a list, a tuple         ``[a,b]``, ``(a,b)``
+a dict                  ``{"k":a,"l":b}`` in its own order
+a slice                 ``slice(a,b,c)``
+a complex number        ``complex(f..,f..)``
+a dtype                 ``dtype:float32``; likewise ``device:cuda:0``, ``layout:strided``,
+                        ``memory_format:contiguous_format``
+a symbolic number       ``sym:EXPRESSION``, the expression's text as it is
+an operator             ``op:aten.mm.default``
+anything else           ``opaque:TYPE``
+======================  ==========================================================================
+
+``VAL`` is ``DTYPE[d0,d1,...]`` for a tensor, each size a decimal number or ``sym:EXPRESSION``;
+``[v,v]`` for a list or a tuple; ``{"k":v}`` for a dict; ``sym:EXPRESSION`` for a symbolic
+number; ``const`` for a constant, a ``None`` inside a list or dict included; ``opaque:TYPE`` for
+an object such as a random generator; ``None`` where there is nothing.
+
+Subgraphs of higher-order operators are not part of the text, nor are strides, devices of values,
+storages, metadata or the data of constants.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from torch import fx
+
+from .encode import encode_node
+from .errors import CaptureError
+from .values import ValueEncoder
+
+Json = Any
+
+
+def graph_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
+    """The hash of a live graph, as 64 hex digits.
+
+    Raises:
+        CaptureError: the graph holds what a capture cannot; the message names the node.
+    """
+    graph = getattr(gm_or_graph, "graph", gm_or_graph)
+    values = ValueEncoder()
+    return _digest(encode_node(node, values) for node in graph.nodes)
+
+
+def document_hash(document: Mapping[str, Json]) -> str | list[str]:
+    """The hash of a capture document, equal to ``graph_hash`` of the graph it loads as.
+
+    For a partitioned pair: the hash of the forward graph and the hash of the backward graph.
+    """
+    if document.get("kind") == "pair":
+        return [_digest(document[half]["nodes"]) for half in ("forward", "backward")]
+    return _digest(document["nodes"])
+
+
+def canonical_lines(records: Any) -> Iterator[str]:
+    """The canonical text of node records, line by line, without the newlines."""
+    for record in records:
+        arguments = [_argument(each) for each in record.get("args", ())]
+        keywords = record.get("kwargs", {})
+        arguments += [f"{key}={_argument(keywords[key])}" for key in sorted(keywords)]
+        value = _value(record.get("val"), nested=False)
+        yield f"{record['name']} {record['target']}({','.join(arguments)}) -> {value}"
+
+
+def _digest(records: Any) -> str:
+    digest = hashlib.sha256()
+    for line in canonical_lines(records):
+        digest.update(line.encode(errors="surrogatepass"))
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def _argument(value: Json) -> str:
+    match value:
+        case None | bool():
+            return str(value)
+        case int():
+            return str(value)
+        case float():
+            return _float(value)
+        case str():
+            return _text(value)
+        case list():
+            return f"[{_joined(value)}]"
+        case {"opaque": type_name}:
+            return f"opaque:{type_name}"
+    ((key, inner),) = value.items()
+    match key:
+        case "n":
+            return f"%{inner}"
+        case "tuple":
+            return f"({_joined(inner)})"
+        case "dict":
+            return "{" + ",".join(f"{_text(k)}:{_argument(v)}" for k, v in inner.items()) + "}"
+        case "slice":
+            return f"slice({_joined(inner)})"
+        case "f":
+            return _float(float(inner))
+        case "complex":
+            return f"complex({','.join(_float(_number(part)) for part in inner)})"
+        case "symint":
+            return f"sym:{inner}"
+        case "dtype" | "device" | "layout" | "memory_format" | "op":
+            return f"{key}:{inner}"
+    raise CaptureError(f"argument of unknown kind {key!r}: use a newer jointer")
+
+
+def _joined(values: list[Json]) -> str:
+    return ",".join(_argument(each) for each in values)
+
+
+def _value(value: Json, nested: bool) -> str:
+    if value is None:
+        return "const" if nested else "None"
+    if "t" in value:
+        tensor = value["t"]
+        return f"{tensor['dtype']}[{','.join(_size(each) for each in tensor['shape'])}]"
+    if "list" in value:
+        return f"[{','.join(_value(each, nested=True) for each in value['list'])}]"
+    if "dict" in value:
+        inner = value["dict"].items()
+        return "{" + ",".join(f"{_text(k)}:{_value(v, nested=True)}" for k, v in inner) + "}"
+    if "symint" in value:
+        return f"sym:{value['symint']}"
+    if "opaque" in value:
+        return f"opaque:{value['opaque']}"
+    return "const"
+
+
+def _size(size: Json) -> str:
+    return f"sym:{size['sym']}" if isinstance(size, Mapping) else str(size)
+
+
+def _number(part: Json) -> float:
+    return float(part["f"]) if isinstance(part, Mapping) else float(part)
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return "f7ff8000000000000"
+    return f"f{struct.pack('>d', value).hex()}"
+
+
+def _text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c >= " " else f"\\u{ord(c):04x}" for c in escaped) + '"'

@@ -1,0 +1,114 @@
+"""Operators by name: the text that stands for a call's target, and back.
+
+``aten.mm.default`` for an overload, the plain name for a higher-order operator,
+``module.function`` for functions of sizes (``_operator.getitem``, ``torch.sym_sum``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
+
+from .errors import CaptureError
+
+#: Modules that register operators when they are imported.
+_REGISTERING_MODULES = (
+    "torch._higher_order_ops",
+    "torch._higher_order_ops.effects",
+    "torch._higher_order_ops.triton_kernel_wrap",
+    "torch._inductor.inductor_prims",
+    "torch._prims",
+    "torch._prims.rng_prims",
+    "torch.distributed._functional_collectives",
+    "torch.distributed._symmetric_memory",
+)
+
+#: Plain functions that compute with sizes. Nothing else is ever looked up from a file's text:
+#: running a loaded graph calls these and operators, no other Python.
+_OPERATORS = """abs add and_ eq floordiv ge getitem gt index invert le lshift lt mod mul ne neg not_
+or_ pos pow rshift sub truediv truth xor"""
+_MATH = "ceil cos cosh exp fabs floor log log2 pow sin sinh sqrt tan tanh trunc"
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{f"_operator.{name}": getattr(operator, name) for name in _OPERATORS.split()},
+    **{f"math.{name}": getattr(math, name) for name in _MATH.split()},
+    **{
+        f"torch.{name}": value
+        for name, value in vars(torch).items()
+        if callable(value) and name.startswith(("sym_", "_sym_"))
+    },
+}
+_FUNCTION_NAMES = {id(value): name for name, value in _FUNCTIONS.items()}
+
+
+def target_name(target: Any) -> str | None:
+    """The name of a call's target, ``None`` for something that has none in a capture."""
+    if isinstance(target, (OpOverload, OpOverloadPacket)):
+        return str(target)
+    if isinstance(target, HigherOrderOperator):
+        return target.name()
+    if isinstance(target, UnknownOperator):
+        return target.name
+    return _FUNCTION_NAMES.get(id(target))
+
+
+def is_operator(target: Any) -> bool:
+    """Is ``target`` an operator, which a node may also hold as an argument?"""
+    return isinstance(target, (OpOverload, HigherOrderOperator, UnknownOperator))
+
+
+class UnknownOperator:
+    """Stands for an operator that this process does not have; calling it raises."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__name__ = self.__qualname__ = re.sub(r"\W", "_", name)
+        self.__module__ = __name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise CaptureError(
+            f"{self.name} is not known to torch {torch.__version__}: "
+            "import what registers it before loading the capture"
+        )
+
+    def __repr__(self) -> str:
+        return f"UnknownOperator({self.name!r})"
+
+
+def resolve_target(name: str) -> Callable[..., Any]:
+    """What ``name`` stands for in this process, an ``UnknownOperator`` if nothing does."""
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    if "." not in name:
+        found = getattr(torch.ops.higher_order, name, None)
+        return found if isinstance(found, HigherOrderOperator) else UnknownOperator(name)
+    found = torch.ops
+    try:
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (AttributeError, RuntimeError):
+        return UnknownOperator(name)
+    return found if isinstance(found, (OpOverload, OpOverloadPacket)) else UnknownOperator(name)
+
+
+def register_operators() -> None:
+    """Import the parts of torch that register operators lazily."""
+    for module in _REGISTERING_MODULES:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            continue
+
+
+def schema_aliases(target: Any) -> list[list[Any]]:
+    """``[argument index, is it written to]`` of each aliasing argument of an operator."""
+    if not isinstance(target, OpOverload):
+        return []
+    arguments = target._schema.arguments
+    return [[i, a.alias_info.is_write] for i, a in enumerate(arguments) if a.alias_info]

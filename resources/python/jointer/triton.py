@@ -1,0 +1,46 @@
+"""Triton kernels that a graph calls: the tables behind their indices.
+
+``triton_kernel_wrapper_*`` nodes hold two numbers, indices into tables of the process that
+traced them: the kernel, and its constant arguments. A capture carries both as text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import fx
+
+from .targets import target_name
+
+_PREFIX = "triton_kernel_wrapper_"
+
+
+def describe_kernels(node: fx.Node) -> dict[str, Any]:
+    """Table entries for the kernel that ``node`` calls: ``{index: {name, src}, constN: text}``.
+
+    Empty for any other node, and for indices that this process knows nothing about, as in a
+    graph that was restored from a capture.
+    """
+    if node.op != "call_function" or not (target_name(node.target) or "").startswith(_PREFIX):
+        return {}
+    from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
+
+    table: dict[str, Any] = {}
+    kernel = kernel_side_table.id_to_kernel.get(node.kwargs.get("kernel_idx"))
+    if kernel is not None:
+        function = _jit_function(kernel)
+        table[str(node.kwargs["kernel_idx"])] = {
+            "name": getattr(function, "__name__", type(function).__name__),
+            "src": getattr(function, "src", ""),
+        }
+    constants = kernel_side_table.constant_args.get(node.kwargs.get("constant_args_idx"))
+    if constants is not None:
+        table[f"const{node.kwargs['constant_args_idx']}"] = str(constants)
+    return table
+
+
+def _jit_function(kernel: Any) -> Any:
+    """The function inside a chain of autotuners and heuristics."""
+    while not hasattr(kernel, "src") and hasattr(kernel, "fn"):
+        kernel = kernel.fn
+    return kernel

@@ -1,0 +1,257 @@
+"""What a node returns: fake tensors (and what holds them) as JSON, and back.
+
+A tensor is its sizes, dtype, device and the index of its storage. Storages are told apart by
+identity: views share one, and that is how a capture knows what aliases what.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._mode_utils import no_dispatch
+
+from . import symbols
+from .arguments import Opaque, decode_argument, encode_argument, encode_opaque, torch_constant
+from .errors import CaptureError
+
+Json = Any
+
+#: Constants of at most this many elements are written out.
+_DATA_LIMIT = 4096
+
+#: Attributes of what was restored: a tensor's symbolic texts; the device it was captured on,
+#: where this machine has no such device; the bytes of a storage as its capture wrote them.
+_SIZES = "_jointer_sizes"
+_DEVICE = "_jointer_device"
+_BYTES = "_jointer_bytes"
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """The sizes of a restored tensor as its capture wrote them."""
+
+    shape: list[Json]
+    stride: list[Json]
+    offset: Json
+
+
+class ValueEncoder:
+    """Values to JSON; numbers storages in the order in which it meets them."""
+
+    def __init__(self) -> None:
+        self.storages: list[Json] = []
+        #: Every symbolic number met, once each.
+        self.symbolic: dict[int, Any] = {}
+        self._index: dict[int, int] = {}
+        self._kept: list[Any] = []
+
+    def value(self, value: Any) -> Json:
+        """A node's value; ``None`` stands for no value at all."""
+        return None if value is None else self._nested(value)
+
+    def _nested(self, value: Any) -> Json:
+        if isinstance(value, torch.Tensor):
+            return {"t": self.tensor(value)}
+        if isinstance(value, (list, tuple)):
+            return {"list": [self._nested(each) for each in value]}
+        if isinstance(value, Mapping):
+            return {"dict": {str(key): self._nested(each) for key, each in value.items()}}
+        if symbols.is_symbolic(value):
+            value = symbols.constant_value(value)
+            if symbols.is_symbolic(value):
+                self.symbolic[id(value)] = value
+                return {"symint": symbols.expression(value), "hint": symbols.hint(value)}
+        constant = encode_argument(value)
+        if isinstance(constant, dict) and "opaque" in constant:
+            return constant
+        return {"c": constant}
+
+    def tensor(self, tensor: torch.Tensor) -> Json:
+        """One tensor, without its data."""
+        strided = tensor.layout is torch.strided
+        known: _Sizes | None = getattr(tensor, _SIZES, None)
+        record = {
+            "shape": known.shape if known else [self._size(each) for each in tensor.shape],
+            "dtype": str(tensor.dtype).removeprefix("torch."),
+            "device": str(getattr(tensor, _DEVICE, tensor.device)),
+            "stride": [],
+            "offset": 0,
+        }
+        if strided:
+            record["stride"] = known.stride if known else [self._size(x) for x in tensor.stride()]
+            record["offset"] = known.offset if known else self._size(tensor.storage_offset())
+        else:
+            record["layout"] = str(tensor.layout).removeprefix("torch.")
+        record["storage"] = self._storage(tensor) if strided else self._new(0)
+        for key, is_set in (
+            ("requires_grad", tensor.requires_grad),
+            ("conj", strided and tensor.is_conj()),
+            ("neg", strided and tensor.is_neg()),
+        ):
+            if is_set:
+                record[key] = True
+        return record
+
+    def constant(self, tensor: torch.Tensor, value: Any) -> Json:
+        """A tensor that the graph holds, with its data where that is small.
+
+        ``value`` is what its node says it returns; it decides the storage, since a constant and
+        the fake tensor that stands for it in a trace are different objects.
+        """
+        record = self.tensor(tensor)
+        if isinstance(value, torch.Tensor) and value.layout is torch.strided:
+            record["storage"] = self._storage(value)
+        data = _tensor_data(tensor)
+        return record if data is None else {**record, "data": data}
+
+    def _size(self, size: Any) -> Json:
+        size = symbols.constant_value(size)
+        if not symbols.is_symbolic(size):
+            return int(size)
+        self.symbolic[id(size)] = size
+        text, hint = symbols.expression(size), symbols.hint(size)
+        return {"sym": text} if hint is None else {"sym": text, "hint": hint}
+
+    def _storage(self, tensor: torch.Tensor) -> int:
+        storage = tensor.untyped_storage()
+        if storage._cdata not in self._index:
+            self._kept.append(storage)  # so that its address is not given to another one
+            known = getattr(storage, _BYTES, None)
+            size = self._size(storage.nbytes()) if known is None else known
+            self._index[storage._cdata] = self._new(size)
+        return self._index[storage._cdata]
+
+    def _new(self, size: Json) -> int:
+        self.storages.append(size)
+        return len(self.storages) - 1
+
+
+def _tensor_data(tensor: torch.Tensor) -> Json:
+    """The elements as nested lists, ``None`` for a fake, large or unreadable tensor."""
+    if isinstance(tensor, FakeTensor) or tensor.is_meta or tensor.layout is not torch.strided:
+        return None
+    if tensor.numel() > _DATA_LIMIT:
+        return None
+    with no_dispatch(), torch.no_grad():
+        tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+        if tensor.is_complex():
+            tensor = torch.view_as_real(tensor)
+        if tensor.is_floating_point():
+            tensor = tensor.double()
+        return _finite(tensor.tolist())
+
+
+def _finite(data: Any) -> Json:
+    if isinstance(data, list):
+        return [_finite(each) for each in data]
+    return {"f": repr(data)} if isinstance(data, float) and not math.isfinite(data) else data
+
+
+class ValueDecoder:
+    """JSON to values: fake tensors in ``mode`` whose storages are shared as the ids say."""
+
+    def __init__(
+        self,
+        storages: list[Json],
+        assumptions: symbols.Assumptions,
+        mode: FakeTensorMode,
+    ) -> None:
+        self._sizes = storages
+        self._assumptions = assumptions
+        self._mode = mode
+        self._storages: dict[int, torch.UntypedStorage] = {}
+
+    def value(self, value: Json) -> Any:
+        """The value that ``value`` describes."""
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise CaptureError(f"value {value!r} is not an object")
+        if "t" in value:
+            return self.tensor(value["t"])
+        if "list" in value:
+            return [self.value(each) for each in value["list"]]
+        if "dict" in value:
+            return {key: self.value(each) for key, each in value["dict"].items()}
+        if "symint" in value:
+            text = value["symint"]
+            return symbols.symbolic(self._assumptions.number(text), text, value.get("hint"))
+        if value.get("opaque") == "Generator":
+            return torch.Generator()
+        if "opaque" in value:
+            return Opaque(value["opaque"], value.get("repr", ""))
+        if "c" in value:
+            return decode_argument(value["c"], _no_node, self._assumptions)
+        raise CaptureError(f"value of unknown kind {sorted(value)}: use a newer jointer")
+
+    def tensor(self, record: Json) -> FakeTensor:
+        """The fake tensor that ``record`` describes."""
+        dtype = torch_constant(record["dtype"])
+        shape = [int(self._assumptions.number(each)) for each in record["shape"]]
+        if "layout" in record:
+            layout = torch_constant(record["layout"])
+            with no_dispatch():
+                elem = torch.empty(shape, dtype=dtype, layout=layout, device="meta")
+            return FakeTensor(self._mode, elem, torch.device(record["device"]))
+        stride = [int(self._assumptions.number(each)) for each in record["stride"]]
+        offset = int(self._assumptions.number(record["offset"]))
+        storage = self._storage(record["storage"])
+        with no_dispatch():
+            elem = torch.empty(0, dtype=dtype, device="meta").set_(storage, offset, shape, stride)
+            if record.get("conj"):
+                torch._C._set_conj(elem, True)
+            if record.get("neg"):
+                torch._C._set_neg(elem, True)
+            if record.get("requires_grad"):
+                elem.requires_grad_()
+        fake = FakeTensor(self._mode, elem, torch.device(record["device"]))
+        sizes = _Sizes(record["shape"], record["stride"], record["offset"])
+        if any(isinstance(each, dict) for each in (*sizes.shape, *sizes.stride, sizes.offset)):
+            setattr(fake, _SIZES, sizes)
+        return fake
+
+    def constant(self, record: Json) -> torch.Tensor:
+        """The tensor a graph holds: real where its data is known, fake where not."""
+        if "data" not in record:
+            return self.tensor(record)
+        dtype, device = torch_constant(record["dtype"]), torch.device(record["device"])
+        data = _restore(record["data"])
+        with no_dispatch():
+            shape = [int(self._assumptions.number(each)) for each in record["shape"]]
+            if dtype.is_complex:
+                pairs = torch.tensor(data, dtype=torch.float64).reshape(*shape, 2)
+                tensor = torch.view_as_complex(pairs).to(dtype)
+            elif dtype.is_floating_point:
+                tensor = torch.tensor(data, dtype=torch.float64).to(dtype)
+            else:
+                tensor = torch.tensor(data, dtype=dtype)
+            tensor = tensor.reshape(shape)
+            if device.type == "cuda" and torch.cuda.is_available():
+                tensor = tensor.to(device)
+        if tensor.device != device:
+            setattr(tensor, _DEVICE, device)
+        return tensor
+
+    def _storage(self, index: int) -> torch.UntypedStorage:
+        if index not in self._storages:
+            if not 0 <= index < len(self._sizes):
+                raise CaptureError(f"storage {index} of {len(self._sizes)}: the capture is damaged")
+            size = int(self._assumptions.number(self._sizes[index]))
+            storage = self._storages[index] = torch.UntypedStorage(size, device="meta")
+            setattr(storage, _BYTES, self._sizes[index])
+        return self._storages[index]
+
+
+def _restore(data: Json) -> Any:
+    if isinstance(data, list):
+        return [_restore(each) for each in data]
+    return float(data["f"]) if isinstance(data, dict) else data
+
+
+def _no_node(name: str) -> Any:
+    raise CaptureError(f"a value cannot refer to the node {name!r}")

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Makes the bundled samples: joint graphs and min-cut pairs of ``examples/llama_like.py``.
+
+    python resources/samples/make_samples.py [--out FOLDER] [NAME ...]
+
+Needs torch 2.11 and zstandard, one core, 2 GB and about a minute; no GPU, no network. The same
+torch gives the same bytes. Without names it makes all of them, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE.parent / "python" / "examples" / "llama_like.py"
+
+#: Small enough to run anywhere.
+DEBUG = {"layers": 2, "dim": 256, "heads": 8, "kv-heads": 4, "ffn": 768, "vocab": 2048, "seq": 512}
+
+#: The sizes of Llama3-8B, with its sequence length in training.
+LLAMA_8B = {
+    "layers": 32,
+    "dim": 4096,
+    "heads": 32,
+    "kv-heads": 8,
+    "ffn": 14336,
+    "vocab": 128256,
+    "seq": 8192,
+    "batch": 1,
+    "dtype": "bfloat16",
+    "device": "cuda",
+}
+
+SAMPLES = {
+    "llama_debug_tp2": {**DEBUG, "tp": 2},
+    "llama_debug_fsdp2": {**DEBUG, "fsdp": 2},
+    "llama_debug_tp2_fsdp2": {**DEBUG, "tp": 2, "fsdp": 2},
+    "llama_8b_tp2_fsdp2": {**LLAMA_8B, "tp": 2, "fsdp": 2},
+}
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SAMPLES))
+    parser.add_argument("--out", type=Path, default=HERE)
+    options = parser.parse_args()
+    if unknown := set(options.names) - SAMPLES.keys():
+        parser.error(f"no sample {sorted(unknown)[0]!r}: one of {', '.join(SAMPLES)}")
+    for name in options.names or SAMPLES:
+        arguments = [f"--{key}={value}" for key, value in SAMPLES[name].items()]
+        command = [sys.executable, str(EXAMPLE), f"--out={options.out}", f"--name={name}"]
+        subprocess.run([*command, *arguments], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Writing captures: whole files or none, one line about what is wrong, passes that never break."""
+
+from __future__ import annotations
+
+import builtins
+import stat
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from support import graph_of, joint_of, trace
+from torch import fx, nn
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+import jointer
+from jointer import document as documents
+from jointer.document import read_document
+from jointer.encode import encode_graph, infer_kind
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.proj = nn.Linear(8, 8)
+        self.register_buffer("scale", torch.ones(8))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (self.proj(x) * self.scale).relu()
+
+
+@pytest.fixture
+def joint() -> fx.GraphModule:
+    return joint_of(Model(), torch.ones(4, 8))
+
+
+def halves(joint: fx.GraphModule) -> tuple[fx.GraphModule, fx.GraphModule]:
+    return min_cut_rematerialization_partition(joint, None, num_fwd_outputs=1)
+
+
+def test_joint_graph_with_descriptors(joint: fx.GraphModule, tmp_path: Path) -> None:
+    path = jointer.capture(joint, tmp_path / "deep" / "model.joint.json.zst", seq_len=4, odd={1})
+    document = read_document(path)
+    assert document["kind"] == "joint" and document["name"] == "model.joint"
+    assert document["info"] == {"seq_len": 4, "odd": "{1}"}
+    assert document["torch"] == torch.__version__
+    described = [r["desc"] for r in document["nodes"] if r["op"] == "placeholder"]
+    assert [each["type"] for each in described] == [
+        *["ParamAOTInput"] * 2,
+        "BufferAOTInput",
+        "PlainAOTInput",
+        "TangentAOTInput",
+    ]
+    view = next(r for r in document["nodes"] if r["target"] == "aten.t.default")
+    assert view["schema_alias"] == [[0, False]]
+    assert {"seq_nr", "partitioner_tag", "original_aten"} <= view.keys()
+    source = document["nodes"][0]["val"]["t"]["storage"]
+    assert view["val"]["t"]["storage"] == source and document["storages"][source] == 256
+
+
+def test_pair(joint: fx.GraphModule, tmp_path: Path) -> None:
+    path = jointer.capture_pair(*halves(joint), tmp_path / "model.json", model="m")
+    document = read_document(path)
+    assert document.keys() == {
+        *("format", "version", "kind", "name", "info", "forward", "backward")
+    }
+    assert document["kind"] == "pair" and document["info"] == {"model": "m"}
+    saved = {a["n"] for a in document["forward"]["nodes"][-1]["args"][0]["tuple"] if a}
+    received = {r["name"] for r in document["backward"]["nodes"] if r["op"] == "placeholder"}
+    assert received - saved == {"tangents_1"}
+    forward, backward = jointer.load(path)
+    assert infer_kind(forward.graph) == "forward" and infer_kind(backward.graph) == "backward"
+
+
+def test_kinds_are_inferred(joint: fx.GraphModule) -> None:
+    assert infer_kind(joint.graph) == "joint"
+    forward, backward = halves(joint)
+    assert infer_kind(forward.graph) == "forward" and infer_kind(backward.graph) == "backward"
+
+    def step(weight: torch.Tensor, x: torch.Tensor) -> Any:
+        return torch.autograd.grad((x @ weight).relu().sum(), weight)
+
+    flat = trace(step, torch.ones(3, 3, requires_grad=True), torch.ones(2, 3))
+    for node in flat.graph.nodes:
+        node.meta["autograd_backward"] = node.name.startswith("t")
+    assert infer_kind(flat.graph) == "train_step"
+    assert infer_kind(trace(torch.sin, torch.ones(2)).graph) == "forward"
+    with pytest.raises(jointer.CaptureError, match="kind 'banana': one of joint, forward"):
+        encode_graph(joint, kind="banana")
+
+
+def test_what_cannot_be_captured_is_one_line() -> None:
+    symbolic = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2)))
+    with pytest.raises(jointer.CaptureError, match="node _0: a call_module of '0': trace the"):
+        encode_graph(symbolic)
+    function = fx.symbolic_trace(lambda x: nn.functional.softmax(x, dim=0))
+    with pytest.raises(jointer.CaptureError, match="node softmax: calls the Python function"):
+        encode_graph(function)
+    with pytest.raises(jointer.CaptureError, match="cannot capture a Linear"):
+        jointer.capture(nn.Linear(1, 1), "never.json")
+
+
+def test_a_failed_write_leaves_nothing(
+    joint: fx.GraphModule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = jointer.capture(joint, tmp_path / "a.json")
+    before = path.read_bytes()
+    assert stat.S_IMODE(path.stat().st_mode) & 0o400
+
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(documents.os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        jointer.capture(joint, path, more=1)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_without_zstd_there_is_advice(
+    joint: fx.GraphModule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    importer = documents.importlib.import_module
+
+    def no_zstd(name: str) -> Any:
+        if "zst" in name:
+            raise ImportError(name)
+        return importer(name)
+
+    monkeypatch.setattr(documents.importlib, "import_module", no_zstd)
+    with pytest.raises(jointer.CaptureError, match="pip install zstandard, or give a path"):
+        jointer.capture(joint, tmp_path / "a.json.zst")
+    assert not any(tmp_path.iterdir())
+    jointer.capture(joint, tmp_path / "a.json")
+
+
+def test_pass_returns_what_it_saw(joint: fx.GraphModule, tmp_path: Path) -> None:
+    save = jointer.capture_pass(tmp_path / "rank{rank}.{kind}.{n}.json", model="m")
+    forward, backward = halves(joint)
+    assert save(forward, []) is forward and save(backward, []) is backward
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == ["rank0.backward.1.json", "rank0.forward.0.json"]
+    assert read_document(tmp_path / names[0])["info"] == {"model": "m"}
+
+
+def test_pass_numbers_graphs_that_would_overwrite(joint: fx.GraphModule, tmp_path: Path) -> None:
+    save = jointer.capture_pass(tmp_path / "graph.json.zst")
+    for _ in range(3):
+        save(joint, [])
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == ["graph.1.json.zst", "graph.2.json.zst", "graph.json.zst"]
+
+
+def test_pass_takes_the_rank_from_the_launcher(
+    joint: fx.GraphModule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "5")
+    jointer.capture_pass(tmp_path / "{rank}.json")(joint, [])
+    assert (tmp_path / "5.json").exists()
+
+
+def test_pass_never_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gm = graph_of({1: 2})
+    save = jointer.capture_pass(tmp_path / "a.json")
+    with pytest.warns(RuntimeWarning, match="nothing captured: CaptureError: node relu: dict"):
+        assert save(gm, []) is gm
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert save(gm, []) is gm  # said once
+    assert not any(tmp_path.iterdir())
+
+    def no_disk(*args: object, **options: object) -> None:
+        raise OSError("read-only")
+
+    monkeypatch.setattr(builtins, "open", no_disk)
+    monkeypatch.setattr(documents.tempfile, "mkstemp", no_disk)
+    with pytest.warns(RuntimeWarning, match="read-only"):
+        fine = graph_of(1)
+        assert jointer.capture_pass(tmp_path / "b.json")(fine, []) is fine
