@@ -1,0 +1,56 @@
+#pragma once
+
+#include <QFutureWatcher>
+#include <QObject>
+#include <QString>
+
+#include "core/capture/open.h"
+#include "views/document/selection.h"
+#include "views/document/snapshot.h"
+
+namespace jointer::views {
+
+// One open graph: what it is, what is computed of it, what is selected in it. Panes hold a document
+// and listen; nobody holds a window.
+class Document : public QObject {
+  Q_OBJECT
+ public:
+  Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
+
+  [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
+  [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
+  [[nodiscard]] const Analysis& analysis() const { return snapshot_->analysis; }
+  [[nodiscard]] Selection& selection() { return selection_; }
+  [[nodiscard]] const Selection& selection() const { return selection_; }
+  // Where it came from.
+  [[nodiscard]] const OpenRequest& source() const { return source_; }
+  [[nodiscard]] QString title() const;
+  [[nodiscard]] bool is_busy() const { return watcher_.isRunning(); }
+
+  // The moment that panes show: the selected one, else the peak.
+  [[nodiscard]] std::size_t moment() const;
+  // Points of the memory profile of a node that runs: after its allocations.
+  [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
+
+ public slots:
+  // Computes anew on a working thread; `changed` follows, or `failed`. A newer request replaces one
+  // that is under way.
+  void analyze_with(const jointer::AnalysisOptions& options);
+  void assume(const jointer::Assumptions& assumptions);
+
+ signals:
+  void busy_changed(bool busy);
+  void changed();
+  void failed(const QString& message);
+
+ private:
+  void start(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
+  void take_result();
+
+  OpenRequest source_;
+  SnapshotPtr snapshot_;
+  Selection selection_;
+  QFutureWatcher<Result<SnapshotPtr>> watcher_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,17 @@
+#include "views/document/snapshot.h"
+
+namespace jointer::views {
+
+Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options) {
+  JOINTER_TRY(Analysis analysis, analyze(graph, options));
+  Users users(graph);
+  TimelineData order(graph, analysis, AxisKind::program_order);
+  TimelineData time(graph, analysis, AxisKind::estimated_time);
+  return std::make_shared<const Snapshot>(Snapshot{.graph = std::move(graph),
+                                                   .users = std::move(users),
+                                                   .analysis = std::move(analysis),
+                                                   .program_order = std::move(order),
+                                                   .estimated_time = std::move(time)});
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,265 @@
+#include "views/theme/theme.h"
+
+#include <QCoreApplication>
+#include <array>
+
+namespace jointer::views {
+namespace {
+
+// Okabe and Ito, "Color Universal Design".
+const QColor kOrange(0xE6, 0x9F, 0x00), kSky(0x56, 0xB4, 0xE9), kGreen(0x00, 0x9E, 0x73),
+    kYellow(0xF0, 0xE4, 0x42), kBlue(0x00, 0x72, 0xB2), kVermillion(0xD5, 0x5E, 0x00),
+    kPurple(0xCC, 0x79, 0xA7), kGrey(0x99, 0x99, 0x99);
+
+QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
+  const auto mix = [&](int x, int y) {
+    return static_cast<int>(x * (1 - share_of_b) + y * share_of_b + 0.5);
+  };
+  return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
+}
+
+Theme make_light() {
+  Theme t;
+  t.window = QColor(0xF3, 0xF4, 0xF6);
+  t.surface = QColor(0xFF, 0xFF, 0xFF);
+  t.raised = QColor(0xFF, 0xFF, 0xFF);
+  t.border = QColor(0xD3, 0xD7, 0xDC);
+  t.grid = QColor(0xE8, 0xEA, 0xED);
+  t.bed = QColor(0xF4, 0xF5, 0xF7);
+  t.text = QColor(0x1B, 0x1F, 0x24);
+  t.muted_text = QColor(0x5B, 0x64, 0x70);
+  t.accent = QColor(0x0B, 0x5C, 0xAD);
+  t.accent_text = QColor(0xFF, 0xFF, 0xFF);
+  t.warning = QColor(0xC4, 0x4E, 0x00);
+  t.ghost = QColor(0x8A, 0x93, 0x9E);
+  return t;
+}
+
+Theme make_dark() {
+  Theme t;
+  t.dark = true;
+  t.window = QColor(0x1E, 0x21, 0x25);
+  t.surface = QColor(0x17, 0x19, 0x1C);
+  t.raised = QColor(0x2A, 0x2E, 0x34);
+  t.border = QColor(0x3A, 0x3F, 0x47);
+  t.grid = QColor(0x2A, 0x2D, 0x32);
+  t.bed = QColor(0x20, 0x23, 0x27);
+  t.text = QColor(0xE6, 0xE9, 0xED);
+  t.muted_text = QColor(0x9C, 0xA5, 0xB1);
+  t.accent = QColor(0x6C, 0xB6, 0xFF);
+  t.accent_text = QColor(0x10, 0x16, 0x1D);
+  t.warning = QColor(0xFF, 0x8A, 0x3D);
+  t.ghost = QColor(0x6E, 0x77, 0x82);
+  return t;
+}
+
+}  // namespace
+
+const Theme& Theme::light_theme() {
+  static const Theme theme = make_light();
+  return theme;
+}
+
+const Theme& Theme::dark_theme() {
+  static const Theme theme = make_dark();
+  return theme;
+}
+
+const Theme& Theme::of(const QPalette& palette) {
+  return palette.color(QPalette::Window).lightness() < 128 ? dark_theme() : light_theme();
+}
+
+QColor Theme::category(MemoryCategory category) const {
+  // What is always there is grey and quiet; what a schedule or a save list can change has colour.
+  switch (category) {
+    case MemoryCategory::parameter:
+      return mixed(kGrey, surface, 0.0);
+    case MemoryCategory::buffer:
+      return mixed(kGrey, surface, 0.35);
+    case MemoryCategory::input:
+      return mixed(kGrey, surface, 0.5);
+    case MemoryCategory::constant:
+      return mixed(kGrey, surface, 0.6);
+    case MemoryCategory::optimizer_state:
+      return mixed(kGrey, text, 0.35);
+    case MemoryCategory::tangent:
+      return mixed(kPurple, surface, 0.35);
+    case MemoryCategory::gradient:
+      return kPurple;
+    case MemoryCategory::saved_activation:
+      return kBlue;
+    case MemoryCategory::recomputed:
+      return kSky;
+    case MemoryCategory::temporary:
+      return kYellow;
+    case MemoryCategory::communication:
+      return kOrange;
+    case MemoryCategory::output:
+      return kGreen;
+  }
+  return kGrey;
+}
+
+Qt::BrushStyle Theme::hatch(MemoryCategory category) {
+  switch (category) {
+    case MemoryCategory::recomputed:
+      return Qt::BDiagPattern;
+    case MemoryCategory::communication:
+      return Qt::FDiagPattern;
+    case MemoryCategory::temporary:
+      return Qt::Dense7Pattern;
+    case MemoryCategory::optimizer_state:
+      return Qt::HorPattern;
+    default:
+      return Qt::NoBrush;
+  }
+}
+
+QColor Theme::item(ItemColor color) const {
+  switch (color) {
+    case ItemColor::host:
+      return mixed(kGrey, surface, 0.35);
+    case ItemColor::matmul:
+      return kBlue;
+    case ItemColor::attention:
+      return kPurple;
+    case ItemColor::memory:
+      return kSky;
+    case ItemColor::other:
+      return kGrey;
+    case ItemColor::stall:
+      return warning;
+    case ItemColor::all_gather:
+      return kOrange;
+    case ItemColor::reduce_scatter:
+      return kGreen;
+    case ItemColor::all_reduce:
+      return mixed(kPurple, kBlue, 0.35);
+    case ItemColor::all_to_all:
+      return kYellow;
+    case ItemColor::broadcast:
+      return kGrey;
+  }
+  return kGrey;
+}
+
+QColor Theme::text_on(const QColor& background) {
+  // Relative luminance, roughly: what decides whether black or white is read better.
+  const double luminance =
+      0.299 * background.redF() + 0.587 * background.greenF() + 0.114 * background.blueF();
+  return luminance > 0.55 ? QColor(0x10, 0x14, 0x18) : QColor(0xFF, 0xFF, 0xFF);
+}
+
+QPalette Theme::palette() const {
+  QPalette p;
+  p.setColor(QPalette::Window, window);
+  p.setColor(QPalette::WindowText, text);
+  p.setColor(QPalette::Base, surface);
+  p.setColor(QPalette::AlternateBase, mixed(surface, window, 0.6));
+  p.setColor(QPalette::Text, text);
+  p.setColor(QPalette::PlaceholderText, muted_text);
+  p.setColor(QPalette::Button, raised);
+  p.setColor(QPalette::ButtonText, text);
+  p.setColor(QPalette::BrightText, warning);
+  p.setColor(QPalette::ToolTipBase, raised);
+  p.setColor(QPalette::ToolTipText, text);
+  p.setColor(QPalette::Highlight, accent);
+  p.setColor(QPalette::HighlightedText, accent_text);
+  p.setColor(QPalette::Link, accent);
+  p.setColor(QPalette::LinkVisited, accent);
+  p.setColor(QPalette::Light, mixed(raised, text, dark ? 0.15 : 0.0));
+  p.setColor(QPalette::Midlight, mixed(raised, border, 0.5));
+  p.setColor(QPalette::Mid, border);
+  p.setColor(QPalette::Dark, mixed(border, text, 0.3));
+  p.setColor(QPalette::Shadow, dark ? QColor(0, 0, 0) : mixed(border, text, 0.6));
+  for (const QPalette::ColorRole role :
+       {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+    p.setColor(QPalette::Disabled, role, mixed(muted_text, window, 0.4));
+  return p;
+}
+
+QString Theme::style_sheet() const {
+  return QStringLiteral(
+             "QToolTip { color: %1; background: %2; border: 1px solid %3; padding: 4px; }"
+             "QDockWidget::title { background: %4; padding: 5px 8px; }"
+             "QMainWindow::separator { background: %3; width: 1px; height: 1px; }"
+             "QHeaderView::section { background: %4; color: %5; border: 0;"
+             "  border-bottom: 1px solid %3; padding: 3px 6px; }"
+             "QAbstractItemView { border: 0; }"
+             "QStatusBar { color: %5; }"
+             "QStatusBar::item { border: 0; }")
+      .arg(text.name(), raised.name(), border.name(), window.name(), muted_text.name());
+}
+
+QString category_label(MemoryCategory category) {
+  const auto label = [](const char* text) { return QCoreApplication::translate("Category", text); };
+  switch (category) {
+    case MemoryCategory::parameter:
+      return label("parameters");
+    case MemoryCategory::buffer:
+      return label("buffers");
+    case MemoryCategory::input:
+      return label("inputs");
+    case MemoryCategory::tangent:
+      return label("tangents");
+    case MemoryCategory::constant:
+      return label("constants");
+    case MemoryCategory::gradient:
+      return label("gradients");
+    case MemoryCategory::optimizer_state:
+      return label("optimizer state");
+    case MemoryCategory::saved_activation:
+      return label("saved activations");
+    case MemoryCategory::recomputed:
+      return label("recomputed");
+    case MemoryCategory::temporary:
+      return label("temporary");
+    case MemoryCategory::communication:
+      return label("communication");
+    case MemoryCategory::output:
+      return label("outputs");
+  }
+  return {};
+}
+
+QString item_label(ItemColor color) {
+  const auto label = [](const char* text) { return QCoreApplication::translate("Item", text); };
+  switch (color) {
+    case ItemColor::host:
+      return label("CPU");
+    case ItemColor::matmul:
+      return label("matmul");
+    case ItemColor::attention:
+      return label("attention");
+    case ItemColor::memory:
+      return label("memory-bound kernels");
+    case ItemColor::other:
+      return label("other");
+    case ItemColor::stall:
+      return label("exposed");
+    case ItemColor::all_gather:
+      return label("all-gather");
+    case ItemColor::reduce_scatter:
+      return label("reduce-scatter");
+    case ItemColor::all_reduce:
+      return label("all-reduce");
+    case ItemColor::all_to_all:
+      return label("all-to-all");
+    case ItemColor::broadcast:
+      return label("broadcast");
+  }
+  return {};
+}
+
+std::span<const MemoryCategory> stacking_order() {
+  static constexpr std::array<MemoryCategory, kMemoryCategories> kOrder{
+      MemoryCategory::parameter,        MemoryCategory::buffer,
+      MemoryCategory::optimizer_state,  MemoryCategory::input,
+      MemoryCategory::constant,         MemoryCategory::gradient,
+      MemoryCategory::saved_activation, MemoryCategory::recomputed,
+      MemoryCategory::communication,    MemoryCategory::temporary,
+      MemoryCategory::output,           MemoryCategory::tangent};
+  return kOrder;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,111 @@
+#include "views/timeline/axis_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jointer::views {
+namespace {
+
+// Closer than this nothing new appears: four steps, or four nanoseconds.
+constexpr double kLeastSpan = 4;
+
+// The smallest of 1, 2, 5 times a power of ten that is at least `least`.
+double round_step(double least) {
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+}  // namespace
+
+void AxisView::set_length(std::int64_t length) {
+  length_ = std::max<std::int64_t>(length, 1);
+  fit();
+}
+
+void AxisView::set_pixels(double left, double width) {
+  left_ = left;
+  width_ = std::max(width, 1.0);
+}
+
+bool AxisView::shows_all() const {
+  return begin_ <= 0 && end_ >= static_cast<double>(length_);
+}
+
+void AxisView::zoom_at(double pixel, double factor) {
+  const double anchor = to_position(pixel);
+  const double whole = static_cast<double>(length_);
+  const double span = std::clamp((end_ - begin_) / factor, std::min(kLeastSpan, whole), whole);
+  const double share = (pixel - left_) / width_;
+  begin_ = anchor - share * span;
+  end_ = begin_ + span;
+  clamp();
+}
+
+void AxisView::pan_by(double pixels) {
+  const double distance = pixels / pixels_per_unit();
+  begin_ += distance;
+  end_ += distance;
+  clamp();
+}
+
+void AxisView::show(double begin, double end, double margin) {
+  const double room = (end - begin) * margin;
+  const double whole = static_cast<double>(length_);
+  const double least = std::min(kLeastSpan, whole);
+  begin_ = begin - room;
+  end_ = end + room;
+  if (end_ - begin_ < least) {
+    const double middle = (begin_ + end_) / 2;
+    begin_ = middle - least / 2;
+    end_ = middle + least / 2;
+  }
+  clamp();
+}
+
+void AxisView::reveal(double begin, double end) {
+  const double span = end_ - begin_;
+  if (end - begin > span) return show(begin, end, 0.1);
+  const double room = std::min(span * 0.1, (span - (end - begin)) / 2);
+  if (begin < begin_) {
+    begin_ = begin - room;
+    end_ = begin_ + span;
+  } else if (end > end_) {
+    end_ = end + room;
+    begin_ = end_ - span;
+  }
+  clamp();
+}
+
+void AxisView::clamp() {
+  const double whole = static_cast<double>(length_);
+  const double span = std::min(end_ - begin_, whole);
+  begin_ = std::clamp(begin_, 0.0, whole - span);
+  end_ = begin_ + span;
+}
+
+std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double least_pixels) {
+  std::vector<Tick> ticks;
+  if (!(end > begin) || pixels <= 0) return ticks;
+  const double major = std::max(round_step((end - begin) * least_pixels / pixels), 1.0);
+  const double minor = major >= 5 ? major / 5 : major;
+  // Counted, not added up: a sum of many steps drifts.
+  const auto first = static_cast<std::int64_t>(std::ceil(begin / minor - 1e-9));
+  const auto last = static_cast<std::int64_t>(std::floor(end / minor + 1e-9));
+  const auto per_major = static_cast<std::int64_t>(std::llround(major / minor));
+  for (std::int64_t i = first; i <= last; ++i)
+    ticks.push_back({static_cast<double>(i) * minor, i % per_major == 0});
+  return ticks;
+}
+
+std::vector<double> byte_ticks(std::int64_t top, double pixels, double least_pixels) {
+  std::vector<double> ticks;
+  if (top <= 0 || pixels <= 0) return ticks;
+  const auto whole = static_cast<double>(top);
+  double step = std::exp2(std::ceil(std::log2(std::max(whole * least_pixels / pixels, 1.0))));
+  for (double at = step; at <= whole; at += step) ticks.push_back(at);
+  return ticks;
+}
+
+}  // namespace jointer::views

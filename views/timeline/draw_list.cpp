@@ -1,0 +1,59 @@
+#include "views/timeline/draw_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jointer::views {
+namespace {
+
+constexpr double kLeastPixels = 3;
+
+}  // namespace
+
+std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis) {
+  std::vector<LaneRun> runs;
+  const auto items = lane.items();
+  const double first_pixel = axis.left(), last_pixel = axis.left() + axis.width();
+  const auto column = [&](double pixel) {
+    return static_cast<int>(std::lround(std::clamp(pixel, first_pixel, last_pixel)));
+  };
+  const auto width_of = [&](const LaneItem& item) {
+    return static_cast<double>(item.end - item.begin) * axis.pixels_per_unit();
+  };
+  std::size_t i = lane.first_ending_after(static_cast<std::int64_t>(std::floor(axis.begin())));
+  while (i < items.size() && static_cast<double>(items[i].begin) < axis.end()) {
+    const double begin = axis.to_pixel(static_cast<double>(items[i].begin));
+    std::size_t next = i + 1;
+    if (width_of(items[i]) < kLeastPixels) {
+      // Everything that begins within the next three pixels, but for a wide item at their end.
+      const double reach = axis.to_position(begin + kLeastPixels);
+      next = std::max(next, lane.first_beginning_at(static_cast<std::int64_t>(std::ceil(reach))));
+      if (next > i + 1 && width_of(items[next - 1]) >= kLeastPixels) --next;
+    }
+    const double end = axis.to_pixel(static_cast<double>(items[next - 1].end));
+    LaneRun run{.left = column(begin), .right = column(end), .first = i, .last = next};
+    if (run.right <= run.left) run.right = run.left + 1;
+    runs.push_back(run);
+    i = next;
+  }
+  return runs;
+}
+
+std::vector<MemoryRun> memory_columns(const TimelineData& data, const AxisView& axis) {
+  std::vector<MemoryRun> runs;
+  const int first = static_cast<int>(std::lround(axis.left()));
+  const int last = static_cast<int>(std::lround(axis.left() + axis.width()));
+  for (int x = first; x < last; ++x) {
+    const auto begin = static_cast<std::int64_t>(std::floor(axis.to_position(x)));
+    const auto end = static_cast<std::int64_t>(std::ceil(axis.to_position(x + 1)));
+    const std::size_t point = data.largest_point(std::max<std::int64_t>(begin, 0),
+                                                 std::max<std::int64_t>(end, begin + 1));
+    if (!runs.empty() && runs.back().point == point)
+      runs.back().right = x + 1;
+    else
+      runs.push_back({.left = x, .right = x + 1, .point = point});
+  }
+  return runs;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <QPainter>
+#include <QRect>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "views/theme/theme.h"
+#include "views/timeline/draw_list.h"
+
+namespace jointer::views {
+
+// Paints one lane: blocks with names where they fit, folded runs as stacks of their colours,
+// stalls hatched.
+class LaneTrack {
+ public:
+  LaneTrack(const Graph& graph, const Lane& lane, const AxisView& axis, QRect area,
+            const Theme& theme)
+      : graph_(graph),
+        lane_(lane),
+        axis_(axis),
+        area_(area),
+        theme_(theme),
+        runs_(fold_lane(lane, axis)) {}
+
+  void paint(QPainter& painter) const;
+  // The run under a pixel column, or none.
+  [[nodiscard]] std::optional<LaneRun> run_at(int x) const;
+  [[nodiscard]] const std::vector<LaneRun>& runs() const { return runs_; }
+
+ private:
+  void paint_names(QPainter& painter) const;
+  void stack_folded(const LaneRun& run, int width,
+                    std::array<std::vector<QRect>, kItemColors>& rects) const;
+
+  const Graph& graph_;
+  const Lane& lane_;
+  const AxisView& axis_;
+  QRect area_;
+  const Theme& theme_;
+  std::vector<LaneRun> runs_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,162 @@
+#include "views/timeline/memory_track.h"
+
+#include <QImage>
+#include <QVarLengthArray>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "core/base/units.h"
+#include "views/timeline/draw_list.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr double kLeastTickPixels = 34;
+
+}  // namespace
+
+int MemoryTrack::y_of(std::int64_t bytes) const {
+  const double share =
+      static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(top_bytes_, 1));
+  return area_.bottom() + 1 - static_cast<int>(share * area_.height() + 0.5);
+}
+
+std::int64_t MemoryTrack::bytes_at(int y) const {
+  const double share =
+      static_cast<double>(area_.bottom() + 1 - y) / static_cast<double>(area_.height());
+  return static_cast<std::int64_t>(share * static_cast<double>(top_bytes_));
+}
+
+void MemoryTrack::paint_scale(QPainter& painter) const {
+  const QFontMetrics metrics = painter.fontMetrics();
+  painter.setPen(theme_.muted_text);
+  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kLeastTickPixels)) {
+    const auto whole = static_cast<std::int64_t>(bytes);
+    const int y = y_of(whole);
+    const QRect label(0, y - metrics.height() / 2, area_.left() - 8, metrics.height());
+    painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
+                     QString::fromStdString(format_tick_bytes(whole)));
+  }
+}
+
+namespace {
+
+// What a category's area is painted with: one colour, or a tile that repeats.
+struct Ink {
+  static constexpr int kTile = 8;
+  bool plain = true;
+  std::array<std::array<QRgb, kTile>, kTile> tile{};
+
+  Ink() = default;
+  Ink(QRgb area, QRgb line, Qt::BrushStyle hatch) : plain(hatch == Qt::NoBrush) {
+    for (int y = 0; y < kTile; ++y)
+      for (int x = 0; x < kTile; ++x) {
+        const bool on_line = hatch == Qt::BDiagPattern    ? (x + y) % kTile == 0
+                             : hatch == Qt::FDiagPattern  ? x == y
+                             : hatch == Qt::HorPattern    ? y == 0
+                             : hatch == Qt::Dense7Pattern ? x % 4 == 0 && y % 4 == 0
+                                                          : false;
+        tile[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] = on_line ? line : area;
+      }
+  }
+};
+
+QRgb blended(const QColor& below, const QColor& above, double share) {
+  const auto mix = [&](int a, int b) {
+    return static_cast<int>(a * (1 - share) + b * share + 0.5);
+  };
+  return qRgb(mix(below.red(), above.red()), mix(below.green(), above.green()),
+              mix(below.blue(), above.blue()));
+}
+
+}  // namespace
+
+// Written row by row into an image: rectangles through a painter would cost a few operations for
+// each of a thousand columns, and large areas with transparency or patterns go to other threads.
+void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
+  const qreal ratio = painter.device()->devicePixelRatioF();
+  const auto device = [&](int logical) { return static_cast<int>(std::lround(logical * ratio)); };
+  QImage image(device(area_.width()), device(area_.height()), QImage::Format_RGB32);
+  if (image.isNull()) return;
+  image.fill(theme_.surface);
+  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kLeastTickPixels)) {
+    const int y = device(y_of(static_cast<std::int64_t>(bytes)) - area_.top());
+    if (y >= 0 && y < image.height())
+      std::fill_n(reinterpret_cast<QRgb*>(image.scanLine(y)), image.width(), theme_.grid.rgb());
+  }
+
+  std::array<Ink, kMemoryCategories> inks;
+  for (std::size_t c = 0; c < kMemoryCategories; ++c) {
+    const auto category = static_cast<MemoryCategory>(c);
+    const QColor color = theme_.category(category);
+    inks[c] = {color.rgb(), blended(color, Theme::text_on(color), 0.22),
+               hatched ? Theme::hatch(category) : Qt::NoBrush};
+  }
+
+  // Each run of columns as a stack of bands from the bottom; edges are rounded sums, so there are
+  // no gaps between them.
+  struct Band {
+    int top;  // first row of the band
+    const Ink* ink;
+  };
+  struct Column {
+    int left, right;
+    std::size_t next, end;  // bands that are not yet above the row being written
+  };
+  std::vector<Band> bands;
+  std::vector<Column> columns;
+  const double scale = image.height() / static_cast<double>(std::max<std::int64_t>(top_bytes_, 1));
+  int highest = image.height();
+  for (const MemoryRun& run : memory_columns(data_, axis_)) {
+    const std::size_t first = bands.size();
+    std::int64_t sum = 0;
+    for (const MemoryCategory category : stacking_order()) {
+      const std::int64_t bytes = data_.bytes(category, run.point);
+      if (bytes == 0) continue;
+      sum += bytes;
+      const int top = image.height() - static_cast<int>(static_cast<double>(sum) * scale + 0.5);
+      const int below = bands.size() > first ? bands.back().top : image.height();
+      if (top < below) bands.push_back({top, &inks[static_cast<std::size_t>(category)]});
+    }
+    if (bands.size() == first) continue;
+    highest = std::min(highest, bands.back().top);
+    columns.push_back({device(run.left - area_.left()),
+                       std::min(device(run.right - area_.left()), image.width()), first,
+                       bands.size()});
+  }
+
+  for (int y = image.height() - 1; y >= std::max(highest, 0); --y) {
+    auto* row = reinterpret_cast<QRgb*>(image.scanLine(y));
+    for (Column& column : columns) {
+      while (column.next < column.end && bands[column.next].top > y) ++column.next;
+      if (column.next == column.end) continue;
+      const Ink& ink = *bands[column.next].ink;
+      const auto& line = ink.tile[static_cast<std::size_t>(y % Ink::kTile)];
+      if (ink.plain)
+        std::fill(row + column.left, row + column.right, line[0]);
+      else
+        for (int x = column.left; x < column.right; ++x)
+          row[x] = line[static_cast<std::size_t>(x % Ink::kTile)];
+    }
+  }
+  image.setDevicePixelRatio(ratio);
+  painter.drawImage(area_.topLeft(), image);
+}
+
+void MemoryTrack::paint_reserved(QPainter& painter) const {
+  QVarLengthArray<QLine, 4096> lines;
+  int last_y = -1;
+  for (const MemoryRun& run : memory_columns(data_, axis_)) {
+    const int y = y_of(data_.reserved(run.point));
+    if (last_y >= 0 && y != last_y) lines.append(QLine(run.left, last_y, run.left, y));
+    lines.append(QLine(run.left, y, run.right, y));
+    last_y = y;
+  }
+  // One pixel, grey: dotted pens are drawn dot by dot.
+  painter.setPen(theme_.muted_text);
+  painter.drawLines(lines.data(), static_cast<int>(lines.size()));
+}
+
+}  // namespace jointer::views

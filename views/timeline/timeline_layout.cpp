@@ -1,0 +1,55 @@
+#include "views/timeline/timeline_layout.h"
+
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kGutter = 132;
+constexpr int kRightMargin = 12;
+constexpr int kRuler = 24;
+constexpr int kOverview = 40;
+constexpr int kGap = 8;
+constexpr int kHostLane = 20, kLane = 34, kLaneGap = 4;
+constexpr int kLeastMemory = 110;
+
+}  // namespace
+
+TimelineLayout TimelineLayout::make(QSize size, std::size_t lane_count, int legend_height,
+                                    int scroll) {
+  TimelineLayout layout;
+  layout.gutter = kGutter;
+  const int width = std::max(size.width() - kGutter - kRightMargin, 1);
+  layout.legend = {kGutter, 0, width, legend_height};
+  layout.ruler = {kGutter, legend_height, width, kRuler};
+
+  int height = 0;
+  for (std::size_t i = 0; i < lane_count; ++i) height += (i == 0 ? kHostLane : kLane) + kLaneGap;
+  layout.lanes_height = height;
+
+  const int top = layout.ruler.bottom() + 1;
+  const int bottom = std::max(size.height() - kOverview - kGap, top);
+  // The curve gets what the lanes leave, and at least its share.
+  const int memory = std::max(bottom - top - height - kGap, std::min(kLeastMemory, bottom - top));
+  layout.memory = {kGutter, top, width, memory};
+  const int lanes_top = top + memory + kGap;
+  layout.lanes = {kGutter, lanes_top, width, std::max(bottom - lanes_top, 0)};
+  layout.overview = {kGutter, size.height() - kOverview, width, kOverview - 4};
+
+  int y = lanes_top - scroll;
+  for (std::size_t i = 0; i < lane_count; ++i) {
+    const int lane_height = i == 0 ? kHostLane : kLane;
+    layout.lane.emplace_back(kGutter, y, width, lane_height);
+    y += lane_height + kLaneGap;
+  }
+  return layout;
+}
+
+std::optional<std::size_t> TimelineLayout::lane_at(QPoint point) const {
+  if (point.y() < lanes.top() || point.y() > lanes.bottom()) return std::nullopt;
+  for (std::size_t i = 0; i < lane.size(); ++i)
+    if (point.y() >= lane[i].top() && point.y() <= lane[i].bottom()) return i;
+  return std::nullopt;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,597 @@
+// The painting half of TimelineView.
+
+#include <QLocale>
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/units.h"
+#include "views/document/node_text.h"
+#include "views/timeline/hover_card.h"
+#include "views/timeline/memory_track.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kLegendRow = 20, kLegendSwatch = 10, kLegendGap = 14;
+constexpr double kLeastMajorPixels = 90;
+constexpr std::size_t kMostFlows = 24;  // drawn at once without asking for one
+constexpr double kFlowLeastPixels = 6;
+
+QString bytes_text(std::int64_t bytes) {
+  return QString::fromStdString(format_bytes(bytes));
+}
+QString ms_text(std::int64_t ns) {
+  return QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6));
+}
+QString count_text(std::size_t n) {
+  return QString::fromStdString(format_count(static_cast<std::int64_t>(n)));
+}
+
+QFont small_font(const QFont& font) {
+  QFont small = font;
+  small.setPixelSize(std::max(11, QFontInfo(font).pixelSize() - 2));
+  return small;
+}
+
+}  // namespace
+
+void TimelineView::paint_frame(QPainter& painter) {
+  const Theme& t = theme();
+  painter.fillRect(viewport()->rect(), t.surface);
+  paint_legend(painter);
+  paint_memory(painter);
+  paint_lanes(painter);
+  paint_ruler(painter);
+  paint_stretch(painter);
+  paint_marks(painter);
+  paint_moment(painter);
+  paint_overview(painter);
+}
+
+// --- Legend ---
+
+namespace {
+
+struct LegendEntry {
+  MemoryCategory category;
+  QString text;
+};
+
+// Categories that occur, with what they hold at the moment.
+std::vector<LegendEntry> legend_entries(const Document& document) {
+  const BytesByCategory now = document.analysis().memory.at(document.moment());
+  BytesByCategory ever{};
+  for (const Lifetime& l : document.analysis().memory.lifetimes())
+    ever[static_cast<std::size_t>(l.category)] += l.bytes;
+  std::vector<LegendEntry> entries;
+  for (const MemoryCategory category : stacking_order())
+    if (const auto i = static_cast<std::size_t>(category); ever[i] > 0)
+      entries.push_back({category, category_label(category) + "  " + bytes_text(now[i])});
+  return entries;
+}
+
+// Rows of entries that fit a width; each entry's left edge.
+template <class Place>
+int place_legend(const std::vector<LegendEntry>& entries, const QFontMetrics& metrics, int left,
+                 int width, Place place) {
+  int x = left, row = 0;
+  for (const LegendEntry& entry : entries) {
+    // As wide as the widest number: entries do not jump while the moment moves.
+    const int entry_width =
+        kLegendSwatch + 6 +
+        std::max(metrics.horizontalAdvance(entry.text),
+                 metrics.horizontalAdvance(category_label(entry.category) + "  9,999 MiB")) +
+        kLegendGap;
+    if (x > left && x + entry_width > left + width) {
+      x = left;
+      ++row;
+    }
+    place(entry, x, row);
+    x += entry_width;
+  }
+  return row + 1;
+}
+
+}  // namespace
+
+int TimelineView::legend_height(int width) const {
+  const auto entries = legend_entries(document_);
+  const QFontMetrics metrics(small_font(font()));
+  const int rows =
+      place_legend(entries, metrics, 132, width - 144, [](const LegendEntry&, int, int) {});
+  return rows * kLegendRow + 8;
+}
+
+void TimelineView::paint_legend(QPainter& painter) const {
+  painter.save();
+  painter.setFont(small_font(font()));
+  const QFontMetrics metrics = painter.fontMetrics();
+  place_legend(legend_entries(document_), metrics, layout_.legend.left(), layout_.legend.width(),
+               [&](const LegendEntry& entry, int x, int row) {
+                 const int middle = layout_.legend.top() + 4 + row * kLegendRow + kLegendRow / 2;
+                 const QRect swatch(x, middle - kLegendSwatch / 2, kLegendSwatch, kLegendSwatch);
+                 const QColor color = theme().category(entry.category);
+                 painter.fillRect(swatch, color);
+                 if (const auto hatch = Theme::hatch(entry.category); hatch != Qt::NoBrush) {
+                   QColor line = Theme::text_on(color);
+                   line.setAlphaF(0.35F);
+                   painter.fillRect(swatch, QBrush(line, hatch));
+                 }
+                 painter.setPen(theme().text);
+                 painter.drawText(QPoint(x + kLegendSwatch + 6, middle + metrics.ascent() / 2 - 1),
+                                  entry.text);
+               });
+  const NodeId node = document_.analysis().memory.node_at(document_.moment());
+  painter.setPen(theme().muted_text);
+  const bool at_peak = document_.moment() == document_.analysis().memory.peak_index();
+  const QRect gutter(8, layout_.legend.top() + 4, layout_.gutter - 16, kLegendRow);
+  painter.drawText(
+      gutter, Qt::AlignLeft | Qt::AlignVCenter,
+      metrics.elidedText(at_peak ? tr("at the peak:")
+                         : node  ? tr("at %1:").arg(to_qstring(document_.graph().name(node)))
+                                 : tr("at the start:"),
+                         Qt::ElideMiddle, gutter.width()));
+  painter.restore();
+}
+
+// --- Ruler ---
+
+QString TimelineView::position_text(double position) const {
+  if (kind_ == AxisKind::program_order)
+    return count_text(static_cast<std::size_t>(std::max(position, 0.0)));
+  return ms_text(static_cast<std::int64_t>(position));
+}
+
+void TimelineView::paint_ruler(QPainter& painter) const {
+  painter.save();
+  painter.setFont(small_font(font()));
+  const QRect& r = layout_.ruler;
+  painter.setPen(theme().border);
+  painter.drawLine(r.left(), r.bottom(), r.right(), r.bottom());
+  const auto ticks = ruler_ticks(axis_.begin(), axis_.end(), axis_.width(), kLeastMajorPixels);
+  // All labels of a ruler in one unit, with as many digits as the steps between them need.
+  auto step = static_cast<double>(axis_.length());
+  double last_major = -1;
+  for (const Tick& tick : ticks) {
+    if (!tick.major) continue;
+    if (last_major >= 0) step = std::min(step, tick.position - last_major);
+    last_major = tick.position;
+  }
+  for (const Tick& tick : ticks) {
+    const int x = static_cast<int>(std::lround(axis_.to_pixel(tick.position)));
+    painter.setPen(theme().border);
+    painter.drawLine(x, r.bottom() - (tick.major ? 7 : 3), x, r.bottom());
+    if (!tick.major) continue;
+    QString label;
+    if (kind_ == AxisKind::program_order) {
+      label = count_text(static_cast<std::size_t>(tick.position));
+    } else {
+      const bool us = step < 1e5, s = !us && axis_.end() >= 2e9;
+      const double unit = s ? 1e9 : us ? 1e3 : 1e6;
+      const int decimals =
+          std::clamp(static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)), 0, 6);
+      label = QLocale::c().toString(tick.position / unit, 'f', decimals) + (s    ? " s"
+                                                                            : us ? " us"
+                                                                                 : " ms");
+    }
+    painter.setPen(theme().muted_text);
+    const int width = painter.fontMetrics().horizontalAdvance(label);
+    const int left = std::clamp(x - width / 2, r.left(), std::max(r.right() - width, r.left()));
+    painter.drawText(QPoint(left, r.bottom() - 9), label);
+  }
+  painter.setPen(theme().muted_text);
+  painter.drawText(QRect(8, r.top(), layout_.gutter - 16, r.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   kind_ == AxisKind::program_order ? tr("program order") : tr("estimated time"));
+  painter.restore();
+}
+
+// --- Memory ---
+
+void TimelineView::paint_memory(QPainter& painter) const {
+  painter.save();
+  painter.setFont(small_font(font()));
+  const QRect& area = layout_.memory;
+  const MemoryTrack track(data(), axis_, area, top_bytes(), theme());
+  track.paint_scale(painter);
+  painter.setClipRect(area.adjusted(0, 0, 0, 1));
+  track.paint_curve(painter);
+  if (show_reserved_) paint_reserved(painter, track);
+
+  // The lifetime of what the current node made.
+  const Analysis& a = document_.analysis();
+  if (const NodeId current = document_.selection().current()) {
+    for (const Tensor& t : document_.graph().tensors(current)) {
+      if (!t.storage) continue;
+      const auto index = a.memory.lifetime_of(document_.graph().real_storage(t.storage));
+      if (!index) continue;
+      const Lifetime& l = a.memory.lifetimes()[*index];
+      const std::size_t points = data().point_count();
+      const std::size_t first =
+          l.first < 0
+              ? 0
+              : std::min<std::size_t>(1 + 2 * static_cast<std::size_t>(l.first), points - 1);
+      const auto last = static_cast<std::size_t>(2 + 2 * std::int64_t{l.last});
+      const double end =
+          static_cast<double>(last < points ? data().position(last) : data().length());
+      const int x0 = static_cast<int>(axis_.to_pixel(static_cast<double>(data().position(first))));
+      const int x1 = std::max(static_cast<int>(axis_.to_pixel(end)), x0 + 1);
+      QColor band = theme().accent;
+      band.setAlphaF(0.12F);
+      painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()), band);
+      painter.fillRect(QRect(x0, area.top(), x1 - x0, 3), theme().accent);
+      break;
+    }
+  }
+
+  // The peak.
+  const int x =
+      static_cast<int>(axis_.to_pixel(static_cast<double>(data().position(a.memory.peak_index()))));
+  const int y = track.y_of(a.memory.peak_bytes());
+  painter.setPen(QPen(theme().warning, 1, Qt::DashLine));
+  painter.drawLine(x, area.top(), x, area.bottom());
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(theme().warning);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.drawEllipse(QPoint(x, y), 4, 4);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  const NodeId node = a.memory.node_at(a.memory.peak_index());
+  const QString label = tr("peak %1  %2")
+                            .arg(bytes_text(a.memory.peak_bytes()),
+                                 node ? to_qstring(document_.graph().name(node)) : tr("start"));
+  const QFontMetrics metrics = painter.fontMetrics();
+  const int width = metrics.horizontalAdvance(label) + 10;
+  QRect box(x + 8, std::max(y - 8, area.top() + 2), width, metrics.height() + 4);
+  if (box.right() > area.right()) box.moveRight(x - 8);
+  if (x >= area.left() && x <= area.right()) {
+    QColor behind = theme().surface;
+    behind.setAlphaF(0.86F);
+    painter.fillRect(box, behind);
+    painter.setPen(theme().warning);
+    painter.drawText(box, Qt::AlignCenter, label);
+  }
+  painter.setClipping(false);
+  painter.setPen(theme().border);
+  painter.drawLine(area.left(), area.bottom() + 1, area.right(), area.bottom() + 1);
+  painter.restore();
+}
+
+void TimelineView::paint_reserved(QPainter& painter, const MemoryTrack& track) const {
+  track.paint_reserved(painter);
+  // Named at its right end, above the line.
+  const auto end = static_cast<std::int64_t>(axis_.end());
+  const std::int64_t bytes = data().reserved(data().point_at(end));
+  const QString label = tr("reserved %1").arg(bytes_text(bytes));
+  const QFontMetrics metrics = painter.fontMetrics();
+  const QRect& area = layout_.memory;
+  painter.setPen(theme().muted_text);
+  painter.drawText(area.right() - metrics.horizontalAdvance(label) - 4,
+                   std::max(track.y_of(bytes) - 4, area.top() + metrics.ascent()), label);
+}
+
+// --- Lanes ---
+
+void TimelineView::paint_lanes(QPainter& painter) const {
+  painter.save();
+  painter.setFont(small_font(font()));
+  painter.setClipRect(QRect(0, layout_.lanes.top(), viewport()->width(), layout_.lanes.height()));
+  const auto lanes = data().lanes();
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const QRect& area = layout_.lane[i];
+    if (area.bottom() < layout_.lanes.top() || area.top() > layout_.lanes.bottom()) continue;
+    painter.fillRect(area, theme().bed);
+    LaneTrack(document_.graph(), lanes[i], axis_, area, theme()).paint(painter);
+    paint_lane_label(painter, i);
+  }
+  paint_selection(painter);
+  paint_flows(painter);
+  painter.restore();
+}
+
+void TimelineView::paint_lane_label(QPainter& painter, std::size_t lane) const {
+  const Lane& l = data().lanes()[lane];
+  const QRect& area = layout_.lane[lane];
+  const QRect box(8, area.top(), layout_.gutter - 16, area.height());
+  const QFontMetrics metrics = painter.fontMetrics();
+  const QString name =
+      metrics.elidedText(QString::fromStdString(l.name()), Qt::ElideRight, box.width());
+  const Simulation& s = document_.analysis().simulation;
+  QString detail;
+  bool warns = false;
+  if (lane == 1) {
+    detail = tr("%1 busy").arg(ms_text(s.compute_ns()));
+  } else if (lane > 1) {
+    std::int64_t exposed = 0;
+    for (const CollectiveTiming& c : s.collectives())
+      if (s.timing(c.start).stream == static_cast<std::int32_t>(lane) - 1) exposed += c.exposed_ns;
+    warns = exposed > 0;
+    detail = warns ? tr("%1 exposed").arg(ms_text(exposed)) : tr("hidden");
+  }
+  painter.setPen(theme().text);
+  if (detail.isEmpty() || area.height() < 2 * metrics.height()) {
+    painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, name);
+    return;
+  }
+  const int top = area.top() + (area.height() - 2 * metrics.height()) / 2;
+  painter.drawText(QRect(box.left(), top, box.width(), metrics.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter, name);
+  painter.setPen(warns ? theme().warning : theme().muted_text);
+  painter.drawText(QRect(box.left(), top + metrics.height(), box.width(), metrics.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   metrics.elidedText(detail, Qt::ElideRight, box.width()));
+}
+
+void TimelineView::paint_flow(QPainter& painter, const CollectiveTiming& c,
+                              const QColor& color) const {
+  if (!c.wait) return;
+  const std::int32_t from_lane = data().lane_of(c.start);
+  if (from_lane < 0) return;
+  const QRect& from_area = layout_.lane[static_cast<std::size_t>(from_lane)];
+  const QRect& to_area = layout_.lane[1];
+  const auto from = data().extent(c.start);
+  const auto to = data().extent(c.wait);
+  // In time from the collective's end to the moment its wait is over; in program order from its
+  // start to its wait.
+  const bool in_time = kind_ == AxisKind::estimated_time;
+  const QPointF a(axis_.to_pixel(static_cast<double>(in_time ? from.end : from.begin)),
+                  from_area.center().y());
+  const QPointF b(axis_.to_pixel(static_cast<double>(in_time ? to.end : to.begin)),
+                  to_area.bottom() + 1);
+  QPainterPath path(a);
+  const double bend = std::max(std::fabs(b.x() - a.x()) / 2, 14.0);
+  path.cubicTo(a + QPointF(bend, 0), b + QPointF(0, 18), b);
+  painter.setPen(QPen(color, 1.4));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPath(path);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawEllipse(a, 2.5, 2.5);
+  // An arrow head into the compute lane.
+  painter.drawPolygon(QPolygonF({b, b + QPointF(-3.5, 6), b + QPointF(3.5, 6)}));
+}
+
+void TimelineView::paint_flows(QPainter& painter) const {
+  const Simulation& s = document_.analysis().simulation;
+  painter.save();
+  painter.setClipRect(layout_.lanes);
+  painter.setRenderHint(QPainter::Antialiasing);
+  // All that are wide enough to be told apart, where they are few.
+  std::vector<const CollectiveTiming*> visible;
+  for (const CollectiveTiming& c : s.collectives()) {
+    const auto extent = data().extent(c.start);
+    if (static_cast<double>(extent.end) < axis_.begin() ||
+        static_cast<double>(extent.begin) > axis_.end())
+      continue;
+    if (static_cast<double>(extent.end - extent.begin) * axis_.pixels_per_unit() < kFlowLeastPixels)
+      continue;
+    visible.push_back(&c);
+    if (visible.size() > kMostFlows) break;
+  }
+  if (visible.size() <= kMostFlows) {
+    QColor quiet = theme().muted_text;
+    quiet.setAlphaF(0.75F);
+    for (const CollectiveTiming* c : visible) paint_flow(painter, *c, quiet);
+  }
+  for (const NodeId node : document_.selection().nodes().first(
+           std::min(document_.selection().nodes().size(), kMostFlows))) {
+    const std::int32_t c = s.collective_of(node);
+    if (c >= 0) paint_flow(painter, s.collectives()[static_cast<std::size_t>(c)], theme().accent);
+  }
+  painter.restore();
+}
+
+void TimelineView::paint_selection(QPainter& painter) const {
+  painter.save();
+  const NodeId current = document_.selection().current();
+  painter.setBrush(Qt::NoBrush);
+  std::vector<int> last_column(layout_.lane.size(), -1);
+  for (const NodeId node : document_.selection().nodes()) {
+    const std::int32_t lane = data().lane_of(node);
+    if (lane < 0) continue;
+    const auto extent = data().extent(node);
+    if (static_cast<double>(extent.end) < axis_.begin() ||
+        static_cast<double>(extent.begin) > axis_.end())
+      continue;
+    const int x0 = static_cast<int>(
+        std::lround(std::max(axis_.to_pixel(static_cast<double>(extent.begin)), axis_.left())));
+    const int x1 = std::max(
+        static_cast<int>(std::lround(std::min(axis_.to_pixel(static_cast<double>(extent.end)),
+                                              axis_.left() + axis_.width()))),
+        x0 + 2);
+    const QRect& area = layout_.lane[static_cast<std::size_t>(lane)];
+    // One mark a column: thousands of selected nodes may fall into one.
+    if (node != current && last_column[static_cast<std::size_t>(lane)] == x0) continue;
+    last_column[static_cast<std::size_t>(lane)] = x0;
+    painter.fillRect(QRect(x0, area.bottom() - 2, x1 - x0, 3), theme().accent);
+    if (node == current) {
+      painter.setPen(QPen(theme().accent, 2));
+      painter.drawRect(QRect(x0 - 1, area.top(), x1 - x0 + 1, area.height()));
+    }
+  }
+  painter.restore();
+}
+
+// --- Moment, marks, stretch ---
+
+void TimelineView::paint_moment(QPainter& painter) const {
+  const auto moment = document_.selection().moment();
+  if (!moment || *moment >= data().point_count()) return;
+  const double position = static_cast<double>(data().position(*moment));
+  if (position < axis_.begin() || position > axis_.end()) return;
+  painter.save();
+  painter.setFont(small_font(font()));
+  const int x = static_cast<int>(std::lround(axis_.to_pixel(position)));
+  painter.setPen(theme().accent);
+  painter.drawLine(x, layout_.ruler.top() + 2, x, layout_.lanes.bottom());
+  const QString label = QStringLiteral("%1  %2").arg(
+      position_text(position), bytes_text(document_.analysis().memory.profile()[*moment]));
+  const QFontMetrics metrics = painter.fontMetrics();
+  QRect box(0, layout_.ruler.top() + 1, metrics.horizontalAdvance(label) + 10,
+            metrics.height() + 2);
+  box.moveLeft(
+      std::clamp(x - box.width() / 2, layout_.left(),
+                 std::max(layout_.left() + layout_.width() - box.width(), layout_.left())));
+  painter.fillRect(box, theme().accent);
+  painter.setPen(theme().accent_text);
+  painter.drawText(box, Qt::AlignCenter, label);
+  painter.restore();
+}
+
+void TimelineView::paint_marks(QPainter& painter) const {
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const double position = static_cast<double>(data().position(marks_[i]));
+    if (position < axis_.begin() || position > axis_.end()) continue;
+    const int x = static_cast<int>(std::lround(axis_.to_pixel(position)));
+    painter.setPen(QPen(theme().ghost, 1, Qt::DotLine));
+    painter.drawLine(x, layout_.ruler.bottom(), x, layout_.lanes.bottom());
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme().ghost);
+    painter.drawPolygon(
+        QPolygon({QPoint(x - 5, layout_.ruler.bottom() - 7),
+                  QPoint(x + 5, layout_.ruler.bottom() - 7), QPoint(x, layout_.ruler.bottom())}));
+  }
+}
+
+QStringList TimelineView::stretch_lines(Selection::Stretch stretch) const {
+  const Snapshot& s = document_.snapshot();
+  const auto steps = s.analysis.memory.steps();
+  const std::size_t last = std::min(stretch.last, steps.size());
+  std::int64_t compute = 0, exposed = 0, communication = 0, flops = 0, peak = 0;
+  const auto profile = s.analysis.memory.profile();
+  for (std::size_t step = stretch.first; step < last; ++step) {
+    const NodeId id = steps[step];
+    const Node& n = s.graph.node(id);
+    const NodeTiming& timing = s.analysis.simulation.timing(id);
+    const std::int64_t time = timing.end - timing.start;
+    if (timing.stream > 0)
+      communication += time;
+    else if (s.graph.is_wait(n))
+      exposed += time;
+    else if (timing.stream == 0)
+      compute += time;
+    flops += s.analysis.flops[id.index()].total;
+    peak = std::max(peak, profile[1 + 2 * step]);
+  }
+  const auto& time = s.estimated_time;
+  const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
+                                time.position(1 + 2 * stretch.first);
+  return {tr("%1 steps, %2").arg(count_text(last - stretch.first), ms_text(duration)),
+          tr("compute %1").arg(ms_text(compute)),
+          tr("communication %1, exposed %2").arg(ms_text(communication), ms_text(exposed)),
+          QString::fromStdString(format_flops(static_cast<double>(flops))),
+          tr("most memory %1").arg(bytes_text(peak))};
+}
+
+void TimelineView::paint_stretch(QPainter& painter) const {
+  const auto stretch = document_.selection().stretch();
+  if (!stretch || 2 * stretch->last >= data().point_count() + 1) return;
+  const QRect area = content();
+  const auto column = [&](std::size_t point) {
+    const double pixel = axis_.to_pixel(
+        static_cast<double>(data().position(std::min(point, data().point_count() - 1))));
+    return static_cast<int>(
+        std::lround(std::clamp(pixel, axis_.left(), axis_.left() + axis_.width())));
+  };
+  const int x0 = column(1 + 2 * stretch->first), x1 = std::max(column(2 * stretch->last), x0 + 1);
+  QColor shade = theme().accent;
+  shade.setAlphaF(0.14F);
+  painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()), shade);
+  painter.setPen(theme().accent);
+  painter.drawLine(x0, area.top(), x0, area.bottom());
+  painter.drawLine(x1, area.top(), x1, area.bottom());
+  paint_card(painter, QPoint(x1, layout_.memory.top()), viewport()->rect(), stretch_lines(*stretch),
+             theme());
+}
+
+// --- Overview ---
+
+void TimelineView::paint_overview(QPainter& painter) {
+  const QRect& area = layout_.overview;
+  const qreal ratio = devicePixelRatioF();
+  if (overview_.isNull()) {
+    overview_ = QPixmap(area.size() * ratio);
+    overview_.setDevicePixelRatio(ratio);
+    overview_.fill(theme().window);
+    QPainter inner(&overview_);
+    AxisView whole(data().length());
+    whole.set_pixels(0, area.width());
+    MemoryTrack(data(), whole, QRect(0, 2, area.width(), area.height() - 8), top_bytes(), theme())
+        .paint_curve(inner, /*hatched=*/false);
+    // Where time is exposed, as a line of its own: the darker, the more of the time there.
+    for (const LaneRun& run : fold_lane(data().lanes()[1], whole)) {
+      const auto times = data().lanes()[1].times(run.first, run.last);
+      std::int64_t busy = 0;
+      for (const std::int64_t time : times) busy += time;
+      const std::int64_t stalled = times[static_cast<std::size_t>(ItemColor::stall)];
+      if (stalled == 0) continue;
+      QColor color = theme().warning;
+      color.setAlphaF(0.25F + 0.75F * static_cast<float>(stalled) / static_cast<float>(busy));
+      inner.fillRect(run.left, area.height() - 4, std::max(run.right - run.left, 1), 4, color);
+    }
+  }
+  painter.drawPixmap(area.topLeft(), overview_);
+  const double length = static_cast<double>(axis_.length());
+  const int x0 = area.left() + static_cast<int>(axis_.begin() / length * area.width());
+  const int x1 = area.left() + static_cast<int>(std::ceil(axis_.end() / length * area.width()));
+  QColor veil = theme().surface;
+  veil.setAlphaF(0.62F);
+  painter.fillRect(QRect(area.left(), area.top(), x0 - area.left(), area.height()), veil);
+  painter.fillRect(QRect(x1, area.top(), area.right() + 1 - x1, area.height()), veil);
+  painter.setPen(theme().accent);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(QRect(x0, area.top(), std::max(x1 - x0 - 1, 2), area.height() - 1));
+  painter.setPen(theme().muted_text);
+  painter.drawText(QRect(8, area.top(), layout_.gutter - 16, area.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter, tr("whole step"));
+}
+
+// --- Hover ---
+
+QStringList TimelineView::hit_lines(const Hit& h) const {
+  const Snapshot& s = document_.snapshot();
+  if (h.run) {
+    const Lane& lane = data().lanes()[*h.lane];
+    const auto items = lane.items();
+    if (!h.run->is_folded()) return hover_lines(s, items[h.run->first].node);
+    QStringList lines;
+    lines << tr("%1 nodes here").arg(count_text(h.run->last - h.run->first));
+    if (kind_ == AxisKind::estimated_time) {
+      const auto times = lane.times(h.run->first, h.run->last);
+      for (std::size_t c = 0; c < kItemColors; ++c)
+        if (times[c] > 0)
+          lines << QStringLiteral("%1  %2").arg(ms_text(times[c]),
+                                                item_label(static_cast<ItemColor>(c)));
+    }
+    const auto first = s.graph.name(items[h.run->first].node);
+    const auto last = s.graph.name(items[h.run->last - 1].node);
+    lines << tr("%1 .. %2").arg(to_qstring(first), to_qstring(last))
+          << tr("zoom in (double click) to see them apart");
+    return lines;
+  }
+  if (h.point) {
+    QStringList lines;
+    lines << bytes_text(s.analysis.memory.profile()[*h.point]);
+    if (const NodeId node = s.analysis.memory.node_at(*h.point))
+      lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
+    if (show_reserved_) lines << tr("reserved %1").arg(bytes_text(data().reserved(*h.point)));
+    return lines;
+  }
+  return {};
+}
+
+void TimelineView::paint_hover(QPainter& painter) const {
+  if (!hover_ || drag_ == Drag::area || drag_ == Drag::overview || drag_ == Drag::pan) return;
+  const Hit h = hit(*hover_);
+  if (!h.run && !h.point) return;
+  QColor line = theme().muted_text;
+  line.setAlphaF(0.5F);
+  painter.setPen(line);
+  painter.drawLine(hover_->x(), layout_.ruler.bottom(), hover_->x(), layout_.lanes.bottom());
+  paint_card(painter, *hover_, viewport()->rect(), hit_lines(h), theme());
+}
+
+}  // namespace jointer::views

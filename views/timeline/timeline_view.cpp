@@ -1,0 +1,431 @@
+#include "views/timeline/timeline_view.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+namespace jointer::views {
+namespace {
+
+constexpr double kZoomStep = 1.25;
+constexpr double kPanStep = 0.15;
+constexpr int kDragDistance = 4;
+
+}  // namespace
+
+TimelineView::TimelineView(Document& document, QWidget* parent)
+    : QAbstractScrollArea(parent), document_(document) {
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setFocusPolicy(Qt::StrongFocus);
+  viewport()->setMouseTracking(true);
+  viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+  setAccessibleName(tr("Timeline"));
+  setMinimumSize(320, 240);
+  connect(&document_, &Document::changed, this, &TimelineView::take_document);
+  const auto repaint_all = [this] {
+    forget_frame();
+    viewport()->update();
+  };
+  Selection& selection = document_.selection();
+  connect(&selection, &Selection::nodes_changed, this, repaint_all);
+  connect(&selection, &Selection::moment_changed, this, repaint_all);
+  connect(&selection, &Selection::stretch_changed, this, repaint_all);
+  axis_.set_length(data().length());
+}
+
+std::int64_t TimelineView::top_bytes() const {
+  const Analysis& a = document_.analysis();
+  const std::int64_t most = show_reserved_ ? std::max(a.memory.peak_bytes(), a.reserved.peak_bytes)
+                                           : a.memory.peak_bytes();
+  return most + most / 16 + 1;
+}
+
+QRect TimelineView::content() const {
+  return {layout_.left(), layout_.ruler.top(), layout_.width(),
+          layout_.lanes.bottom() - layout_.ruler.top() + 1};
+}
+
+void TimelineView::take_document() {
+  // The same part of the step stays on screen, whatever its new length.
+  const double scale = static_cast<double>(data().length()) / static_cast<double>(axis_.length());
+  const double begin = axis_.begin() * scale, end = axis_.end() * scale;
+  axis_.set_length(data().length());
+  axis_.show(begin, end);
+  marks_.clear();
+  relayout();
+}
+
+void TimelineView::relayout() {
+  const QSize size = viewport()->size();
+  const std::size_t lanes = data().lanes().size();
+  layout_ =
+      TimelineLayout::make(size, lanes, legend_height(size.width()), verticalScrollBar()->value());
+  const int hidden = std::max(layout_.lanes_height - layout_.lanes.height(), 0);
+  verticalScrollBar()->setRange(0, hidden);
+  verticalScrollBar()->setPageStep(std::max(layout_.lanes.height(), 1));
+  verticalScrollBar()->setSingleStep(20);
+  axis_.set_pixels(layout_.left(), layout_.width());
+  overview_ = {};
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::forget_frame() {
+  frame_is_current_ = false;
+}
+
+// --- Commands ---
+
+void TimelineView::set_axis_kind(AxisKind kind) {
+  if (kind == kind_) return;
+  // What is in the middle of the screen stays there.
+  const TimelineData& old = data();
+  const std::size_t first = old.point_at(static_cast<std::int64_t>(axis_.begin()));
+  const std::size_t last = old.point_at(static_cast<std::int64_t>(std::ceil(axis_.end())));
+  const bool whole = axis_.shows_all();
+  kind_ = kind;
+  axis_.set_length(data().length());
+  if (!whole)
+    axis_.show(static_cast<double>(data().position(first)),
+               static_cast<double>(data().position(last)));
+  relayout();
+  emit axis_kind_changed(kind);
+}
+
+void TimelineView::fit() {
+  axis_.fit();
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::zoom(double factor) {
+  const double middle = axis_.left() + axis_.width() / 2;
+  const double at = hover_ && content().contains(*hover_) ? hover_->x() : middle;
+  axis_.zoom_at(at, factor);
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::pan(double share) {
+  axis_.pan_by(share * axis_.width());
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::show_selection() {
+  const auto nodes = document_.selection().nodes();
+  if (const auto stretch = document_.selection().stretch(); stretch && nodes.empty()) {
+    axis_.show(static_cast<double>(data().position(1 + 2 * stretch->first)),
+               static_cast<double>(data().position(2 * stretch->last)), 0.05);
+  } else if (!nodes.empty()) {
+    std::int64_t begin = data().length(), end = 0;
+    for (const NodeId node : nodes) {
+      const auto extent = data().extent(node);
+      if (extent.end <= extent.begin) continue;
+      begin = std::min(begin, extent.begin);
+      end = std::max(end, extent.end);
+    }
+    if (end > begin) axis_.show(static_cast<double>(begin), static_cast<double>(end), 0.5);
+  }
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::show_peak() {
+  const MemoryTimeline& memory = document_.analysis().memory;
+  document_.selection().set_moment(memory.peak_index());
+  if (const NodeId node = memory.node_at(memory.peak_index())) document_.selection().select(node);
+  const auto at = static_cast<double>(data().position(memory.peak_index()));
+  axis_.reveal(at, at);
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::set_show_reserved(bool show) {
+  show_reserved_ = show;
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::follow_flow(bool forward) {
+  const NodeId current = document_.selection().current();
+  if (!current) return;
+  const Snapshot& s = document_.snapshot();
+  const std::int32_t index = s.analysis.simulation.collective_of(current);
+  if (index >= 0) {
+    const CollectiveTiming& c =
+        s.analysis.simulation.collectives()[static_cast<std::size_t>(index)];
+    if (forward && current == c.start && c.wait) return select_and_reveal(c.wait);
+    if (!forward && current != c.start) return select_and_reveal(c.start);
+  }
+  if (forward) {
+    const auto users = s.users.of(current);
+    if (!users.empty()) select_and_reveal(users.front());
+  } else {
+    const auto inputs = s.graph.inputs(current);
+    if (!inputs.empty()) select_and_reveal(inputs.front());
+  }
+}
+
+void TimelineView::step_in_lane(int direction) {
+  const NodeId current = document_.selection().current();
+  const std::int32_t lane = current ? data().lane_of(current) : -1;
+  const Lane& items = data().lanes()[lane < 0 ? 1 : static_cast<std::size_t>(lane)];
+  if (items.items().empty()) return;
+  std::size_t at = 0;
+  if (lane >= 0) {
+    at = items.first_beginning_at(data().extent(current).begin);
+    const auto last = static_cast<std::ptrdiff_t>(items.items().size()) - 1;
+    at = static_cast<std::size_t>(
+        std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(at) + direction, 0, last));
+  }
+  select_and_reveal(items.items()[at].node);
+}
+
+void TimelineView::toggle_mark() {
+  const std::size_t moment = document_.moment();
+  if (const auto at = std::find(marks_.begin(), marks_.end(), moment); at != marks_.end())
+    marks_.erase(at);
+  else
+    marks_.push_back(moment);
+  forget_frame();
+  viewport()->update();
+}
+
+void TimelineView::select_and_reveal(NodeId node) {
+  document_.selection().select(node);
+  if (const auto moment = document_.moment_of(node)) document_.selection().set_moment(moment);
+  const auto extent = data().extent(node);
+  axis_.reveal(static_cast<double>(extent.begin), static_cast<double>(extent.end));
+  forget_frame();
+  viewport()->update();
+}
+
+// --- Events ---
+
+bool TimelineView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave) drop_hover();
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+void TimelineView::drop_hover() {
+  if (!hover_) return;
+  hover_.reset();
+  viewport()->update();
+}
+
+void TimelineView::resizeEvent(QResizeEvent* /*event*/) {
+  relayout();
+}
+
+void TimelineView::scrollContentsBy(int /*dx*/, int /*dy*/) {
+  relayout();
+}
+
+void TimelineView::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) relayout();
+  QAbstractScrollArea::changeEvent(event);
+}
+
+void TimelineView::paintEvent(QPaintEvent* /*event*/) {
+  const qreal ratio = devicePixelRatioF();
+  if (!frame_is_current_ || frame_.size() != viewport()->size() * ratio) {
+    QElapsedTimer timer;
+    timer.start();
+    if (frame_.size() != viewport()->size() * ratio) frame_ = QPixmap(viewport()->size() * ratio);
+    frame_.setDevicePixelRatio(ratio);
+    QPainter painter(&frame_);
+    painter.setFont(font());
+    paint_frame(painter);
+    frame_is_current_ = true;
+    last_frame_ms_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+  }
+  QPainter painter(viewport());
+  painter.setFont(font());
+  painter.drawPixmap(0, 0, frame_);
+  paint_hover(painter);
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+  press_ = last_ = event->pos();
+  const bool pans =
+      event->button() == Qt::MiddleButton || (event->button() == Qt::LeftButton && space_held_);
+  if (layout_.overview.contains(press_) && event->button() == Qt::LeftButton) {
+    drag_ = Drag::overview;
+    move_overview(press_.x());
+  } else if (pans) {
+    drag_ = Drag::pan;
+    viewport()->setCursor(Qt::ClosedHandCursor);
+  } else if (event->button() == Qt::LeftButton) {
+    drag_ = Drag::maybe;
+  }
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+  const QPoint at = event->pos();
+  if (drag_ == Drag::maybe && (at - press_).manhattanLength() > kDragDistance &&
+      content().contains(press_))
+    drag_ = Drag::area;
+  switch (drag_) {
+    case Drag::area:
+      drag_area(at);
+      break;
+    case Drag::overview:
+      move_overview(at.x());
+      break;
+    case Drag::pan:
+      axis_.pan_by(last_.x() - at.x());
+      forget_frame();
+      break;
+    case Drag::none:
+    case Drag::maybe:
+      break;
+  }
+  last_ = at;
+  hover_ = at;
+  viewport()->update();
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+  if (drag_ == Drag::maybe && event->button() == Qt::LeftButton)
+    click(event->pos(), event->modifiers());
+  drag_ = Drag::none;
+  viewport()->unsetCursor();
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  const Hit h = hit(event->pos());
+  if (h.run && h.lane) {
+    const auto items = data().lanes()[*h.lane].items();
+    axis_.show(static_cast<double>(items[h.run->first].begin),
+               static_cast<double>(items[h.run->last - 1].end), h.run->is_folded() ? 0.1 : 1);
+    forget_frame();
+    viewport()->update();
+  }
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+  const QPoint delta = event->angleDelta();
+  const double notches = static_cast<double>(delta.y()) / 120.0;
+  if (event->modifiers().testFlag(Qt::ControlModifier)) {
+    axis_.zoom_at(event->position().x(), std::pow(kZoomStep, notches));
+  } else if (event->modifiers().testFlag(Qt::ShiftModifier) && verticalScrollBar()->maximum() > 0) {
+    verticalScrollBar()->setValue(verticalScrollBar()->value() - delta.y() / 3);
+  } else {
+    // A touchpad gives sideways motion as such; a wheel's turns mean the same here.
+    const int turned = delta.x() != 0 ? delta.x() : delta.y();
+    axis_.pan_by(-static_cast<double>(turned) / 120.0 * kPanStep * axis_.width());
+  }
+  hover_ = event->position().toPoint();
+  forget_frame();
+  viewport()->update();
+  event->accept();
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+  if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))
+    return QAbstractScrollArea::keyPressEvent(event);
+  switch (event->key()) {
+    case Qt::Key_W:
+      return zoom(kZoomStep);
+    case Qt::Key_S:
+      return zoom(1 / kZoomStep);
+    case Qt::Key_A:
+      return pan(-kPanStep);
+    case Qt::Key_D:
+      return pan(kPanStep);
+    case Qt::Key_Left:
+      return step_in_lane(-1);
+    case Qt::Key_Right:
+      return step_in_lane(1);
+    case Qt::Key_Home:
+      return pan(-1e9);
+    case Qt::Key_End:
+      return pan(1e9);
+    case Qt::Key_Space:
+      space_held_ = true;
+      viewport()->setCursor(Qt::OpenHandCursor);
+      return;
+    default:
+      QAbstractScrollArea::keyPressEvent(event);
+  }
+}
+
+void TimelineView::keyReleaseEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Space && !event->isAutoRepeat()) {
+    space_held_ = false;
+    viewport()->unsetCursor();
+  }
+  QAbstractScrollArea::keyReleaseEvent(event);
+}
+
+// --- Under the pointer ---
+
+TimelineView::Hit TimelineView::hit(QPoint at) const {
+  Hit h;
+  if (at.x() < layout_.left() || at.x() >= layout_.left() + layout_.width()) return h;
+  if (layout_.memory.contains(at) || layout_.ruler.contains(at)) {
+    const auto begin = static_cast<std::int64_t>(std::floor(axis_.to_position(at.x())));
+    const auto end = static_cast<std::int64_t>(std::ceil(axis_.to_position(at.x() + 1)));
+    h.point = data().largest_point(std::max<std::int64_t>(begin, 0), std::max(end, begin + 1));
+  } else if ((h.lane = layout_.lane_at(at))) {
+    const LaneTrack track(document_.graph(), data().lanes()[*h.lane], axis_, layout_.lane[*h.lane],
+                          theme());
+    h.run = track.run_at(at.x());
+  }
+  return h;
+}
+
+void TimelineView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
+  Selection& selection = document_.selection();
+  const Hit h = hit(at);
+  selection.set_stretch(std::nullopt);
+  if (h.run) {
+    const auto items = data().lanes()[*h.lane].items();
+    if (h.run->is_folded()) {
+      std::vector<NodeId> nodes;
+      for (std::size_t i = h.run->first; i < h.run->last; ++i) nodes.push_back(items[i].node);
+      selection.select_all(std::move(nodes));
+    } else if (modifiers.testFlag(Qt::ControlModifier)) {
+      selection.toggle(items[h.run->first].node);
+    } else {
+      selection.select(items[h.run->first].node);
+    }
+    if (const auto moment = document_.moment_of(selection.current())) selection.set_moment(moment);
+  } else if (h.point) {
+    selection.set_moment(h.point);
+    if (const NodeId node = document_.analysis().memory.node_at(*h.point)) selection.select(node);
+  } else if (content().contains(at)) {
+    selection.clear();
+  }
+}
+
+void TimelineView::drag_area(QPoint to) {
+  const double a = axis_.to_position(std::min(press_.x(), to.x()));
+  const double b = axis_.to_position(std::max(press_.x(), to.x()));
+  const auto step_at = [&](double position) {
+    const std::size_t point =
+        data().point_at(std::max<std::int64_t>(static_cast<std::int64_t>(position), 0));
+    return point == 0 ? std::size_t{0} : (point - 1) / 2;
+  };
+  const std::size_t first = step_at(a);
+  document_.selection().set_stretch(Selection::Stretch{first, std::max(step_at(b), first) + 1});
+}
+
+void TimelineView::move_overview(int x) {
+  const double share = static_cast<double>(x - layout_.overview.left()) / layout_.overview.width();
+  const double span = axis_.end() - axis_.begin();
+  const double middle = share * static_cast<double>(axis_.length());
+  axis_.show(middle - span / 2, middle + span / 2);
+  forget_frame();
+  viewport()->update();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QPixmap>
+#include <QPointer>
+#include <optional>
+
+#include "views/document/document.h"
+#include "views/timeline/axis_view.h"
+#include "views/timeline/lane_track.h"
+#include "views/timeline/memory_track.h"
+#include "views/timeline/timeline_layout.h"
+
+namespace jointer::views {
+
+// The memory curve, and under it on the same axis the lanes of the CPU, the compute stream and each
+// process group. Painted by hand, bounded by pixels; see draw_list.h.
+//
+// Pointer: click selects, drag selects a stretch, drag with the middle button (or with Space held)
+// pans, Ctrl+wheel zooms at the pointer, wheel pans, a double click zooms to what is under it. The
+// strip at the bottom is the whole step; dragging there moves the window over it.
+class TimelineView : public QAbstractScrollArea {
+  Q_OBJECT
+ public:
+  explicit TimelineView(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] AxisKind axis_kind() const { return kind_; }
+  [[nodiscard]] const AxisView& axis() const { return axis_; }
+  [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
+  // Time that the last frame took to paint, in milliseconds.
+  [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
+
+ public slots:
+  void set_axis_kind(jointer::views::AxisKind kind);
+  void fit();
+  void zoom(double factor);
+  // Parts of the visible width; negative is left.
+  void pan(double share);
+  void show_selection();
+  void show_peak();
+  void set_show_reserved(bool show);
+  // Along the flow of the current node: from a collective to its wait, else to the next user, or
+  // back to the producer.
+  void follow_flow(bool forward);
+  // To the neighbour in the current node's lane.
+  void step_in_lane(int direction);
+  // Keeps the current moment as a mark, or removes the mark that is there.
+  void toggle_mark();
+
+ signals:
+  void axis_kind_changed(jointer::views::AxisKind kind);
+
+ protected:
+  bool viewportEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  enum class Drag : std::uint8_t { none, maybe, area, pan, overview };
+
+  [[nodiscard]] const TimelineData& data() const { return document_.snapshot().timeline(kind_); }
+  [[nodiscard]] const Theme& theme() const { return Theme::of(palette()); }
+  [[nodiscard]] std::int64_t top_bytes() const;
+  [[nodiscard]] QRect content() const;  // ruler to lanes: what the axis governs
+  void take_document();
+  void relayout();
+  void forget_frame();  // what is painted must be painted anew
+
+  // Painting, in timeline_paint.cpp.
+  void paint_frame(QPainter& painter);
+  void paint_legend(QPainter& painter) const;
+  [[nodiscard]] int legend_height(int width) const;
+  void paint_ruler(QPainter& painter) const;
+  void paint_memory(QPainter& painter) const;
+  void paint_reserved(QPainter& painter, const MemoryTrack& track) const;
+  void paint_lanes(QPainter& painter) const;
+  void paint_lane_label(QPainter& painter, std::size_t lane) const;
+  void paint_flows(QPainter& painter) const;
+  void paint_flow(QPainter& painter, const CollectiveTiming& collective, const QColor& color) const;
+  void paint_overview(QPainter& painter);
+  void paint_selection(QPainter& painter) const;
+  void paint_moment(QPainter& painter) const;
+  void paint_marks(QPainter& painter) const;
+  void paint_stretch(QPainter& painter) const;
+  void paint_hover(QPainter& painter) const;
+  [[nodiscard]] QString position_text(double position) const;
+  [[nodiscard]] QStringList stretch_lines(Selection::Stretch stretch) const;
+
+  // Under the pointer.
+  struct Hit {
+    std::optional<std::size_t> lane;
+    std::optional<LaneRun> run;
+    std::optional<std::size_t> point;  // of the memory profile
+  };
+  [[nodiscard]] Hit hit(QPoint at) const;
+  [[nodiscard]] QStringList hit_lines(const Hit& hit) const;
+  void click(QPoint at, Qt::KeyboardModifiers modifiers);
+  void drag_area(QPoint to);
+  void move_overview(int x);
+  void select_and_reveal(NodeId node);
+  void drop_hover();
+
+  Document& document_;
+  AxisKind kind_ = AxisKind::estimated_time;
+  AxisView axis_;
+  TimelineLayout layout_;
+  bool show_reserved_ = true;
+  std::vector<std::size_t> marks_;  // points of the memory profile
+
+  Drag drag_ = Drag::none;
+  QPoint press_, last_;
+  std::optional<QPoint> hover_;
+  bool space_held_ = false;
+
+  QPixmap frame_;  // all but the hover card
+  bool frame_is_current_ = false;
+  QPixmap overview_;
+  double last_frame_ms_ = 0;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,78 @@
+#include "views/window/assumptions_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QIntValidator>
+#include <QLabel>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+namespace jointer::views {
+
+AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
+    : QDialog(parent), document_(document) {
+  setWindowTitle(tr("Assumed sizes"));
+  resize(520, 560);
+  auto* column = new QVBoxLayout(this);
+  auto* text = new QLabel(
+      tr("Symbols stand for sizes that are known only when the program runs, such as the tokens "
+         "that an expert gets. Memory and time depend on what is taken for them. The default is "
+         "balanced routing: an equal share where the capture says that symbols add up."),
+      this);
+  text->setWordWrap(true);
+  column->addWidget(text);
+
+  auto* filter = new QLineEdit(this);
+  filter->setPlaceholderText(tr("Filter by name"));
+  filter->setClearButtonEnabled(true);
+  column->addWidget(filter);
+  model_ = new SymbolModel(document.graph(), this);
+  auto* proxy = new QSortFilterProxyModel(this);
+  proxy->setSourceModel(model_);
+  connect(filter, &QLineEdit::textChanged, proxy, &QSortFilterProxyModel::setFilterFixedString);
+  auto* table = new QTreeView(this);
+  table->setModel(proxy);
+  table->setRootIsDecorated(false);
+  table->setUniformRowHeights(true);
+  table->setSortingEnabled(true);
+  table->sortByColumn(-1, Qt::AscendingOrder);
+  table->setEditTriggers(QAbstractItemView::AllEditTriggers);
+  table->header()->setStretchLastSection(true);
+  column->addWidget(table, 1);
+
+  auto* row = new QHBoxLayout;
+  row->addWidget(new QLabel(tr("For every symbol that nothing is known of:"), this));
+  fallback_ = new QLineEdit(this);
+  fallback_->setValidator(new QIntValidator(0, 1 << 30, fallback_));
+  fallback_->setPlaceholderText(tr("balanced"));
+  if (const auto& fallback = document.graph().assumptions().fallback)
+    fallback_->setText(QString::number(*fallback));
+  row->addWidget(fallback_);
+  column->addLayout(row);
+
+  auto* buttons = new QDialogButtonBox(
+      QDialogButtonBox::Apply | QDialogButtonBox::Reset | QDialogButtonBox::Close, this);
+  column->addWidget(buttons);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(buttons->button(QDialogButtonBox::Apply), &QPushButton::clicked, this,
+          &AssumptionsDialog::apply);
+  connect(buttons->button(QDialogButtonBox::Reset), &QPushButton::clicked, this, [this] {
+    document_.assume({});
+    accept();
+  });
+}
+
+void AssumptionsDialog::apply() {
+  Assumptions assumptions = model_->assumptions();
+  assumptions.fallback.reset();
+  bool is_number = false;
+  const int number = fallback_->text().toInt(&is_number);
+  if (is_number) assumptions.fallback = number;
+  document_.assume(assumptions);
+  accept();
+}
+
+}  // namespace jointer::views

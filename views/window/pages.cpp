@@ -1,0 +1,137 @@
+#include "views/window/pages.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QStyle>
+#include <QVBoxLayout>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kPageWidth = 520;
+
+// A column in the middle of the page.
+QVBoxLayout* centred_column(QWidget* page) {
+  auto* outer = new QVBoxLayout(page);
+  auto* box = new QWidget(page);
+  box->setMaximumWidth(kPageWidth);
+  auto* column = new QVBoxLayout(box);
+  column->setSpacing(10);
+  outer->addStretch(2);
+  outer->addWidget(box, 0, Qt::AlignHCenter);
+  outer->addStretch(3);
+  return column;
+}
+
+QLabel* heading(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  QFont font = label->font();
+  font.setPixelSize(QFontInfo(font).pixelSize() + 7);
+  font.setBold(true);
+  label->setFont(font);
+  label->setWordWrap(true);
+  return label;
+}
+
+QLabel* paragraph(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  return label;
+}
+
+}  // namespace
+
+EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
+  setObjectName(QStringLiteral("EmptyPage"));
+  QVBoxLayout* column = centred_column(this);
+  column->addWidget(heading(tr("No graph open"), this));
+  column->addWidget(paragraph(
+      tr("Drop a capture here: a native capture (.json, .json.zst), the text of print_readable, "
+         "or a TORCH_TRACE log or folder. Two halves of a pair can be dropped together."),
+      this));
+  auto* buttons = new QHBoxLayout;
+  auto* open = new QPushButton(tr("Open..."), this);
+  open->setDefault(true);
+  auto* sample = new QPushButton(tr("Open the Llama 8B sample"), this);
+  buttons->addWidget(open);
+  buttons->addWidget(sample);
+  buttons->addStretch(1);
+  column->addLayout(buttons);
+  recent_ = new QWidget(this);
+  auto* list = new QVBoxLayout(recent_);
+  list->setContentsMargins(0, 8, 0, 0);
+  list->setSpacing(2);
+  column->addWidget(recent_);
+  auto* capture = paragraph(
+      tr("To make a capture of your own model, run<br><code>python -m jointer run --out captures "
+         "-- train.py</code><br>or see docs/capturing.md."),
+      this);
+  capture->setForegroundRole(QPalette::PlaceholderText);
+  column->addWidget(capture);
+  connect(open, &QPushButton::clicked, this, &EmptyPage::open_requested);
+  connect(sample, &QPushButton::clicked, this, &EmptyPage::sample_requested);
+}
+
+void EmptyPage::set_recent(const QStringList& files) {
+  QLayout* list = recent_->layout();
+  while (QLayoutItem* item = list->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  if (files.isEmpty()) return;
+  auto* title = new QLabel(tr("Recent"), recent_);
+  title->setForegroundRole(QPalette::PlaceholderText);
+  list->addWidget(title);
+  for (const QString& file : files) {
+    auto* link = new QPushButton(QFileInfo(file).fileName(), recent_);
+    link->setFlat(true);
+    link->setToolTip(file);
+    link->setStyleSheet(QStringLiteral("text-align: left; padding: 3px;"));
+    connect(link, &QPushButton::clicked, this, [this, file] { emit file_requested(file); });
+    list->addWidget(link);
+  }
+}
+
+LoadingPage::LoadingPage(const QString& name, QWidget* parent) : QWidget(parent) {
+  QVBoxLayout* column = centred_column(this);
+  column->addWidget(heading(tr("Opening %1").arg(name), this));
+  bar_ = new QProgressBar(this);
+  bar_->setRange(0, 1000);
+  bar_->setTextVisible(false);
+  bar_->setMinimumWidth(kPageWidth - 40);
+  column->addWidget(bar_);
+  what_ = new QLabel(this);
+  what_->setForegroundRole(QPalette::PlaceholderText);
+  column->addWidget(what_);
+  auto* cancel = new QPushButton(tr("Cancel"), this);
+  cancel->setShortcut(Qt::Key_Escape);
+  column->addWidget(cancel, 0, Qt::AlignLeft);
+  connect(cancel, &QPushButton::clicked, this, &LoadingPage::cancel_requested);
+  show_progress(0, tr("Reading the file"), -1);
+}
+
+void LoadingPage::show_progress(double fraction, const QString& what, qint64 left_ms) {
+  bar_->setValue(static_cast<int>(fraction * 1000));
+  what_->setText(left_ms >= 1000 ? tr("%1, about %2 s left").arg(what).arg((left_ms + 500) / 1000)
+                                 : what);
+}
+
+ErrorPage::ErrorPage(const QString& name, const QString& message, QWidget* parent)
+    : QWidget(parent) {
+  setObjectName(QStringLiteral("ErrorPage"));
+  QVBoxLayout* column = centred_column(this);
+  column->addWidget(heading(tr("%1 could not be opened").arg(name), this));
+  column->addWidget(paragraph(message, this));
+  auto* buttons = new QHBoxLayout;
+  auto* retry = new QPushButton(tr("Try again"), this);
+  auto* open = new QPushButton(tr("Open another..."), this);
+  buttons->addWidget(retry);
+  buttons->addWidget(open);
+  buttons->addStretch(1);
+  column->addLayout(buttons);
+  connect(retry, &QPushButton::clicked, this, &ErrorPage::retry_requested);
+  connect(open, &QPushButton::clicked, this, &ErrorPage::open_requested);
+}
+
+}  // namespace jointer::views

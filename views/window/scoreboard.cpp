@@ -1,0 +1,167 @@
+#include "views/window/scoreboard.h"
+
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "core/base/units.h"
+#include "core/cost/device.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMetricSpacing = 26;
+
+QString ms_text(std::int64_t ns) {
+  return QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6));
+}
+QString bytes_text(std::int64_t bytes) {
+  return QString::fromStdString(format_bytes(bytes));
+}
+
+}  // namespace
+
+Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(12, 6, 12, 6);
+  layout->setSpacing(kMetricSpacing);
+  peak_ = add_metric(tr("Peak memory"),
+                     tr("The most bytes alive at once, counted by storage and rounded as the "
+                        "device's allocator rounds."));
+  reserved_ = add_metric(
+      tr("Reserved"), tr("What the caching allocator would take from the device: a model of "
+                         "its block sizes, splitting and reuse. Peak memory is its lower bound."));
+  step_ =
+      add_metric(tr("Step"), tr("Estimated time of one step on one rank: a simulation of the "
+                                "CPU, the compute stream and a stream for each process group."));
+  compute_ = add_metric(tr("Compute"), tr("Estimated time of all kernels together."));
+  exposed_ = add_metric(tr("Exposed"),
+                        tr("Time in which the compute stream waits for communication, and how "
+                           "many collectives are hidden behind compute."));
+  tokens_ =
+      add_metric(tr("Tokens/s"), tr("Local tokens of one step over its time, of one device."));
+  mfu_ = add_metric(tr("MFU"), tr("Model FLOPs a second over the device's dense bf16 peak. "
+                                  "Recomputation does not count."));
+  layout->addStretch(1);
+
+  auto* settings = new QVBoxLayout;
+  settings->setSpacing(2);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(6);
+  device_ = new QComboBox(this);
+  device_->setToolTip(tr("What the estimates are for"));
+  device_->setAccessibleName(tr("Device"));
+  optimizer_ = new QComboBox(this);
+  optimizer_->addItems({tr("no optimizer state"), tr("AdamW fp32 state")});
+  optimizer_->setToolTip(tr("Optimizer state counted as memory that is always there"));
+  optimizer_->setAccessibleName(tr("Optimizer state"));
+  auto* sizes = new QToolButton(this);
+  sizes->setText(tr("Sizes"));
+  sizes->setToolTip(tr("Numbers assumed for symbolic sizes, such as the tokens an expert gets"));
+  sizes->setVisible(!document.graph().symbols().empty());
+  row->addWidget(optimizer_);
+  row->addWidget(device_);
+  row->addWidget(sizes);
+  settings->addLayout(row);
+  estimate_ = new QLabel(this);
+  estimate_->setAlignment(Qt::AlignRight);
+  estimate_->setForegroundRole(QPalette::PlaceholderText);
+  settings->addWidget(estimate_);
+  layout->addLayout(settings);
+
+  fill_devices();
+  refresh();
+  connect(device_, &QComboBox::activated, this, &Scoreboard::choose_device);
+  connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
+  connect(sizes, &QToolButton::clicked, this, &Scoreboard::assumptions_requested);
+  connect(&document_, &Document::changed, this, &Scoreboard::refresh);
+  connect(&document_, &Document::busy_changed, this,
+          [this](bool busy) { estimate_->setEnabled(!busy); });
+}
+
+Scoreboard::Metric Scoreboard::add_metric(const QString& name, const QString& how) {
+  Metric metric;
+  metric.box = new QWidget(this);
+  metric.box->setToolTip(how);
+  auto* column = new QVBoxLayout(metric.box);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* label = new QLabel(name, metric.box);
+  QFont small = label->font();
+  small.setPixelSize(std::max(11, QFontInfo(small).pixelSize() - 2));
+  label->setFont(small);
+  label->setForegroundRole(QPalette::PlaceholderText);
+  metric.value = new QLabel(metric.box);
+  QFont large = metric.value->font();
+  large.setPixelSize(QFontInfo(large).pixelSize() + 4);
+  large.setBold(true);
+  metric.value->setFont(large);
+  metric.value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  metric.value->setAccessibleName(name);
+  column->addWidget(label);
+  column->addWidget(metric.value);
+  static_cast<QHBoxLayout*>(layout())->addWidget(metric.box);
+  return metric;
+}
+
+void Scoreboard::fill_devices() {
+  for (const std::string_view id : device_ids()) {
+    const auto device = load_device(id);
+    if (device)
+      device_->addItem(QString::fromStdString(device->name), QString::fromStdString(device->id));
+  }
+  device_->insertSeparator(device_->count());
+  device_->addItem(tr("Other (a JSON file)..."));
+}
+
+void Scoreboard::refresh() {
+  const Analysis& a = document_.analysis();
+  const Simulation& s = a.simulation;
+  peak_.value->setText(bytes_text(a.memory.peak_bytes()));
+  reserved_.value->setText(bytes_text(a.reserved.peak_bytes));
+  step_.value->setText(ms_text(s.step_ns()));
+  compute_.value->setText(ms_text(s.compute_ns()));
+  exposed_.value->setText(tr("%1 (hidden %2/%3)")
+                              .arg(ms_text(s.exposed_ns()))
+                              .arg(s.hidden_count())
+                              .arg(s.collectives().size()));
+  exposed_.box->setVisible(!s.collectives().empty());
+  tokens_.box->setVisible(a.throughput.tokens_per_second.has_value());
+  if (a.throughput.tokens_per_second)
+    tokens_.value->setText(
+        QString::fromStdString(format_significant(*a.throughput.tokens_per_second)));
+  mfu_.box->setVisible(a.throughput.mfu.has_value());
+  if (a.throughput.mfu)
+    mfu_.value->setText(QString::fromStdString(format_percent(*a.throughput.mfu)));
+  estimate_->setText(QString::fromStdString(a.estimator));
+  int index = device_->findData(QString::fromStdString(a.device.id));
+  if (index < 0) {
+    // A device of one's own: shown under its name, remembered by its path.
+    device_->insertItem(0, QString::fromStdString(a.device.name),
+                        QString::fromStdString(a.options.estimator.device));
+    index = 0;
+  }
+  device_->setCurrentIndex(index);
+  optimizer_->setCurrentIndex(a.memory.options().optimizer == OptimizerState::adamw ? 1 : 0);
+}
+
+void Scoreboard::choose_device(int index) {
+  QString device = device_->itemData(index).toString();
+  if (device.isEmpty()) {
+    device = QFileDialog::getOpenFileName(this, tr("Device description"), {},
+                                          tr("Device descriptions (*.json)"));
+    if (device.isEmpty()) return refresh();
+  }
+  AnalysisOptions options = document_.analysis().options;
+  options.estimator.device = device.toStdString();
+  document_.analyze_with(options);
+}
+
+void Scoreboard::choose_optimizer(int index) {
+  AnalysisOptions options = document_.analysis().options;
+  options.memory.optimizer = index == 1 ? OptimizerState::adamw : OptimizerState::none;
+  document_.analyze_with(options);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <QAbstractTableModel>
+#include <map>
+
+#include "core/graph/graph.h"
+
+namespace jointer::views {
+
+// Symbols of a graph with their numbers and where these come from; a number can be edited, which
+// makes it an assumption. Nothing is applied here: `assumptions` says what was edited.
+class SymbolModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column : int { name_column, value_column, source_column, kColumns };
+
+  explicit SymbolModel(const Graph& graph, QObject* parent = nullptr);
+
+  [[nodiscard]] Assumptions assumptions() const;
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
+                                    int role) const override;
+  [[nodiscard]] Qt::ItemFlags flags(const QModelIndex& index) const override;
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+
+ private:
+  std::vector<SymbolValue> symbols_;
+  Assumptions before_;
+  std::map<int, std::int64_t> edited_;  // by row
+};
+
+}  // namespace jointer::views
