@@ -1,0 +1,98 @@
+// How long the core's work takes on real graphs: Llama3-8B (10,944 nodes) and DeepSeek-V3 671B
+// (54,681 nodes) where the shared captures are, else the bundled 8B sample alone.
+
+#include <benchmark/benchmark.h>
+
+#include <map>
+#include <stdexcept>
+
+#include "core/capture/native_reader.h"
+#include "core/capture/open.h"
+#include "core/graph/canonical.h"
+#include "core/schedule/analysis.h"
+#include "tests/support/paths.h"
+
+namespace jointer {
+namespace {
+
+const std::map<std::string, std::string>& captures() {
+  static const auto paths = [] {
+    std::map<std::string, std::string> found{
+        {"sample_8b", test::source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")}};
+    if (const std::string shared = test::shared_directory(); !shared.empty()) {
+      found["8b"] = shared + "/captures/llama3_8b_tp2_fsdp2.joint.json.zst";
+      found["671b"] = shared + "/captures/deepseek_v3_671b_tp8_fsdp32_ep32.joint.json.zst";
+    }
+    return found;
+  }();
+  return paths;
+}
+
+const Graph& graph_of(const std::string& name) {
+  static std::map<std::string, Graph> graphs;
+  auto it = graphs.find(name);
+  if (it == graphs.end()) {
+    auto graph = open_graph({.path = captures().at(name)});
+    if (!graph) throw std::runtime_error(graph.error().message);
+    it = graphs.emplace(name, *std::move(graph)).first;
+  }
+  return it->second;
+}
+
+void read_capture(benchmark::State& state, const std::string& name) {
+  const auto bytes = read_bytes(captures().at(name));
+  for (auto _ : state) benchmark::DoNotOptimize(read_native(name, *bytes));
+}
+
+// The same rules, and so the same work, as torch's build_memory_profile.
+void torch_memory_profile(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(MemoryTimeline(graph, {.rules = MemoryRules::torch}));
+}
+
+void memory_timeline(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  for (auto _ : state) benchmark::DoNotOptimize(MemoryTimeline(graph));
+}
+
+void reserved_memory(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  const MemoryTimeline timeline(graph);
+  for (auto _ : state) benchmark::DoNotOptimize(simulate_reserved(timeline, graph.main_device()));
+}
+
+void estimate_costs(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  const auto estimator = *make_estimator({});
+  for (auto _ : state) benchmark::DoNotOptimize(estimate_all(graph, *estimator));
+}
+
+void simulate_step(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  const std::vector<NodeCost> costs = estimate_all(graph, **make_estimator({}));
+  for (auto _ : state) benchmark::DoNotOptimize(Simulation(graph, costs));
+}
+
+void hash_graph(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  for (auto _ : state) benchmark::DoNotOptimize(graph_hash(graph));
+}
+
+const int registered = [] {
+  using Function = void (*)(benchmark::State&, const std::string&);
+  for (const auto& [title, function] : {std::pair<const char*, Function>{"read", read_capture},
+                                        {"torch_memory_profile", torch_memory_profile},
+                                        {"memory_timeline", memory_timeline},
+                                        {"reserved_memory", reserved_memory},
+                                        {"estimate", estimate_costs},
+                                        {"simulate", simulate_step},
+                                        {"hash", hash_graph}})
+    for (const auto& [name, path] : captures())
+      benchmark::RegisterBenchmark((std::string(title) + "/" + name).c_str(), function, name)
+          ->Unit(benchmark::kMillisecond);
+  return 0;
+}();
+
+}  // namespace
+}  // namespace jointer

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The figures that are promised beside torch, measured in one run on one machine.
+
+    ratios.py --bin BUILD/bin [--shared DIR] [--rounds N]
+
+Each pair is measured in turns, ours and torch's, and the best of each counts: other work on the
+machine only ever adds time. Prints one table; exits 1 if a promise is not kept, 3 if there is
+nothing to measure on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "resources" / "python"))
+
+SMALL = "llama3_8b_tp2_fsdp2.joint"
+LARGE = "deepseek_v3_671b_tp8_fsdp32_ep32.joint"
+MIB = 1 << 20
+
+
+@dataclass
+class Row:
+    what: str
+    measured: str
+    promised: str
+    kept: bool
+
+
+def seconds(action: Callable[[], object]) -> float:
+    gc.collect()
+    gc.freeze()
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def benchmark_ms(bin_dir: Path, pattern: str) -> dict[str, float]:
+    """Google Benchmark's times of the functions that match, in milliseconds."""
+    command = [
+        str(bin_dir / "core_benchmark"),
+        f"--benchmark_filter={pattern}",
+        "--benchmark_format=json",
+        "--benchmark_min_time=0.3",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {row["name"]: row["real_time"] for row in json.loads(done.stdout)["benchmarks"]}
+
+
+def best_of(rounds: int, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for _ in range(rounds):
+        for name, value in measure().items():
+            best[name] = min(best.get(name, value), value)
+    return best
+
+
+def run_process(command: list[str], environment: dict[str, str] | None = None) -> tuple[float, int]:
+    """Wall time of a process, and its largest resident set in bytes."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        raise SystemExit(f"{command[0]} failed")
+    return time.perf_counter() - start, usage.ru_maxrss * 1024
+
+
+def measure(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
+    import zstandard
+    from torch._inductor.fx_passes import memory_estimator
+
+    import jointer
+
+    def profile(graph: object) -> list[int]:
+        return memory_estimator.build_memory_profile(graph, memory_estimator._is_releasable)
+
+    def unpacked(name: str) -> bytes:
+        packed = (captures / f"{name}.json.zst").read_bytes()
+        return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+
+    rows = []
+    small = jointer.load(captures / f"{SMALL}.json.zst").graph
+    torch_small = min(seconds(lambda: profile(small)) for _ in range(rounds))
+    ours = best_of(rounds, lambda: benchmark_ms(bin_dir, "torch_memory_profile/8b|simulate/(8b|671b)"))
+    ratio = torch_small * 1e3 / ours["torch_memory_profile/8b"]
+    rows.append(
+        Row(
+            "memory profile of 8B: ours, torch's build_memory_profile",
+            f"{ours['torch_memory_profile/8b']:.3f} ms, {torch_small * 1e3:.0f} ms: {ratio:.0f} times",
+            "at least 200 times",
+            ratio >= 200,
+        )
+    )
+    growth = ours["simulate/671b"] / ours["simulate/8b"]
+    rows.append(
+        Row(
+            "simulation: 671B beside 8B",
+            f"{ours['simulate/671b']:.2f} ms, {ours['simulate/8b']:.3f} ms: {growth:.1f} times",
+            "at most 7 times",
+            growth <= 7,
+        )
+    )
+
+    import torch.distributed
+
+    torch.distributed.destroy_process_group()
+    large = jointer.load(captures / f"{LARGE}.json.zst").graph
+    text = unpacked(LARGE)
+    python = min(
+        seconds(lambda: json.loads(text)) + seconds(lambda: profile(large)) for _ in range(rounds)
+    )
+    command = [str(bin_dir / "jointer"), "memory", str(captures / f"{LARGE}.json.zst")]
+    runs = [run_process(command) for _ in range(3 * rounds)]
+    process, resident = min(run[0] for run in runs), max(run[1] for run in runs)
+    rows.append(
+        Row(
+            "671B: `jointer memory`, json.loads + build_memory_profile",
+            f"{process * 1e3:.0f} ms, {python * 1e3:.0f} ms: {python / process:.1f} times",
+            "at least 10 times",
+            python / process >= 10,
+        )
+    )
+    rows.append(
+        Row("671B: memory of that process", f"{resident / MIB:.0f} MiB", "under 300 MB", resident < 300e6)
+    )
+    rows += window_rows(bin_dir, captures, rounds)
+    return rows
+
+
+def window_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
+    if not (bin_dir / "frame_benchmark").exists():
+        return []
+    paths = [str(captures / f"{name}.json.zst") for name in (SMALL, LARGE)]
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+
+    def frames() -> dict[str, float]:
+        done = subprocess.run(
+            [str(bin_dir / "frame_benchmark"), *paths],
+            capture_output=True, text=True, check=True, env=environment,
+        )
+        return {path: row["median_ms"] for path, row in json.loads(done.stdout).items()}
+
+    medians = best_of(rounds, frames)
+    small, large = medians[paths[0]], medians[paths[1]]
+    first, _ = min(
+        run_process([str(bin_dir / "jointer-desktop"), paths[1], "--exit-after-first-frame"], environment)
+        for _ in range(rounds)
+    )
+    return [
+        Row("frame of the timeline at 1600 x 1000, 671B, median", f"{large:.1f} ms", "within 16 ms", large <= 16),
+        Row("the same beside 8B", f"{small:.1f} ms: {large / small:.2f} times", "at most 1.5 times", large / small <= 1.5),
+        Row("first painted frame of 671B, from the start of the process", f"{first * 1e3:.0f} ms", "within 1 s", first <= 1),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", type=Path, default=ROOT / "build" / "release" / "bin")
+    parser.add_argument(
+        "--shared", type=Path, default=Path(os.environ.get("JOINTER_SHARED") or ROOT.parent / "shared")
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    captures = arguments.shared / "captures"
+    if not (captures / f"{LARGE}.json.zst").exists():
+        print(f"nothing to measure on: {captures} has no {LARGE}", file=sys.stderr)
+        return 3
+    rows = measure(arguments.bin, captures, arguments.rounds)
+    width = max(len(row.what) for row in rows)
+    for row in rows:
+        print(f"{row.what:<{width}}  {row.measured}  ({row.promised}: {'kept' if row.kept else 'NOT KEPT'})")
+    return 0 if all(row.kept for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

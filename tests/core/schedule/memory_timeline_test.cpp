@@ -1,0 +1,162 @@
+#include "core/schedule/memory_timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/literal.h"
+#include "core/schedule/caching_allocator.h"
+
+namespace jointer {
+namespace {
+
+using testing::ElementsAre;
+
+Graph parse(std::string_view text) {
+  auto graph = parse_literal(text);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return *std::move(graph);
+}
+
+TEST(MemoryTimeline, CountsAllocationsAndFreesByStorage) {
+  // On the CPU nothing is rounded, so the numbers are the tensors' own.
+  const Graph graph = parse(R"(
+    device cpu
+    x: f32[10] = input
+    a: f32[10] = aten.relu(x)
+    b: f32[10] = aten.view(a, [10])
+    c: f32[5] = aten.slice.Tensor(b, 0, 0, 5)
+    d: f32[20] = aten.cat([a, x])
+    return [d]
+  )");
+  const MemoryTimeline timeline(graph);
+  // x stays; a is alive through its views b and c until c, unused, and then d is made.
+  EXPECT_THAT(timeline.profile(), ElementsAre(40, 80, 80, 80, 80, 80, 80, 160, 120));
+  EXPECT_EQ(timeline.peak_bytes(), 160);
+  EXPECT_EQ(timeline.peak_index(), 7U);
+  EXPECT_EQ(graph.name(timeline.node_at(7)), "d");
+  EXPECT_EQ(timeline.static_bytes(), 40);
+}
+
+TEST(MemoryTimeline, RoundsOnCudaAsTheAllocatorDoes) {
+  const Graph graph = parse("x: f32[10] = input\na: f32[129] = aten.relu(x)\nreturn [a]");
+  EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(512, 512 + 1024, 512 + 1024));
+}
+
+TEST(MemoryTimeline, FreesWhatNothingUses) {
+  const Graph graph = parse(R"(
+    device cpu
+    x: f32[10] = input
+    unused: f32[10] = aten.relu(x)
+    y: f32[10] = aten.relu(x)
+    return [y]
+  )");
+  EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(40, 80, 40, 80, 80));
+}
+
+TEST(MemoryTimeline, PinsACollectivesInputUntilItsWait) {
+  const Graph graph = parse(R"(
+    device cpu
+    group tp: 0 1
+    x: f32[10] = input
+    a: f32[10] = aten.relu(x)
+    ar: f32[10] = _c10d_functional.all_reduce(a, 'sum', 'tp')
+    other: f32[1] = aten.sum(x)
+    w: f32[10] = _c10d_functional.wait_tensor(ar)
+    y: f32[10] = aten.relu(w)
+    return [y, other]
+  )");
+  // The wait returns the collective's own buffer: it allocates nothing and frees a.
+  EXPECT_THAT(MemoryTimeline(graph).profile(),
+              ElementsAre(40, 80, 80, 120, 120, 124, 124, 124, 84, 124, 84));
+}
+
+TEST(MemoryTimeline, AttributesBytesToCategories) {
+  const Graph graph = parse(R"(
+    device cpu
+    group fsdp: 0 1
+    w: f32[8] = parameter
+    x: f32[16] = input
+    dy: f32[16] = tangent
+    ag: f32[16] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    full: f32[16] = _c10d_functional.wait_tensor(ag)
+    h: f32[16] = aten.mul.Tensor(x, full)
+    y: f32[16] = aten.relu(h)
+    t: f32[16] = aten.mul.Tensor(dy, h)                                             {backward}
+    g: f32[8] = _c10d_functional.reduce_scatter_tensor(t, 'sum', 2, 'fsdp')         {backward}
+    gw: f32[8] = _c10d_functional.wait_tensor(g)                                    {backward}
+    return [y, gw]
+  )");
+  const MemoryTimeline timeline(graph);
+  const auto category = [&](const char* name) {
+    const StorageId storage = graph.real_storage(graph.tensors(graph.find(name)).front().storage);
+    return timeline.lifetimes()[*timeline.lifetime_of(storage)].category;
+  };
+  EXPECT_EQ(category("w"), MemoryCategory::parameter);
+  EXPECT_EQ(category("x"), MemoryCategory::input);
+  EXPECT_EQ(category("dy"), MemoryCategory::tangent);
+  EXPECT_EQ(category("ag"), MemoryCategory::communication);
+  EXPECT_EQ(category("h"), MemoryCategory::saved_activation);
+  EXPECT_EQ(category("y"), MemoryCategory::output);
+  EXPECT_EQ(category("t"), MemoryCategory::temporary);
+  EXPECT_EQ(category("g"), MemoryCategory::gradient);
+  for (std::size_t i = 0; i < timeline.profile().size(); ++i) {
+    std::int64_t sum = 0;
+    for (const std::int64_t bytes : timeline.at(i)) sum += bytes;
+    EXPECT_EQ(sum, timeline.profile()[i]) << i;
+    std::int64_t alive = 0;
+    for (const std::size_t l : timeline.alive_at(i)) alive += timeline.lifetimes()[l].bytes;
+    EXPECT_EQ(alive, timeline.profile()[i]) << i;
+    std::int64_t curves = 0;
+    for (const auto& curve : timeline.by_category()) curves += curve[i];
+    EXPECT_EQ(curves, timeline.profile()[i]) << i;
+  }
+}
+
+TEST(MemoryTimeline, AddsOptimizerStateOnRequest) {
+  const Graph graph = parse("w: bf16[1024] = parameter\ny: bf16[1024] = aten.relu(w)\nreturn [y]");
+  const std::int64_t without = MemoryTimeline(graph).static_bytes();
+  const MemoryTimeline adamw(graph, {.optimizer = OptimizerState::adamw});
+  EXPECT_EQ(adamw.static_bytes() - without, 2 * 4096 + 512);
+}
+
+TEST(MemoryTimeline, ReleasesABackwardsSavedTensorsAndTangents) {
+  const Graph graph = parse(R"(
+    kind backward
+    device cpu
+    w: f32[10] = parameter
+    h: f32[10] = saved
+    dy: f32[10] = tangent
+    a: f32[10] = aten.mul.Tensor(dy, h)
+    b: f32[10] = aten.mul.Tensor(a, w)
+    return [b]
+  )");
+  EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(120, 160, 80, 120, 80));
+}
+
+TEST(CachingAllocator, ReservesSegmentsAndReusesBlocks) {
+  // Two 3 MiB tensors, never alive together but for x: the large pool takes 20 MiB once.
+  const Graph graph = parse(R"(
+    x: f32[786432] = input
+    a: f32[786432] = aten.relu(x)
+    b: f32[786432] = aten.relu(a)
+    c: f32[786432] = aten.relu(b)
+    return [c]
+  )");
+  const MemoryTimeline timeline(graph);
+  const ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
+  EXPECT_EQ(timeline.peak_bytes(), 9 << 20);
+  EXPECT_EQ(reserved.peak_bytes, 20 << 20);
+  EXPECT_EQ(reserved.bytes.size(), timeline.profile().size());
+}
+
+TEST(CachingAllocator, KeepsSmallAndLargeRequestsApart) {
+  const Graph graph = parse(
+      "x: f32[128] = input\na: f32[4194304] = aten.expand(x, [4194304])\n"
+      "b: f32[4194304] = aten.clone(a)\nreturn [b]");
+  const MemoryTimeline timeline(graph);
+  // 512 B come from a small segment of 2 MiB, 16 MiB are a segment of their own.
+  EXPECT_EQ(simulate_reserved(timeline, graph.main_device()).peak_bytes, 18 << 20);
+}
+
+}  // namespace
+}  // namespace jointer

@@ -1,0 +1,102 @@
+"""Compares the built program with the installed torch, which has to be 2.11.
+
+``JOINTER_BIN`` names the folder of the built programs, ``JOINTER_SHARED`` the shared captures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ.get("JOINTER_BIN", ROOT / "build" / "release" / "bin"))
+SHARED = Path(os.environ.get("JOINTER_SHARED") or ROOT.parent / "shared")
+
+sys.path.insert(0, str(ROOT / "resources" / "python"))
+
+import jointer as jointer_package  # noqa: E402  (found by the line above)
+
+# Large captures, some of them many times alike, take torch minutes: of these two in every run.
+LARGE = ("deepseek_v3_671b", "llama3_8b")
+LARGE_BUT_QUICK = ("llama3_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2_graph_sac.min_cut.bw")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--run-slow", action="store_true", help="also run tests marked slow")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes long; runs with --run-slow")
+
+
+def pytest_report_header() -> list[str]:
+    shared = SHARED if (SHARED / "captures").is_dir() else "not here: tests on them are passed over"
+    return [f"torch {torch.__version__}, {BIN}", f"shared captures: {shared}"]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not torch.__version__.startswith("2.11"):
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=f"torch is {torch.__version__}, not 2.11"))
+    if not config.getoption("--run-slow"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: give --run-slow"))
+
+
+def is_slow(name: str) -> bool:
+    return name.startswith(LARGE) and name not in LARGE_BUT_QUICK
+
+
+def single_captures() -> list[Any]:
+    """Every capture of one graph: the samples, and the shared ones where they are."""
+    paths = [
+        path
+        for folder in (ROOT / "resources" / "samples", SHARED / "captures", SHARED / "captures" / "executable")
+        if folder.is_dir()
+        for path in sorted(folder.glob("*.json.zst"))
+        if not path.name.endswith(".min_cut.json.zst")
+    ]
+    return [
+        pytest.param(
+            path,
+            id=path.name.removesuffix(".json.zst"),
+            marks=[pytest.mark.slow] if is_slow(path.name.removesuffix(".json.zst")) else [],
+        )
+        for path in paths
+    ]
+
+
+@pytest.fixture
+def jointer() -> Callable[..., Any]:
+    """Runs a command and gives its JSON."""
+
+    def run(*arguments: Any) -> Any:
+        command = [str(BIN / "jointer"), *map(str, arguments), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture(params=single_captures(), scope="session")
+def path(request: pytest.FixtureRequest) -> Path:
+    """A capture of one graph. Tests are grouped by it, so that it is loaded once."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def module(path: Path) -> Iterator[torch.fx.GraphModule]:
+    """The capture as torch sees it, with its process groups."""
+    yield jointer_package.load(path)
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()

@@ -1,0 +1,27 @@
+#include "tests/support/paths.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace jointer::test {
+
+std::string source_path(const std::string& relative) {
+  return std::string(JOINTER_SOURCE_DIR) + "/" + relative;
+}
+
+std::string shared_directory() {
+  const std::string directory = JOINTER_SHARED_DIR;
+  return std::filesystem::is_directory(directory + "/captures") ? directory : std::string();
+}
+
+std::vector<std::string> shared_captures() {
+  std::vector<std::string> paths;
+  if (shared_directory().empty()) return paths;
+  for (const char* folder : {"/captures", "/captures/executable"})
+    for (const auto& entry : std::filesystem::directory_iterator(shared_directory() + folder))
+      if (entry.path().string().ends_with(".json.zst")) paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace jointer::test

@@ -1,0 +1,20 @@
+#pragma once
+
+// torch 2.11's own figures for the shared captures (JOINTER_SHARED/reference).
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace jointer::test {
+
+// Names of the captures that have per-node figures: "llama3_8b_tp2_fsdp2.joint".
+std::vector<std::string> referenced_graphs();
+
+nlohmann::json load_reference(const std::string& graph);
+// Any JSON file, zstd or plain.
+nlohmann::json load_json(const std::string& path);
+
+std::string capture_path(const std::string& graph);
+
+}  // namespace jointer::test
