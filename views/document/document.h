@@ -18,6 +18,8 @@ class Document : public QObject {
   Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
+  // To keep what is shown while a newer one may take its place.
+  [[nodiscard]] SnapshotPtr shared_snapshot() const { return snapshot_; }
   [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
   [[nodiscard]] const Analysis& analysis() const { return snapshot_->analysis; }
   [[nodiscard]] Selection& selection() { return selection_; }

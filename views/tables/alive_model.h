@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+
+#include "views/document/places.h"
+#include "views/document/snapshot.h"
+#include "views/tables/table_model.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+
+// What is alive at one point of the memory profile: a row a storage, largest first, in groups or
+// not. The bytes of all rows are the profile's at that point.
+//
+// Going to another point costs a pass over the storages in an order that is sorted once, and the
+// same again for groups; texts are made when they are shown.
+class AliveModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum class Grouping : std::uint8_t { none, module, category };
+  enum ColumnIndex : int {
+    name_column,
+    bytes_column,
+    share_column,
+    category_column,
+    tensor_column,
+    module_column,
+    from_column,
+    to_column,
+    why_column,
+  };
+
+  explicit AliveModel(QObject* parent = nullptr);
+
+  void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
+  // A point of the memory profile.
+  void set_moment(std::size_t moment);
+  void set_grouping(Grouping grouping);
+  // Where the colours of categories are from.
+  void set_theme(const Theme& theme);
+
+  [[nodiscard]] std::size_t moment() const { return moment_; }
+  [[nodiscard]] Grouping grouping() const { return grouping_; }
+  [[nodiscard]] std::int64_t alive_bytes() const { return columns_[share_column].whole; }
+  [[nodiscard]] std::size_t alive_count() const { return alive_count_; }
+  // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages".
+  [[nodiscard]] QString sentence() const;
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QVariant decoration(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] QString rows_text(std::size_t rows) const override;
+
+ private:
+  // A storage, or a group of them.
+  struct Row {
+    int lifetime = -1;  // of a group -1
+    int group = -1;     // a place, or a category
+    std::int64_t bytes = 0;
+    int count = 1;
+  };
+
+  void make_rows();
+  [[nodiscard]] int group_of(const Lifetime& lifetime) const;
+  [[nodiscard]] const Lifetime& lifetime(const Row& row) const {
+    return snapshot_->analysis.memory.lifetimes()[static_cast<std::size_t>(row.lifetime)];
+  }
+  [[nodiscard]] QString group_name(const Row& row) const;
+  [[nodiscard]] QString why(const Lifetime& lifetime) const;
+  [[nodiscard]] QString tensor_of(const Lifetime& lifetime) const;
+
+  SnapshotPtr snapshot_;
+  Places places_;
+  std::vector<int> top_places_;        // by place
+  std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
+  std::vector<int> row_by_lifetime_;   // -1 while it is not alive
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+  std::size_t moment_ = 0, alive_count_ = 0;
+  Grouping grouping_ = Grouping::none;
+  const Theme* theme_ = &Theme::light_theme();
+};
+
+}  // namespace jointer::views

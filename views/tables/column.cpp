@@ -1,0 +1,124 @@
+#include "views/tables/column.h"
+
+#include <QCoreApplication>
+
+#include "core/base/units.h"
+
+namespace jointer::views {
+namespace {
+
+QString words(const char* text) {
+  return QCoreApplication::translate("Column", text);
+}
+
+double milliseconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+double fraction(const Column& column, std::int64_t part) {
+  return column.whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(column.whole);
+}
+
+QString count_text(std::int64_t count) {
+  return QString::fromStdString(format_count(count));
+}
+
+QString exact_in(Unit unit, std::int64_t number) {
+  switch (unit) {
+    case Unit::bytes:
+      return words("%1 bytes").arg(count_text(number));
+    case Unit::time:
+      return words("%1 ms").arg(milliseconds(number), 0, 'f', 6);
+    case Unit::flops:
+      return words("%1 FLOP").arg(count_text(number));
+    default:
+      return count_text(number);
+  }
+}
+
+// Past the zeros at `at`, so that 007 is 7.
+qsizetype skip_zeros(const QString& text, qsizetype at) {
+  while (at < text.size() && text[at] == u'0') ++at;
+  return at;
+}
+
+qsizetype end_of_digits(const QString& text, qsizetype at) {
+  while (at < text.size() && text[at].isDigit()) ++at;
+  return at;
+}
+
+}  // namespace
+
+QString number_text(const Column& column, std::optional<std::int64_t> number) {
+  if (!number) return {};
+  switch (column.unit) {
+    case Unit::text:
+      return {};
+    case Unit::count:
+    case Unit::step:
+      return count_text(*number);
+    case Unit::bytes:
+      return QString::fromStdString(format_bytes(*number));
+    case Unit::time:
+      return QString::fromStdString(format_ms(milliseconds(*number)));
+    case Unit::flops:
+      return *number == 0 ? QStringLiteral("0")
+                          : QString::fromStdString(format_flops(static_cast<double>(*number)));
+    case Unit::share:
+      return QString::fromStdString(format_percent(fraction(column, *number)));
+  }
+  return {};
+}
+
+QString exact_text(const Column& column, std::int64_t number) {
+  if (column.unit != Unit::share) return exact_in(column.unit, number);
+  return words("%1 of %2")
+      .arg(exact_in(column.whole_unit, number), exact_in(column.whole_unit, column.whole));
+}
+
+QString raw_text(const Column& column, std::optional<std::int64_t> number) {
+  if (!number) return {};
+  switch (column.unit) {
+    case Unit::time:
+      return QString::number(milliseconds(*number), 'f', 6);
+    case Unit::share:
+      return QString::number(fraction(column, *number), 'f', 6);
+    default:
+      return QString::number(*number);
+  }
+}
+
+QString raw_title(const Column& column) {
+  switch (column.unit) {
+    case Unit::bytes:
+      return column.title.contains(words("bytes")) ? column.title
+                                                   : words("%1 bytes").arg(column.title);
+    case Unit::time:
+      return words("%1 ms").arg(column.title);
+    default:
+      return column.title;
+  }
+}
+
+bool natural_less(const QString& a, const QString& b) {
+  qsizetype i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (a[i].isDigit() && b[j].isDigit()) {
+      i = skip_zeros(a, i);
+      j = skip_zeros(b, j);
+      const qsizetype end_i = end_of_digits(a, i), end_j = end_of_digits(b, j);
+      // Of two numbers without leading zeros, the longer one is the larger one.
+      if (end_i - i != end_j - j) return end_i - i < end_j - j;
+      for (; i < end_i; ++i, ++j)
+        if (a[i] != b[j]) return a[i] < b[j];
+      continue;
+    }
+    const QChar x = a[i].toCaseFolded(), y = b[j].toCaseFolded();
+    if (x != y) return x < y;
+    ++i;
+    ++j;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,272 @@
+#include "views/tables/table_model.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace jointer::views {
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+QString one_line(QString text) {
+  return text.replace(u'\t', u' ').replace(u'\n', u' ');
+}
+
+}  // namespace
+
+std::span<const int> TableModel::shown(int parent) const {
+  if (first_.empty()) return {};
+  return std::span(shown_).subspan(at(first_[at(parent + 1)]), at(counts_[at(parent + 1)]));
+}
+
+QModelIndex TableModel::index_of(int row, int column) const {
+  if (row < 0 || row >= row_count() || places_[at(row)] < 0) return {};
+  return createIndex(places_[at(row)], column, static_cast<quintptr>(row));
+}
+
+void TableModel::set_rows(std::vector<int> parents) {
+  parents_ = std::move(parents);
+  first_.assign(parents_.size() + 1, 0);
+  counts_.assign(parents_.size() + 1, 0);
+  for (const int parent : parents_) ++counts_[at(parent + 1)];
+  std::exclusive_scan(counts_.begin(), counts_.end(), first_.begin(), 0);
+  shown_.resize(parents_.size());
+  apply_filter();
+  arrange();
+  endResetModel();
+}
+
+bool TableModel::passes(int row, const QStringList& words) const {
+  QString texts;
+  for (std::size_t c = 0; c < columns().size(); ++c)
+    if (columns()[c].unit == Unit::text) texts += text(row, static_cast<int>(c)) + u'\n';
+  return std::all_of(words.begin(), words.end(), [&](const QString& word) {
+    return texts.contains(word, Qt::CaseInsensitive);
+  });
+}
+
+void TableModel::apply_filter() {
+  const QStringList words = filter_.split(u' ', Qt::SkipEmptyParts);
+  matches_.assign(parents_.size(), 1);
+  if (!words.isEmpty()) {
+    for (int row = 0; row < row_count(); ++row) {
+      const int parent = parents_[at(row)];
+      matches_[at(row)] = (parent >= 0 && matches_[at(parent)] != 0) || passes(row, words) ? 1 : 0;
+    }
+  }
+  visible_ = matches_;
+  for (int row = row_count() - 1; row >= 0; --row)
+    if (visible_[at(row)] != 0 && parents_[at(row)] >= 0) visible_[at(parents_[at(row)])] = 1;
+}
+
+void TableModel::arrange() {
+  std::fill(counts_.begin(), counts_.end(), 0);
+  for (int row = 0; row < row_count(); ++row) {
+    if (visible_[at(row)] == 0) continue;
+    const std::size_t parent = at(parents_[at(row)] + 1);
+    shown_[at(first_[parent] + counts_[parent]++)] = row;
+  }
+  places_.assign(parents_.size(), -1);
+  for (std::size_t parent = 0; parent < counts_.size(); ++parent) {
+    const auto children = std::span(shown_).subspan(at(first_[parent]), at(counts_[parent]));
+    if (sort_column_ >= 0) sort_rows(children);
+    for (std::size_t i = 0; i < children.size(); ++i)
+      places_[at(children[i])] = static_cast<int>(i);
+  }
+}
+
+void TableModel::sort_rows(std::span<int> rows) const {
+  if (rows.size() < 2) return;
+  const bool descending = sort_order_ == Qt::DescendingOrder;
+  const auto arrange_by = [&](auto& keyed, auto less) {
+    std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
+      return descending ? less(b.first, a.first) : less(a.first, b.first);
+    });
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = keyed[i].second;
+  };
+  if (columns()[at(sort_column_)].unit == Unit::text) {
+    std::vector<std::pair<QString, int>> keyed;
+    for (const int row : rows) keyed.emplace_back(text(row, sort_column_), row);
+    arrange_by(keyed, natural_less);
+  } else {
+    // A row without a number is smaller than any.
+    std::vector<std::pair<std::optional<std::int64_t>, int>> keyed;
+    for (const int row : rows) keyed.emplace_back(number(row, sort_column_), row);
+    arrange_by(keyed, std::less<>());
+  }
+}
+
+void TableModel::set_filter(const QString& filter) {
+  const QString clean = filter.simplified();
+  if (clean == filter_) return;
+  beginResetModel();
+  filter_ = clean;
+  apply_filter();
+  arrange();
+  endResetModel();
+}
+
+void TableModel::sort(int column, Qt::SortOrder order) {
+  if (column >= columnCount()) return;
+  if (column == sort_column_ && order == sort_order_) return;
+  emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+  const QModelIndexList before = persistentIndexList();
+  sort_column_ = column;
+  sort_order_ = order;
+  arrange();
+  QModelIndexList after;
+  for (const QModelIndex& index : before) after << index_of(row_at(index), index.column());
+  changePersistentIndexList(before, after);
+  emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
+}
+
+void TableModel::add_row(int row, Totals& totals) const {
+  ++totals.rows;
+  for (std::size_t c = 0; c < columns().size(); ++c) {
+    if (!columns()[c].adds_up) continue;
+    if (const auto value = number(row, static_cast<int>(c)))
+      totals.by_column[c] = totals.by_column[c].value_or(0) + *value;
+  }
+}
+
+TableModel::Totals TableModel::totals(std::span<const int> rows) const {
+  Totals totals{.by_column = std::vector<std::optional<std::int64_t>>(columns().size())};
+  std::vector<char> given(parents_.size(), 0);
+  for (const int row : rows) given[at(row)] = 1;
+  for (const int row : rows) {
+    int above = parents_[at(row)];
+    while (above >= 0 && given[at(above)] == 0) above = parents_[at(above)];
+    if (above < 0) add_row(row, totals);
+  }
+  return totals;
+}
+
+void TableModel::add_matches(int parent, Totals& totals) const {
+  for (const int row : shown(parent)) {
+    if (matches_[at(row)] != 0)
+      add_row(row, totals);
+    else
+      add_matches(row, totals);
+  }
+}
+
+TableModel::Totals TableModel::totals() const {
+  Totals totals{.by_column = std::vector<std::optional<std::int64_t>>(columns().size())};
+  add_matches(-1, totals);
+  return totals;
+}
+
+QString TableModel::totals_text(const Totals& totals) const {
+  QStringList parts{rows_text(totals.rows)};
+  for (std::size_t c = 0; c < columns().size(); ++c) {
+    const Column& column = columns()[c];
+    const auto& value = totals.by_column[c];
+    if (!value || *value == 0) continue;
+    parts << (column.unit == Unit::flops ? number_text(column, value)
+                                         : number_text(column, value) + u' ' + column.title);
+  }
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString TableModel::tsv(std::span<const int> rows) const {
+  QString out;
+  for (std::size_t c = 0; c < columns().size(); ++c)
+    out += (c == 0 ? QString() : QStringLiteral("\t")) + raw_title(columns()[c]);
+  out += u'\n';
+  for (const int row : rows) {
+    for (std::size_t c = 0; c < columns().size(); ++c) {
+      if (c > 0) out += u'\t';
+      const auto column = static_cast<int>(c);
+      out += columns()[c].unit == Unit::text ? one_line(text(row, column))
+                                             : raw_text(columns()[c], number(row, column));
+    }
+    out += u'\n';
+  }
+  return out;
+}
+
+QModelIndex TableModel::index(int row, int column, const QModelIndex& parent) const {
+  if (row < 0 || column < 0 || column >= columnCount() || parent.column() > 0) return {};
+  const auto rows = shown(parent.isValid() ? row_at(parent) : -1);
+  if (at(row) >= rows.size()) return {};
+  return createIndex(row, column, static_cast<quintptr>(rows[at(row)]));
+}
+
+QModelIndex TableModel::parent(const QModelIndex& index) const {
+  if (!index.isValid()) return {};
+  return index_of(parents_[at(row_at(index))]);
+}
+
+int TableModel::rowCount(const QModelIndex& parent) const {
+  if (parent.column() > 0) return 0;
+  return static_cast<int>(shown(parent.isValid() ? row_at(parent) : -1).size());
+}
+
+int TableModel::columnCount(const QModelIndex& /*parent*/) const {
+  return static_cast<int>(columns().size());
+}
+
+bool TableModel::hasChildren(const QModelIndex& parent) const {
+  return rowCount(parent) > 0;
+}
+
+QString TableModel::tooltip(int row, int column) const {
+  const Column& c = columns()[at(column)];
+  QStringList lines;
+  if (c.unit == Unit::text)
+    lines << text(row, column);
+  else if (const auto value = number(row, column))
+    lines << exact_text(c, *value);
+  lines << note(row, column) << c.meaning;
+  lines.removeAll(QString());
+  return lines.join(u'\n');
+}
+
+QVariant TableModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const int row = row_at(index), column = index.column();
+  const Column& c = columns()[at(column)];
+  switch (role) {
+    case Qt::DisplayRole:
+      return c.unit == Unit::text ? text(row, column) : number_text(c, number(row, column));
+    case Qt::TextAlignmentRole:
+      return static_cast<int>((c.unit == Unit::text ? Qt::AlignLeft : Qt::AlignRight) |
+                              Qt::AlignVCenter);
+    case Qt::ToolTipRole:
+      return tooltip(row, column);
+    case Qt::DecorationRole:
+      return decoration(row, column);
+    case raw_role: {
+      if (c.unit == Unit::text) return text(row, column);
+      const auto value = number(row, column);
+      return value ? QVariant(static_cast<qlonglong>(*value)) : QVariant();
+    }
+    case bar_role: {
+      const auto value = number(row, column);
+      if (c.unit != Unit::share || c.whole <= 0 || !value) return {};
+      return std::clamp(static_cast<double>(*value) / static_cast<double>(c.whole), 0.0, 1.0);
+    }
+    default:
+      return {};
+  }
+}
+
+QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  const Column& c = columns()[at(section)];
+  switch (role) {
+    case Qt::DisplayRole:
+      return c.title;
+    case Qt::ToolTipRole:
+      return c.meaning;
+    case Qt::TextAlignmentRole:
+      return static_cast<int>((c.unit == Unit::text ? Qt::AlignLeft : Qt::AlignRight) |
+                              Qt::AlignVCenter);
+    default:
+      return {};
+  }
+}
+
+}  // namespace jointer::views

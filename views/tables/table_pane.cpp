@@ -1,0 +1,161 @@
+#include "views/tables/table_pane.h"
+
+#include <QHeaderView>
+#include <QMenu>
+#include <QScopedValueRollback>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 6;
+
+void mute(QLabel* label) {
+  label->setForegroundRole(QPalette::PlaceholderText);
+}
+
+}  // namespace
+
+TablePane::TablePane(Document& document, TableModel& model, const QString& filter_hint,
+                     QWidget* parent)
+    : QWidget(parent), document_(document), model_(model) {
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::Base);
+  auto* rows = new QVBoxLayout(this);
+  rows->setContentsMargins(0, kMargin, 0, kMargin);
+  rows->setSpacing(kMargin);
+  controls_ = new QHBoxLayout;
+  controls_->setContentsMargins(kMargin, 0, kMargin, 0);
+  filter_ = new QLineEdit(this);
+  filter_->setPlaceholderText(filter_hint);
+  filter_->setClearButtonEnabled(true);
+  filter_->setAccessibleName(tr("Filter"));
+  controls_->addWidget(filter_, 1);
+  rows->addLayout(controls_);
+  headline_ = new QLabel(this);
+  headline_->setWordWrap(true);
+  headline_->setContentsMargins(kMargin, 0, kMargin, 0);
+  headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  headline_->hide();
+  rows->addWidget(headline_);
+  view_ = new TableView(model, this);
+  view_->setContextMenuPolicy(Qt::CustomContextMenu);
+  rows->addWidget(view_, 1);
+  empty_ = new QLabel(view_->viewport());
+  empty_->setAlignment(Qt::AlignCenter);
+  empty_->setWordWrap(true);
+  empty_->setAttribute(Qt::WA_TransparentForMouseEvents);
+  mute(empty_);
+  auto* overlay = new QVBoxLayout(view_->viewport());
+  overlay->addWidget(empty_);
+  footer_ = new QLabel(this);
+  footer_->setContentsMargins(kMargin, 0, kMargin, 0);
+  footer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  // A long line is cut rather than keep the pane from being narrow; the tooltip has all of it.
+  footer_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  mute(footer_);
+  rows->addWidget(footer_);
+
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    model_.set_filter(text);
+    update_empty_text();
+  });
+  connect(view_, &TableView::rows_chosen, this, &TablePane::choose);
+  connect(view_, &TableView::selection_changed, this, &TablePane::update_footer);
+  connect(view_, &QAbstractItemView::activated, this, [this](const QModelIndex& index) {
+    choose();
+    const std::vector<NodeId> nodes = model_.nodes(TableModel::row_at(index));
+    if (!nodes.empty()) emit node_activated(*std::min_element(nodes.begin(), nodes.end()));
+  });
+  connect(view_, &QWidget::customContextMenuRequested, this, &TablePane::show_menu);
+  connect(&document_, &Document::changed, this, &TablePane::request_refresh);
+  connect(&document_.selection(), &Selection::nodes_changed, this, &TablePane::follow_selection);
+}
+
+void TablePane::set_headline(const QString& text) {
+  headline_->setText(text);
+  headline_->setVisible(!text.isEmpty());
+}
+
+void TablePane::set_empty_text(const QString& text) {
+  empty_text_ = text;
+  update_empty_text();
+}
+
+void TablePane::request_refresh() {
+  is_stale_ = true;
+  if (!isVisible()) return;
+  is_stale_ = false;
+  refresh();
+  update_empty_text();
+}
+
+void TablePane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (is_stale_) request_refresh();
+  if (!is_fitted_) view_->fit_columns();
+  is_fitted_ = true;
+  follow_selection();
+}
+
+void TablePane::choose() {
+  const QScopedValueRollback choosing(is_choosing_, true);
+  std::vector<NodeId> nodes;
+  for (const int row : view_->selected_rows()) {
+    const std::vector<NodeId> more = model_.nodes(row);
+    nodes.insert(nodes.end(), more.begin(), more.end());
+  }
+  // Letting go of the last row says nothing about nodes; Esc does.
+  if (nodes.empty()) return;
+  document_.selection().select_all(std::move(nodes));
+  const auto selected = document_.selection().nodes();
+  chosen_.assign(selected.begin(), selected.end());
+}
+
+void TablePane::follow_selection() {
+  if (is_choosing_ || is_stale_ || !isVisible()) return;
+  const Selection& selection = document_.selection();
+  // The rows that made this selection stay as they are.
+  if (view_->selectionModel()->hasSelection() && !chosen_.empty() &&
+      std::equal(chosen_.begin(), chosen_.end(), selection.nodes().begin(),
+                 selection.nodes().end()))
+    return;
+  const bool is_one = selection.nodes().size() == 1;
+  view_->show_row(is_one ? view_->exposed_row(model_.row_of(selection.current())) : -1);
+}
+
+void TablePane::update_footer() {
+  const std::vector<int> rows = view_->selected_rows();
+  QString text;
+  if (!rows.empty())
+    text = tr("Selected: %1").arg(model_.totals_text(model_.totals(rows)));
+  else if (model_.row_count() > 0)
+    text = model_.totals_text(model_.totals());
+  footer_->setText(text);
+  footer_->setToolTip(text);
+}
+
+void TablePane::update_empty_text() {
+  const bool is_empty = model_.rowCount() == 0;
+  empty_->setText(model_.filter().isEmpty() ? empty_text_
+                                            : tr("Nothing here has “%1”.").arg(model_.filter()));
+  empty_->setVisible(is_empty);
+}
+
+void TablePane::show_menu(QPoint at) {
+  QMenu menu(this);
+  const bool has_rows = view_->selectionModel()->hasSelection();
+  QAction* copy = menu.addAction(tr("Copy"), view_, &TableView::copy);
+  copy->setShortcut(QKeySequence::Copy);
+  copy->setEnabled(has_rows);
+  menu.addAction(tr("Select nodes"), this, &TablePane::choose)->setEnabled(has_rows);
+  if (view_->rootIsDecorated()) {
+    menu.addSeparator();
+    menu.addAction(tr("Expand all"), view_, &QTreeView::expandAll);
+    menu.addAction(tr("Collapse all"), view_, &QTreeView::collapseAll);
+  }
+  menu.exec(view_->viewport()->mapToGlobal(at));
+}
+
+}  // namespace jointer::views

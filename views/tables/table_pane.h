@@ -1,0 +1,67 @@
+#pragma once
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QWidget>
+
+#include "views/document/document.h"
+#include "views/tables/table_view.h"
+
+namespace jointer::views {
+
+// A filter, a table, and a line of totals: of the selected rows, or of all. Rows that are selected
+// here select their nodes in the document; a node that is selected elsewhere is shown here.
+//
+// While the pane is hidden nothing is computed; what was missed is made up for when it is shown.
+class TablePane : public QWidget {
+  Q_OBJECT
+ public:
+  [[nodiscard]] TableView& view() { return *view_; }
+  [[nodiscard]] QLineEdit& filter_edit() { return *filter_; }
+  // What is written under the table.
+  [[nodiscard]] QString footer() const { return footer_->text(); }
+
+ signals:
+  // Double click or Enter on a row: show this node wherever it can be seen.
+  void node_activated(jointer::NodeId node);
+
+ protected:
+  // The model must outlive the pane, best as its child. `filter_hint`: what the filter looks for.
+  TablePane(Document& document, TableModel& model, const QString& filter_hint, QWidget* parent);
+
+  // Fills the model from the document.
+  virtual void refresh() = 0;
+  // Calls refresh now, or when the pane is shown next.
+  void request_refresh();
+  [[nodiscard]] Document& document() { return document_; }
+  // Beside the filter, for more controls.
+  [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
+  // A sentence above the table; hidden while it is empty.
+  void set_headline(const QString& text);
+  // What is shown instead of an empty table.
+  void set_empty_text(const QString& text);
+
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void choose();
+  void follow_selection();
+  void update_footer();
+  void update_empty_text();
+  void show_menu(QPoint at);
+
+  Document& document_;
+  TableModel& model_;
+  QHBoxLayout* controls_ = nullptr;
+  QLineEdit* filter_ = nullptr;
+  QLabel* headline_ = nullptr;
+  TableView* view_ = nullptr;
+  QLabel* empty_ = nullptr;
+  QLabel* footer_ = nullptr;
+  QString empty_text_;
+  std::vector<NodeId> chosen_;  // what the selected rows selected, sorted
+  bool is_stale_ = true, is_fitted_ = false, is_choosing_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,164 @@
+#include "views/tables/table_view.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QScopedValueRollback>
+#include <QScrollBar>
+#include <algorithm>
+
+#include "views/tables/table_delegate.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kLeastColumn = 44;
+constexpr int kMostTextColumn = 320;
+constexpr int kSortMark = 18;  // room for the arrow in a header
+
+}  // namespace
+
+TableView::TableView(TableModel& model, QWidget* parent) : QTreeView(parent), model_(model) {
+  setItemDelegate(new TableDelegate(this));
+  setUniformRowHeights(true);
+  setAllColumnsShowFocus(true);
+  setSelectionMode(QAbstractItemView::ExtendedSelection);
+  setEditTriggers(QAbstractItemView::NoEditTriggers);
+  setExpandsOnDoubleClick(true);
+  setTextElideMode(Qt::ElideMiddle);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  header()->setStretchLastSection(false);
+  header()->setSectionsMovable(true);
+  header()->setMinimumSectionSize(kLeastColumn);
+  header()->setSortIndicator(-1, Qt::DescendingOrder);
+  header()->setSortIndicatorClearable(true);
+  setModel(&model);
+  setSortingEnabled(true);
+  connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, &TableView::remember);
+  connect(&model, &QAbstractItemModel::modelReset, this, &TableView::restore);
+  connect(this, &QAbstractItemView::clicked, this, &TableView::rows_chosen);
+}
+
+std::vector<int> TableView::selected_rows() const {
+  std::vector<int> rows;
+  for (const QModelIndex& index : selectionModel()->selectedRows())
+    rows.push_back(TableModel::row_at(index));
+  if (rows.size() < 2) return rows;
+  // From top to bottom: by place in each parent, parents first.
+  std::vector<std::pair<std::vector<int>, int>> placed;
+  placed.reserve(rows.size());
+  for (const int row : rows) {
+    std::vector<int> place;
+    for (QModelIndex at = model_.index_of(row); at.isValid(); at = at.parent())
+      place.insert(place.begin(), at.row());
+    placed.emplace_back(std::move(place), row);
+  }
+  std::sort(placed.begin(), placed.end());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = placed[i].second;
+  return rows;
+}
+
+int TableView::exposed_row(int row) const {
+  if (row < 0 || !model_.index_of(row).isValid()) return -1;
+  int exposed = row;
+  for (int above = model_.parent_row(row); above >= 0; above = model_.parent_row(above))
+    if (!isExpanded(model_.index_of(above))) exposed = above;
+  return exposed;
+}
+
+void TableView::show_row(int row) {
+  const QScopedValueRollback restoring(is_restoring_, true);
+  if (row < 0) {
+    clearSelection();
+    return;
+  }
+  const QModelIndex index = model_.index_of(row);
+  selectionModel()->setCurrentIndex(
+      index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  const int left = horizontalScrollBar()->value();
+  scrollTo(index);
+  horizontalScrollBar()->setValue(left);
+}
+
+void TableView::fit_columns() {
+  for (int c = 0; c < model_.columnCount(); ++c) {
+    const int title = fontMetrics().horizontalAdvance(
+                          model_.headerData(c, Qt::Horizontal, Qt::DisplayRole).toString()) +
+                      kSortMark + 12;
+    const bool is_text = model_.columns()[static_cast<std::size_t>(c)].unit == Unit::text;
+    const int most = is_text ? kMostTextColumn : 140;
+    setColumnWidth(c, std::clamp(std::max(sizeHintForColumn(c) + 8, title), kLeastColumn, most));
+  }
+}
+
+void TableView::copy() {
+  std::vector<int> rows = selected_rows();
+  if (rows.empty()) return;
+  QGuiApplication::clipboard()->setText(model_.tsv(rows));
+}
+
+void TableView::selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) {
+  QTreeView::selectionChanged(selected, deselected);
+  emit selection_changed();
+  if (!is_restoring_) emit rows_chosen();
+}
+
+void TableView::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) {
+    copy();
+    event->accept();
+    return;
+  }
+  QTreeView::keyPressEvent(event);
+}
+
+void TableView::remember_expanded(int parent) {
+  for (const int row : model_.shown(parent)) {
+    const QModelIndex index = model_.index_of(row);
+    if (model_.shown(row).empty() || !isExpanded(index)) continue;
+    remembered_.expanded.insert(model_.key(row));
+    remember_expanded(row);
+  }
+}
+
+void TableView::remember() {
+  // What a filter hides stays expanded for when it is shown again.
+  if (model_.filter().isEmpty()) remembered_.expanded.clear();
+  remembered_.selected.clear();
+  remembered_.current.reset();
+  remember_expanded(-1);
+  for (const int row : selected_rows()) remembered_.selected.insert(model_.key(row));
+  if (currentIndex().isValid())
+    remembered_.current = model_.key(TableModel::row_at(currentIndex()));
+  remembered_.scroll = verticalScrollBar()->value();
+}
+
+void TableView::restore() {
+  const Remembered& was = remembered_;
+  const QScopedValueRollback restoring(is_restoring_, true);
+  if (!was.expanded.empty() || !was.selected.empty() || was.current) {
+    QItemSelection selection;
+    QModelIndex current;
+    const int last = model_.columnCount() - 1;
+    for (int row = 0; row < model_.row_count(); ++row) {
+      const QModelIndex index = model_.index_of(row);
+      if (!index.isValid()) continue;
+      const std::uint64_t key = model_.key(row);
+      if (was.expanded.contains(key)) setExpanded(index, true);
+      if (was.selected.contains(key)) selection.select(index, model_.index_of(row, last));
+      if (was.current == key) current = index;
+    }
+    if (current.isValid())
+      selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
+    selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
+  }
+  // Rows found by a filter are shown, however deep they are.
+  if (!model_.filter().isEmpty() && model_.row_count() < 5000) expandAll();
+  executeDelayedItemsLayout();
+  verticalScrollBar()->setValue(was.scroll);
+  emit selection_changed();
+}
+
+}  // namespace jointer::views
