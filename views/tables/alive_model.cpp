@@ -216,8 +216,9 @@ QString AliveModel::text(int row, int column) const {
       const Graph& graph = snapshot_->graph;
       const Node& n = graph.node(l.producer);
       // A parameter is better known by its name in the model.
-      const QString name = n.role_target ? to_qstring(graph.text(n.role_target))
-                                         : to_qstring(graph.name(l.producer));
+      const QString name = n.role_target && !graph.text(n.role_target).empty()
+                               ? to_qstring(graph.text(n.role_target))
+                               : to_qstring(graph.name(l.producer));
       return l.storage ? name : tr("%1 (optimizer state)").arg(name);
     }
     case category_column:

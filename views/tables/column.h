@@ -24,8 +24,9 @@ struct Column {
   // Of a share: what is 100 %, and the unit that its part and whole are in.
   std::int64_t whole = 0;
   Unit whole_unit = Unit::time;
-  // Adds up over rows: belongs in the totals.
+  // Adds up over rows: belongs in the totals, followed by `total_title` ("12 nodes").
   bool adds_up = false;
+  QString total_title;
 };
 
 // Numbers as tables show them: three significant digits, binary units. Empty where there is none.

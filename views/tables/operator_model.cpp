@@ -10,7 +10,8 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
       {.title = tr("count"),
        .unit = Unit::count,
        .meaning = tr("Nodes that call it."),
-       .adds_up = true},
+       .adds_up = true,
+       .total_title = tr("nodes")},
       {.title = tr("forward"), .unit = Unit::count, .meaning = tr("Of them in the forward.")},
       {.title = tr("backward"),
        .unit = Unit::count,
@@ -18,7 +19,8 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
       {.title = tr("output"),
        .unit = Unit::bytes,
        .meaning = tr("Bytes of all tensors they return; views are counted in full."),
-       .adds_up = true},
+       .adds_up = true,
+       .total_title = tr("output")},
       {.title = tr("time"),
        .unit = Unit::time,
        .meaning = tr("Estimated time on the device, summed."),
@@ -34,7 +36,8 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
       {.title = tr("exposed"),
        .unit = Unit::time,
        .meaning = tr("Time in which the compute stream waits for them, estimated."),
-       .adds_up = true},
+       .adds_up = true,
+       .total_title = tr("exposed")},
   };
 }
 

@@ -1,5 +1,6 @@
 #include "views/tables/table_delegate.h"
 
+#include <QApplication>
 #include <QPainter>
 #include <algorithm>
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr int kRowHeight = 22;
 constexpr int kBarInset = 3;  // above and below the bar
+constexpr int kTextInset = 3;
+constexpr int kNumberInset = 12;  // a header keeps room for its arrow
 constexpr double kBarOpacity = 0.28;
 
 }  // namespace
@@ -20,16 +23,22 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   const QVariant share = index.data(TableModel::bar_role);
   const bool is_selected = (option.state & QStyle::State_Selected) != 0;
   if (share.isValid() && !is_selected) {
-    const QRect cell = option.rect.adjusted(kBarInset, kBarInset, -kBarInset, -kBarInset);
-    const int width = qRound(share.toDouble() * cell.width());
+    const QRect bar = option.rect.adjusted(kBarInset, kBarInset, -kBarInset, -kBarInset);
+    const int width = qRound(share.toDouble() * bar.width());
     painter->save();
     painter->setOpacity(kBarOpacity);
     // What is not nothing is seen.
-    painter->fillRect(cell.left(), cell.top(), share.toDouble() > 0 ? std::max(width, 1) : 0,
-                      cell.height(), Theme::of(option.palette).accent);
+    painter->fillRect(bar.left(), bar.top(), share.toDouble() > 0 ? std::max(width, 1) : 0,
+                      bar.height(), Theme::of(option.palette).accent);
     painter->restore();
   }
-  QStyledItemDelegate::paint(painter, option, index);
+  // The background fills the cell, its text keeps the distance that the title above it has.
+  QStyleOptionViewItem cell = option;
+  const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
+  style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, option.widget);
+  const bool is_number = (index.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight) != 0;
+  cell.rect.adjust(kTextInset, 0, is_number ? -kNumberInset : -kTextInset, 0);
+  QStyledItemDelegate::paint(painter, cell, index);
 }
 
 QSize TableDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {

@@ -164,8 +164,7 @@ QString TableModel::totals_text(const Totals& totals) const {
     const Column& column = columns()[c];
     const auto& value = totals.by_column[c];
     if (!value || *value == 0) continue;
-    parts << (column.unit == Unit::flops ? number_text(column, value)
-                                         : number_text(column, value) + u' ' + column.title);
+    parts << (number_text(column, value) + u' ' + column.total_title).trimmed();
   }
   return parts.join(QStringLiteral(" · "));
 }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kLeastColumn = 44;
 constexpr int kMostTextColumn = 320;
+constexpr int kMostNumberColumn = 140;
 constexpr int kSortMark = 18;  // room for the arrow in a header
 
 }  // namespace
@@ -88,8 +89,13 @@ void TableView::fit_columns() {
                           model_.headerData(c, Qt::Horizontal, Qt::DisplayRole).toString()) +
                       kSortMark + 12;
     const bool is_text = model_.columns()[static_cast<std::size_t>(c)].unit == Unit::text;
-    const int most = is_text ? kMostTextColumn : 140;
-    setColumnWidth(c, std::clamp(std::max(sizeHintForColumn(c) + 8, title), kLeastColumn, most));
+    const int content = sizeHintForColumn(c) + 8 + (c == 0 ? indentation() : 0);
+    int width = std::clamp(std::max(content, title), kLeastColumn,
+                           is_text ? kMostTextColumn : kMostNumberColumn);
+    // In a narrow pane, names leave room for the first figures.
+    if (c == 0)
+      width = std::clamp(width, kLeastColumn, std::max(140, viewport()->width() * 9 / 20));
+    setColumnWidth(c, width);
   }
 }
 

@@ -185,6 +185,8 @@ QString Theme::style_sheet() const {
              "QMainWindow::separator { background: %3; width: 1px; height: 1px; }"
              "QHeaderView::section { background: %4; color: %5; border: 0;"
              "  border-bottom: 1px solid %3; padding: 3px 6px; }"
+             "QHeaderView::down-arrow, QHeaderView::up-arrow { subcontrol-position: top center;"
+             "  width: 9px; height: 9px; }"
              "QAbstractItemView { border: 0; }"
              "QStatusBar { color: %5; }"
              "QStatusBar::item { border: 0; }")

@@ -1,0 +1,374 @@
+// What the inspector says of a node, section by section. Everything here is text and ids; how it
+// looks is inspector_html.cpp's.
+
+#include "views/inspector/inspector_content.h"
+
+#include <algorithm>
+
+#include "views/document/node_text.h"
+#include "views/document/stack_trace.h"
+#include "views/inspector/inspector_words.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+
+using namespace inspector;
+
+namespace {
+
+QString dims_text(const Graph& graph, std::span<const Dim> dims) {
+  QStringList parts;
+  for (const Dim& dim : dims) {
+    const QString number = QString::number(dim.value);
+    parts << (dim.expression ? to_qstring(graph.expression_text(dim.expression)) + u'=' + number
+                             : number);
+  }
+  return u'[' + parts.join(QStringLiteral(", ")) + u']';
+}
+
+bool is_symbolic(std::span<const Dim> dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return bool(d.expression); });
+}
+
+class Describer {
+ public:
+  Describer(const Snapshot& snapshot, NodeId id)
+      : snapshot_(snapshot), graph_(snapshot.graph), id_(id), node_(graph_.node(id)) {}
+
+  InspectorContent describe() {
+    content_.title = to_qstring(graph_.name(id_));
+    content_.subtitle = node_.kind == NodeKind::call ? to_qstring(graph_.target(node_)) : kind();
+    tensors();
+    memory();
+    cost();
+    collective();
+    place();
+    neighbours();
+    call();
+    stack();
+    return std::move(content_);
+  }
+
+ private:
+  [[nodiscard]] QString kind() const {
+    switch (node_.kind) {
+      case NodeKind::placeholder:
+        return words("placeholder");
+      case NodeKind::get_attr:
+        return words("get_attr");
+      case NodeKind::output:
+        return words("output");
+      case NodeKind::call:
+        break;
+    }
+    return {};
+  }
+
+  InspectorSection& section(const QString& title) {
+    content_.sections.push_back({title, {}});
+    return content_.sections.back();
+  }
+
+  void tensors() {
+    const auto tensors = graph_.tensors(node_);
+    if (tensors.empty()) {
+      if (const QString value = value_text(graph_, node_); !value.isEmpty())
+        section(words("Value"))
+            .rows.push_back({.label = words("value"), .value = value, .is_code = true});
+      return;
+    }
+    constexpr std::size_t kMostTensors = 8;
+    for (std::size_t i = 0; i < std::min(tensors.size(), kMostTensors); ++i)
+      tensor(tensors[i], tensors.size() == 1 ? words("Tensor") : words("Tensor %1").arg(i));
+    if (tensors.size() > kMostTensors)
+      section(words("More tensors"))
+          .rows.push_back({.label = words("left out"),
+                           .value = words("%1 more, %2 in all")
+                                        .arg(tensors.size() - kMostTensors)
+                                        .arg(bytes_text(graph_.output_bytes(node_))),
+                           .provenance = Provenance::computed});
+  }
+
+  void tensor(const Tensor& t, const QString& title) {
+    InspectorSection& s = section(title);
+    const bool is_assumed = is_symbolic(graph_.shape(t));
+    const Provenance sizes = is_assumed ? Provenance::assumed : Provenance::captured;
+    s.rows.push_back(
+        {.label = words("type"), .value = to_qstring(to_string(t.dtype)), .is_code = true});
+    s.rows.push_back({.label = words("shape"),
+                      .value = dims_text(graph_, graph_.shape(t)),
+                      .provenance = sizes,
+                      .note = is_assumed ? words("Symbols have the numbers that Assumptions gives "
+                                                 "them.")
+                                         : QString(),
+                      .is_code = true});
+    if (t.has(Tensor::has_stride))
+      s.rows.push_back({.label = words("stride"),
+                        .value = dims_text(graph_, graph_.stride(t)),
+                        .is_code = true});
+    if (graph_.offset(t).value != 0)
+      s.rows.push_back({.label = words("offset"),
+                        .value = QString::number(graph_.offset(t).value),
+                        .is_code = true});
+    if (t.device)
+      s.rows.push_back({.label = words("device"),
+                        .value = to_qstring(graph_.text(graph_.device(t.device).name)),
+                        .is_code = true});
+    s.rows.push_back({.label = words("bytes"),
+                      .value = bytes_text(graph_.bytes(t)),
+                      .provenance = is_assumed ? Provenance::assumed : Provenance::computed,
+                      .note = exact_bytes(graph_.bytes(t)) + words(": elements times item size.")});
+  }
+
+  void memory() {
+    const MemoryTimeline& memory = snapshot_.analysis.memory;
+    InspectorSection s{words("Memory"), {}};
+    std::vector<StorageId> seen;
+    for (const Tensor& t : graph_.tensors(node_)) {
+      if (!t.storage) continue;
+      const StorageId storage = graph_.real_storage(t.storage);
+      if (std::find(seen.begin(), seen.end(), storage) != seen.end()) continue;
+      seen.push_back(storage);
+      const auto index = memory.lifetime_of(storage);
+      if (!index || seen.size() > 4) continue;
+      const Lifetime& l = memory.lifetimes()[*index];
+      const Provenance identity =
+          t.has(Tensor::has_storage) ? Provenance::captured : Provenance::derived;
+      s.rows.push_back(
+          {.label = words("storage"),
+           .value = words("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
+           .provenance = identity,
+           .note = exact_bytes(l.bytes) + words(", rounded as the device's allocator rounds.")});
+      s.rows.push_back({.label = words("lifetime"),
+                        .value = lifetime_words(l),
+                        .provenance = Provenance::computed,
+                        .note = words("Steps are nodes that run, in program order.")});
+      if (l.producer != id_) s.rows.push_back(link_row(words("made by"), {{l.producer}}));
+      const std::vector<NodeId> others = aliases(storage);
+      if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
+    }
+    if (!s.rows.empty()) content_.sections.push_back(std::move(s));
+  }
+
+  [[nodiscard]] QString lifetime_words(const Lifetime& l) const {
+    const auto steps = static_cast<std::int32_t>(snapshot_.analysis.memory.steps().size());
+    if (l.first < 0 && l.last >= steps) return words("throughout");
+    if (l.first < 0) return words("from the start to step %1").arg(count_text(l.last));
+    if (l.last >= steps) return words("from step %1 to the end").arg(count_text(l.first));
+    return words("steps %1 to %2").arg(count_text(l.first), count_text(l.last));
+  }
+
+  // Other nodes whose tensors lie in the storage, found by going along views both ways: what shares
+  // a storage is connected by edges of the graph.
+  [[nodiscard]] std::vector<NodeId> aliases(StorageId storage) const {
+    const auto is_in = [&](NodeId node) {
+      const auto tensors = graph_.tensors(node);
+      return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+        return t.storage && graph_.real_storage(t.storage) == storage;
+      });
+    };
+    std::vector<NodeId> found{id_};
+    constexpr std::size_t kMost = 500;
+    for (std::size_t i = 0; i < found.size() && found.size() < kMost; ++i) {
+      const NodeId at = found[i];
+      const auto visit = [&](NodeId other) {
+        if (is_in(other) && std::find(found.begin(), found.end(), other) == found.end())
+          found.push_back(other);
+      };
+      for (const NodeId input : graph_.inputs(at)) visit(input);
+      for (const NodeId user : snapshot_.users.of(at)) visit(user);
+    }
+    found.erase(found.begin());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  void cost() {
+    const NodeCost& cost = snapshot_.analysis.costs[id_.index()];
+    const NodeTiming& timing = snapshot_.analysis.simulation.timing(id_);
+    const Flops& flops = snapshot_.analysis.flops[id_.index()];
+    if (cost.ns == 0 && flops.total == 0 && timing.end == timing.start) return;
+    InspectorSection& s = section(words("Cost"));
+    const QString estimator = QString::fromStdString(snapshot_.analysis.estimator);
+    if (cost.ns > 0)
+      s.rows.push_back(
+          {.label = words("time"),
+           .value =
+               words("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
+           .provenance = Provenance::estimated,
+           .note = words("%1 ns by %2.").arg(count_text(cost.ns), estimator)});
+    if (timing.end > timing.start)
+      s.rows.push_back(
+          {.label = graph_.is_wait(node_) ? words("stall") : words("runs"),
+           .value = words("%1 to %2").arg(time_text(timing.start), time_text(timing.end)),
+           .provenance = Provenance::estimated,
+           .note = words("From the start of the step, by simulating its streams.")});
+    if (flops.total > 0)
+      s.rows.push_back(
+          {.label = words("FLOPs"),
+           .value = flops_text(flops.total),
+           .provenance = Provenance::computed,
+           .note = words("%1 from shapes; torch's registry: %2.")
+                       .arg(count_text(flops.total), count_text(flops.torch_registry))});
+    if (flops.total > 0 && cost.ns > 0)
+      s.rows.push_back(
+          {.label = words("rate"),
+           .value = QString::fromStdString(format_rate(static_cast<double>(flops.total) /
+                                                       (static_cast<double>(cost.ns) / 1e9))),
+           .provenance = Provenance::estimated,
+           .note = words("FLOPs by the estimated time.")});
+  }
+
+  void collective() {
+    const std::int32_t index = snapshot_.analysis.simulation.collective_of(id_);
+    if (index < 0) return;
+    const CollectiveTiming& c =
+        snapshot_.analysis.simulation.collectives()[static_cast<std::size_t>(index)];
+    InspectorSection& s = section(words("Collective"));
+    const Node& start = graph_.node(c.start);
+    s.rows.push_back(
+        {.label = words("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
+    if (c.group) {
+      const ProcessGroup& group = graph_.group(c.group);
+      s.rows.push_back(
+          {.label = words("group"),
+           .value = to_qstring(graph_.group_label(c.group)),
+           .provenance = group.derived ? Provenance::derived : Provenance::captured,
+           .note = group.derived ? words("Made up from the group_size argument.") : QString()});
+      s.rows.push_back({.label = words("ranks"), .value = ranks_text(group, start)});
+    }
+    s.rows.push_back({.label = words("bytes"),
+                      .value = bytes_text(c.bytes),
+                      .provenance = Provenance::computed,
+                      .note = exact_bytes(c.bytes) +
+                              words(": the larger of what a rank gives and what it gets.")});
+    s.rows.push_back({.label = words("in flight"),
+                      .value = words("%1 to %2, %3")
+                                   .arg(time_text(c.start_ns), time_text(c.end_ns),
+                                        time_text(c.end_ns - c.start_ns)),
+                      .provenance = Provenance::estimated,
+                      .note = words("Its input is ready at %1.").arg(time_text(c.ready_ns))});
+    const QString reason = QString::fromStdString(reason_text(graph_, c));
+    s.rows.push_back({.label = words("exposed"),
+                      .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
+                      .provenance = Provenance::estimated,
+                      .note = words("Time in which the compute stream waits for it.")});
+    if (!reason.isEmpty())
+      s.rows.push_back(
+          {.label = words("because"), .value = reason, .provenance = Provenance::estimated});
+    if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));
+    if (c.wait && c.wait != id_) s.rows.push_back(link_row(words("wait"), {{c.wait}}));
+  }
+
+  [[nodiscard]] QString ranks_text(const ProcessGroup& group, const Node& start) const {
+    if (group.ranks.empty()) return QString::number(graph_.group_size(start));
+    constexpr std::size_t kMost = 16;
+    QStringList ranks;
+    for (std::size_t i = 0; i < std::min(group.ranks.size(), kMost); ++i)
+      ranks << QString::number(group.ranks[i]);
+    if (group.ranks.size() > kMost) ranks << QStringLiteral("…");
+    return words("%1: %2").arg(group.ranks.size()).arg(ranks.join(QStringLiteral(", ")));
+  }
+
+  void place() {
+    InspectorSection& s = section(words("Place"));
+    s.rows.push_back({.label = words("phase"), .value = phase_text(node_)});
+    const Module& module = snapshot_.analysis.modules.module(snapshot_.analysis.modules.of(id_));
+    if (!module.path.empty())
+      s.rows.push_back({.label = words("module"),
+                        .value = QString::fromStdString(module.path),
+                        .note = QString::fromStdString(module.type),
+                        .is_code = true});
+    if (node_.role != Role::none)
+      s.rows.push_back({.label = words("role"), .value = role_text(node_.role)});
+    if (node_.role_target && !graph_.text(node_.role_target).empty())
+      s.rows.push_back({.label = words("for"),
+                        .value = to_qstring(graph_.text(node_.role_target)),
+                        .is_code = true});
+    if (node_.policy != MemoryPolicy::none)
+      s.rows.push_back({.label = words("recompute tag"), .value = policy_text(node_.policy)});
+    const auto step = snapshot_.analysis.memory.step_of(id_);
+    s.rows.push_back({.label = words("position"),
+                      .value = step ? words("%1 of %2, step %3")
+                                          .arg(count_text(graph_.position(id_)),
+                                               count_text(graph_.node_count()), count_text(*step))
+                                    : words("%1 of %2")
+                                          .arg(count_text(graph_.position(id_)),
+                                               count_text(graph_.node_count())),
+                      .provenance = Provenance::computed});
+    if (node_.has(Node::has_seq_nr))
+      s.rows.push_back({.label = words("seq_nr"), .value = QString::number(node_.seq_nr)});
+    if (node_.original_aten)
+      s.rows.push_back({.label = words("original aten"),
+                        .value = to_qstring(graph_.text(node_.original_aten)),
+                        .is_code = true});
+    if (node_.has(Node::has_ac_graph_id))
+      s.rows.push_back(
+          {.label = words("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
+    if (node_.origin) s.rows.push_back(link_row(words("made from"), {{node_.origin}}));
+    if (node_.partner) s.rows.push_back(link_row(words("saved by"), {{node_.partner}}));
+  }
+
+  void neighbours() {
+    const auto inputs = graph_.inputs(id_);
+    const auto users = snapshot_.users.of(id_);
+    if (inputs.empty() && users.empty()) return;
+    InspectorSection& s = section(words("Graph"));
+    if (!inputs.empty())
+      s.rows.push_back(link_row(words("producers (%1)").arg(count_text(inputs.size())), inputs));
+    if (!users.empty())
+      s.rows.push_back(link_row(words("users (%1)").arg(count_text(users.size())), users));
+  }
+
+  void call() {
+    const QString arguments = arguments_text(graph_, node_);
+    if (arguments.isEmpty() && !node_.custom) return;
+    InspectorSection& s = section(words("Call"));
+    if (!arguments.isEmpty())
+      s.rows.push_back({.label = words("arguments"), .value = arguments, .is_code = true});
+    if (node_.custom)
+      s.rows.push_back({.label = words("annotations"),
+                        .value = to_qstring(graph_.text(node_.custom)),
+                        .is_code = true});
+  }
+
+  void stack() {
+    if (!node_.stack) return;
+    const auto frames = parse_stack(graph_.text(graph_.stack(node_.stack).text));
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
+      content_.stack.push_back({.file = to_qstring(frame->file),
+                                .function = to_qstring(frame->function),
+                                .code = to_qstring(frame->code),
+                                .line = frame->line});
+  }
+
+  const Snapshot& snapshot_;
+  const Graph& graph_;
+  NodeId id_;
+  const Node& node_;
+  InspectorContent content_;
+};
+
+}  // namespace
+
+QString provenance_text(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::captured:
+      return words("from the capture");
+    case Provenance::computed:
+      return words("computed from the capture");
+    case Provenance::derived:
+      return words("derived: the capture does not say it");
+    case Provenance::estimated:
+      return words("estimated");
+    case Provenance::assumed:
+      return words("assumed: depends on symbols without a number");
+  }
+  return {};
+}
+
+InspectorContent describe(const Snapshot& snapshot, NodeId node) {
+  return Describer(snapshot, node).describe();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,133 @@
+#include "views/inspector/inspector_html.h"
+
+#include <QCoreApplication>
+
+#include "views/document/node_text.h"
+#include "views/inspector/source_excerpt.h"
+
+namespace jointer::views {
+namespace {
+
+QString words(const char* text) {
+  return QCoreApplication::translate("InspectorPage", text);
+}
+
+QString link(const QString& target, const QString& text) {
+  return QStringLiteral("<a href=\"%1\">%2</a>").arg(target, text.toHtmlEscaped());
+}
+
+QString code(const QString& html) {
+  return QStringLiteral("<span class=\"code\">%1</span>").arg(html);
+}
+
+// Lets a long name break where a person would break it.
+QString breakable(const QString& text) {
+  QString html = text.toHtmlEscaped();
+  const QString gap(QChar(0x200B));
+  html.replace(u'.', u'.' + gap);
+  html.replace(u'_', u'_' + gap);
+  return html;
+}
+
+QString value_html(const InspectorRow& row, const Graph& graph, int section, int index) {
+  QStringList parts;
+  if (!row.value.isEmpty())
+    parts << (row.is_code ? code(row.value.toHtmlEscaped()) : row.value.toHtmlEscaped());
+  QStringList links;
+  for (const NodeId node : row.links)
+    links << code(link(QStringLiteral("node:%1").arg(node.value()), to_qstring(graph.name(node))));
+  if (!row.all_links.empty())
+    links << link(QStringLiteral("nodes:%1.%2").arg(section).arg(index),
+                  words("all %1").arg(row.all_links.size()));
+  if (!links.isEmpty()) parts << links.join(QStringLiteral(", "));
+  return parts.join(u' ');
+}
+
+QString row_html(const InspectorRow& row, const Graph& graph, int section, int index) {
+  QString tip = provenance_text(row.provenance);
+  if (!row.note.isEmpty()) tip += u'\n' + row.note;
+  // Estimates look different from facts: a sign before them, and the words on hover.
+  const bool is_estimate =
+      row.provenance == Provenance::estimated || row.provenance == Provenance::assumed;
+  const QString sign = is_estimate ? QStringLiteral("<span class=\"muted\">≈ </span>") : QString();
+  return QStringLiteral(
+             "<tr><td class=\"label\">%1</td><td><span title=\"%2\">%3%4</span></td></tr>")
+      .arg(row.label.toHtmlEscaped(), tip.toHtmlEscaped(), sign,
+           value_html(row, graph, section, index));
+}
+
+QString frame_html(const SourceLine& frame, const QStringList& roots, bool with_source) {
+  QString html = QStringLiteral("<p class=\"frame\">%1 <span class=\"muted\">%2</span></p>")
+                     .arg(code(breakable(frame.file) + u':' + QString::number(frame.line)),
+                          frame.function.toHtmlEscaped());
+  const auto excerpt = with_source ? read_excerpt(frame.file, frame.line, roots) : std::nullopt;
+  if (!excerpt) {
+    if (!frame.code.isEmpty())
+      html += QStringLiteral("<pre>%1</pre>").arg(frame.code.toHtmlEscaped());
+    return html;
+  }
+  html += QStringLiteral("<pre>");
+  for (qsizetype i = 0; i < excerpt->lines.size(); ++i) {
+    const int number = excerpt->first + static_cast<int>(i);
+    const QString line = QStringLiteral("%1  %2").arg(number, 5).arg(excerpt->lines[i]);
+    html += number == frame.line
+                ? QStringLiteral("<b>%1</b>\n").arg(line.toHtmlEscaped())
+                : QStringLiteral("<span class=\"muted\">%1</span>\n").arg(line.toHtmlEscaped());
+  }
+  return html + QStringLiteral("</pre>");
+}
+
+QString style(const Theme& theme, int font_px) {
+  return QStringLiteral(
+             "<style>"
+             "body, td, p { color: %1; font-size: %5px; }"
+             "h2 { font-size: %6px; margin: 0 0 2px 0; }"
+             "h3 { font-size: %7px; color: %2; font-weight: 600; margin: 12px 0 2px 0; }"
+             ".muted, .label { color: %2; }"
+             ".label { padding-right: 12px; white-space: pre; }"
+             "td { padding-top: 2px; padding-bottom: 2px; }"
+             ".code, pre { font-family: monospace; }"
+             "pre { background: %3; margin: 2px 0 2px 0; white-space: pre-wrap; font-size: %7px; }"
+             "p.frame { margin: 6px 0 0 0; }"
+             "a { color: %4; text-decoration: none; }"
+             "</style>")
+      .arg(theme.text.name(), theme.muted_text.name(), theme.bed.name(), theme.accent.name())
+      .arg(font_px)
+      .arg(font_px + 2)
+      .arg(std::max(11, font_px - 1));
+}
+
+}  // namespace
+
+QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
+                       const QStringList& roots, int font_px) {
+  QString html = style(theme, font_px);
+  html += QStringLiteral("<h2>%1</h2>").arg(code(breakable(content.title)));
+  if (!content.subtitle.isEmpty())
+    html += QStringLiteral("<p class=\"muted\" style=\"margin: 0\">%1</p>")
+                .arg(code(breakable(content.subtitle)));
+  for (std::size_t s = 0; s < content.sections.size(); ++s) {
+    const InspectorSection& section = content.sections[s];
+    html +=
+        QStringLiteral("<h3>%1</h3><table cellspacing=\"0\">").arg(section.title.toHtmlEscaped());
+    for (std::size_t r = 0; r < section.rows.size(); ++r)
+      html += row_html(section.rows[r], graph, static_cast<int>(s), static_cast<int>(r));
+    html += QStringLiteral("</table>");
+  }
+  if (!content.stack.empty()) {
+    html += QStringLiteral("<h3>%1</h3>").arg(words("Source, innermost first"));
+    for (std::size_t i = 0; i < content.stack.size(); ++i)
+      html += frame_html(content.stack[i], roots, i < 3);
+  }
+  return html;
+}
+
+QString inspector_hint(const Theme& theme) {
+  return QStringLiteral("<p style=\"color: %1\">%2</p>")
+      .arg(theme.muted_text.name(),
+           words("Nothing is selected. Click a node in the timeline or a row of a table, or search "
+                 "with <b>/</b>: what is known of it appears here.<br><br>Drag over the timeline, "
+                 "or select several rows, for their totals."));
+}
+
+}  // namespace jointer::views

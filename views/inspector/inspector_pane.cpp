@@ -1,0 +1,92 @@
+#include "views/inspector/inspector_pane.h"
+
+#include <QEvent>
+#include <QFontInfo>
+#include <QScrollBar>
+#include <QUrl>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "views/inspector/inspector_html.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8;
+constexpr int kLeastFont = 11;
+
+}  // namespace
+
+InspectorPane::InspectorPane(Document& document, QWidget* parent)
+    : QWidget(parent), document_(document) {
+  setAccessibleName(tr("Inspector"));
+  auto* rows = new QVBoxLayout(this);
+  rows->setContentsMargins(0, 0, 0, 0);
+  page_ = new QTextBrowser(this);
+  page_->setFrameShape(QFrame::NoFrame);
+  page_->setOpenLinks(false);
+  page_->document()->setDocumentMargin(kMargin);
+  page_->setAccessibleName(tr("Inspector"));
+  rows->addWidget(page_);
+  connect(page_, &QTextBrowser::anchorClicked, this, &InspectorPane::follow);
+  connect(&document_, &Document::changed, this, &InspectorPane::request_refresh);
+  connect(&document_.selection(), &Selection::nodes_changed, this, &InspectorPane::request_refresh);
+}
+
+void InspectorPane::set_source_roots(const QStringList& roots) {
+  roots_ = roots;
+  request_refresh();
+}
+
+void InspectorPane::request_refresh() {
+  is_stale_ = true;
+  if (isVisible()) refresh();
+}
+
+void InspectorPane::refresh() {
+  is_stale_ = false;
+  const Selection& selection = document_.selection();
+  const Theme& theme = Theme::of(palette());
+  if (selection.nodes().empty()) {
+    content_ = {};
+    shown_ = {};
+    page_->setHtml(inspector_hint(theme));
+    return;
+  }
+  const bool is_one = selection.nodes().size() == 1;
+  content_ = is_one ? describe(document_.snapshot(), selection.current())
+                    : describe(document_.snapshot(), selection.nodes());
+  // The same node after a change of the graph: what was being read stays where it was.
+  const bool is_same = is_one && shown_ == selection.current();
+  shown_ = is_one ? selection.current() : NodeId{};
+  const int scroll = page_->verticalScrollBar()->value();
+  page_->setHtml(inspector_html(content_, document_.graph(), theme, roots_,
+                                std::max(kLeastFont, QFontInfo(font()).pixelSize())));
+  page_->verticalScrollBar()->setValue(is_same ? scroll : 0);
+}
+
+void InspectorPane::follow(const QUrl& link) {
+  const QString target = link.path();
+  if (link.scheme() == u"node") {
+    document_.selection().select(NodeId(target.toULongLong()));
+  } else if (link.scheme() == u"nodes") {
+    const QStringList parts = target.split(u'.');
+    const auto section = parts.value(0).toUInt(), row = parts.value(1).toUInt();
+    if (section >= content_.sections.size() || row >= content_.sections[section].rows.size())
+      return;
+    document_.selection().select_all(content_.sections[section].rows[row].all_links);
+  }
+}
+
+void InspectorPane::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
+    request_refresh();
+}
+
+void InspectorPane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (is_stale_) refresh();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,67 @@
+#include "views/inspector/inspector_words.h"
+
+namespace jointer::views {
+
+using namespace inspector;
+
+InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes) {
+  const Graph& graph = snapshot.graph;
+  const Analysis& analysis = snapshot.analysis;
+  std::int64_t output_bytes = 0, ns = 0, flops = 0, exposed = 0, storage_bytes = 0;
+  std::size_t forward = 0, collectives = 0, storages = 0;
+  std::vector<char> is_counted(analysis.memory.lifetimes().size(), 0);
+  for (const NodeId id : nodes) {
+    const Node& n = graph.node(id);
+    output_bytes += graph.output_bytes(n);
+    ns += analysis.costs[id.index()].ns;
+    flops += analysis.flops[id.index()].total;
+    if (n.phase == Phase::forward) ++forward;
+    if (graph.is_collective_start(n)) {
+      ++collectives;
+      if (const std::int32_t c = analysis.simulation.collective_of(id); c >= 0)
+        exposed += analysis.simulation.collectives()[static_cast<std::size_t>(c)].exposed_ns;
+    }
+    for (const Tensor& t : graph.tensors(n)) {
+      if (!t.storage) continue;
+      const auto index = analysis.memory.lifetime_of(graph.real_storage(t.storage));
+      if (!index || is_counted[*index] != 0) continue;
+      is_counted[*index] = 1;
+      ++storages;
+      storage_bytes += analysis.memory.lifetimes()[*index].bytes;
+    }
+  }
+  InspectorContent content{.title = words("%1 nodes").arg(count_text(nodes.size()))};
+  InspectorSection s{words("In all"), {}};
+  s.rows.push_back({.label = words("phase"),
+                    .value = words("%1 forward, %2 backward")
+                                 .arg(count_text(forward), count_text(nodes.size() - forward))});
+  s.rows.push_back({.label = words("outputs"),
+                    .value = bytes_text(output_bytes),
+                    .provenance = Provenance::computed,
+                    .note = exact_bytes(output_bytes) + words(", views counted in full.")});
+  s.rows.push_back({.label = words("storages"),
+                    .value = words("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
+                    .provenance = Provenance::computed,
+                    .note = exact_bytes(storage_bytes) + words(", each counted once.")});
+  s.rows.push_back({.label = words("time"),
+                    .value = time_text(ns),
+                    .provenance = Provenance::estimated,
+                    .note = words("Time on the device, summed; streams overlap. By %1.")
+                                .arg(QString::fromStdString(analysis.estimator))});
+  s.rows.push_back({.label = words("FLOPs"),
+                    .value = flops == 0 ? QStringLiteral("0") : flops_text(flops),
+                    .provenance = Provenance::computed});
+  if (collectives > 0)
+    s.rows.push_back(
+        {.label = words("collectives"),
+         .value = words("%1, exposed %2").arg(count_text(collectives), time_text(exposed)),
+         .provenance = Provenance::estimated});
+  content.sections.push_back(std::move(s));
+  InspectorSection first{words("Nodes"), {}};
+  first.rows.push_back(link_row(words("first ones"), nodes));
+  first.rows.back().all_links.clear();  // they are all selected
+  content.sections.push_back(std::move(first));
+  return content;
+}
+
+}  // namespace jointer::views
