@@ -1,33 +1,125 @@
+// jointer-desktop: opens the window. Everything in it lives in main_window and in views.
+
+#include <fmt/format.h>
+
 #include <QApplication>
 #include <QElapsedTimer>
-#include "views/theme/theme.h"
-#include "views/timeline/timeline_view.h"
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "app/desktop/main_window.h"
+#include "app/desktop/options.h"
+
+namespace {
+
 using namespace jointer;
-using namespace jointer::views;
+using namespace jointer::desktop;
+
+constexpr int kUsage = 2;
+constexpr int kInput = 3;
+// What a layout and its repaints take to come to rest before a picture is taken.
+constexpr int kSettleMs = 300;
+
+int complain(const Error& error) {
+  fmt::print(stderr, "jointer-desktop: {}\n", error.message);
+  return error.kind == Error::Kind::usage ? kUsage : kInput;
+}
+
+// The program ends once every document is read (or one could not be), with a picture where one is
+// wanted.
+void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
+  QObject::connect(&window, &MainWindow::open_failed, &window,
+                   [](views::DocumentTab* /*tab*/, const Error& error) {
+                     QCoreApplication::exit(complain(error));
+                   });
+  if (options.exit_after_first_frame) {
+    QObject::connect(&window, &MainWindow::opened, &window,
+                     [&since_start](views::DocumentTab* tab) {
+                       QObject::connect(
+                           tab->timeline(), &views::TimelineView::painted, tab,
+                           [&since_start] {
+                             fmt::print("first frame after {} ms\n", since_start.elapsed());
+                             QCoreApplication::exit(0);
+                           },
+                           Qt::QueuedConnection);
+                     });
+    return;
+  }
+  const auto take_picture = [&window, &options] {
+    if (window.grab().save(options.picture)) return QCoreApplication::exit(0);
+    QCoreApplication::exit(complain(
+        {Error::Kind::usage, fmt::format("{}: a picture cannot be written there; the name must end "
+                                         "with .png or .jpg",
+                                         options.picture.toStdString())}));
+  };
+  if (options.open.empty()) {
+    QTimer::singleShot(kSettleMs, &window, take_picture);
+    return;
+  }
+  auto left = std::make_shared<std::size_t>(options.open.size());
+  QObject::connect(&window, &MainWindow::opened, &window,
+                   [&window, left, take_picture](views::DocumentTab* /*tab*/) {
+                     if (--*left == 0) QTimer::singleShot(kSettleMs, &window, take_picture);
+                   });
+}
+
+// A picture needs no display; anything else does, and Qt would end the program with a core dump.
+Result<void> find_display(int argc, char** argv) {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    if (const char* value = std::getenv(name); value != nullptr && *value != 0) return {};
+  const auto asks = [&](std::string_view option) {
+    return std::any_of(argv + 1, argv + argc, [option](std::string_view argument) {
+      return argument.substr(0, option.size()) == option;
+    });
+  };
+  for (const std::string_view option : {"--picture", "--help", "-h", "--version", "-v"})
+    if (asks(option)) {
+      qputenv("QT_QPA_PLATFORM", "offscreen");
+      return {};
+    }
+  return fail(
+      Error::Kind::usage,
+      "there is no display (DISPLAY and WAYLAND_DISPLAY are not set); `jointer-desktop FILE "
+      "--picture OUT.png` needs none, nor do `jointer info|memory|overlap FILE`");
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  QApplication app(argc, argv);
-  app.setStyle("Fusion");
-  const Theme& t =
-      argc > 2 && std::string(argv[2]) == "dark" ? Theme::dark_theme() : Theme::light_theme();
-  app.setPalette(t.palette());
-  auto g = open_graph({.path = argv[1]});
-  if (!g) {
-    qWarning("%s", g.error().message.c_str());
-    return 1;
-  }
-  auto s = make_snapshot(*std::move(g), {});
-  Document doc({.path = argv[1]}, *s);
-  TimelineView view(doc);
-  view.resize(1600, 1000);
-  view.show();
-  app.processEvents();
-  if (argc > 4) view.set_axis_kind(AxisKind::program_order);
-  view.grab().save(argv[3]);
-  qWarning("frame %.2f ms", view.last_frame_ms());
-  for (int i = 0; i < 12; ++i) {
-    view.zoom(1.6);
-    view.grab();
-    qWarning("frame %.2f ms", view.last_frame_ms());
-  }
-  view.grab().save(QString(argv[3]) + ".zoom.png");
+  if (const auto display = find_display(argc, argv); !display) return complain(display.error());
+  QElapsedTimer since_start;
+  since_start.start();
+  QApplication application(argc, argv);
+  QApplication::setOrganizationName(QStringLiteral("Jointer"));
+  QApplication::setApplicationName(QStringLiteral("jointer-desktop"));
+  QApplication::setApplicationDisplayName(QStringLiteral("Jointer"));
+  QApplication::setApplicationVersion(QStringLiteral(JOINTER_VERSION));
+
+  const Result<Options> options = parse_options(QApplication::arguments());
+  if (!options) return complain(options.error());
+  const bool ends_by_itself = !options->picture.isEmpty() || options->exit_after_first_frame;
+
+  // Pictures and measurements show the window as it is for everyone, and leave a person's settings
+  // alone.
+  QTemporaryDir scratch;
+  const auto settings =
+      ends_by_itself ? std::make_unique<QSettings>(scratch.filePath(QStringLiteral("settings.ini")),
+                                                   QSettings::IniFormat)
+                     : std::make_unique<QSettings>();
+  const auto kept = views::parse_theme_choice(settings->value(QStringLiteral("theme")).toString());
+  views::is_system_dark();
+  views::apply_theme(application,
+                     options->theme.value_or(kept.value_or(views::ThemeChoice::system)));
+
+  MainWindow window(*settings, options->analysis);
+  if (options->size_is_given || ends_by_itself) window.resize(options->size);
+  if (ends_by_itself) end_when_shown(window, *options, since_start);
+  window.show();
+  window.open_all(options->open);
+  return QApplication::exec();
 }

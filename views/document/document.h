@@ -18,7 +18,7 @@ class Document : public QObject {
   Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
-  // To keep what is shown while a newer one may take its place.
+  // To keep what is shown while a newer one may take its place, and for work on other threads.
   [[nodiscard]] SnapshotPtr shared_snapshot() const { return snapshot_; }
   [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
   [[nodiscard]] const Analysis& analysis() const { return snapshot_->analysis; }

@@ -188,6 +188,9 @@ QString Theme::style_sheet() const {
              "QHeaderView::down-arrow, QHeaderView::up-arrow { subcontrol-position: top center;"
              "  width: 9px; height: 9px; }"
              "QAbstractItemView { border: 0; }"
+             "QMenuBar { border: 0; background: transparent; }"
+             "QMenuBar::item { padding: 4px 8px; background: transparent; }"
+             "QMenuBar::item:selected { background: %3; }"
              "QStatusBar { color: %5; }"
              "QStatusBar::item { border: 0; }")
       .arg(text.name(), raised.name(), border.name(), window.name(), muted_text.name());

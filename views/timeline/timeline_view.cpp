@@ -9,6 +9,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace jointer::views {
 namespace {
@@ -29,14 +30,10 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   setAccessibleName(tr("Timeline"));
   setMinimumSize(320, 240);
   connect(&document_, &Document::changed, this, &TimelineView::take_document);
-  const auto repaint_all = [this] {
-    forget_frame();
-    viewport()->update();
-  };
   Selection& selection = document_.selection();
-  connect(&selection, &Selection::nodes_changed, this, repaint_all);
-  connect(&selection, &Selection::moment_changed, this, repaint_all);
-  connect(&selection, &Selection::stretch_changed, this, repaint_all);
+  connect(&selection, &Selection::nodes_changed, this, &TimelineView::refresh);
+  connect(&selection, &Selection::moment_changed, this, &TimelineView::refresh);
+  connect(&selection, &Selection::stretch_changed, this, &TimelineView::refresh);
   axis_.set_length(data().length());
 }
 
@@ -73,12 +70,20 @@ void TimelineView::relayout() {
   verticalScrollBar()->setSingleStep(20);
   axis_.set_pixels(layout_.left(), layout_.width());
   overview_ = {};
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
-void TimelineView::forget_frame() {
+void TimelineView::refresh() {
   frame_is_current_ = false;
+  viewport()->update();
+  emit range_changed();
+}
+
+QString TimelineView::range_text() const {
+  if (axis_.shows_all())
+    return kind_ == AxisKind::program_order ? tr("all %1 steps").arg(position_text(axis_.end()))
+                                            : tr("all %1").arg(position_text(axis_.end()));
+  return tr("%1 to %2").arg(position_text(axis_.begin()), position_text(axis_.end()));
 }
 
 // --- Commands ---
@@ -101,22 +106,19 @@ void TimelineView::set_axis_kind(AxisKind kind) {
 
 void TimelineView::fit() {
   axis_.fit();
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 void TimelineView::zoom(double factor) {
   const double middle = axis_.left() + axis_.width() / 2;
   const double at = hover_ && content().contains(*hover_) ? hover_->x() : middle;
   axis_.zoom_at(at, factor);
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 void TimelineView::pan(double share) {
   axis_.pan_by(share * axis_.width());
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 void TimelineView::show_selection() {
@@ -134,8 +136,7 @@ void TimelineView::show_selection() {
     }
     if (end > begin) axis_.show(static_cast<double>(begin), static_cast<double>(end), 0.5);
   }
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 void TimelineView::show_peak() {
@@ -144,14 +145,12 @@ void TimelineView::show_peak() {
   if (const NodeId node = memory.node_at(memory.peak_index())) document_.selection().select(node);
   const auto at = static_cast<double>(data().position(memory.peak_index()));
   axis_.reveal(at, at);
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 void TimelineView::set_show_reserved(bool show) {
   show_reserved_ = show;
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 void TimelineView::follow_flow(bool forward) {
@@ -189,14 +188,37 @@ void TimelineView::step_in_lane(int direction) {
   select_and_reveal(items.items()[at].node);
 }
 
+void TimelineView::step_exposed(int direction) {
+  const auto collectives = document_.analysis().simulation.collectives();
+  const NodeId current = document_.selection().current();
+  const auto position = [this](NodeId node) {
+    return static_cast<std::int64_t>(document_.graph().position(node));
+  };
+  const CollectiveTiming* best = nullptr;
+  // Without a selection: from the start of the step, or from its end.
+  std::int64_t from = direction > 0 ? -1 : std::numeric_limits<std::int64_t>::max();
+  if (current) {
+    const std::int32_t index = document_.analysis().simulation.collective_of(current);
+    from = position(index < 0 ? current : collectives[static_cast<std::size_t>(index)].start);
+  }
+  for (const CollectiveTiming& c : collectives) {
+    if (c.reason.kind == ExposureReason::Kind::none) continue;
+    const std::int64_t at = position(c.start);
+    const bool further = direction > 0 ? at > from : at < from;
+    const bool nearer = best == nullptr ||
+                        (direction > 0 ? at < position(best->start) : at > position(best->start));
+    if (further && nearer) best = &c;
+  }
+  if (best != nullptr) select_and_reveal(best->start);
+}
+
 void TimelineView::toggle_mark() {
   const std::size_t moment = document_.moment();
   if (const auto at = std::find(marks_.begin(), marks_.end(), moment); at != marks_.end())
     marks_.erase(at);
   else
     marks_.push_back(moment);
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 void TimelineView::select_and_reveal(NodeId node) {
@@ -204,8 +226,7 @@ void TimelineView::select_and_reveal(NodeId node) {
   if (const auto moment = document_.moment_of(node)) document_.selection().set_moment(moment);
   const auto extent = data().extent(node);
   axis_.reveal(static_cast<double>(extent.begin), static_cast<double>(extent.end));
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 // --- Events ---
@@ -251,6 +272,7 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(font());
   painter.drawPixmap(0, 0, frame_);
   paint_hover(painter);
+  emit painted();
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
@@ -282,7 +304,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
       break;
     case Drag::pan:
       axis_.pan_by(last_.x() - at.x());
-      forget_frame();
+      refresh();
       break;
     case Drag::none:
     case Drag::maybe:
@@ -306,8 +328,7 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
     const auto items = data().lanes()[*h.lane].items();
     axis_.show(static_cast<double>(items[h.run->first].begin),
                static_cast<double>(items[h.run->last - 1].end), h.run->is_folded() ? 0.1 : 1);
-    forget_frame();
-    viewport()->update();
+    refresh();
   }
 }
 
@@ -324,8 +345,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
     axis_.pan_by(-static_cast<double>(turned) / 120.0 * kPanStep * axis_.width());
   }
   hover_ = event->position().toPoint();
-  forget_frame();
-  viewport()->update();
+  refresh();
   event->accept();
 }
 
@@ -424,8 +444,7 @@ void TimelineView::move_overview(int x) {
   const double span = axis_.end() - axis_.begin();
   const double middle = share * static_cast<double>(axis_.length());
   axis_.show(middle - span / 2, middle + span / 2);
-  forget_frame();
-  viewport()->update();
+  refresh();
 }
 
 }  // namespace jointer::views

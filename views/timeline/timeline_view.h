@@ -24,11 +24,15 @@ class TimelineView : public QAbstractScrollArea {
  public:
   explicit TimelineView(Document& document, QWidget* parent = nullptr);
 
+  // What is drawn, on the axis that is shown.
+  [[nodiscard]] const TimelineData& data() const { return document_.snapshot().timeline(kind_); }
   [[nodiscard]] AxisKind axis_kind() const { return kind_; }
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
   // Time that the last frame took to paint, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
+  // What part of the step is on screen: "120 ms to 180 ms".
+  [[nodiscard]] QString range_text() const;
 
  public slots:
   void set_axis_kind(jointer::views::AxisKind kind);
@@ -44,11 +48,17 @@ class TimelineView : public QAbstractScrollArea {
   void follow_flow(bool forward);
   // To the neighbour in the current node's lane.
   void step_in_lane(int direction);
+  // To the next collective (or back) whose time is not hidden.
+  void step_exposed(int direction);
   // Keeps the current moment as a mark, or removes the mark that is there.
   void toggle_mark();
 
  signals:
   void axis_kind_changed(jointer::views::AxisKind kind);
+  // What `range_text` gives may be another.
+  void range_changed();
+  // A frame is on screen.
+  void painted();
 
  protected:
   bool viewportEvent(QEvent* event) override;
@@ -67,13 +77,12 @@ class TimelineView : public QAbstractScrollArea {
  private:
   enum class Drag : std::uint8_t { none, maybe, area, pan, overview };
 
-  [[nodiscard]] const TimelineData& data() const { return document_.snapshot().timeline(kind_); }
   [[nodiscard]] const Theme& theme() const { return Theme::of(palette()); }
   [[nodiscard]] std::int64_t top_bytes() const;
   [[nodiscard]] QRect content() const;  // ruler to lanes: what the axis governs
   void take_document();
   void relayout();
-  void forget_frame();  // what is painted must be painted anew
+  void refresh();  // what is painted must be painted anew
 
   // Painting, in timeline_paint.cpp.
   void paint_frame(QPainter& painter);

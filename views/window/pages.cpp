@@ -9,12 +9,13 @@ namespace jointer::views {
 namespace {
 
 constexpr int kPageWidth = 520;
+constexpr int kButtonHeight = 28;
 
 // A column in the middle of the page.
 QVBoxLayout* centred_column(QWidget* page) {
   auto* outer = new QVBoxLayout(page);
   auto* box = new QWidget(page);
-  box->setMaximumWidth(kPageWidth);
+  box->setFixedWidth(kPageWidth);
   auto* column = new QVBoxLayout(box);
   column->setSpacing(10);
   outer->addStretch(2);
@@ -54,6 +55,8 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
   auto* open = new QPushButton(tr("Open..."), this);
   open->setDefault(true);
   auto* sample = new QPushButton(tr("Open the Llama 8B sample"), this);
+  for (QPushButton* button : {open, sample})
+    button->setMinimumSize(button->sizeHint().width() + 24, kButtonHeight);
   buttons->addWidget(open);
   buttons->addWidget(sample);
   buttons->addStretch(1);
@@ -64,8 +67,8 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
   list->setSpacing(2);
   column->addWidget(recent_);
   auto* capture = paragraph(
-      tr("To make a capture of your own model, run<br><code>python -m jointer run --out captures "
-         "-- train.py</code><br>or see docs/capturing.md."),
+      tr("To make a capture of your own model, run<br><code>jointer capture -- python "
+         "train.py</code><br>or see docs/capturing.md."),
       this);
   capture->setForegroundRole(QPalette::PlaceholderText);
   column->addWidget(capture);

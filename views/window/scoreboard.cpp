@@ -7,6 +7,7 @@
 
 #include "core/base/units.h"
 #include "core/cost/device.h"
+#include "views/window/assumptions_dialog.h"
 
 namespace jointer::views {
 namespace {
@@ -74,7 +75,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), d
   refresh();
   connect(device_, &QComboBox::activated, this, &Scoreboard::choose_device);
   connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
-  connect(sizes, &QToolButton::clicked, this, &Scoreboard::assumptions_requested);
+  connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
   connect(&document_, &Document::busy_changed, this,
           [this](bool busy) { estimate_->setEnabled(!busy); });
@@ -156,6 +157,12 @@ void Scoreboard::choose_device(int index) {
   AnalysisOptions options = document_.analysis().options;
   options.estimator.device = device.toStdString();
   document_.analyze_with(options);
+}
+
+void Scoreboard::show_assumptions() {
+  auto* dialog = new AssumptionsDialog(document_, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
 }
 
 void Scoreboard::choose_optimizer(int index) {

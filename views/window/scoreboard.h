@@ -16,10 +16,6 @@ class Scoreboard : public QWidget {
  public:
   explicit Scoreboard(Document& document, QWidget* parent = nullptr);
 
- signals:
-  // The person wants to look at, or change, the assumed sizes.
-  void assumptions_requested();
-
  private:
   struct Metric {
     QWidget* box = nullptr;
@@ -30,6 +26,7 @@ class Scoreboard : public QWidget {
   void refresh();
   void choose_device(int index);
   void choose_optimizer(int index);
+  void show_assumptions();
 
   Document& document_;
   Metric peak_, reserved_, step_, compute_, exposed_, tokens_, mfu_;

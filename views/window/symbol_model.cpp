@@ -1,5 +1,7 @@
 #include "views/window/symbol_model.h"
 
+#include <QFont>
+
 #include "views/document/node_text.h"
 
 namespace jointer::views {

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
+#include "core/base/resources.h"
 
 namespace jointer::cli {
 namespace {
@@ -20,20 +20,9 @@ struct CaptureCommand {
   std::vector<std::string> command;
 };
 
-// Where the Python package is: beside the sources, or installed with the program.
-std::string package_path() {
-  std::error_code status;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", status);
-  for (const std::filesystem::path& folder :
-       {self.parent_path() / "../share/jointer/python",
-        std::filesystem::path(JOINTER_RESOURCE_DIR) / "python"})
-    if (std::filesystem::exists(folder / "jointer", status)) return folder.lexically_normal();
-  return {};
-}
-
 Result<int> run(const CaptureCommand& options) {
   // A package that is installed with pip is found anyway.
-  if (const std::string package = package_path(); !package.empty()) {
+  if (const std::string package = find_resource("python"); !package.empty()) {
     const char* before = std::getenv("PYTHONPATH");
     const std::string path = before == nullptr ? package : package + ":" + before;
     ::setenv("PYTHONPATH", path.c_str(), 1);

@@ -1,0 +1,384 @@
+#include "app/desktop/main_window.h"
+
+#include <QCloseEvent>
+#include <QDir>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QPointer>
+#include <QSignalBlocker>
+#include <QStatusBar>
+#include <QVBoxLayout>
+#include <array>
+
+#include "core/base/units.h"
+#include "views/document/node_text.h"
+#include "views/find/find_bar.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/tables/alive_pane.h"
+#include "views/tables/modules_pane.h"
+#include "views/tables/operators_pane.h"
+#include "views/window/facts_popup.h"
+#include "views/window/graph_chooser.h"
+#include "views/window/open_requests.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+constexpr int kStateVersion = 1;
+constexpr int kMessageMs = 8000;
+
+// The panes, in the order of the menu. Each is made for a document when it is first seen.
+struct PaneKind {
+  const char* name;
+  const char* title;
+  QWidget* (*make)(Document& document);
+};
+template <class Pane>
+QWidget* make_pane(Document& document) {
+  return new Pane(document);
+}
+constexpr std::array kPanes{
+    PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
+    PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
+    PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), make_pane<AlivePane>},
+    PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), make_pane<InspectorPane>},
+};
+
+QStringList dropped_files(const QMimeData* data) {
+  QStringList paths;
+  for (const QUrl& url : data->urls())
+    if (url.isLocalFile()) paths.append(url.toLocalFile());
+  return paths;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, QWidget* parent)
+    : QMainWindow(parent), settings_(settings), analysis_(std::move(analysis)), recent_(settings) {
+  setWindowTitle(QStringLiteral("Jointer"));
+  setAcceptDrops(true);
+  setDockOptions(AllowNestedDocks | AllowTabbedDocks | AnimatedDocks);
+  resize(1600, 1000);
+
+  make_top();
+  center_ = new QStackedWidget(this);
+  empty_page_ = new EmptyPage(center_);
+  center_->addWidget(empty_page_);
+  setCentralWidget(center_);
+  connect(tabs_, &QTabBar::currentChanged, this, &MainWindow::take_tab);
+  connect(empty_page_, &EmptyPage::open_requested, this, &MainWindow::choose_files);
+  connect(empty_page_, &EmptyPage::sample_requested, this, &MainWindow::open_sample);
+  connect(empty_page_, &EmptyPage::file_requested, this, &MainWindow::open_recent);
+
+  make_docks();
+  make_file_menu();
+  make_edit_menu();
+  make_view_menu();
+  make_go_menu();
+  make_help_menu();
+  make_status_bar();
+  connect(&recent_, &RecentFiles::changed, this, &MainWindow::fill_recent_menu);
+  fill_recent_menu();
+
+  restoreGeometry(settings_.value(QStringLiteral("window/geometry")).toByteArray());
+  place_docks();
+  restoreState(settings_.value(QStringLiteral("window/state")).toByteArray(), kStateVersion);
+  show_docks(false);
+  take_tab(-1);
+}
+
+// Tabs end before the docks whose panes show their documents.
+MainWindow::~MainWindow() {
+  tabs_->disconnect(this);
+  for (int i = 0; i < tabs_->count(); ++i) delete tab_at(i);
+}
+
+// Menus, documents, figures: what is always at the top of the window, over the docks.
+void MainWindow::make_top() {
+  auto* top = new QWidget(this);
+  auto* column = new QVBoxLayout(top);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(0, 2, 8, 2);
+  menus_ = new QMenuBar(top);
+  search_ = new QToolButton(top);
+  search_->setObjectName(QStringLiteral("search"));
+  search_->setMinimumSize(260, 22);
+  search_->setFocusPolicy(Qt::NoFocus);
+  row->addWidget(menus_, 1);
+  row->addWidget(search_);
+  column->addLayout(row);
+  tabs_ = new QTabBar(top);
+  tabs_->setDocumentMode(true);
+  tabs_->setDrawBase(true);
+  tabs_->setMovable(true);
+  tabs_->setExpanding(false);
+  tabs_->setElideMode(Qt::ElideMiddle);
+  column->addWidget(tabs_);
+  scoreboards_ = new DocumentStack(make_pane<Scoreboard>, top);
+  column->addWidget(scoreboards_);
+  setMenuWidget(top);
+}
+
+// --- Documents ---
+
+void MainWindow::open(const OpenRequest& request) {
+  auto* tab = new DocumentTab(request, analysis_, center_);
+  connect(tab, &DocumentTab::ready, this, [this, tab] { tab_ready(tab); });
+  connect(tab, &DocumentTab::failed, this,
+          [this, tab](const Error& error) { tab_failed(tab, error); });
+  connect(tab, &DocumentTab::cancelled, this, [this, tab] { close_tab(index_of(tab)); });
+  connect(tab, &DocumentTab::open_requested, this, &MainWindow::choose_files);
+  center_->addWidget(tab);
+  tab->load();
+  const QSignalBlocker quiet(tabs_);  // a first tab comes to the front before it has its data
+  const int index = tabs_->addTab(QString());
+  tabs_->setTabData(index, QVariant::fromValue<QObject*>(tab));
+  auto* close = new QToolButton(tabs_);
+  close->setText(QStringLiteral("\u00d7"));
+  close->setAutoRaise(true);
+  close->setToolTip(tr("Close"));
+  close->setFixedSize(20, 20);
+  connect(close, &QToolButton::clicked, this, [this, tab] { close_tab(index_of(tab)); });
+  tabs_->setTabButton(index, QTabBar::RightSide, close);
+  tabs_->setCurrentIndex(index);
+  refresh_tab_texts(tab);
+  take_tab(index);
+}
+
+void MainWindow::open_all(const std::vector<OpenRequest>& requests) {
+  for (const OpenRequest& request : requests) open(request);
+}
+
+DocumentTab* MainWindow::current_tab() const {
+  return tab_at(tabs_->currentIndex());
+}
+
+DocumentTab* MainWindow::tab_at(int index) const {
+  return qobject_cast<DocumentTab*>(tabs_->tabData(index).value<QObject*>());
+}
+
+int MainWindow::index_of(const DocumentTab* tab) const {
+  int index = tabs_->count() - 1;
+  while (index >= 0 && tab_at(index) != tab) --index;
+  return index;
+}
+
+PaneDock* MainWindow::dock(const QString& name) const {
+  return findChild<PaneDock*>(name);
+}
+
+Document* MainWindow::current_document() const {
+  const DocumentTab* tab = current_tab();
+  return tab == nullptr ? nullptr : tab->document();
+}
+
+TimelineView* MainWindow::timeline() const {
+  const DocumentTab* tab = current_tab();
+  return tab == nullptr ? nullptr : tab->timeline();
+}
+
+void MainWindow::with_timeline(const std::function<void(TimelineView&)>& action) {
+  if (TimelineView* view = timeline()) action(*view);
+}
+
+void MainWindow::take_tab(int /*index*/) {
+  DocumentTab* tab = current_tab();
+  center_->setCurrentWidget(tab == nullptr ? static_cast<QWidget*>(empty_page_) : tab);
+  tabs_->setVisible(tab != nullptr);
+  Document* document = current_document();
+  show_docks(document != nullptr);
+  scoreboards_->setVisible(document != nullptr);
+  scoreboards_->show_document(document);
+  for (PaneDock* dock : docks_) dock->show_document(document);
+  for (QAction* action : document_actions_) action->setEnabled(document != nullptr);
+  setWindowTitle(document == nullptr ? QStringLiteral("Jointer")
+                                     : tr("%1 - Jointer").arg(document->title()));
+  refresh_status();
+}
+
+void MainWindow::close_tab(int index) {
+  if (DocumentTab* tab = tab_at(index)) {
+    tabs_->removeTab(index);
+    center_->removeWidget(tab);
+    tab->deleteLater();
+  }
+}
+
+void MainWindow::tab_ready(DocumentTab* tab) {
+  Document* document = tab->document();
+  connect(document, &Document::changed, this, &MainWindow::refresh_status);
+  connect(document, &Document::failed, this, &MainWindow::say);
+  connect(document, &Document::busy_changed, this, [this](bool busy) {
+    if (busy)
+      statusBar()->showMessage(tr("Computing memory and time..."));
+    else
+      statusBar()->clearMessage();
+  });
+  connect(&document->selection(), &Selection::nodes_changed, this, &MainWindow::refresh_status);
+  connect(&document->selection(), &Selection::stretch_changed, this, &MainWindow::refresh_status);
+  recent_.add(QString::fromStdString(tab->request().path),
+              QString::fromStdString(tab->request().backward));
+  refresh_tab_texts(tab);
+  if (tab == current_tab()) take_tab(tabs_->currentIndex());
+  emit opened(tab);
+}
+
+void MainWindow::tab_failed(DocumentTab* tab, const Error& error) {
+  // Several graphs are no failure while there is a person to ask.
+  if (error.kind == Error::Kind::usage && !tab->request().index && tab->document() == nullptr &&
+      tab->request().backward.empty())
+    return choose_graph(tab, error);
+  if (tab->document() != nullptr)
+    say(tr("Reloading failed: %1").arg(QString::fromStdString(error.message)));
+  emit open_failed(tab, error);
+}
+
+void MainWindow::choose_graph(DocumentTab* tab, const Error& error) {
+  const auto entries = list_graphs(tab->request().path);
+  if (!entries || entries->size() < 2) {
+    emit open_failed(tab, error);
+    return;
+  }
+  auto* chooser = new GraphChooser(tab->title(), *entries, this);
+  chooser->setAttribute(Qt::WA_DeleteOnClose);
+  connect(chooser, &QDialog::accepted, this, [this, chooser, request = tab->request()] {
+    for (const std::size_t index : chooser->chosen()) {
+      OpenRequest one = request;
+      one.index = index;
+      open(one);
+    }
+  });
+  connect(chooser, &QDialog::finished, tab, [this, tab] { close_tab(index_of(tab)); });
+  chooser->open();
+}
+
+void MainWindow::refresh_tab_texts(DocumentTab* tab) {
+  const int index = index_of(tab);
+  tabs_->setTabText(index, QString(tab->title()).replace(u'&', QStringLiteral("&&")));
+  QString tip = QDir::toNativeSeparators(QString::fromStdString(tab->request().path));
+  if (!tab->request().backward.empty())
+    tip += u'\n' + QDir::toNativeSeparators(QString::fromStdString(tab->request().backward));
+  tabs_->setTabToolTip(index, tip);
+}
+
+// --- Docks ---
+
+void MainWindow::make_docks() {
+  for (const PaneKind& kind : kPanes)
+    docks_.push_back(new PaneDock(
+        QCoreApplication::translate("MainWindow", kind.title), QString::fromLatin1(kind.name),
+        [this, make = kind.make](Document& document) {
+          QWidget* pane = make(document);
+          if (auto* table = qobject_cast<TablePane*>(pane))
+            connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
+              with_timeline([](TimelineView& view) { view.show_selection(); });
+            });
+          return pane;
+        },
+        this));
+}
+
+// The layout of a first start: panes side by side over the timeline, which has the whole width.
+void MainWindow::place_docks() {
+  for (PaneDock* dock : docks_) {
+    dock->setFloating(false);
+    addDockWidget(Qt::TopDockWidgetArea, dock);
+  }
+  PaneDock* modules = dock(QStringLiteral("modules"));
+  PaneDock* operators = dock(QStringLiteral("operators"));
+  PaneDock* alive = dock(QStringLiteral("alive"));
+  PaneDock* inspector = dock(QStringLiteral("inspector"));
+  splitDockWidget(modules, alive, Qt::Horizontal);
+  splitDockWidget(alive, inspector, Qt::Horizontal);
+  tabifyDockWidget(modules, operators);
+  for (PaneDock* dock : docks_) dock->show();
+  modules->raise();
+  const int share = width() / 20;
+  resizeDocks({modules, alive, inspector}, {share * 9, share * 6, share * 5}, Qt::Horizontal);
+  resizeDocks({modules}, {height() * 2 / 5}, Qt::Vertical);
+}
+
+// Without a document, panes would be empty frames: they leave the window, and come back as they
+// were.
+void MainWindow::show_docks(bool show) {
+  if (show == docks_shown_ && isVisible()) return;
+  docks_shown_ = show;
+  if (show) {
+    restoreState(settings_.value(QStringLiteral("window/state")).toByteArray(), kStateVersion);
+    if (!settings_.contains(QStringLiteral("window/state"))) place_docks();
+  } else {
+    if (isVisible()) settings_.setValue(QStringLiteral("window/state"), saveState(kStateVersion));
+    for (PaneDock* dock : docks_) dock->hide();
+  }
+  panes_menu_->setEnabled(show);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  settings_.setValue(QStringLiteral("window/geometry"), saveGeometry());
+  if (docks_shown_) settings_.setValue(QStringLiteral("window/state"), saveState(kStateVersion));
+  event->accept();
+}
+
+// --- Drag and drop ---
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (!dropped_files(event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  event->acceptProposedAction();
+  open_all(requests_for(dropped_files(event->mimeData())));
+}
+
+// --- Status line ---
+
+void MainWindow::make_status_bar() {
+  facts_ = new QToolButton(this);
+  facts_->setObjectName(QStringLiteral("facts"));
+  facts_->setAutoRaise(true);
+  facts_->setToolTip(tr("What the capture does not say and was derived or assumed"));
+  connect(facts_, &QToolButton::clicked, this, [this] {
+    if (const Document* document = current_document())
+      (new FactsPopup(document->graph(), this))->show_above(*facts_);
+  });
+  selection_ = new QLabel(this);
+  statusBar()->addWidget(facts_);
+  selection_->setContentsMargins(0, 0, 10, 0);
+  statusBar()->addPermanentWidget(selection_);
+  statusBar()->setSizeGripEnabled(false);
+}
+
+void MainWindow::refresh_status() {
+  const Document* document = current_document();
+  facts_->setVisible(document != nullptr);
+  if (document == nullptr) return selection_->clear();
+  facts_->setText(graph_summary(document->graph()));
+  const auto nodes = document->selection().nodes();
+  if (nodes.empty()) return selection_->setText(tr("nothing selected"));
+  std::int64_t bytes = 0, ns = 0;
+  for (const NodeId node : nodes) {
+    bytes += document->graph().output_bytes(document->graph().node(node));
+    const NodeTiming& timing = document->analysis().simulation.timing(node);
+    ns += timing.end - timing.start;
+  }
+  const QString what =
+      nodes.size() == 1
+          ? to_qstring(document->graph().name(nodes.front()))
+          : tr("%1 nodes")
+                .arg(QString::fromStdString(format_count(static_cast<std::int64_t>(nodes.size()))));
+  selection_->setText(tr("%1: %2 of outputs, %3")
+                          .arg(what, QString::fromStdString(format_bytes(bytes)),
+                               QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6))));
+}
+
+void MainWindow::say(const QString& message) {
+  statusBar()->showMessage(message, kMessageMs);
+}
+
+}  // namespace jointer::desktop

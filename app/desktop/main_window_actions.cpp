@@ -1,0 +1,354 @@
+// Menus of the window and what their entries do.
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QDir>
+#include <QFileDialog>
+#include <QMessageBox>
+#include <QStatusBar>
+#include <QtConcurrentRun>
+#include <algorithm>
+#include <array>
+
+#include "app/desktop/main_window.h"
+#include "core/base/resources.h"
+#include "core/report/export.h"
+#include "views/find/find_bar.h"
+#include "views/palette/command_palette.h"
+#include "views/palette/keys_help.h"
+#include "views/window/open_requests.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+const QString kFirstSample = QStringLiteral("samples/llama_8b_tp2_fsdp2.joint.json.zst");
+
+struct ExportFormat {
+  const char* title;
+  const char* format;
+  const char* suffix;
+  std::string (*write)(const Graph& graph, const Analysis& analysis);
+};
+constexpr std::array kFormats{
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Perfetto Trace..."), "perfetto", ".perfetto.json",
+                 export_perfetto},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Table of Nodes (CSV)..."), "csv", ".csv",
+                 export_csv},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Report (Markdown)..."), "markdown", ".md",
+                 export_markdown},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Graphviz (DOT)..."), "dot", ".dot", export_dot},
+};
+
+// What file dialogs offer, from the readers.
+QString file_filter() {
+  QString all;
+  for (const CaptureReader& reader : capture_readers())
+    all += (all.isEmpty() ? QString() : QStringLiteral(" ")) +
+           QString::fromUtf8(reader.pattern.data(), static_cast<qsizetype>(reader.pattern.size()));
+  return MainWindow::tr("Graphs (%1);;All files (*)").arg(all);
+}
+
+}  // namespace
+
+template <class Slot>
+QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QList<QKeySequence>& keys,
+                                Needs needs, Slot slot) {
+  auto* action = new QAction(text, this);
+  action->setShortcuts(keys);
+  connect(action, &QAction::triggered, this, slot);
+  if (needs == Needs::document) document_actions_.push_back(action);
+  menu->addAction(action);
+  return action;
+}
+
+// --- File ---
+
+void MainWindow::make_file_menu() {
+  QMenu* menu = menus_->addMenu(tr("&File"));
+  add_action(menu, tr("&Open..."), {QKeySequence::Open}, Needs::nothing, &MainWindow::choose_files);
+  add_action(menu, tr("Open &Pair..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O)},
+             Needs::nothing, &MainWindow::choose_pair);
+  add_action(menu, tr("Open &Folder of Logs..."), {}, Needs::nothing, &MainWindow::choose_folder);
+  fill_sample_menu(menu->addMenu(tr("Open &Sample")));
+  recent_menu_ = menu->addMenu(tr("Open &Recent"));
+  menu->addSeparator();
+  add_action(menu, tr("Re&load"), {QKeySequence(Qt::Key_F5)}, Needs::document, [this] {
+    if (DocumentTab* tab = current_tab()) tab->load();
+  });
+  QMenu* exports = menu->addMenu(tr("&Export"));
+  fill_export_menu(exports);
+  menu->addSeparator();
+  add_action(menu, tr("&Close"), {QKeySequence::Close}, Needs::nothing,
+             [this] { close_tab(tabs_->currentIndex()); });
+  add_action(menu, tr("&Quit"), {QKeySequence(Qt::CTRL | Qt::Key_Q)}, Needs::nothing,
+             &QWidget::close);
+}
+
+void MainWindow::fill_recent_menu() {
+  recent_menu_->clear();
+  const QStringList entries = recent_.list();
+  for (const QString& entry : entries) {
+    QAction* action = recent_menu_->addAction(RecentFiles::label(entry));
+    action->setStatusTip(RecentFiles::forward_of(entry));
+    connect(action, &QAction::triggered, this, [this, entry] { open_recent(entry); });
+  }
+  if (!entries.isEmpty()) {
+    recent_menu_->addSeparator();
+    connect(recent_menu_->addAction(tr("Clear List")), &QAction::triggered, &recent_,
+            &RecentFiles::clear);
+  }
+  recent_menu_->setEnabled(!entries.isEmpty());
+  empty_page_->set_recent(entries);
+}
+
+void MainWindow::fill_sample_menu(QMenu* menu) {
+  const QDir folder(QString::fromStdString(find_resource("samples")));
+  for (const QString& name : folder.entryList({QStringLiteral("*.json.zst")}, QDir::Files)) {
+    const QString path = folder.filePath(name);
+    connect(menu->addAction(name.chopped(9)), &QAction::triggered, this,
+            [this, path] { open({.path = path.toStdString()}); });
+  }
+  menu->setEnabled(!menu->isEmpty());
+}
+
+void MainWindow::fill_export_menu(QMenu* menu) {
+  for (const ExportFormat& format : kFormats)
+    add_action(menu, QCoreApplication::translate("MainWindow", format.title), {}, Needs::document,
+               [this, &format] {
+                 export_as(QString::fromLatin1(format.format), QString::fromLatin1(format.suffix));
+               });
+  menu->addSeparator();
+  add_action(menu, tr("Picture of the Window (PNG)..."), {}, Needs::nothing,
+             &MainWindow::save_picture);
+}
+
+void MainWindow::choose_files() {
+  const QStringList paths =
+      QFileDialog::getOpenFileNames(this, tr("Open graphs"), last_folder_, file_filter());
+  if (paths.isEmpty()) return;
+  last_folder_ = QFileInfo(paths.front()).absolutePath();
+  open_all(requests_for(paths));
+}
+
+void MainWindow::choose_pair() {
+  const QString forward =
+      QFileDialog::getOpenFileName(this, tr("Forward graph"), last_folder_, file_filter());
+  if (forward.isEmpty()) return;
+  last_folder_ = QFileInfo(forward).absolutePath();
+  const QString backward = QFileDialog::getOpenFileName(
+      this, tr("Backward graph of %1").arg(QFileInfo(forward).fileName()), last_folder_,
+      file_filter());
+  if (!backward.isEmpty())
+    open({.path = forward.toStdString(), .backward = backward.toStdString()});
+}
+
+void MainWindow::choose_folder() {
+  const QString path =
+      QFileDialog::getExistingDirectory(this, tr("Folder of TORCH_TRACE logs"), last_folder_);
+  if (path.isEmpty()) return;
+  last_folder_ = path;
+  open({.path = path.toStdString()});
+}
+
+void MainWindow::open_sample() {
+  const std::string path = find_resource(kFirstSample.toStdString());
+  if (path.empty()) return say(tr("The samples are not installed with this program."));
+  open({.path = path});
+}
+
+void MainWindow::open_recent(const QString& entry) {
+  open({.path = RecentFiles::forward_of(entry).toStdString(),
+        .backward = RecentFiles::backward_of(entry).toStdString()});
+}
+
+void MainWindow::export_as(const QString& format, const QString& suffix) {
+  const DocumentTab* tab = current_tab();
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Export"), QDir(last_folder_).filePath(tab->document()->title() + suffix),
+      QStringLiteral("*%1").arg(suffix));
+  if (path.isEmpty()) return;
+  last_folder_ = QFileInfo(path).absolutePath();
+  const auto* chosen = std::find_if(kFormats.begin(), kFormats.end(),
+                                    [&](const ExportFormat& f) { return format == f.format; });
+  say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
+  // A trace of a large graph takes a while, and the snapshot never changes.
+  const auto write = [path, snapshot = tab->document()->shared_snapshot(),
+                      to_text = chosen->write] {
+    const auto written =
+        write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
+    return written ? QString() : QString::fromStdString(written.error().message);
+  };
+  QtConcurrent::run(write).then(this, [this, path](const QString& mistake) {
+    if (mistake.isEmpty()) return say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"), mistake, QMessageBox::Ok, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+  });
+}
+
+void MainWindow::save_picture() {
+  // Before the dialog, which would be in it.
+  const QPixmap picture = grab();
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Picture of the window"), QDir(last_folder_).filePath(QStringLiteral("jointer.png")),
+      QStringLiteral("*.png"));
+  if (path.isEmpty()) return;
+  say(picture.save(path) ? tr("Wrote %1").arg(QDir::toNativeSeparators(path))
+                         : tr("%1 could not be written").arg(QDir::toNativeSeparators(path)));
+}
+
+// --- Edit ---
+
+void MainWindow::make_edit_menu() {
+  QMenu* menu = menus_->addMenu(tr("&Edit"));
+  add_action(menu, tr("Copy &Report as Markdown"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)},
+             Needs::document, &MainWindow::copy_report);
+  menu->addSeparator();
+  add_action(menu, tr("&Find..."), {QKeySequence::Find, QKeySequence(Qt::Key_Slash)},
+             Needs::document, &MainWindow::show_find_bar);
+  add_action(menu, tr("&Clear Selection"), {QKeySequence(Qt::Key_Escape)}, Needs::document,
+             &MainWindow::escape);
+}
+
+void MainWindow::copy_report() {
+  const Document* document = current_document();
+  if (document == nullptr) return;
+  QApplication::clipboard()->setText(
+      QString::fromStdString(export_markdown(document->graph(), document->analysis())));
+  say(tr("The report is in the clipboard."));
+}
+
+void MainWindow::show_find_bar() {
+  DocumentTab* tab = current_tab();
+  if (tab == nullptr || tab->document() == nullptr) return;
+  auto* bar = tab->findChild<FindBar*>();
+  if (bar == nullptr) {
+    bar = new FindBar(*tab->document(), tab);
+    tab->insert_bar(bar);
+  }
+  bar->open();
+}
+
+// First what lies over the document, then what is selected in it.
+void MainWindow::escape() {
+  const DocumentTab* tab = current_tab();
+  if (tab == nullptr || tab->document() == nullptr) return;
+  if (auto* bar = tab->findChild<FindBar*>(); bar != nullptr && bar->isVisible()) {
+    bar->hide();
+    tab->timeline()->setFocus();
+    return;
+  }
+  tab->document()->selection().clear();
+  tab->document()->selection().set_stretch(std::nullopt);
+  tab->document()->selection().set_moment(std::nullopt);
+}
+
+// --- View ---
+
+void MainWindow::make_view_menu() {
+  QMenu* menu = menus_->addMenu(tr("&View"));
+  add_action(menu, tr("&Whole Step"), {QKeySequence(Qt::Key_F)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.fit(); }); });
+  add_action(menu, tr("Zoom to &Selection"), {QKeySequence(Qt::Key_Z)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.show_selection(); }); });
+  add_action(menu, tr("Program Order or Estimated &Time"), {QKeySequence(Qt::Key_G)},
+             Needs::document, [this] {
+               with_timeline([](TimelineView& view) {
+                 view.set_axis_kind(view.axis_kind() == AxisKind::program_order
+                                        ? AxisKind::estimated_time
+                                        : AxisKind::program_order);
+               });
+             });
+  menu->addSeparator();
+  panes_menu_ = menu->addMenu(tr("&Panes"));
+  for (PaneDock* dock : docks_) {
+    QAction* toggle = dock->toggleViewAction();
+    toggle->setShortcut(
+        QKeySequence(QStringLiteral("Alt+%1").arg(panes_menu_->actions().size() + 1)));
+    panes_menu_->addAction(toggle);
+    addAction(toggle);
+  }
+  add_action(menu, tr("&Reset Layout"), {}, Needs::document, &MainWindow::place_docks);
+  fill_theme_menu(menu->addMenu(tr("&Theme")));
+}
+
+void MainWindow::fill_theme_menu(QMenu* menu) {
+  auto* group = new QActionGroup(this);
+  const QString chosen =
+      settings_.value(QStringLiteral("theme"), to_string(ThemeChoice::system)).toString();
+  const auto add = [&](const QString& text, ThemeChoice choice) {
+    QAction* action = menu->addAction(text);
+    action->setCheckable(true);
+    action->setChecked(to_string(choice) == chosen);
+    group->addAction(action);
+    connect(action, &QAction::triggered, this, [this, choice] {
+      settings_.setValue(QStringLiteral("theme"), to_string(choice));
+      apply_theme(*qApp, choice);
+    });
+  };
+  add(tr("As the &System"), ThemeChoice::system);
+  add(tr("&Light"), ThemeChoice::light);
+  add(tr("&Dark"), ThemeChoice::dark);
+}
+
+// --- Go ---
+
+void MainWindow::make_go_menu() {
+  QMenu* menu = menus_->addMenu(tr("&Go"));
+  add_action(menu, tr("To the &Peak"), {QKeySequence(Qt::Key_P)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.show_peak(); }); });
+  add_action(menu, tr("&Along the Flow"), {QKeySequence(Qt::Key_BracketRight)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.follow_flow(true); }); });
+  add_action(menu, tr("&Back Along the Flow"), {QKeySequence(Qt::Key_BracketLeft)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.follow_flow(false); }); });
+  add_action(menu, tr("Next &Exposed Collective"), {QKeySequence(Qt::Key_E)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.step_exposed(1); }); });
+  add_action(menu, tr("Previous E&xposed Collective"), {QKeySequence(Qt::SHIFT | Qt::Key_E)},
+             Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.step_exposed(-1); }); });
+  add_action(menu, tr("&Mark This Moment"), {QKeySequence(Qt::Key_M)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.toggle_mark(); }); });
+  menu->addSeparator();
+  const auto go_to_tab = [this](int step) {
+    if (const int n = tabs_->count(); n > 0)
+      tabs_->setCurrentIndex((tabs_->currentIndex() + step + n) % n);
+  };
+  add_action(menu, tr("&Next Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)},
+             Needs::nothing, [go_to_tab] { go_to_tab(1); });
+  add_action(menu, tr("P&revious Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageUp)},
+             Needs::nothing, [go_to_tab] { go_to_tab(-1); });
+}
+
+// --- Help ---
+
+void MainWindow::make_help_menu() {
+  QMenu* menu = menus_->addMenu(tr("&Help"));
+  QAction* palette =
+      add_action(menu, tr("&Commands..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)},
+                 Needs::nothing, &MainWindow::show_palette);
+  add_action(menu, tr("&Keys..."), {QKeySequence(Qt::Key_Question)}, Needs::nothing,
+             &MainWindow::show_keys);
+  menu->addSeparator();
+  add_action(menu, tr("&About Jointer"), {}, Needs::nothing, &MainWindow::show_about);
+
+  search_->setText(
+      tr("Search or command   %1").arg(palette->shortcut().toString(QKeySequence::NativeText)));
+  connect(search_, &QToolButton::clicked, palette, &QAction::trigger);
+}
+
+void MainWindow::show_palette() {}
+void MainWindow::show_keys() {}
+
+void MainWindow::show_about() {
+  QMessageBox::about(
+      this, tr("About Jointer"),
+      tr("<b>Jointer %1</b><p>A workbench for PyTorch joint graphs: where memory peaks, which "
+         "communication is exposed, and what can be done about it.</p><p>Times are estimates from "
+         "device descriptions unless they are marked as measured.</p>")
+          .arg(QApplication::applicationVersion()));
+}
+
+}  // namespace jointer::desktop

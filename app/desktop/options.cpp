@@ -1,0 +1,103 @@
+#include "app/desktop/options.h"
+
+#include <QCommandLineParser>
+#include <QRegularExpression>
+
+#include "views/window/open_requests.h"
+
+namespace jointer::desktop {
+namespace {
+
+Result<QSize> parse_size(const QString& text) {
+  static const QRegularExpression kSize(QStringLiteral("^([0-9]{3,5})x([0-9]{3,5})$"));
+  const auto match = kSize.match(text);
+  if (!match.hasMatch())
+    return fail(Error::Kind::usage, "--size {}: not a size such as 1600x1000", text.toStdString());
+  return QSize(match.captured(1).toInt(), match.captured(2).toInt());
+}
+
+}  // namespace
+
+Result<Options> parse_options(const QStringList& arguments) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(
+      QStringLiteral("A workbench for PyTorch joint graphs: where memory peaks, which "
+                     "communication is exposed."));
+  const QCommandLineOption backward(QStringLiteral("backward"),
+                                    QStringLiteral("The backward half of a partitioned pair."),
+                                    QStringLiteral("FILE"));
+  const QCommandLineOption graph(QStringLiteral("graph"),
+                                 QStringLiteral("Which graph of a log or folder, from 0."),
+                                 QStringLiteral("N"));
+  const QCommandLineOption assume(QStringLiteral("assume"),
+                                  QStringLiteral("Numbers for symbolic sizes: u0=64,u1=32."),
+                                  QStringLiteral("LIST"));
+  const QCommandLineOption device(
+      QStringLiteral("device"),
+      QStringLiteral("What the estimates are for: a100, h100, h200, b200, mi300x, cpu, or a file."),
+      QStringLiteral("DEVICE"));
+  const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("light, dark or system."),
+                                 QStringLiteral("THEME"));
+  const QCommandLineOption picture(QStringLiteral("picture"),
+                                   QStringLiteral("Write a picture of the window and end."),
+                                   QStringLiteral("FILE"));
+  const QCommandLineOption size(QStringLiteral("size"),
+                                QStringLiteral("Size of the window: 1600x1000."),
+                                QStringLiteral("WxH"));
+  const QCommandLineOption first_frame(
+      QStringLiteral("exit-after-first-frame"),
+      QStringLiteral("End when the graph is on screen, and say how long that took."));
+  parser.addOptions({backward, graph, assume, device, theme, picture, size, first_frame});
+  parser.addHelpOption();
+  parser.addVersionOption();
+  parser.addPositionalArgument(QStringLiteral("FILE"),
+                               QStringLiteral("Captures, text of print_readable, TORCH_TRACE logs "
+                                              "or folders."),
+                               QStringLiteral("[FILE...]"));
+  if (!parser.parse(arguments))
+    return fail(Error::Kind::usage, "{}; --help lists the options",
+                parser.errorText().toStdString());
+  if (parser.isSet(QStringLiteral("help"))) parser.showHelp();
+  if (parser.isSet(QStringLiteral("version"))) parser.showVersion();
+
+  Options options;
+  options.analysis.estimator.device = parser.value(device).toStdString();
+  options.picture = parser.value(picture);
+  options.exit_after_first_frame = parser.isSet(first_frame);
+  if (parser.isSet(size)) {
+    JOINTER_TRY(options.size, parse_size(parser.value(size)));
+    options.size_is_given = true;
+  }
+  if (parser.isSet(theme)) {
+    options.theme = views::parse_theme_choice(parser.value(theme));
+    if (!options.theme)
+      return fail(Error::Kind::usage, "--theme {}: not one of light, dark, system",
+                  parser.value(theme).toStdString());
+  }
+  const QStringList files = parser.positionalArguments();
+  if (parser.isSet(backward)) {
+    if (files.size() != 1)
+      return fail(Error::Kind::usage, "--backward needs exactly one FILE, the forward half");
+    options.open = {
+        {.path = files[0].toStdString(), .backward = parser.value(backward).toStdString()}};
+  } else {
+    options.open = views::requests_for(files);
+  }
+  JOINTER_TRY(const Assumptions assumptions,
+              Assumptions::parse(parser.value(assume).toStdString()));
+  std::optional<std::size_t> index;
+  if (parser.isSet(graph)) {
+    bool is_number = false;
+    index = parser.value(graph).toUInt(&is_number);
+    if (!is_number)
+      return fail(Error::Kind::usage, "--graph {}: not a number",
+                  parser.value(graph).toStdString());
+  }
+  for (OpenRequest& request : options.open) {
+    request.assumptions = assumptions;
+    request.index = index;
+  }
+  return options;
+}
+
+}  // namespace jointer::desktop

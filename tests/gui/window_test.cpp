@@ -1,0 +1,473 @@
+// Drives the real window as a person does: files dropped in, keys, the pointer, commands.
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDropEvent>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+
+#include "app/desktop/main_window.h"
+#include "core/base/bytes.h"
+#include "core/base/units.h"
+#include "tests/support/paths.h"
+#include "views/document/node_text.h"
+#include "views/find/find_bar.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/palette/command_palette.h"
+#include "views/tables/alive_pane.h"
+#include "views/tables/operators_pane.h"
+#include "views/window/facts_popup.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::MainWindow;
+
+constexpr int kPatienceMs = 20000;
+
+QString sample(const char* name) {
+  return QString::fromStdString(test::source_path(std::string("resources/samples/") + name));
+}
+const QString kJoint = sample("llama_debug_tp2_fsdp2.joint.json.zst");
+const QString k8b = sample("llama_8b_tp2_fsdp2.joint.json.zst");
+
+}  // namespace
+
+class WindowTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init();
+  void cleanup();
+
+  void empty_window_says_what_to_do();
+  void opens_a_graph_and_shows_its_figures();
+  void drops_open_files();
+  void says_why_a_file_cannot_be_opened();
+  void cancels_reading();
+  void several_documents_keep_their_selections();
+  void keys_work_on_the_timeline();
+  void wheel_zooms_at_the_pointer();
+  void clicks_select_in_every_pane();
+  void drags_select_a_stretch();
+  void finds_nodes();
+  void runs_commands_by_name();
+  void copies_a_report();
+  void changes_what_is_assumed();
+  void reloads_a_changed_file();
+  void remembers_files_and_layout();
+  void changes_theme();
+  void shows_facts();
+
+ private:
+  // Opens a file and waits until it is on screen.
+  DocumentTab* open(const QString& path);
+  // Runs the entry of a menu that has this text, without `&` and dots.
+  void run_action(const QString& text);
+  void drop(const QStringList& paths);
+  // A point in the middle of a node's item.
+  static QPoint point_of(TimelineView& timeline, NodeId node);
+  static NodeId find(const DocumentTab& tab, const char* name) {
+    return tab.document()->graph().find(name);
+  }
+  static NodeId first_collective(const DocumentTab& tab) {
+    return tab.document()->analysis().simulation.collectives().front().start;
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+void WindowTest::init() {
+  folder_ = std::make_unique<QTemporaryDir>();
+  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+  apply_theme(*qApp, ThemeChoice::light);
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{});
+  window_->show();
+  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+}
+
+void WindowTest::cleanup() {
+  window_.reset();
+  settings_.reset();
+}
+
+DocumentTab* WindowTest::open(const QString& path) {
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_->open({.path = path.toStdString()});
+  if (!opened.wait(kPatienceMs)) return nullptr;
+  QTest::qWait(0);
+  return window_->current_tab();
+}
+
+void WindowTest::run_action(const QString& text) {
+  for (QAction* action : window_->findChildren<QAction*>()) {
+    QString name = action->text();
+    if (name.remove(u'&').remove(QStringLiteral("...")) != text) continue;
+    QVERIFY2(action->isEnabled(), qPrintable(text));
+    return action->trigger();
+  }
+  QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
+}
+
+void WindowTest::drop(const QStringList& paths) {
+  QMimeData data;
+  QList<QUrl> urls;
+  for (const QString& path : paths) urls.append(QUrl::fromLocalFile(path));
+  data.setUrls(urls);
+  const QPoint at = window_->rect().center();
+  QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(window_.get(), &enter);
+  QVERIFY(enter.isAccepted());
+  QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(window_.get(), &event);
+  QVERIFY(event.isAccepted());
+}
+
+QPoint WindowTest::point_of(TimelineView& timeline, NodeId node) {
+  const TimelineData& data = timeline.data();
+  const auto extent = data.extent(node);
+  const auto lane = static_cast<std::size_t>(data.lane_of(node));
+  const double x = timeline.axis().to_pixel(static_cast<double>(extent.begin + extent.end) / 2);
+  return {static_cast<int>(x), timeline.layout().lane[lane].center().y()};
+}
+
+void WindowTest::empty_window_says_what_to_do() {
+  auto* page = window_->findChild<EmptyPage*>();
+  QVERIFY(page->isVisible());
+  for (const char* name : {"modules", "operators", "alive", "inspector"})
+    QVERIFY2(!window_->dock(name)->isVisible(), name);
+  // The button opens the sample, and the panes come.
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  for (auto* button : page->findChildren<QPushButton*>())
+    if (button->text().contains(u"sample")) QTest::mouseClick(button, Qt::LeftButton);
+  QVERIFY(opened.wait(kPatienceMs));
+  QVERIFY(!page->isVisible());
+  QVERIFY(window_->dock("inspector")->isVisible());
+}
+
+void WindowTest::opens_a_graph_and_shows_its_figures() {
+  const DocumentTab* tab = open(k8b);
+  QVERIFY(tab != nullptr);
+  QVERIFY(window_->windowTitle().startsWith(tab->document()->title()));
+  const auto* board = window_->findChild<Scoreboard*>();
+  QVERIFY(board != nullptr && board->isVisible());
+  QStringList shown;
+  for (const auto* label : board->findChildren<QLabel*>()) shown << label->text();
+  const Analysis& analysis = tab->document()->analysis();
+  QVERIFY(shown.contains(
+      QString::fromStdString(format_bytes(analysis.memory.peak_bytes()))));
+  QVERIFY(shown.contains(QString::fromStdString(
+      format_ms(static_cast<double>(analysis.simulation.step_ns()) / 1e6))));
+  QVERIFY(window_->findChild<QToolButton*>("facts")->text().startsWith("9,803 nodes"));
+}
+
+void WindowTest::drops_open_files() {
+  // Halves of a pair become one document, whatever their order; another file one of its own.
+  const auto pair = read_bytes(sample("llama_debug_tp2.min_cut.json.zst").toStdString());
+  QVERIFY(pair.has_value());
+  const auto document = QJsonDocument::fromJson(
+      QByteArray(pair->view().data(), static_cast<qsizetype>(pair->view().size())));
+  for (const auto& [half, name] : {std::pair{"forward", "m.fw.json"}, {"backward", "m.bw.json"}}) {
+    QFile file(folder_->filePath(name));
+    QVERIFY(file.open(QFile::WriteOnly));
+    file.write(QJsonDocument(document[half].toObject()).toJson());
+  }
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  drop({folder_->filePath("m.bw.json"), kJoint, folder_->filePath("m.fw.json")});
+  QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
+  QCOMPARE(window_->tab_count(), 2);
+  int pairs = 0;
+  for (const DocumentTab* tab : window_->findChildren<DocumentTab*>())
+    pairs += tab->document()->graph().is_pair() ? 1 : 0;
+  QCOMPARE(pairs, 1);
+}
+
+void WindowTest::says_why_a_file_cannot_be_opened() {
+  const QString path = folder_->filePath("broken.json");
+  QFile file(path);
+  QVERIFY(file.open(QFile::WriteOnly));
+  file.write(R"({"format":"jointer-capture","version":1,"kind":"joint","nodes":[)");
+  file.close();
+  QSignalSpy failed(window_.get(), &MainWindow::open_failed);
+  drop({path});
+  QVERIFY(failed.wait(kPatienceMs));
+  const auto* page = window_->findChild<ErrorPage*>();
+  QVERIFY(page != nullptr && page->isVisible());
+  bool names_the_file = false;
+  for (const auto* label : page->findChildren<QLabel*>())
+    names_the_file |= label->text().contains(path);
+  QVERIFY(names_the_file);
+  // Mended and tried again, it opens in the same tab.
+  QFile::remove(path);
+  QVERIFY(QFile::copy(kJoint, path));
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  for (auto* button : page->findChildren<QPushButton*>())
+    if (button->text() == "Try again") QTest::mouseClick(button, Qt::LeftButton);
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(window_->tab_count(), 1);
+}
+
+void WindowTest::cancels_reading() {
+  window_->open({.path = k8b.toStdString()});
+  auto* page = window_->findChild<LoadingPage*>();
+  QVERIFY(page != nullptr);
+  QElapsedTimer since;
+  since.start();
+  QTest::mouseClick(page->findChild<QPushButton*>(), Qt::LeftButton);
+  QTRY_COMPARE(window_->tab_count(), 0);
+  QVERIFY(since.elapsed() < 100);
+  QVERIFY(window_->findChild<EmptyPage*>()->isVisible());
+}
+
+void WindowTest::several_documents_keep_their_selections() {
+  DocumentTab* first = open(kJoint);
+  const NodeId node = first_collective(*first);
+  first->document()->selection().select(node);
+  DocumentTab* second = open(sample("llama_debug_fsdp2.joint.json.zst"));
+  QCOMPARE(window_->tab_count(), 2);
+  QVERIFY(second->document()->selection().nodes().empty());
+  QTest::keyClick(window_.get(), Qt::Key_PageUp, Qt::ControlModifier);
+  QCOMPARE(window_->current_tab(), first);
+  QCOMPARE(first->document()->selection().current(), node);
+  // Closing the one in front shows the other, with its panes.
+  QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
+  QCOMPARE(window_->tab_count(), 1);
+  QCOMPARE(window_->current_tab(), second);
+  QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
+  QVERIFY(window_->findChild<EmptyPage*>()->isVisible());
+}
+
+void WindowTest::keys_work_on_the_timeline() {
+  DocumentTab* tab = open(k8b);
+  TimelineView* timeline = tab->timeline();
+  timeline->setFocus();
+  const auto span = [timeline] { return timeline->axis().end() - timeline->axis().begin(); };
+  const double whole = span();
+  QTest::keyClick(timeline, Qt::Key_W);
+  QVERIFY(span() < whole);
+  const double begin = timeline->axis().begin();
+  QTest::keyClick(timeline, Qt::Key_D);
+  QVERIFY(timeline->axis().begin() > begin);
+  QTest::keyClick(timeline, Qt::Key_A);
+  QCOMPARE(timeline->axis().begin(), begin);
+  QTest::keyClick(timeline, Qt::Key_F);
+  QCOMPARE(span(), whole);
+
+  QTest::keyClick(timeline, Qt::Key_P);
+  const MemoryTimeline& memory = tab->document()->analysis().memory;
+  QCOMPARE(tab->document()->moment(), memory.peak_index());
+  QCOMPARE(tab->document()->selection().current(), memory.node_at(memory.peak_index()));
+
+  const AxisKind axis = timeline->axis_kind();
+  QTest::keyClick(timeline, Qt::Key_G);
+  QVERIFY(timeline->axis_kind() != axis);
+  QTest::keyClick(timeline, Qt::Key_G);
+  QVERIFY(timeline->axis_kind() == axis);
+
+  // Along a collective to its wait and back.
+  const auto& collective = tab->document()->analysis().simulation.collectives().front();
+  tab->document()->selection().select(collective.start);
+  QTest::keyClick(timeline, Qt::Key_BracketRight);
+  QCOMPARE(tab->document()->selection().current(), collective.wait);
+  QTest::keyClick(timeline, Qt::Key_BracketLeft);
+  QCOMPARE(tab->document()->selection().current(), collective.start);
+
+  // The next one whose time is not hidden.
+  QTest::keyClick(timeline, Qt::Key_E);
+  const NodeId next = tab->document()->selection().current();
+  QVERIFY(next != collective.start);
+  QTest::keyClick(timeline, Qt::Key_E, Qt::ShiftModifier);
+  QCOMPARE(tab->document()->selection().current(), collective.start);
+
+  QTest::keyClick(timeline, Qt::Key_Escape);
+  QVERIFY(tab->document()->selection().nodes().empty());
+}
+
+void WindowTest::wheel_zooms_at_the_pointer() {
+  DocumentTab* tab = open(k8b);
+  TimelineView* timeline = tab->timeline();
+  const QPoint at(timeline->layout().left() + timeline->layout().width() / 3,
+                  timeline->layout().memory.center().y());
+  const double under = timeline->axis().to_position(at.x());
+  const QPointF global = timeline->viewport()->mapToGlobal(QPointF(at));
+  QWheelEvent wheel(at, global, {}, {0, 240}, Qt::NoButton, Qt::ControlModifier, Qt::NoScrollPhase,
+                    false);
+  QApplication::sendEvent(timeline->viewport(), &wheel);
+  QVERIFY(!timeline->axis().shows_all());
+  const double off = timeline->axis().to_position(at.x()) - under;
+  QVERIFY(std::abs(off) * timeline->axis().width() <
+          timeline->axis().end() - timeline->axis().begin());
+}
+
+void WindowTest::clicks_select_in_every_pane() {
+  DocumentTab* tab = open(kJoint);
+  TimelineView* timeline = tab->timeline();
+  timeline->set_axis_kind(AxisKind::program_order);
+  const NodeId node = first_collective(*tab);
+  QTest::mouseClick(timeline->viewport(), Qt::LeftButton, {}, point_of(*timeline, node));
+  QVERIFY(tab->document()->selection().contains(node));
+  QVERIFY(tab->document()->selection().moment().has_value());
+
+  // The inspector shows what was clicked.
+  tab->document()->selection().select(node);
+  auto* inspector = qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
+  QVERIFY(inspector != nullptr);
+  const QString name = to_qstring(tab->document()->graph().name(node));
+  QTRY_VERIFY(inspector->page().toPlainText().contains(name));
+
+  // The moment is what Alive now shows.
+  auto* alive = qobject_cast<AlivePane*>(window_->dock("alive")->pane());
+  QVERIFY(alive != nullptr);
+  const QPoint curve(timeline->layout().left() + timeline->layout().width() / 2,
+                     timeline->layout().memory.center().y());
+  QTest::mouseClick(timeline->viewport(), Qt::LeftButton, {}, curve);
+  const std::int64_t bytes =
+      tab->document()->analysis().memory.profile()[tab->document()->moment()];
+  const auto says_bytes = [&] {
+    for (const auto* label : alive->findChildren<QLabel*>())
+      if (label->text().contains(QString::fromStdString(format_bytes(bytes)))) return true;
+    return false;
+  };
+  QTRY_VERIFY(says_bytes());
+}
+
+void WindowTest::drags_select_a_stretch() {
+  DocumentTab* tab = open(kJoint);
+  TimelineView* timeline = tab->timeline();
+  const int y = timeline->layout().memory.center().y();
+  const QPoint from(timeline->layout().left() + 100, y), to(from.x() + 200, y);
+  QTest::mousePress(timeline->viewport(), Qt::LeftButton, {}, from);
+  QTest::mouseMove(timeline->viewport(), (from + to) / 2);
+  QTest::mouseMove(timeline->viewport(), to);
+  QTest::mouseRelease(timeline->viewport(), Qt::LeftButton, {}, to);
+  const auto stretch = tab->document()->selection().stretch();
+  QVERIFY(stretch.has_value());
+  QVERIFY(stretch->last > stretch->first);
+  QTest::keyClick(timeline, Qt::Key_Escape);
+  QVERIFY(!tab->document()->selection().stretch());
+}
+
+void WindowTest::finds_nodes() {
+  DocumentTab* tab = open(kJoint);
+  QTest::keyClick(tab->timeline(), Qt::Key_Slash);
+  auto* bar = tab->findChild<FindBar*>();
+  QVERIFY(bar != nullptr && bar->isVisible());
+  auto* line = bar->findChild<QLineEdit*>();
+  QTRY_VERIFY(line->hasFocus());
+  QTest::keyClicks(line, "op:wait_tensor");
+  QTest::keyClick(line, Qt::Key_Return);
+  const NodeId first = tab->document()->selection().current();
+  QVERIFY(first);
+  QVERIFY(tab->document()->graph().is_wait(tab->document()->graph().node(first)));
+  QTest::keyClick(line, Qt::Key_Return);
+  QVERIFY(tab->document()->selection().current() != first);
+  QTest::keyClick(line, Qt::Key_Escape);
+  QVERIFY(!bar->isVisible());
+  QVERIFY(tab->document()->selection().current());
+}
+
+void WindowTest::runs_commands_by_name() {
+  DocumentTab* tab = open(kJoint);
+  QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  auto* palette = window_->findChild<CommandPalette*>();
+  QVERIFY(palette != nullptr && palette->isVisible());
+  auto* line = palette->findChild<QLineEdit*>();
+  QTest::keyClicks(line, "to the peak");
+  QTest::keyClick(line, Qt::Key_Return);
+  QTRY_VERIFY(tab->document()->selection().moment().has_value());
+  QCOMPARE(tab->document()->moment(), tab->document()->analysis().memory.peak_index());
+}
+
+void WindowTest::copies_a_report() {
+  const DocumentTab* tab = open(kJoint);
+  run_action("Copy Report as Markdown");
+  const QString text = QApplication::clipboard()->text();
+  QVERIFY(text.contains(tab->document()->title()));
+  QVERIFY(text.contains("|"));
+}
+
+void WindowTest::changes_what_is_assumed() {
+  DocumentTab* tab = open(k8b);
+  const std::int64_t before = tab->document()->analysis().memory.peak_bytes();
+  const std::int64_t h100 = tab->document()->analysis().simulation.step_ns();
+  auto* board = window_->findChild<Scoreboard*>();
+  QSignalSpy changed(tab->document(), &Document::changed);
+  for (auto* box : board->findChildren<QComboBox*>()) {
+    if (box->accessibleName() != "Optimizer state") continue;
+    box->setFocus();
+    QTest::keyClick(box, Qt::Key_Down);
+  }
+  QVERIFY(changed.wait(kPatienceMs));
+  QVERIFY(tab->document()->analysis().memory.peak_bytes() > before);
+  for (auto* box : board->findChildren<QComboBox*>()) {
+    if (box->accessibleName() != "Device") continue;
+    box->setFocus();
+    QTest::keyClicks(box, "NVIDIA B200");
+  }
+  QTRY_VERIFY(tab->document()->analysis().simulation.step_ns() < h100);
+}
+
+void WindowTest::reloads_a_changed_file() {
+  const QString path = folder_->filePath("graph.json.zst");
+  QVERIFY(QFile::copy(kJoint, path));
+  DocumentTab* tab = open(path);
+  const std::size_t nodes = tab->document()->graph().node_count();
+  QFile::remove(path);
+  QVERIFY(QFile::copy(sample("llama_debug_fsdp2.joint.json.zst"), path));
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  QTest::keyClick(window_.get(), Qt::Key_F5);
+  QVERIFY(opened.wait(kPatienceMs));
+  QVERIFY(tab->document()->graph().node_count() != nodes);
+  // A file that is gone costs nothing that is on screen.
+  QFile::remove(path);
+  QSignalSpy failed(window_.get(), &MainWindow::open_failed);
+  QTest::keyClick(window_.get(), Qt::Key_F5);
+  QVERIFY(failed.wait(kPatienceMs));
+  QVERIFY(tab->document() != nullptr && tab->timeline()->isVisible());
+}
+
+void WindowTest::remembers_files_and_layout() {
+  QVERIFY(open(kJoint) != nullptr);
+  window_->dock("alive")->close();
+  window_->close();
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{});
+  window_->show();
+  QCOMPARE(RecentFiles(*settings_).list().value(0), QFileInfo(kJoint).absoluteFilePath());
+  QVERIFY(open(kJoint) != nullptr);
+  QVERIFY(!window_->dock("alive")->isVisible());
+  QVERIFY(window_->dock("inspector")->isVisible());
+  run_action("Reset Layout");
+  QVERIFY(window_->dock("alive")->isVisible());
+}
+
+void WindowTest::changes_theme() {
+  QVERIFY(open(kJoint) != nullptr);
+  run_action("Dark");
+  QVERIFY(QApplication::palette().color(QPalette::Window).lightness() < 128);
+  run_action("Light");
+  QVERIFY(QApplication::palette().color(QPalette::Window).lightness() > 128);
+  QCOMPARE(settings_->value("theme").toString(), "light");
+}
+
+void WindowTest::shows_facts() {
+  QVERIFY(open(kJoint) != nullptr);
+  QTest::mouseClick(window_->findChild<QToolButton*>("facts"), Qt::LeftButton);
+  auto* popup = window_->findChild<FactsPopup*>();
+  QVERIFY(popup != nullptr && popup->isVisible());
+  popup->close();
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::WindowTest)
+#include "window_test.moc"

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <QLabel>
+#include <QToolButton>
+#include <QWidget>
+
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::views {
+
+// The strip over a timeline: which axis, which part of it is on screen, zoom.
+class TimelineBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimelineBar(TimelineView& timeline, QWidget* parent = nullptr);
+
+ private:
+  QToolButton* add_axis(const QString& text, AxisKind kind, const QString& tip);
+  QToolButton* add_button(const QString& text, const QString& tip);
+  void show_axis(AxisKind kind);
+
+  TimelineView& timeline_;
+  QToolButton* program_order_ = nullptr;
+  QToolButton* estimated_time_ = nullptr;
+  QLabel* range_ = nullptr;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,45 @@
+#include "views/window/document_stack.h"
+
+namespace jointer::views {
+
+DocumentStack::DocumentStack(Make make, QWidget* parent)
+    : QStackedWidget(parent), make_(std::move(make)) {
+  empty_ = new QWidget(this);
+  addWidget(empty_);
+}
+
+void DocumentStack::show_document(Document* document) {
+  document_ = document;
+  if (QWidget* widget = document == nullptr ? empty_ : widgets_.value(document))
+    setCurrentWidget(widget);
+  else if (isVisible())
+    make_widget();
+  else
+    setCurrentWidget(empty_);
+}
+
+QWidget* DocumentStack::shown() const {
+  return currentWidget() == empty_ ? nullptr : currentWidget();
+}
+
+void DocumentStack::showEvent(QShowEvent* event) {
+  make_widget();
+  QStackedWidget::showEvent(event);
+}
+
+void DocumentStack::make_widget() {
+  if (document_ == nullptr) return;
+  if (!widgets_.contains(document_)) {
+    QWidget* widget = make_(*document_);
+    widgets_.insert(document_, widget);
+    addWidget(widget);
+    // A widget never outlives what it shows.
+    connect(document_, &QObject::destroyed, widget, [this, document = document_] {
+      if (document_ == document) document_ = nullptr;
+      delete widgets_.take(document);
+    });
+  }
+  setCurrentWidget(widgets_.value(document_));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,89 @@
+#include "views/window/document_tab.h"
+
+#include <QFileInfo>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "views/timeline/timeline_bar.h"
+
+namespace jointer::views {
+
+DocumentTab::DocumentTab(OpenRequest request, AnalysisOptions options, QWidget* parent)
+    : QWidget(parent), request_(std::move(request)), options_(std::move(options)) {
+  stack_ = new QStackedLayout(this);
+}
+
+// The page goes before the document it shows.
+DocumentTab::~DocumentTab() {
+  delete page_;
+}
+
+void DocumentTab::load() {
+  delete loader_;
+  loader_ = new Loader(request_, document_ ? document_->analysis().options : options_, this);
+  connect(loader_, &Loader::loaded, this, &DocumentTab::show_graph);
+  connect(loader_, &Loader::failed, this, &DocumentTab::show_error);
+  connect(loader_, &Loader::cancelled, this, &DocumentTab::cancelled);
+  if (!document_) {
+    auto* page = new LoadingPage(title(), this);
+    connect(loader_, &Loader::progressed, page, &LoadingPage::show_progress);
+    connect(page, &LoadingPage::cancel_requested, loader_, &Loader::cancel);
+    show_page(page);
+  }
+  loader_->start();
+}
+
+QString DocumentTab::title() const {
+  if (document_) return document_->title();
+  const auto name = [](const std::string& path) {
+    return path == "-" ? tr("standard input") : QFileInfo(QString::fromStdString(path)).fileName();
+  };
+  if (request_.backward.empty()) return name(request_.path);
+  return tr("%1 + %2").arg(name(request_.path), name(request_.backward));
+}
+
+void DocumentTab::insert_bar(QWidget* bar) {
+  if (auto* column = qobject_cast<QVBoxLayout*>(page_->layout())) column->insertWidget(0, bar);
+}
+
+void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
+  loader_->deleteLater();
+  loader_ = nullptr;
+  delete std::exchange(page_, nullptr);
+  // Panes still look at the old document while they hear of the new one.
+  const std::unique_ptr<Document> old =
+      std::exchange(document_, std::make_unique<Document>(request_, snapshot));
+  auto* page = new QWidget(this);
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  timeline_ = new TimelineView(*document_, page);
+  column->addWidget(new TimelineBar(*timeline_, page));
+  column->addWidget(timeline_, 1);
+  show_page(page);
+  timeline_->setFocus();
+  emit ready();
+}
+
+void DocumentTab::show_error(const Error& error) {
+  loader_->deleteLater();
+  loader_ = nullptr;
+  if (!document_) {
+    auto* page = new ErrorPage(title(), QString::fromStdString(error.message), this);
+    connect(page, &ErrorPage::retry_requested, this, &DocumentTab::load);
+    connect(page, &ErrorPage::open_requested, this, &DocumentTab::open_requested);
+    show_page(page);
+  }
+  emit failed(error);
+}
+
+void DocumentTab::show_page(QWidget* page) {
+  timeline_ = page->findChild<TimelineView*>();
+  stack_->addWidget(page);
+  stack_->setCurrentWidget(page);
+  // A button of the old page may have led here.
+  if (page_ != nullptr) page_->deleteLater();
+  page_ = page;
+}
+
+}  // namespace jointer::views

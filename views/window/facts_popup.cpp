@@ -1,0 +1,99 @@
+#include "views/window/facts_popup.h"
+
+#include <QGuiApplication>
+#include <QLabel>
+#include <QScreen>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+
+#include "core/base/units.h"
+#include "views/document/node_text.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kWidth = 560;
+constexpr int kMostHeight = 360;
+constexpr std::array kKinds{Fact::Kind::warning, Fact::Kind::assumed, Fact::Kind::derived};
+
+qsizetype count(const Graph& graph, Fact::Kind kind) {
+  return std::count_if(graph.facts().begin(), graph.facts().end(),
+                       [kind](const Fact& fact) { return fact.kind == kind; });
+}
+
+QString count_text(qsizetype n, const char* one, const char* many) {
+  return QStringLiteral("%1 %2").arg(n).arg(
+      QCoreApplication::translate("Facts", n == 1 ? one : many));
+}
+
+QString heading(Fact::Kind kind) {
+  switch (kind) {
+    case Fact::Kind::warning:
+      return FactsPopup::tr("Warnings");
+    case Fact::Kind::assumed:
+      return FactsPopup::tr("Assumed");
+    case Fact::Kind::derived:
+      return FactsPopup::tr("Derived, for the capture does not say it");
+  }
+  return {};
+}
+
+}  // namespace
+
+bool has_warning(const Graph& graph) {
+  return count(graph, Fact::Kind::warning) > 0;
+}
+
+QString graph_summary(const Graph& graph) {
+  QStringList parts{QStringLiteral("%1 nodes")
+                        .arg(QString::fromStdString(
+                            format_count(static_cast<std::int64_t>(graph.node_count()))))};
+  if (const auto n = count(graph, Fact::Kind::derived); n > 0)
+    parts << count_text(n, "derived fact", "derived facts");
+  if (const auto n = count(graph, Fact::Kind::assumed); n > 0)
+    parts << count_text(n, "assumption", "assumptions");
+  if (const auto n = count(graph, Fact::Kind::warning); n > 0)
+    parts << count_text(n, "warning", "warnings");
+  return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+FactsPopup::FactsPopup(const Graph& graph, QWidget* parent) : QFrame(parent, Qt::Popup) {
+  setAttribute(Qt::WA_DeleteOnClose);
+  setFrameShape(QFrame::StyledPanel);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(1, 1, 1, 1);
+  auto* text = new QTextBrowser(this);
+  text->setFrameShape(QFrame::NoFrame);
+  QString html;
+  for (const Fact::Kind kind : kKinds) {
+    if (count(graph, kind) == 0) continue;
+    const QColor color = kind == Fact::Kind::warning ? Theme::of(palette()).warning
+                                                     : Theme::of(palette()).muted_text;
+    html += QStringLiteral("<p style='color:%1; margin-bottom:2px'>%2</p><ul style='margin:0'>")
+                .arg(color.name(), heading(kind));
+    for (const Fact& fact : graph.facts())
+      if (fact.kind == kind)
+        html += QStringLiteral("<li>%1</li>").arg(to_qstring(fact.text).toHtmlEscaped());
+    html += QStringLiteral("</ul>");
+  }
+  if (html.isEmpty()) html = tr("<p>Everything shown was in the capture.</p>");
+  text->setHtml(html);
+  column->addWidget(text);
+  text->document()->setTextWidth(kWidth - 24);
+  resize(kWidth, std::min(static_cast<int>(text->document()->size().height()) + 16, kMostHeight));
+}
+
+void FactsPopup::show_above(const QWidget& anchor) {
+  QPoint at = anchor.mapToGlobal(QPoint(0, -height()));
+  const QRect screen = anchor.screen()->availableGeometry();
+  at.setX(std::clamp(at.x(), screen.left(), std::max(screen.left(), screen.right() - width())));
+  at.setY(std::max(at.y(), screen.top()));
+  move(at);
+  show();
+  setFocus();
+}
+
+}  // namespace jointer::views

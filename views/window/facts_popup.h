@@ -1,0 +1,23 @@
+#pragma once
+
+#include <QFrame>
+
+#include "core/graph/graph.h"
+
+namespace jointer::views {
+
+// "10,944 nodes · 5 derived facts · 1 warning"
+QString graph_summary(const Graph& graph);
+[[nodiscard]] bool has_warning(const Graph& graph);
+
+// What was derived, assumed or looks wrong in a graph, warnings first. A popup: a click elsewhere
+// or Esc closes it.
+class FactsPopup : public QFrame {
+  Q_OBJECT
+ public:
+  explicit FactsPopup(const Graph& graph, QWidget* parent = nullptr);
+  // Above the widget, within the screen.
+  void show_above(const QWidget& anchor);
+};
+
+}  // namespace jointer::views
