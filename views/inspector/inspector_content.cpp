@@ -254,8 +254,10 @@ class Describer {
                       .provenance = Provenance::estimated,
                       .note = words("Time in which the compute stream waits for it.")});
     if (!reason.isEmpty())
-      s.rows.push_back(
-          {.label = words("because"), .value = reason, .provenance = Provenance::estimated});
+      s.rows.push_back({.label = words("because"),
+                        .value = reason,
+                        .provenance = Provenance::computed,
+                        .note = words("From the simulated step.")});
     if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(words("wait"), {{c.wait}}));
   }

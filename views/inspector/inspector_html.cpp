@@ -20,15 +20,6 @@ QString code(const QString& html) {
   return QStringLiteral("<span class=\"code\">%1</span>").arg(html);
 }
 
-// Lets a long name break where a person would break it.
-QString breakable(const QString& text) {
-  QString html = text.toHtmlEscaped();
-  const QString gap(QChar(0x200B));
-  html.replace(u'.', u'.' + gap);
-  html.replace(u'_', u'_' + gap);
-  return html;
-}
-
 QString value_html(const InspectorRow& row, const Graph& graph, int section, int index) {
   QStringList parts;
   if (!row.value.isEmpty())
@@ -51,14 +42,15 @@ QString row_html(const InspectorRow& row, const Graph& graph, int section, int i
       row.provenance == Provenance::estimated || row.provenance == Provenance::assumed;
   const QString sign = is_estimate ? QStringLiteral("<span class=\"muted\">≈ </span>") : QString();
   return QStringLiteral(
-             "<tr><td class=\"label\">%1</td><td><span title=\"%2\">%3%4</span></td></tr>")
+             "<tr><td class=\"label\" width=\"104\">%1</td><td><span "
+             "title=\"%2\">%3%4</span></td></tr>")
       .arg(row.label.toHtmlEscaped(), tip.toHtmlEscaped(), sign,
            value_html(row, graph, section, index));
 }
 
 QString frame_html(const SourceLine& frame, const QStringList& roots, bool with_source) {
   QString html = QStringLiteral("<p class=\"frame\">%1 <span class=\"muted\">%2</span></p>")
-                     .arg(code(breakable(frame.file) + u':' + QString::number(frame.line)),
+                     .arg(code(frame.file.toHtmlEscaped() + u':' + QString::number(frame.line)),
                           frame.function.toHtmlEscaped());
   const auto excerpt = with_source ? read_excerpt(frame.file, frame.line, roots) : std::nullopt;
   if (!excerpt) {
@@ -102,10 +94,10 @@ QString style(const Theme& theme, int font_px) {
 QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
                        const QStringList& roots, int font_px) {
   QString html = style(theme, font_px);
-  html += QStringLiteral("<h2>%1</h2>").arg(code(breakable(content.title)));
+  html += QStringLiteral("<h2>%1</h2>").arg(code(content.title.toHtmlEscaped()));
   if (!content.subtitle.isEmpty())
     html += QStringLiteral("<p class=\"muted\" style=\"margin: 0\">%1</p>")
-                .arg(code(breakable(content.subtitle)));
+                .arg(code(content.subtitle.toHtmlEscaped()));
   for (std::size_t s = 0; s < content.sections.size(); ++s) {
     const InspectorSection& section = content.sections[s];
     html +=

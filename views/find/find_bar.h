@@ -1,0 +1,70 @@
+#pragma once
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QWidget>
+#include <memory>
+
+#include "views/document/document.h"
+#include "views/find/node_search.h"
+
+namespace jointer::views {
+
+// Finds nodes as one types and walks over them: Enter and Shift+Enter, F3 and Shift+F3, Up and Down
+// for what was looked for before, Esc closes. The node at hand is the document's selected one.
+class FindBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FindBar(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] QLineEdit& edit() { return *edit_; }
+  // In program order.
+  [[nodiscard]] const std::vector<NodeId>& matches() const { return matches_; }
+  // "3 of 217", or what is wrong with the query.
+  [[nodiscard]] QString status() const { return status_->text(); }
+  // Newest first; kept by whoever owns the bar.
+  [[nodiscard]] const QStringList& history() const { return history_; }
+  void set_history(const QStringList& history) { history_ = history; }
+
+ public slots:
+  // Shows the bar, with the text selected, and takes the keyboard.
+  void open();
+  void find(const QString& query);
+  void next();
+  void previous();
+  void select_all();
+  void close_bar();
+
+ signals:
+  // The bar has hidden itself: the keyboard should go back to the view.
+  void closed();
+  void history_changed();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void search();
+  void walk(int direction);
+  void show_status();
+  void keep_in_history();
+  void recall(int direction);
+  QToolButton* add_button(const QString& text, const QString& tip);
+
+  Document& document_;
+  QLineEdit* edit_ = nullptr;
+  QLabel* status_ = nullptr;
+  QToolButton *previous_ = nullptr, *next_ = nullptr, *all_ = nullptr;
+  std::unique_ptr<NodeSearch> search_;  // of the snapshot it was made for
+  SnapshotPtr searched_;
+  std::vector<NodeId> matches_;
+  QString error_;
+  NodeId anchor_;  // where typing began
+  QStringList history_;
+  int recalled_ = -1;
+  bool is_walking_ = false;
+};
+
+}  // namespace jointer::views

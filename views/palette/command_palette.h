@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QPointer>
+
+#include "views/palette/palette_model.h"
+
+namespace jointer::views {
+
+// A popup over its parent: type some letters of a command, or `@` and a node or module; Up, Down,
+// Page Up and Page Down move, Enter does it, Esc closes. Actions run after the popup has closed.
+class CommandPalette : public QFrame {
+  Q_OBJECT
+ public:
+  explicit CommandPalette(QWidget* parent = nullptr);
+
+  // Offered from now on; see PaletteModel.
+  void set_actions(const QList<QAction*>& actions) { model_->set_actions(actions); }
+  void set_document(Document* document);
+
+  [[nodiscard]] QLineEdit& edit() { return *edit_; }
+  [[nodiscard]] QListView& list() { return *list_; }
+  [[nodiscard]] PaletteModel& model() { return *model_; }
+
+ public slots:
+  // Shows it at the top of the parent's window, with that text.
+  void open(const QString& text = {});
+
+ signals:
+  // A node or a module was chosen and is selected now: the first of its nodes.
+  void node_chosen(jointer::NodeId node);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void update_rows(const QString& text);
+  void choose(const QModelIndex& index);
+  void move_current(int by);
+
+  PaletteModel* model_;
+  QPointer<Document> document_;
+  QLineEdit* edit_ = nullptr;
+  QListView* list_ = nullptr;
+  QLabel* hint_ = nullptr;
+};
+
+}  // namespace jointer::views

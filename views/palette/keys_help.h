@@ -1,0 +1,44 @@
+#pragma once
+
+#include <QAction>
+#include <QDialog>
+#include <QLineEdit>
+#include <QList>
+#include <QString>
+#include <QTextBrowser>
+
+namespace jointer::views {
+
+// What keys or the pointer do, under one heading.
+struct KeysGroup {
+  struct Row {
+    QString keys, what;
+  };
+  QString title;
+  QList<Row> rows;
+};
+
+// The shortcuts of actions; those without one are left out.
+KeysGroup keys_of(const QString& title, const QList<QAction*>& actions);
+
+// A page of keys by group, with a line to filter it.
+class KeysHelp : public QDialog {
+  Q_OBJECT
+ public:
+  explicit KeysHelp(QList<KeysGroup> groups, QWidget* parent = nullptr);
+
+  [[nodiscard]] QLineEdit& filter_edit() { return *filter_; }
+  [[nodiscard]] QString shown_text() const { return page_->toPlainText(); }
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void show_groups();
+
+  QList<KeysGroup> groups_;
+  QLineEdit* filter_ = nullptr;
+  QTextBrowser* page_ = nullptr;
+};
+
+}  // namespace jointer::views
