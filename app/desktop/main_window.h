@@ -11,6 +11,7 @@
 #include <functional>
 #include <vector>
 
+#include "views/palette/command_palette.h"
 #include "views/theme/theme_choice.h"
 #include "views/window/document_tab.h"
 #include "views/window/pages.h"
@@ -108,6 +109,7 @@ class MainWindow : public QMainWindow {
   AnalysisOptions analysis_;
   views::RecentFiles recent_;
   QMenuBar* menus_ = nullptr;
+  views::CommandPalette* palette_ = nullptr;
   QToolButton* search_ = nullptr;
   QTabBar* tabs_ = nullptr;  // one a DocumentTab, which is its data
   views::DocumentStack* scoreboards_ = nullptr;

@@ -24,6 +24,7 @@ namespace {
 
 using namespace views;
 
+const QString kFindHistory = QStringLiteral("find/history");
 const QString kFirstSample = QStringLiteral("samples/llama_8b_tp2_fsdp2.joint.json.zst");
 
 struct ExportFormat {
@@ -81,7 +82,7 @@ void MainWindow::make_file_menu() {
   QMenu* exports = menu->addMenu(tr("&Export"));
   fill_export_menu(exports);
   menu->addSeparator();
-  add_action(menu, tr("&Close"), {QKeySequence::Close}, Needs::nothing,
+  add_action(menu, tr("&Close"), {QKeySequence(Qt::CTRL | Qt::Key_W)}, Needs::nothing,
              [this] { close_tab(tabs_->currentIndex()); });
   add_action(menu, tr("&Quit"), {QKeySequence(Qt::CTRL | Qt::Key_Q)}, Needs::nothing,
              &QWidget::close);
@@ -227,6 +228,10 @@ void MainWindow::show_find_bar() {
   auto* bar = tab->findChild<FindBar*>();
   if (bar == nullptr) {
     bar = new FindBar(*tab->document(), tab);
+    bar->set_history(settings_.value(kFindHistory).toStringList());
+    connect(bar, &FindBar::history_changed, this,
+            [this, bar] { settings_.setValue(kFindHistory, bar->history()); });
+    connect(bar, &FindBar::closed, tab->timeline(), qOverload<>(&QWidget::setFocus));
     tab->insert_bar(bar);
   }
   bar->open();
@@ -237,8 +242,7 @@ void MainWindow::escape() {
   const DocumentTab* tab = current_tab();
   if (tab == nullptr || tab->document() == nullptr) return;
   if (auto* bar = tab->findChild<FindBar*>(); bar != nullptr && bar->isVisible()) {
-    bar->hide();
-    tab->timeline()->setFocus();
+    bar->close_bar();
     return;
   }
   tab->document()->selection().clear();
@@ -339,8 +343,28 @@ void MainWindow::make_help_menu() {
   connect(search_, &QToolButton::clicked, palette, &QAction::trigger);
 }
 
-void MainWindow::show_palette() {}
-void MainWindow::show_keys() {}
+void MainWindow::show_palette() {
+  if (palette_ == nullptr) {
+    palette_ = new CommandPalette(this);
+    connect(palette_, &CommandPalette::node_chosen, this, [this](NodeId /*node*/) {
+      with_timeline([](TimelineView& view) { view.show_selection(); });
+    });
+  }
+  palette_->set_actions(findChildren<QAction*>());
+  palette_->set_document(current_document());
+  palette_->open();
+}
+
+void MainWindow::show_keys() {
+  QList<KeysGroup> groups;
+  for (const QAction* menu : menus_->actions())
+    groups.append(keys_of(menu->text().remove(u'&'), menu->menu()->actions()));
+  groups.append(keys_of(tr("Panes"), panes_menu_->actions()));
+  groups.append(TimelineView::keys());
+  auto* help = new KeysHelp(groups, this);
+  help->setAttribute(Qt::WA_DeleteOnClose);
+  help->show();
+}
 
 void MainWindow::show_about() {
   QMessageBox::about(

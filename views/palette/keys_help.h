@@ -7,16 +7,9 @@
 #include <QString>
 #include <QTextBrowser>
 
-namespace jointer::views {
+#include "views/palette/keys_group.h"
 
-// What keys or the pointer do, under one heading.
-struct KeysGroup {
-  struct Row {
-    QString keys, what;
-  };
-  QString title;
-  QList<Row> rows;
-};
+namespace jointer::views {
 
 // The shortcuts of actions; those without one are left out.
 KeysGroup keys_of(const QString& title, const QList<QAction*>& actions);

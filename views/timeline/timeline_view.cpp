@@ -229,6 +229,21 @@ void TimelineView::select_and_reveal(NodeId node) {
   refresh();
 }
 
+KeysGroup TimelineView::keys() {
+  return {.title = tr("Timeline"),
+          .rows = {{tr("W, S"), tr("Zoom in and out")},
+                   {tr("A, D, Home, End"), tr("Move left and right, to the start, to the end")},
+                   {tr("Left, Right"), tr("The neighbour in the lane")},
+                   {tr("Click"), tr("Select a node, or the moment under the pointer")},
+                   {tr("Ctrl+click"), tr("Add to the selection, or take from it")},
+                   {tr("Double click"), tr("Zoom to what is under the pointer")},
+                   {tr("Drag"), tr("Select a stretch and see its totals")},
+                   {tr("Middle button, Space+drag"), tr("Move")},
+                   {tr("Wheel"), tr("Move")},
+                   {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
+                   {tr("Shift+wheel"), tr("Scroll the lanes where they do not fit")}}};
+}
+
 // --- Events ---
 
 bool TimelineView::viewportEvent(QEvent* event) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "views/document/document.h"
+#include "views/palette/keys_group.h"
 #include "views/timeline/axis_view.h"
 #include "views/timeline/lane_track.h"
 #include "views/timeline/memory_track.h"
@@ -31,6 +32,8 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
   // Time that the last frame took to paint, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
+  // What its keys and the pointer do, for a page of help.
+  [[nodiscard]] static KeysGroup keys();
   // What part of the step is on screen: "120 ms to 180 ms".
   [[nodiscard]] QString range_text() const;
 
