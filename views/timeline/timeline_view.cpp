@@ -31,7 +31,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   setMinimumSize(320, 240);
   connect(&document_, &Document::changed, this, &TimelineView::take_document);
   Selection& selection = document_.selection();
-  connect(&selection, &Selection::nodes_changed, this, &TimelineView::refresh);
+  connect(&selection, &Selection::nodes_changed, this, &TimelineView::follow_selection);
   connect(&selection, &Selection::moment_changed, this, &TimelineView::refresh);
   connect(&selection, &Selection::stretch_changed, this, &TimelineView::refresh);
   axis_.set_length(data().length());
@@ -224,8 +224,17 @@ void TimelineView::toggle_mark() {
 void TimelineView::select_and_reveal(NodeId node) {
   document_.selection().select(node);
   if (const auto moment = document_.moment_of(node)) document_.selection().set_moment(moment);
-  const auto extent = data().extent(node);
-  axis_.reveal(static_cast<double>(extent.begin), static_cast<double>(extent.end));
+}
+
+// A node that was selected anywhere comes into view, with as little motion as possible. Several
+// stay where they are: there is no one place to go to.
+void TimelineView::follow_selection() {
+  const auto nodes = document_.selection().nodes();
+  if (nodes.size() == 1 && drag_ == Drag::none) {
+    const auto extent = data().extent(nodes.front());
+    if (extent.end > extent.begin)
+      axis_.reveal(static_cast<double>(extent.begin), static_cast<double>(extent.end));
+  }
   refresh();
 }
 

@@ -119,6 +119,7 @@ class TimelineView : public QAbstractScrollArea {
   void drag_area(QPoint to);
   void move_overview(int x);
   void select_and_reveal(NodeId node);
+  void follow_selection();
   void drop_hover();
 
   Document& document_;
