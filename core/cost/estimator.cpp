@@ -1,7 +1,9 @@
 #include "core/cost/estimator.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "core/cost/roofline.h"
 #include "core/cost/simple.h"
@@ -86,8 +88,15 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
 }
 
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {
+  // However slow a device is said to be, sums over the graph fit 64 bits.
+  const auto nodes = static_cast<std::int64_t>(graph.node_count());
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / (4 * (nodes + 1));
   std::vector<NodeCost> costs(graph.node_count());
-  for (const NodeId id : graph.order()) costs[id.index()] = estimator.estimate(graph, id);
+  for (const NodeId id : graph.order()) {
+    NodeCost& cost = costs[id.index()] = estimator.estimate(graph, id);
+    cost.ns = std::min(cost.ns, most);
+    cost.host_ns = std::min(cost.host_ns, most);
+  }
   return costs;
 }
 
