@@ -85,8 +85,10 @@ class PartReader {
     const simdjson::padded_string_view view(text_.data(), text_.size(),
                                             text_.size() + PaddedBytes::kPadding);
     json::document document;
+    if (const auto status = parser_.iterate(view).get(document))
+      give_up("{}{} ({} bytes); is it cut off or damaged?", where(nodes),
+              simdjson::error_message(status), text_.size());
     try {
-      document = parser_.iterate(view);
       const Outcome outcome = read_members(document.get_object(), nodes);
       member_ = {};
       const char* rest = nullptr;
