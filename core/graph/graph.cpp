@@ -328,13 +328,19 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
         e.expression.evaluate([&](std::string_view symbol) { return values.find(symbol); });
     if (number) {
       evaluated[i] = *number;
-    } else if (const auto hint = Expression::parse(text(e.hint)); hint) {
-      const auto value = hint->evaluate([](std::string_view) { return std::nullopt; });
-      if (!value) return input_error("size `{}`: {}", text(e.text), number.error().message);
-      evaluated[i] = *value;
-    } else {
-      return input_error("size `{}`: {}", text(e.text), number.error().message);
+      continue;
     }
+    // The hint stands in for symbols that the capture says nothing of, not for overflow.
+    const auto& symbols = e.expression.symbols();
+    const bool is_known = std::all_of(symbols.begin(), symbols.end(), [&](const auto& symbol) {
+      return values.find(symbol).has_value();
+    });
+    const auto hint = Expression::parse(text(e.hint));
+    const auto value = hint ? hint->evaluate([](std::string_view) { return std::nullopt; })
+                            : tl::unexpected(hint.error());
+    if (is_known || !value)
+      return input_error("size `{}`: {}", text(e.text), number.error().message);
+    evaluated[i] = *value;
   }
 
   for (std::size_t i = 0; i < expressions_.size(); ++i) expressions_[i].value = evaluated[i];
