@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
     return ExitCode::run_failed;
   }
   // A full disk must not pass for a short answer.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+  if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     return jointer::cli::report(
         {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});
   return exit_code;

@@ -22,7 +22,7 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
       {"mem_gbs", &costs.mem_gbs},
   }};
   if (text.empty()) return costs;
-  if (text.front() != '{' || text.back() != '}')
+  if (text.back() != '}')
     return fail(Error::Kind::usage, "`simple{}`: constants are written simple{{coll_us=20,...}}",
                 text);
   text = text.substr(1, text.size() - 2);
@@ -79,7 +79,7 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
   if (name == "roofline")
     return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
   if (name == "torch-2.11") return std::make_unique<TorchEstimator>(std::move(device));
-  if (name.starts_with("simple")) {
+  if (name == "simple" || name.starts_with("simple{")) {
     JOINTER_TRY(const SimpleCosts costs, parse_simple(name.substr(6)));
     return std::make_unique<SimpleEstimator>(costs, std::move(device));
   }
