@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -68,5 +71,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "jointer: {}\n", error.what());
     return ExitCode::run_failed;
   }
+  // A full disk must not pass for a short answer.
+  if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
+    return jointer::cli::report(
+        {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});
   return exit_code;
 }

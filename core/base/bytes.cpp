@@ -110,19 +110,44 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
   return PaddedBytes(text);
 }
 
+namespace {
+
+Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
+  try {
+    JOINTER_TRY(const std::string packed, read_stream(file, name));
+    if (packed.empty()) return input_error("{}: the file is empty", name);
+    return unpack(packed, name);
+  } catch (const std::bad_alloc&) {
+    return input_error("{}: there is not enough memory to read it", name);
+  }
+}
+
+// Writes straight to what is no ordinary file: a pipe or a device must not be renamed over.
+bool is_special(const std::string& path) {
+  std::error_code status;
+  const auto type = std::filesystem::status(path, status).type();
+  using enum std::filesystem::file_type;
+  return type == fifo || type == character || type == block || type == socket;
+}
+
+Result<void> write_stream(std::FILE* file, std::string_view bytes, std::string_view name) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size() || std::fflush(file) != 0)
+    return fail(Error::Kind::run, "{}: {}", name, std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
 Result<PaddedBytes> read_bytes(const std::string& path) {
   if (path == "-") {
-    JOINTER_TRY(const std::string packed, read_stream(stdin, "standard input"));
-    return unpack(packed, "standard input");
+    return read_all(stdin, "standard input");
   }
   std::error_code status;
   if (std::filesystem::is_directory(path, status))
     return input_error("{}: is a folder, not a file", path);
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return input_error("{}: {}", path, std::strerror(errno));
-  JOINTER_TRY(const std::string packed, read_stream(file.get(), path));
-  if (packed.empty()) return input_error("{}: the file is empty", path);
-  return unpack(packed, path);
+  return read_all(file.get(), path);
 }
 
 Result<void> write_bytes(const std::string& path, std::string_view bytes) {
@@ -136,12 +161,18 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
     packed.resize(size);
     bytes = packed;
   }
-  if (path == "-") {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
-      return fail(Error::Kind::run, "standard output: {}", std::strerror(errno));
-    return {};
+  if (path == "-") return write_stream(stdout, bytes, "standard output");
+  if (is_special(path)) {
+    const File file(std::fopen(path.c_str(), "wb"));
+    if (!file) return fail(Error::Kind::run, "{}: {}", path, std::strerror(errno));
+    return write_stream(file.get(), bytes, path);
   }
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  // A link stays a link.
+  std::error_code status;
+  const std::string target = std::filesystem::is_symlink(path, status)
+                                 ? std::filesystem::weakly_canonical(path, status).string()
+                                 : path;
+  const std::string temporary = fmt::format("{}.{}.tmp", target, ::getpid());
   const auto give_up = [&](int error) {
     ::unlink(temporary.c_str());
     return fail(Error::Kind::run, "{}: {}", path, std::strerror(error));
@@ -153,7 +184,7 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
         std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0)
       return give_up(errno);
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return give_up(errno);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) return give_up(errno);
   return {};
 }
 

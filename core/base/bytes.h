@@ -41,7 +41,8 @@ Result<PaddedBytes> read_bytes(const std::string& path);
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes through a temporary file beside `path` and renames it, so that a reader sees the old file
-// or the whole new one. A path that ends in `.zst` is packed. `-` writes to standard output.
+// or the whole new one; pipes and devices are written to as they are. A path that ends in `.zst` is
+// packed. `-` writes to standard output.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
 }  // namespace jointer

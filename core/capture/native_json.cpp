@@ -59,6 +59,12 @@ std::optional<std::int64_t> get_bound(json::value value) {
   }
 }
 
+std::string_view get_hint(json::value value) {
+  const std::string_view text = raw(value);
+  if (text != "null") to_int(text);
+  return text;
+}
+
 void append_member(std::string& members, std::string_view key, json::value value) {
   if (!members.empty()) members += ',';
   members += nlohmann::json(key).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

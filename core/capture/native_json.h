@@ -40,6 +40,9 @@ std::int64_t get_int(json::value value);
 // A number that may come as a number, as text ("0"), or not at all (null, "int_oo", an expression).
 std::optional<std::int64_t> get_bound(json::value value);
 
+// The hint of a symbolic size as it stands: a number or null.
+std::string_view get_hint(json::value value);
+
 inline std::string_view get_text(json::value value) {
   return value.get_string().value();
 }

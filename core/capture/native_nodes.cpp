@@ -42,6 +42,7 @@ void NodeReader::read(json::object object) {
   for (json::field field : object) {
     const std::string_view key = field.unescaped_key();
     json::value value = field.value();
+    member_ = key;
     if (key == "name") {
       name_ = get_text(value);
       node.name = graph_.intern(name_);
@@ -55,11 +56,21 @@ void NodeReader::read(json::object object) {
       read_member(node, key, value);
     }
   }
-  if (!node.name || name_.empty()) give_up("a node has no name");
+  member_ = {};
+  if (!node.name || name_.empty())
+    give_up("node {} has no name", graph_.node_count() - first_node_);
   if (!has_op) give_up("it has no `op`");
   if (!has_target) give_up("it has no `target`");
   if (graph_.find(part_, name_)) give_up("another node has the same name; names must be unique");
   graph_.add_node(node);
+  name_.clear();
+}
+
+std::string NodeReader::place() const {
+  std::string text;
+  if (!name_.empty()) text = fmt::format("node {}: ", name_);
+  if (!member_.empty()) text += fmt::format("`{}`: ", member_);
+  return text;
 }
 
 void NodeReader::read_member(Node& node, std::string_view key, json::value value) {
@@ -280,7 +291,7 @@ Value NodeReader::read_value(json::value value, int depth) {
     } else if (key == "symint") {
       symbol = intern(member);
     } else if (key == "hint") {
-      hint = raw(member);
+      hint = get_hint(member);
     } else if (key == "c") {
       result = Value::of_text(Value::Kind::constant, intern_raw(member));
     } else if (key == "opaque") {
@@ -388,7 +399,7 @@ Dim NodeReader::read_dim(json::value value) {
     if (key == "sym")
       symbol = intern(member);
     else if (key == "hint")
-      hint = raw(member);
+      hint = get_hint(member);
     else
       give_up("a symbolic size has the unknown member `{}`", key);
   }

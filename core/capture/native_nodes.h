@@ -22,14 +22,15 @@ struct Tables {
 class NodeReader {
  public:
   NodeReader(Graph& graph, PartId part, const Tables& tables)
-      : graph_(graph), part_(part), tables_(tables) {}
+      : graph_(graph), part_(part), tables_(tables), first_node_(graph.node_count()) {}
 
   // Appends the node to the graph. Throws Failure or simdjson_error.
   void read(json::object object);
   // Throws Failure if a node read a name that no node before it has. Call after the last node.
   void check_references() const;
-  // The node being read, for messages; empty before its name is known.
-  [[nodiscard]] const std::string& current() const { return name_; }
+  // The node being read and which of its members, for messages: "node mm: `args`: ". Empty between
+  // nodes.
+  [[nodiscard]] std::string place() const;
 
  private:
   void read_member(Node& node, std::string_view key, json::value value);
@@ -54,7 +55,9 @@ class NodeReader {
   Graph& graph_;
   PartId part_;
   const Tables& tables_;
+  std::size_t first_node_;  // of this part
   std::string name_;
+  std::string_view member_;
   std::vector<Argument> arguments_;  // a stack: children of the lists being read
   std::vector<Value> values_;        // likewise
   std::vector<Dim> shape_, stride_;

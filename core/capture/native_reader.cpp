@@ -69,8 +69,10 @@ struct PairText {
 // Reads one capture into a new part of a graph.
 class PartReader {
  public:
-  PartReader(Graph& graph, std::string_view text, const Progress& progress)
-      : graph_(graph), text_(text), progress_(progress) {}
+  // `half`: what messages call the part, if the graph has two.
+  PartReader(Graph& graph, std::string_view text, const Progress& progress,
+             std::string_view half = {})
+      : graph_(graph), text_(text), progress_(progress), half_(half) {}
 
   // The halves, not yet read, if the document turns out to be a pair: the part is then unused.
   std::optional<PairText> read() {
@@ -83,31 +85,45 @@ class PartReader {
     const simdjson::padded_string_view view(text_.data(), text_.size(),
                                             text_.size() + PaddedBytes::kPadding);
     json::document document;
+    if (const auto status = parser_.iterate(view).get(document))
+      give_up("{}{} ({} bytes); is it cut off or damaged?", where(nodes),
+              simdjson::error_message(status), text_.size());
     try {
-      document = parser_.iterate(view);
       const Outcome outcome = read_members(document.get_object(), nodes);
+      member_ = {};
+      const char* rest = nullptr;
+      if (document.current_location().get(rest) == simdjson::SUCCESS)
+        give_up("there is more after the end of the document");
       if (outcome == Outcome::pair) return std::move(pair_);
       if (outcome == Outcome::nodes_came_early) {
         document.rewind();
         read_nodes(document.get_object().find_field_unordered("nodes").get_array(), nodes);
       }
-    } catch (Failure& failure) {
-      if (!nodes.current().empty())
-        failure.message = fmt::format("node {}: {}", nodes.current(), failure.message);
-      throw;
+      nodes.check_references();
+    } catch (const Failure& failure) {
+      give_up("{}{}{}", where(nodes), failure.message, place(document));
     } catch (const simdjson::simdjson_error& error) {
-      give_up("{}{}{}", nodes.current().empty() ? "" : "node " + nodes.current() + ": ",
-              error.what(), place(document));
+      if (error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
+        give_up("{}the last of its {} bytes is no closing bracket; is it cut off?", where(nodes),
+                text_.size());
+      give_up("{}{}{}", where(nodes), error.what(), place(document));
     }
-    nodes.check_references();
     return std::nullopt;
   }
 
  private:
+  // "forward: node mm: `args`: "
+  std::string where(const NodeReader& nodes) const {
+    std::string text = half_.empty() ? std::string() : fmt::format("{}: ", half_);
+    const std::string node = nodes.place();
+    if (!node.empty()) return text + node;
+    return member_.empty() ? text : fmt::format("{}`{}`: ", text, member_);
+  }
   std::string place(json::document& document) const {
     const char* location = nullptr;
     if (document.current_location().get(location) != simdjson::SUCCESS || location < text_.data())
-      return fmt::format(" (the document ends at byte {}; is it cut off?)", text_.size());
+      return at_end_ ? std::string()
+                     : fmt::format(" (the document ends at byte {}; is it cut off?)", text_.size());
     return fmt::format(" (near byte {})", location - text_.data());
   }
 
@@ -130,6 +146,8 @@ class PartReader {
   Graph& graph_;
   std::string_view text_;
   const Progress& progress_;
+  std::string_view half_, member_;
+  bool at_end_ = false;  // all of the document was read
   json::parser parser_;
   PartId part_;
   Tables tables_;
@@ -144,6 +162,7 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
     const std::string_view key = field.unescaped_key();
     json::value value = field.value();
     Part& part = graph_.part(part_);
+    member_ = key;
     if (header.take(key, value)) continue;
     if (key == "forward" || key == "backward") {
       (key == "forward" ? pair_.forward : pair_.backward) = raw(value);
@@ -185,6 +204,8 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
       append_member(part.extra, key, value);
     }
   }
+  member_ = {};
+  at_end_ = true;
   header.check();
   if (header.kind == "pair") {
     if (pair_.forward.empty() || pair_.backward.empty())
@@ -298,10 +319,11 @@ void PartReader::read_storages(json::array storages) {
         if (key == "sym")
           expression = get_text(member);
         else if (key == "hint")
-          hint = raw(member);
+          hint = get_hint(member);
         else
           give_up("storage {} has the unknown member `{}`", tables_.storages.count, key);
       }
+      if (expression.empty()) give_up("storage {} has no `sym`", tables_.storages.count);
       const auto id = graph_.intern_expression(part_, expression, hint);
       if (!id) give_up("storage {}: {}", tables_.storages.count, id.error().message);
       bytes.expression = *id;
@@ -382,7 +404,7 @@ Result<Graph> guarded(std::string_view name, Read read) {
 }
 
 void read_half(Graph& graph, const Half& half, const Progress& progress) {
-  if (PartReader(graph, half.text, progress).read())
+  if (PartReader(graph, half.text, progress, to_string(half.kind)).read())
     give_up("it is a pair by itself, but is given as the {} half", to_string(half.kind));
   const Part& part = graph.part(PartId(graph.part_count() - 1));
   if (part.kind != half.kind)

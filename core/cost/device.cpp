@@ -37,10 +37,10 @@ double positive(const Json& object, const char* key) {
   return value.get<double>();
 }
 
-// A divisor: zero would make times infinite.
+// A divisor: zero, or next to it, would make times infinite.
 double above_zero(const Json& object, const char* key) {
   const double value = positive(object, key);
-  if (value <= 0) throw Missing{fmt::format("`{}` must be above 0", key)};
+  if (value < 1e-9) throw Missing{fmt::format("`{}` must be above 0", key)};
   return value;
 }
 

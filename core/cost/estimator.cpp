@@ -1,7 +1,9 @@
 #include "core/cost/estimator.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "core/cost/roofline.h"
 #include "core/cost/simple.h"
@@ -20,7 +22,7 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
       {"mem_gbs", &costs.mem_gbs},
   }};
   if (text.empty()) return costs;
-  if (text.front() != '{' || text.back() != '}')
+  if (text.back() != '}')
     return fail(Error::Kind::usage, "`simple{}`: constants are written simple{{coll_us=20,...}}",
                 text);
   text = text.substr(1, text.size() - 2);
@@ -77,7 +79,7 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
   if (name == "roofline")
     return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
   if (name == "torch-2.11") return std::make_unique<TorchEstimator>(std::move(device));
-  if (name.starts_with("simple")) {
+  if (name == "simple" || name.starts_with("simple{")) {
     JOINTER_TRY(const SimpleCosts costs, parse_simple(name.substr(6)));
     return std::make_unique<SimpleEstimator>(costs, std::move(device));
   }
@@ -86,8 +88,15 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
 }
 
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {
+  // However slow a device is said to be, sums over the graph fit 64 bits.
+  const auto nodes = static_cast<std::int64_t>(graph.node_count());
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / (4 * (nodes + 1));
   std::vector<NodeCost> costs(graph.node_count());
-  for (const NodeId id : graph.order()) costs[id.index()] = estimator.estimate(graph, id);
+  for (const NodeId id : graph.order()) {
+    NodeCost& cost = costs[id.index()] = estimator.estimate(graph, id);
+    cost.ns = std::min(cost.ns, most);
+    cost.host_ns = std::min(cost.host_ns, most);
+  }
   return costs;
 }
 

@@ -1,7 +1,9 @@
 #include "core/cost/throughput.h"
 
+#include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 namespace jointer {
 namespace {
@@ -14,12 +16,31 @@ std::optional<double> number(const Json& info, const char* key) {
   return it->get<double>();
 }
 
+// The letters at the end of a text, blanks behind them left out.
+std::string_view last_word(std::string_view text) {
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  std::size_t begin = text.size();
+  while (begin > 0 && std::isalpha(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
+  return text.substr(begin);
+}
+
 // "TP=2 x CP=2 x FSDP=4": the product of TP, CP and PP.
-double degree_from_text(const std::string& parallel) {
-  static const std::regex kDegree(R"((TP|CP|PP)\s*=\s*(\d{1,6}))", std::regex::icase);
+double degree_from_text(std::string parallel_text) {
+  std::transform(parallel_text.begin(), parallel_text.end(), parallel_text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string_view parallel = parallel_text;
+  constexpr int kMostDegree = 1'000'000;
   double degree = 1;
-  for (std::sregex_iterator it(parallel.begin(), parallel.end(), kDegree), end; it != end; ++it)
-    degree *= std::stod((*it)[2]);
+  for (std::size_t equals = parallel.find('='); equals != std::string_view::npos;
+       equals = parallel.find('=', equals + 1)) {
+    const std::string_view name = last_word(parallel.substr(0, equals));
+    if (name != "tp" && name != "cp" && name != "pp") continue;
+    const auto digits = parallel.find_first_not_of(' ', equals + 1);
+    if (digits == std::string_view::npos) break;
+    int value = 0;
+    std::from_chars(parallel.data() + digits, parallel.data() + parallel.size(), value);
+    if (value > 0 && value <= kMostDegree) degree *= value;
+  }
   return degree;
 }
 
@@ -103,8 +124,8 @@ std::optional<double> ModelFacts::flops_per_token() const {
 ModelFacts find_model_facts(const Graph& graph) {
   ModelFacts facts;
   std::string_view text = graph.part(PartId(0)).info;
-  const Json info = Json::parse(text.begin(), text.end(), nullptr, false);
-  const Json& known = info.is_object() ? info : Json::object();
+  Json known = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (!known.is_object()) known = Json::object();
 
   const auto parallel = known.find("parallel");
   if (const auto degree = number(known, "non_data_parallel_degree"))

@@ -37,7 +37,8 @@ Descriptor describe(const Json& json) {
   if (type == "TangentAOTInput") return {Role::tangent, {}};
   if (type == "GradAOTOutput") {
     const auto of = base->find("grad_of");
-    return {Role::gradient, of == base->end() ? std::string() : describe(*of).target};
+    const Json* input = of == base->end() ? nullptr : base_descriptor(*of);
+    return {Role::gradient, input == nullptr ? std::string() : text_member(*input, "target")};
   }
   if (type == "InputMutationAOTOutput") return {Role::mutation, {}};
   if (type == "SavedForBackwardsAOTOutput") return {Role::saved, {}};

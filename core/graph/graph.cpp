@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "core/base/checked.h"
+#include "core/graph/validate.h"
 
 namespace jointer {
 
@@ -290,7 +291,12 @@ Result<void> Graph::finish() {
 }
 
 Result<void> Graph::assume(const Assumptions& assumptions) {
+  const Assumptions before = assumptions_;
   JOINTER_CHECK(evaluate_symbols(assumptions));
+  if (auto sound = validate_sizes(*this); !sound) {
+    JOINTER_CHECK(evaluate_symbols(before));
+    return sound;
+  }
   find_main_device();
   return {};
 }
@@ -322,13 +328,19 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
         e.expression.evaluate([&](std::string_view symbol) { return values.find(symbol); });
     if (number) {
       evaluated[i] = *number;
-    } else if (const auto hint = Expression::parse(text(e.hint)); hint) {
-      const auto value = hint->evaluate([](std::string_view) { return std::nullopt; });
-      if (!value) return input_error("size `{}`: {}", text(e.text), number.error().message);
-      evaluated[i] = *value;
-    } else {
-      return input_error("size `{}`: {}", text(e.text), number.error().message);
+      continue;
     }
+    // The hint stands in for symbols that the capture says nothing of, not for overflow.
+    const auto& symbols = e.expression.symbols();
+    const bool is_known = std::all_of(symbols.begin(), symbols.end(), [&](const auto& symbol) {
+      return values.find(symbol).has_value();
+    });
+    const auto hint = Expression::parse(text(e.hint));
+    const auto value = hint ? hint->evaluate([](std::string_view) { return std::nullopt; })
+                            : tl::unexpected(hint.error());
+    if (is_known || !value)
+      return input_error("size `{}`: {}", text(e.text), number.error().message);
+    evaluated[i] = *value;
   }
 
   for (std::size_t i = 0; i < expressions_.size(); ++i) expressions_[i].value = evaluated[i];
@@ -361,6 +373,9 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
 }
 
 void Graph::resolve_groups() {
+  // Beyond this a group's size is asked of each collective's own argument.
+  constexpr std::int64_t kMostDerivedRanks = 1 << 20;
+  std::int64_t derived_ranks = 0;
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
     if (!is_collective_start(n)) continue;
@@ -379,7 +394,8 @@ void Graph::resolve_groups() {
     if (!g.derived || !g.ranks.empty()) continue;
     if (const Argument* size = argument(n, "group_size");
         size != nullptr && size->kind == Argument::Kind::integer && size->integer > 0 &&
-        size->integer <= 1 << 20) {
+        size->integer <= kMostDerivedRanks - derived_ranks) {
+      derived_ranks += size->integer;
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
       add_fact(Fact::Kind::derived,
                fmt::format("ranks of process group {} are not in the file: {} consecutive ranks "

@@ -75,15 +75,18 @@ ModuleTree::ModuleTree(const Graph& graph) {
 
 ModuleId ModuleTree::child(ModuleId parent, std::string_view segment, std::string_view path,
                            std::string_view type) {
-  for (const ModuleId id : modules_[parent.index()].children)
-    if (modules_[id.index()].segment == segment) return id;
+  const int depth = modules_[parent.index()].depth;
+  if (depth == kMostModuleDepth) return parent;
   const ModuleId id(modules_.size());
+  const auto [known, is_new] =
+      by_segment_.try_emplace(fmt::format("{} {}", parent.index(), segment), id);
+  if (!is_new) return known->second;
   modules_.push_back({.path = std::string(path),
                       .segment = std::string(segment),
                       .type = std::string(type),
                       .parent = parent,
                       .children = {},
-                      .depth = modules_[parent.index()].depth + 1});
+                      .depth = depth + 1});
   modules_[parent.index()].children.push_back(id);
   return id;
 }
@@ -94,6 +97,7 @@ ModuleId ModuleTree::intern_path(std::string_view path, std::string_view type) {
   while (begin < path.size()) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     at = child(at, path.substr(begin, end - begin), path.substr(0, end), {});
+    if (modules_[at.index()].depth == kMostModuleDepth) break;
     begin = end + 1;
   }
   if (modules_[at.index()].type.empty()) modules_[at.index()].type = short_type(type);

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -21,8 +22,11 @@ struct Module {
   std::string type;                // class, without its Python package
   ModuleId parent;                 // none for the root
   std::vector<ModuleId> children;  // in order of first appearance
-  int depth = 0;
+  int depth = 0;                   // at most kMostModuleDepth
 };
+// Real models have ten. What lies deeper counts to the module at this depth: every module holds its
+// path, so without an end a long path would take memory by the square of its length.
+inline constexpr int kMostModuleDepth = 64;
 
 class ModuleTree {
  public:
@@ -43,6 +47,7 @@ class ModuleTree {
   ModuleId intern_path(std::string_view path, std::string_view type);
 
   std::vector<Module> modules_;
+  std::unordered_map<std::string, ModuleId> by_segment_;  // by parent and segment
   std::vector<ModuleId> by_node_;
 };
 

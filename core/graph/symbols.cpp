@@ -52,6 +52,7 @@ std::string_view to_string(SymbolSource source) {
 namespace {
 
 constexpr std::int64_t kDefaultSize = 64;
+constexpr int kMostReplacements = 32;  // one of another
 
 using Tables = std::span<const SymbolTable* const>;
 
@@ -98,7 +99,17 @@ class Resolver {
     }
   }
 
-  [[nodiscard]] Result<SymbolValue> value(const std::string& name, int depth = 0) const {
+  // Each symbol is resolved once: replacements that name others twice would else take exponential
+  // time.
+  [[nodiscard]] Result<SymbolValue> value(const std::string& name, int depth = 0) {
+    if (const auto it = resolved_.find(name); it != resolved_.end()) return it->second;
+    JOINTER_TRY(SymbolValue result, resolve(name, depth));
+    resolved_.emplace(name, result);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] Result<SymbolValue> resolve(const std::string& name, int depth) {
     const auto make = [&](std::int64_t number, SymbolSource source) {
       return SymbolValue{.name = name, .value = number, .source = source};
     };
@@ -110,14 +121,25 @@ class Resolver {
     if (variable != variables_.end() && variable->second->hint)
       return make(*variable->second->hint, SymbolSource::hint);
     if (const auto it = replacements_.find(name); it != replacements_.end()) {
-      if (depth > 32) return input_error("symbol {} is replaced in a circle", name);
-      JOINTER_TRY(const Expression expression, Expression::parse(it->second));
-      JOINTER_TRY(const std::int64_t number,
-                  expression.evaluate([&](std::string_view s) -> std::optional<std::int64_t> {
-                    const auto inner = value(std::string(s), depth + 1);
-                    return inner ? std::optional(inner->value) : std::nullopt;
-                  }));
-      return make(number, SymbolSource::replacement);
+      if (depth > kMostReplacements)
+        return input_error("symbol {} is replaced in a circle, or through more than {} others",
+                           name, kMostReplacements);
+      const auto because = [&](const Error& error) {
+        return input_error("replacement of symbol {}: {}", name, error.message);
+      };
+      const auto expression = Expression::parse(it->second);
+      if (!expression) return because(expression.error());
+      std::optional<Error> inner_error;
+      const auto number =
+          expression->evaluate([&](std::string_view s) -> std::optional<std::int64_t> {
+            const auto inner = value(std::string(s), depth + 1);
+            if (inner) return inner->value;
+            inner_error = inner.error();
+            return std::nullopt;
+          });
+      if (inner_error) return tl::unexpected(*inner_error);
+      if (!number) return because(number.error());
+      return make(*number, SymbolSource::replacement);
     }
     if (assumptions_.fallback) return make(*assumptions_.fallback, SymbolSource::given);
     const auto share = shares_.by_symbol.find(name);
@@ -131,12 +153,12 @@ class Resolver {
     return result;
   }
 
- private:
   const Assumptions& assumptions_;
   Shares shares_;
   ByName<const SymbolTable::Variable*> variables_;
   ByName<std::string_view> replacements_;
   ByName<std::int64_t> assumed_;
+  std::unordered_map<std::string, SymbolValue> resolved_;
 };
 
 }  // namespace
@@ -144,7 +166,7 @@ class Resolver {
 Result<SymbolValues> SymbolValues::resolve(Tables tables, const Assumptions& assumptions) {
   SymbolValues result;
   const std::vector<Expression> asserts = parse_asserts(tables);
-  const Resolver resolver(tables, assumptions, asserts);
+  Resolver resolver(tables, assumptions, asserts);
   const auto add = [&](const std::string& name) -> Result<void> {
     if (result.index_.contains(name)) return {};
     JOINTER_TRY(SymbolValue value, resolver.value(name));

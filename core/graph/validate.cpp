@@ -23,15 +23,20 @@ class Validator {
 
   Result<void> run() {
     JOINTER_CHECK(check_order());
-    JOINTER_CHECK(check_storages());
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       JOINTER_CHECK(check_name(id, n));
       JOINTER_CHECK(check_operator(id, n));
       JOINTER_CHECK(check_inputs(id, n));
-      JOINTER_CHECK(check_tensors(id, n));
     }
+    JOINTER_CHECK(check_sizes());
     return check_outputs();
+  }
+
+  Result<void> check_sizes() {
+    JOINTER_CHECK(check_storages());
+    for (const NodeId id : graph_.order()) JOINTER_CHECK(check_tensors(id, graph_.node(id)));
+    return {};
   }
 
  private:
@@ -133,8 +138,20 @@ class Validator {
       if (t.storage && t.storage.index() >= graph_.storage_count())
         return input_error("{}: storage {} is not in the table of {}", where(graph_, id),
                            t.storage.index(), graph_.storage_count());
+      tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
+      if (tensor_bytes_ > kMostBytes)
+        return input_error(
+            "{}: with its {} the graph's tensors add up to more than 4 EiB; is its shape right?",
+            where(graph_, id), shape_text(t));
     }
     return {};
+  }
+
+  std::string shape_text(const Tensor& t) const {
+    std::string text = fmt::format("{}[", short_name(t.dtype));
+    for (const Dim& size : graph_.shape(t))
+      text += fmt::format("{}{}", text.ends_with('[') ? "" : ", ", size.value);
+    return text + "]";
   }
 
   Result<void> check_outputs() {
@@ -157,6 +174,7 @@ class Validator {
 
   const Graph& graph_;
   std::unordered_set<std::uint64_t> names_;
+  std::int64_t tensor_bytes_ = 0;  // of the tensors looked at so far
 };
 
 // Bytes from the start of the storage to the end of the tensor's last element; none for strides
@@ -179,6 +197,10 @@ std::optional<std::int64_t> extent(const Graph& graph, const Tensor& t) {
 
 Result<void> validate(const Graph& graph) {
   return Validator(graph).run();
+}
+
+Result<void> validate_sizes(const Graph& graph) {
+  return Validator(graph).check_sizes();
 }
 
 std::vector<std::string> find_warnings(const Graph& graph) {

@@ -294,7 +294,8 @@ Flops operator_flops(const OperatorCall& call) {
   const Entry* entry = find_entry(call.packet);
   if (entry == nullptr) return {};
   const Formulas formulas(call);
-  const std::int64_t counted = entry->formula(formulas);
+  // A negative length among the arguments makes no negative work.
+  const std::int64_t counted = std::max<std::int64_t>(entry->formula(formulas), 0);
   if (entry->in_registry && counted != 0) return {.torch_registry = counted, .total = counted};
   if (!entry->in_registry) return {.torch_registry = 0, .total = counted};
   // The registry gives up on attention with grouped key heads; the work is there all the same.

@@ -1,6 +1,8 @@
 // The Chrome trace event format, which Perfetto reads: complete events (X) on threads, metadata (M)
 // that names them, flows (s, f) and counters (C). Times are microseconds.
 
+#include <algorithm>
+
 #include "core/base/json_writer.h"
 #include "core/report/export.h"
 
@@ -117,6 +119,15 @@ class TraceWriter {
     out_.end_object();
   }
 
+  [[nodiscard]] std::int64_t memory_time(NodeId id, bool is_end) const {
+    const Simulation& simulation = analysis_.simulation;
+    if (graph_.is_collective_start(graph_.node(id)))
+      return simulation.collectives()[static_cast<std::size_t>(simulation.collective_of(id))]
+          .ready_ns;
+    const NodeTiming& t = simulation.timing(id);
+    return is_end ? t.end : t.start;
+  }
+
   // From a collective to the wait that needs it.
   void flows() {
     std::int64_t number = 0;
@@ -140,21 +151,24 @@ class TraceWriter {
     }
   }
 
-  // One counter event a step whose memory differs from the last one's.
+  // One counter event a step whose memory differs from the last one's. Memory changes when a node
+  // runs on the compute stream: allocated when it starts, freed when it ends; a collective's buffer
+  // is taken when it is launched.
   void memory_counters() {
     const auto categories = analysis_.memory.by_category();
     const auto steps = analysis_.memory.steps();
     BytesByCategory last;
     last.fill(-1);
+    std::int64_t clock = 0;
     for (std::size_t point = 0; point < analysis_.memory.profile().size(); ++point) {
       BytesByCategory now{};
       for (std::size_t c = 0; c < kMemoryCategories; ++c) now[c] = categories[c][point];
+      if (point > 0)
+        clock = std::max(clock, memory_time(steps[(point - 1) / 2], /*is_end=*/point % 2 == 0));
       if (now == last) continue;
       last = now;
-      const NodeTiming* t =
-          point == 0 ? nullptr : &analysis_.simulation.timing(steps[(point - 1) / 2]);
       begin("C", "memory", kHostThread);
-      time("ts", t == nullptr ? 0 : point % 2 == 1 ? t->start : t->end);
+      time("ts", clock);
       out_.key("args");
       out_.begin_object();
       for (std::size_t c = 0; c < kMemoryCategories; ++c) {

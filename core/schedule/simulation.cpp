@@ -73,9 +73,12 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
     std::int32_t& stream = stream_of_group[shared ? graph.group_count() : n.group.index()];
     if (stream < 0) {
       stream = static_cast<std::int32_t>(streams_.size());
-      streams_.push_back(
-          {.name = shared ? "communication" : std::string(graph.group_label(n.group)),
-           .group = shared ? GroupId{} : n.group});
+      std::string name = shared ? "communication" : std::string(graph.group_label(n.group));
+      // Descriptions are for people and may repeat; streams are told apart by their names.
+      if (std::any_of(streams_.begin(), streams_.end(),
+                      [&](const Stream& s) { return s.name == name; }))
+        name = fmt::format("{} ({})", name, shared ? "" : graph.text(graph.group(n.group).name));
+      streams_.push_back({.name = std::move(name), .group = shared ? GroupId{} : n.group});
       stream_clock.push_back(0);
       last_on_stream.push_back(-1);
     }

@@ -141,7 +141,8 @@ void add_memory_command(CLI::App& program, int& exit_code) {
                     "By the rules of torch 2.11's build_memory_profile, to the byte");
   command->add_flag("--profile", options->profile,
                     "Every point: the start, then two a node, after allocating and after freeing");
-  command->add_option("--top", options->top, "How many of what is alive at the peak to show");
+  command->add_option("--top", options->top, "How many of what is alive at the peak to show")
+      ->check(CLI::NonNegativeNumber);
   add_optimizer_option(*command, options->optimizer);
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

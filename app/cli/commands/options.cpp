@@ -4,13 +4,33 @@
 
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 
 #include "core/capture/open.h"
 
 namespace jointer::cli {
 
+namespace {
+
+// Names come from files: what would move the cursor, or end the line, is shown as an escape. Only
+// our own list of choices (usage) has lines of its own.
+std::string printable(const Error& error) {
+  std::string text;
+  for (const char c : error.message) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool is_control = code < 0x20 || code == 0x7f;
+    if (is_control && !(c == '\n' && error.kind == Error::Kind::usage))
+      fmt::format_to(std::back_inserter(text), "\\x{:02x}", code);
+    else
+      text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
 int report(const Error& error) {
-  fmt::print(stderr, "jointer: {}\n", error.message);
+  fmt::print(stderr, "jointer: {}\n", printable(error));
   switch (error.kind) {
     case Error::Kind::usage:
       return ExitCode::wrong_usage;

@@ -182,7 +182,8 @@ void add_overlap_command(CLI::App& program, int& exit_code) {
       "overlap", "The step in time: compute, communication, and what is exposed and why");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
-  command->add_option("--top", options->top, "How many exposed collectives to show");
+  command->add_option("--top", options->top, "How many exposed collectives to show")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--one-stream", options->one_stream,
                     "All collectives on one stream, as torch's scheduler assumes");
   command->add_flag("--json", options->json, "One JSON object on standard output");

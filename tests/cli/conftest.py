@@ -1,0 +1,105 @@
+"""Runs the built program as a person or a script does: by its arguments, streams and exit codes.
+
+Needs pytest alone. ``JOINTER_BIN`` names the folder of the built programs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ.get("JOINTER_BIN") or ROOT / "build" / "release" / "bin")
+SAMPLES = ROOT / "resources" / "samples"
+# A sanitizer reserves terabytes of addresses and slows everything down.
+IS_SANITIZED = "asan" in BIN.parts
+MIB = 1 << 20
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_report_header() -> str:
+    return f"jointer of {BIN}"
+
+
+@dataclass
+class Done:
+    """What a process left behind."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    peak_bytes: int  # of resident memory
+
+    @property
+    def json(self) -> Any:
+        """The object on standard output, which holds nothing else."""
+        assert self.code == 0, self.err
+        assert self.err == ""
+        assert self.out.endswith("\n")
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+
+def limit_memory() -> None:
+    """A runaway process ends by itself instead of taking the machine along."""
+    resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+
+
+def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) -> Done:
+    # Files, not pipes: nothing has to be read while the process runs, so os.wait4 can tell what
+    # this one process took.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
+        given.write(stdin or b"")
+        given.seek(0)
+        started = time.monotonic()
+        process = subprocess.Popen(
+            [str(BIN / "jointer"), *map(str, arguments)],
+            stdin=given,
+            stdout=out,
+            stderr=err,
+            cwd=cwd,
+            preexec_fn=None if IS_SANITIZED else limit_memory,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - started
+        out.seek(0)
+        err.seek(0)
+        return Done(
+            process.returncode,
+            out.read().decode(errors="replace"),
+            err.read().decode(errors="replace"),
+            seconds,
+            usage.ru_maxrss * 1024,
+        )
+
+
+def sample(name: str) -> Path:
+    path = SAMPLES / f"{name}.json.zst"
+    assert path.is_file()
+    return path
+
+
+@pytest.fixture(scope="session")
+def joint() -> Path:
+    """A joint graph with tensor parallel and FSDP collectives."""
+    return sample("llama_debug_tp2_fsdp2.joint")
+
+
+@pytest.fixture(scope="session")
+def pair() -> Path:
+    """A partitioned pair in one document."""
+    return sample("llama_debug_tp2_fsdp2.min_cut")

@@ -1,0 +1,627 @@
+"""What scripts rely on: commands, options, JSON keys and their types, exit codes, streams."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import stat
+import subprocess
+import time
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BIN, SAMPLES, Done, run, sample
+from documents import at, capture, half, n, node, tensor, write
+
+NUMBER = (int, float)
+CATEGORIES = (
+    "parameter buffer input tangent constant gradient optimizer_state saved_activation recomputed "
+    "temporary communication output"
+).split()
+SMALL = [path for path in sorted(SAMPLES.glob("*.json.zst")) if "8b" not in path.name]
+ALL = sorted(SAMPLES.glob("*.json.zst"))
+each_sample = pytest.mark.parametrize("path", ALL, ids=lambda path: path.name.removesuffix(".json.zst"))
+JOINT = sample("llama_debug_tp2_fsdp2.joint")
+LARGE = sample("llama_8b_tp2_fsdp2.joint")
+
+
+def assert_has(value: dict[str, Any], keys: dict[str, Any]) -> None:
+    for key, types in keys.items():
+        assert key in value
+        assert isinstance(value[key], types), (key, value[key])
+        assert types is bool or not isinstance(value[key], bool), key
+
+
+def assert_usage(done: Done, *words: str) -> None:
+    assert done.code == 2, done
+    assert done.out == ""
+    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
+    for word in words:
+        assert word in done.err
+
+
+# --- The program ---
+
+
+def test_help_and_version() -> None:
+    for arguments in (["--help"], ["-h"], ["info", "--help"], ["overlap", "-h"]):
+        done = run(*arguments)
+        assert (done.code, done.err) == (0, "")
+        assert "--help" in done.out
+    help_text = run("--help").out
+    for command in ("info", "memory", "overlap", "export", "capture"):
+        assert f"\n  {command} " in help_text
+    assert run("--version").out.startswith("jointer ")
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        ([], "subcommand"),
+        (["frobnicate"], "subcommand"),
+        (["info"], "FILE"),
+        (["info", JOINT, "--frobnicate"], "--frobnicate"),
+        (["info", JOINT, "another"], "another"),
+        (["memory", JOINT, "--optimizer", "sgd"], "adamw"),
+        (["memory", JOINT, "--top", "many"], "--top"),
+        (["memory", JOINT, "--top", "-1"], "--top"),
+        (["memory", JOINT, "--torch-compatible", "--optimizer", "adamw"], "optimizer state"),
+        (["memory", sample("llama_debug_tp2.min_cut"), "--torch-compatible"], "pair"),
+        (["memory", JOINT, "--assume", "u0"], "`u0`"),
+        (["memory", JOINT, "--assume", "u0=x"], "`u0=x`"),
+        (["memory", JOINT, "--assume", "u0=-1"], "`u0=-1`"),
+        (["memory", JOINT, "--assume", "=1"], "`=1`"),
+        (["memory", JOINT, "--assume", "u0=99999999999999999999"], "u0="),
+        (["memory", JOINT, "--assume", "u77=1"], "no symbol u77"),
+        (["overlap", JOINT, "--device", "gtx480"], "h100"),
+        (["overlap", JOINT, "--estimator", "crystal-ball"], "torch-2.11"),
+        (["overlap", JOINT, "--estimator", "simpleton"], "`simpleton`"),
+        (["overlap", JOINT, "--estimator", "simple{tflops=0}"], "`tflops=0`"),
+        (["overlap", JOINT, "--estimator", "simple{tflops=nan}"], "`tflops=nan`"),
+        (["overlap", JOINT, "--estimator", "simple{speed=3}"], "`speed=3`"),
+        (["overlap", JOINT, "--estimator", "simple{tflops=3"], "simple{"),
+        (["overlap", JOINT, "--gpus-per-node", "0"], "--gpus-per-node"),
+        (["export", JOINT, "--format", "pdf", "-o", "-"], "perfetto"),
+        (["export", JOINT, "-o", "-"], "--format"),
+        (["export", JOINT, "--format", "csv"], "--output"),
+        (["capture"], "COMMAND"),
+    ],
+    ids=lambda value: " ".join(map(str, value[1:2] + value[-1:])) if isinstance(value, list) and value else None,
+)
+def test_wrong_usage(arguments: list[Any], word: str) -> None:
+    assert_usage(run(*arguments), word)
+
+
+def test_a_file_by_itself_opens_the_desktop() -> None:
+    """Where it is not installed, one line says what works without it."""
+    if (BIN / "jointer-desktop").exists():
+        pytest.skip("the desktop is built here")
+    environment_path = os.environ["PATH"]
+    os.environ["PATH"] = "/nonexistent"
+    try:
+        done = run(JOINT)
+    finally:
+        os.environ["PATH"] = environment_path
+    assert (done.code, done.out) == (4, "")
+    assert "jointer-desktop" in done.err and "jointer info" in done.err
+
+
+def test_interrupt() -> None:
+    """130, and nothing half-written."""
+    process = subprocess.Popen(
+        [BIN / "jointer", "info", "-", "--json"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(0.3)  # it waits for standard input
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_a_full_disk_is_an_error() -> None:
+    for command in (["info", JOINT, "--json"], ["info", JOINT], ["export", JOINT, "--format", "csv", "-o", "-"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [BIN / "jointer", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 4
+        assert done.stderr == "jointer: standard output: No space left on device\n"
+
+
+def test_standard_input_is_a_file_like_any_other() -> None:
+    for command in ("info", "memory", "overlap"):
+        assert run(command, "-", "--json", stdin=JOINT.read_bytes()).json == run(command, JOINT, "--json").json
+
+
+def test_the_same_input_gives_the_same_output() -> None:
+    for command in (["info"], ["memory", "--profile"], ["overlap"]):
+        first = run(command[0], LARGE, *command[1:], "--json")
+        assert first.out == run(command[0], LARGE, *command[1:], "--json").out
+
+
+@pytest.mark.parametrize("command", [["info"], ["info", "--brief"], ["memory"], ["memory", "--top", "3"],
+                                     ["memory", "--profile"], ["overlap"], ["overlap", "--top", "2"]],
+                         ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name.removesuffix(".json.zst"))
+def test_tables(command: list[str], path: Path) -> None:
+    done = run(command[0], path, *command[1:])
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0] == run("info", path, "--json").json["name"]
+    assert all(line == line.rstrip() for line in lines)
+    assert "inf" not in done.out.replace("info", "") and "nan" not in done.out.split()
+
+
+# --- info ---
+
+
+@each_sample
+def test_info(path: Path) -> None:
+    info = run("info", path, "--json").json
+    assert_has(
+        info,
+        {"name": str, "kind": str, "nodes": int, "placeholders": int, "outputs": int,
+         "parameters_bytes": int, "storages": int, "operators": dict, "groups": list,
+         "collectives": dict, "flops": dict, "modules": int, "symbols": dict, "derived": list,
+         "hash": str},
+    )  # fmt: skip
+    assert_has(info["flops"], dict.fromkeys(("forward", "backward", "total", "torch_registry"), int))
+    for group in info["groups"]:
+        assert_has(group, {"name": str, "size": int, "desc": str})
+    for counts in info["collectives"].values():
+        assert_has(counts, {"count": int, "input_bytes": int, "output_bytes": int})
+    assert all(isinstance(text, str) for text in info["derived"])
+
+    is_pair = "min_cut" in path.name
+    assert info["kind"] == ("pair" if is_pair else "joint")
+    assert info["flops"]["forward"] + info["flops"]["backward"] == info["flops"]["total"] > 0
+    assert 0 < info["flops"]["torch_registry"] <= info["flops"]["total"]
+    # Every node but placeholders and outputs is a call here.
+    assert sum(info["operators"].values()) == info["nodes"] - info["placeholders"] - 1 - is_pair
+    for target, counts in info["collectives"].items():
+        assert counts["count"] == info["operators"][target]
+    hashes = info["hash"].split("+")
+    assert len(hashes) == 1 + is_pair
+    assert all(len(h) == 64 and set(h) <= set("0123456789abcdef") for h in hashes)
+
+
+def test_the_figures_of_a_pair_and_its_joint_graph_agree() -> None:
+    joint = run("info", JOINT, "--json").json
+    pair = run("info", sample("llama_debug_tp2_fsdp2.min_cut"), "--json").json
+    assert joint["parameters_bytes"] == pair["parameters_bytes"] > 0
+    assert joint["groups"] == pair["groups"]
+    # The backward recomputes some of the forward's collectives, none is lost.
+    for target, counts in joint["collectives"].items():
+        assert pair["collectives"][target]["count"] >= counts["count"]
+
+
+def test_a_pair_as_two_files(tmp_path: Path) -> None:
+    forward = write(tmp_path / "fw.json", half("forward"))
+    backward = write(tmp_path / "bw.json", half("backward"))
+    whole = {"format": "jointer-capture", "version": 1, "kind": "pair", "name": "small",
+             "forward": half("forward"), "backward": half("backward")}  # fmt: skip
+    both = write(tmp_path / "pair.json", whole)
+    for command in ("info", "memory", "overlap"):
+        two = run(command, forward, "--backward", backward, "--json").json
+        one = run(command, both, "--json").json
+        assert two.pop("name") == one.pop("name") == "small"
+        assert two == one
+    hashes = [run("info", path, "--json").json["hash"] for path in (forward, backward)]
+    assert run("info", both, "--json").json["hash"] == "+".join(hashes)
+
+
+def test_symbols(tmp_path: Path) -> None:
+    path = write(tmp_path / "symbols.json", capture())
+    assert run("info", path, "--json").json["symbols"] == {"s0": 8}
+    assumed = run("info", path, "--assume", "s0=16", "--json").json
+    assert assumed["symbols"] == {"s0": 16}
+    assert any("given" in text for text in assumed["derived"])
+    # mm: [s0, 8] x [8, 8]
+    assert run("info", path, "--json").json["flops"]["total"] == 2 * 8 * 8 * 8
+    assert assumed["flops"]["total"] == 2 * 16 * 8 * 8
+    # A hash names the computation, whatever its sizes are taken for.
+    assert assumed["hash"] == run("info", path, "--json").json["hash"]
+    memory = [run("memory", path, "--assume", f"s0={size}", "--json").json for size in (8, 1024)]
+    assert memory[0]["peak_bytes"] < memory[1]["peak_bytes"]
+
+
+def test_absurd_assumptions_are_refused(tmp_path: Path) -> None:
+    document = capture()
+    at(document, "mm")["val"]["t"]["shape"][0] = {"sym": "s0 - 4", "hint": 4}
+    path = write(tmp_path / "symbols.json", document)
+    for size, word in ((2**57, "4 EiB"), (3, "negative"), (2**63 - 1, "overflow")):
+        done = run("memory", path, "--assume", f"s0={size}", "--json")
+        assert (done.code, done.out) == (3, "")
+        assert str(path) in done.err and word in done.err and done.err.count("\n") == 1
+
+
+# --- memory ---
+
+
+def rounded(number: int, device: str) -> int:
+    return -(-number // 512) * 512 if device == "cuda" else number
+
+
+@each_sample
+@pytest.mark.parametrize("options", [[], ["--optimizer", "adamw"], ["--torch-compatible"]], ids=" ".join)
+def test_memory(path: Path, options: list[str]) -> None:
+    if "--torch-compatible" in options and "min_cut" in path.name:
+        pytest.skip("torch has no profile of a pair")
+    memory = run("memory", path, "--profile", *options, "--json").json
+    assert_has(
+        memory,
+        {"peak_bytes": int, "peak_index": int, "peak_node": (str, type(None)), "at_peak": dict,
+         "live_at_peak": list, "reserved_peak_bytes": int, "static_bytes": int, "profile": list},
+    )  # fmt: skip
+    info = run("info", path, "--json").json
+    profile, peak = memory["profile"], memory["peak_bytes"]
+    assert len(profile) == 1 + 2 * sum(info["operators"].values()) == 1 + 2 * memory["steps"]
+    assert all(isinstance(point, int) and point >= 0 for point in profile)
+    assert max(profile) == peak == profile[memory["peak_index"]]
+    assert profile.index(peak) == memory["peak_index"]
+    assert list(memory["at_peak"]) == CATEGORIES
+    assert sum(memory["at_peak"].values()) == peak
+    live = memory["live_at_peak"]
+    for entry in live:
+        assert_has(entry, {"node": str, "bytes": int, "category": str, "module": str})
+    assert sum(entry["bytes"] for entry in live) == peak
+    by_category: Counter[str] = Counter()
+    for entry in live:
+        by_category[entry["category"]] += entry["bytes"]
+    assert by_category == {name: size for name, size in memory["at_peak"].items() if size}
+    assert all(a["bytes"] >= b["bytes"] for a, b in pairwise(live))
+    assert memory["reserved_peak_bytes"] >= peak
+    assert min(profile) >= memory["static_bytes"]
+    # After allocating never less than before, after freeing never more.
+    assert all(a <= b for a, b in zip(profile[0::2], profile[1::2]))
+    assert all(a >= b for a, b in zip(profile[1::2], profile[2::2]))
+    if "8b" in path.name and "--torch-compatible" not in options:
+        assert all(point % 512 == 0 for point in profile), "the cuda allocator rounds to 512 bytes"
+
+
+def test_profile_and_top_are_opt_in() -> None:
+    assert "profile" not in run("memory", JOINT, "--json").json
+    full = run("memory", JOINT, "--json").json
+    top = run("memory", JOINT, "--json", "--top", "3").json
+    assert top["live_at_peak"] == full["live_at_peak"][:3] and len(full["live_at_peak"]) > 3
+    assert run("memory", JOINT, "--json", "--top", "0").json["live_at_peak"] == []
+    assert top | {"live_at_peak": None} == full | {"live_at_peak": None}
+
+
+def test_optimizer_state_is_added_to_every_point() -> None:
+    without = run("memory", JOINT, "--profile", "--json").json
+    adamw = run("memory", JOINT, "--profile", "--optimizer", "adamw", "--json").json
+    # Two fp32 moments as large as the fp32 parameters on the cpu, and a step of 4 bytes for each.
+    state = adamw["at_peak"]["optimizer_state"]
+    assert 0 < state - 2 * without["at_peak"]["parameter"] <= 4 * 30
+    assert [point - state for point in adamw["profile"]] == without["profile"]
+    assert run("memory", JOINT, "--optimizer", "none", "--json").json["at_peak"] == without["at_peak"]
+
+
+# --- overlap ---
+
+ESTIMATORS = ["roofline", "simple", "torch-2.11", "simple{coll_us=1,coll_gbs=400,tflops=100,mem_gbs=1000}"]
+
+
+@each_sample
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_overlap(path: Path, estimator: str) -> None:
+    overlap = run("overlap", path, "--estimator", estimator, "--device", "h200", "--json").json
+    assert_has(
+        overlap,
+        {"device": str, "step_ms": float, "compute_ms": float, "communication_ms": float,
+         "exposed_ms": float, "hidden_count": int, "collective_count": int, "by_group": dict,
+         "collectives": list, "flops": int, "tflops": (float, type(None)),
+         "mfu": (float, type(None)), "tokens_per_second": (float, type(None))},
+    )  # fmt: skip
+    assert "H200" in overlap["device"]
+    info = run("info", path, "--json").json
+    collectives = overlap["collectives"]
+    assert overlap["flops"] == info["flops"]["total"]
+    assert len(collectives) == overlap["collective_count"]
+    assert len(collectives) == sum(counts["count"] for counts in info["collectives"].values())
+    assert set(overlap["by_group"]) == {group["desc"] for group in info["groups"]}
+    for collective in collectives:
+        assert_has(
+            collective,
+            {"node": str, "wait": (str, type(None)), "group": str, "bytes": int, "ms": float,
+             "start_ms": float, "end_ms": float, "exposed_ms": float, "reason": (str, type(None))},
+        )  # fmt: skip
+        assert collective["end_ms"] - collective["start_ms"] == pytest.approx(collective["ms"], abs=2e-6)
+        assert (collective["reason"] is None) == (collective["exposed_ms"] == 0)
+        assert 0 <= collective["end_ms"] <= overlap["step_ms"]
+    hidden = sum(collective["exposed_ms"] <= 1e-6 for collective in collectives)
+    assert overlap["hidden_count"] == hidden
+    for key, total in (("ms", "communication_ms"), ("exposed_ms", "exposed_ms")):
+        assert sum(c[key] for c in collectives) == pytest.approx(overlap[total], abs=1e-6 * len(collectives))
+    for group, times in overlap["by_group"].items():
+        assert_has(times, {"communication_ms": float, "exposed_ms": float})
+        mine = [c for c in collectives if c["group"] == group]
+        assert sum(c["ms"] for c in mine) == pytest.approx(times["communication_ms"])
+        assert sum(c["exposed_ms"] for c in mine) == pytest.approx(times["exposed_ms"], abs=1e-4)
+        # One stream: one after the other.
+        assert all(a["end_ms"] <= b["start_ms"] + 1e-9 for a, b in pairwise(mine))
+        assert times["communication_ms"] <= overlap["step_ms"] + 1e-9
+    assert overlap["step_ms"] >= overlap["compute_ms"]
+    assert overlap["step_ms"] >= overlap["exposed_ms"]
+    assert overlap["step_ms"] <= overlap["compute_ms"] + overlap["exposed_ms"] + overlap["host_bound_ms"] + 1e-6
+
+
+def test_throughput_follows_from_the_step() -> None:
+    overlap = run("overlap", LARGE, "--device", "h100", "--json").json
+    document_info = {"seq_len": 8192, "batch": 1, "tp": 2}
+    tokens = document_info["seq_len"] * document_info["batch"]
+    assert overlap["tokens_per_second"] == pytest.approx(tokens / (overlap["step_ms"] / 1e3) / document_info["tp"])
+    assert overlap["mfu"] == pytest.approx(overlap["tflops"] / 989.4)
+    assert overlap["hardware_tflops"] == pytest.approx(overlap["flops"] / overlap["step_ms"] / 1e9)
+
+
+def test_devices() -> None:
+    steps = {d: run("overlap", LARGE, "--device", d, "--json").json["step_ms"] for d in ("a100", "h100", "b200")}
+    assert steps["a100"] > steps["h100"] > steps["b200"]
+    assert run("overlap", LARGE, "--device", "H100", "--json").json["step_ms"] == steps["h100"]
+    assert run("overlap", LARGE, "--json").json["step_ms"] == steps["h100"], "what a cuda graph gets"
+    assert "CPU" in run("overlap", JOINT, "--json").json["device"]
+
+
+def test_a_device_of_ones_own(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2] / "resources" / "devices"
+    description = json.loads((root / "h100.json").read_text()) | {"name": "Half an H100"}
+    description["peak_tflops"] = {k: v / 2 for k, v in description["peak_tflops"].items()}
+    path = tmp_path / "half.json"
+    path.write_text(json.dumps(description))
+    overlap = run("overlap", LARGE, "--device", path, "--json").json
+    assert overlap["device"] == "Half an H100"
+    assert overlap["compute_ms"] > run("overlap", LARGE, "--device", "h100", "--json").json["compute_ms"]
+
+
+def test_more_nodes_make_communication_slower() -> None:
+    """The group of four spans two nodes of two GPUs."""
+    inside = run("overlap", LARGE, "--gpus-per-node", "8", "--json").json["by_group"]["fsdp"]
+    between = run("overlap", LARGE, "--gpus-per-node", "2", "--json").json["by_group"]["fsdp"]
+    assert between["communication_ms"] > inside["communication_ms"]
+
+
+def test_one_stream() -> None:
+    overlap = run("overlap", JOINT, "--one-stream", "--json").json
+    assert list(overlap["by_group"]) == ["communication"]
+    assert all(a["end_ms"] <= b["start_ms"] + 1e-9 for a, b in pairwise(overlap["collectives"]))
+
+
+def test_simple_estimate_by_hand(tmp_path: Path) -> None:
+    """One matrix product of 2 * 8 * 8 * 8 FLOPs, a cat and an all-reduce of 256 bytes."""
+    path = write(tmp_path / "small.json", capture())
+    overlap = run("overlap", path, "--estimator", "simple{coll_us=10,coll_gbs=1,tflops=0.001,mem_gbs=1}",
+                  "--json").json  # fmt: skip
+    mm_ms = 1024 / 1e9 * 1e3
+    cat_ms = (128 + 256) / 1e9 * 1e3  # each distinct input once, and the output
+    assert overlap["compute_ms"] == pytest.approx(mm_ms + cat_ms, abs=2e-6)
+    assert overlap["communication_ms"] == pytest.approx(0.010 + 256 / 1e9 * 1e3, abs=2e-6)
+    assert overlap["exposed_ms"] == overlap["communication_ms"]
+    assert overlap["step_ms"] == pytest.approx(overlap["compute_ms"] + overlap["communication_ms"])
+
+
+def test_groups_with_the_same_description_stay_apart(tmp_path: Path) -> None:
+    document = capture()
+    document["groups"]["1"] = {"ranks": [0, 1], "desc": "mesh_tp", "backend": "nccl"}
+    document["nodes"].insert(
+        -1,
+        node("ar2", "call_function", "_c10d_functional.all_reduce.default", [n("mm"), "sum", "1"], tensor(3, 8, 8)),
+    )
+    overlap = run("overlap", write(tmp_path / "groups.json", document), "--json").json
+    assert list(overlap["by_group"]) == ["mesh_tp", "mesh_tp (1)"]
+    total = sum(times["communication_ms"] for times in overlap["by_group"].values())
+    assert total == pytest.approx(overlap["communication_ms"])
+
+
+# --- export ---
+
+FORMATS = ["perfetto", "dot", "csv", "markdown"]
+
+
+def exported(path: Path, form: str, *options: Any) -> str:
+    done = run("export", path, "--format", form, "-o", "-", *options)
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_export_to_a_file_is_what_goes_to_standard_output(form: str, tmp_path: Path) -> None:
+    target = tmp_path / f"out.{form}"
+    done = run("export", JOINT, "--format", form, "-o", target)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert target.read_bytes().decode() == exported(JOINT, form)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_export_replaces_a_file_at_once(tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    target.write_text("old")
+    link = tmp_path / "link.csv"
+    link.symlink_to(target)
+    assert run("export", JOINT, "--format", "csv", "--output", link).code == 0
+    assert link.is_symlink() and target.read_text().startswith("index,")
+    assert sorted(tmp_path.iterdir()) == [link, target]
+
+
+def test_export_packs_what_is_named_zst(tmp_path: Path) -> None:
+    target = tmp_path / "out.csv.zst"
+    assert run("export", JOINT, "--format", "csv", "-o", target).code == 0
+    assert target.read_bytes().startswith(b"\x28\xb5\x2f\xfd")
+
+
+def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
+    done = run("export", JOINT, "--format", "csv", "-o", tmp_path / "none" / "out.csv")
+    assert (done.code, done.out) == (4, "")
+    assert "No such file" in done.err and done.err.count("\n") == 1
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    done = run("export", JOINT, "--format", "csv", "-o", folder)
+    assert (done.code, done.out) == (4, "")
+    assert str(folder) in done.err and "directory" in done.err
+    assert list(tmp_path.iterdir()) == [folder] and not list(folder.iterdir())
+    # Input that is bad, or an option, is told before anything is written.
+    bad = write(tmp_path / "bad.json", b"{")
+    assert run("export", bad, "--format", "csv", "-o", tmp_path / "out.csv").code == 3
+    assert run("export", JOINT, "--format", "csv", "--device", "x", "-o", tmp_path / "out.csv").code == 2
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_device_file_is_written_to_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    assert run("export", JOINT, "--format", "markdown", "-o", pipe).code == 0
+    out, _ = reader.communicate(timeout=10)
+    assert out == exported(JOINT, "markdown")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
+
+
+@each_sample
+def test_csv(path: Path) -> None:
+    text = exported(path, "csv")
+    assert text.startswith("index,name,target,phase,module,output_bytes,live_bytes,flops,start_ms,ms\r\n")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    info = run("info", path, "--json").json
+    memory = run("memory", path, "--json").json
+    overlap = run("overlap", path, "--json").json
+    assert len(rows) == info["nodes"]
+    assert [int(row["index"]) for row in rows] == list(range(len(rows)))
+    assert sum(int(row["flops"]) for row in rows) == info["flops"]["total"]
+    assert max(int(row["live_bytes"]) for row in rows) == memory["peak_bytes"]
+    assert {row["phase"] for row in rows} == {"forward", "backward"}
+    targets = Counter(row["target"] for row in rows)
+    for target, count in info["operators"].items():
+        assert targets[target] == count
+    by_name = {row["name"]: row for row in rows if row["target"] in info["collectives"]}
+    for collective in overlap["collectives"]:
+        if Counter(row["name"] for row in rows)[collective["node"]] == 1:  # not in both halves
+            assert float(by_name[collective["node"]]["ms"]) == pytest.approx(collective["ms"], abs=1e-6)
+            assert float(by_name[collective["node"]]["start_ms"]) == pytest.approx(collective["start_ms"], abs=1e-6)
+
+
+@each_sample
+def test_perfetto(path: Path) -> None:
+    trace = json.loads(exported(path, "perfetto"))
+    overlap = run("overlap", path, "--json").json
+    memory = run("memory", path, "--json").json
+    events = trace["traceEvents"]
+    assert trace["displayTimeUnit"] == "ms"
+    assert {event["ph"] for event in events} == {"M", "X", "s", "f", "C"}
+    threads = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert list(threads.values()) == ["cpu", "compute", *overlap["by_group"]]
+    spans: dict[int, list[Any]] = {}
+    for event in events:
+        if event["ph"] == "X":
+            assert event["ts"] >= 0 and event["dur"] > 0
+            assert event["tid"] in threads
+            spans.setdefault(event["tid"], []).append(event)
+    # A track does one thing at a time.
+    for track in spans.values():
+        assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-3 for a, b in pairwise(track))
+    step_us = max(e["ts"] + e["dur"] for track in spans.values() for e in track)
+    assert step_us == pytest.approx(overlap["step_ms"] * 1e3)
+    busy = sum(e["dur"] for e in spans[1] if e["cat"] == "compute")
+    assert busy == pytest.approx(overlap["compute_ms"] * 1e3)
+    communication = sum(e["dur"] for tid, track in spans.items() if tid > 1 for e in track)
+    assert communication == pytest.approx(overlap["communication_ms"] * 1e3)
+    # Flows: a start on the group's track, an end on the compute track, no earlier.
+    starts = {e["id"]: e for e in events if e["ph"] == "s"}
+    ends = {e["id"]: e for e in events if e["ph"] == "f"}
+    waited = [c for c in overlap["collectives"] if c["wait"]]
+    assert starts.keys() == ends.keys() and len(starts) == len(waited)
+    assert len([e for e in events if e["ph"] in "sf"]) == 2 * len(waited)
+    for number, start in starts.items():
+        end = ends[number]
+        assert (start["cat"], start["name"]) == (end["cat"], end["name"])
+        assert start["tid"] > 1 and end["tid"] == 1 and end["bp"] == "e"
+        assert start["ts"] <= end["ts"]
+        inside = [e for e in spans[start["tid"]] if e["ts"] <= start["ts"] <= e["ts"] + e["dur"]]
+        assert inside, "a flow begins within the collective's own span"
+    counters = [e for e in events if e["ph"] == "C"]
+    assert all(list(e["args"]) == CATEGORIES for e in counters)
+    assert all(a["ts"] <= b["ts"] for a, b in pairwise(counters))
+    assert max(sum(e["args"].values()) for e in counters) == memory["peak_bytes"]
+
+
+def test_dot(tmp_path: Path) -> None:
+    document = capture()
+    document["name"] = 'a "quoted" \\ name'
+    document["modules"] = [[["L['self']", "Model"], ["L['self'].wq", 'Li"near']]]
+    path = write(tmp_path / "small.json", document)
+    text = exported(path, "dot")
+    assert text.startswith('digraph "a \\"quoted\\" \\\\ name" {\n') and text.endswith("}\n")
+    assert text.count("{") == text.count("}")
+    edges = [line for line in text.splitlines() if " -> " in line]
+    assert len(edges) == 7  # mm has two inputs; primals have none
+    assert any("wq: Li" in line for line in text.splitlines())
+    try:
+        plain = subprocess.run(["dot", "-Tplain"], input=text, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("Graphviz is not installed")
+    assert plain.returncode == 0, plain.stderr
+    assert sum(line.startswith("node ") for line in plain.stdout.splitlines()) == 8
+    assert sum(line.startswith("edge ") for line in plain.stdout.splitlines()) == 7
+
+
+@each_sample
+def test_dot_of_samples(path: Path) -> None:
+    text = exported(path, "dot")
+    info = run("info", path, "--json").json
+    assert text.count('" fillcolor="') == info["nodes"]
+    assert text.count("subgraph cluster_") == info["modules"]
+
+
+@each_sample
+def test_markdown(path: Path) -> None:
+    text = exported(path, "markdown")
+    info = run("info", path, "--json").json
+    assert text.startswith(f"# {info['name']}\n")
+    assert f"| nodes | {info['nodes']:,} |" in text
+    columns = None
+    for line in text.splitlines():
+        count = line.count("|") if line.startswith("|") else None
+        assert columns is None or count is None or count == columns, line
+        columns = count
+    assert "## Memory at the peak" in text
+
+
+def test_export_takes_the_same_options_as_the_other_commands(tmp_path: Path) -> None:
+    adamw = json.loads(exported(JOINT, "perfetto", "--optimizer", "adamw"))
+    memory = run("memory", JOINT, "--optimizer", "adamw", "--json").json
+    counters = [e for e in adamw["traceEvents"] if e["ph"] == "C"]
+    assert max(sum(e["args"].values()) for e in counters) == memory["peak_bytes"]
+    simple = json.loads(exported(JOINT, "perfetto", "--estimator", "simple", "--device", "a100"))
+    assert simple["otherData"]["estimator"].startswith("simple")
+    path = write(tmp_path / "symbols.json", capture())
+    assert exported(path, "csv", "--assume", "s0=64") != exported(path, "csv")
+
+
+# --- capture ---
+
+
+def test_capture_runs_the_python_helper(tmp_path: Path) -> None:
+    """The command that it becomes, seen by a Python that only says what it was given."""
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$PYTHONPATH"\nprintf "%s\\n" "$@"\nexit 7\n')
+    python.chmod(0o755)
+    done = run("capture", "--python", python, "--out", "there", "--pair", "--", "train.py", "--steps", "3")
+    assert done.code == 7, "the script's own exit code"
+    path, *words = done.out.splitlines()
+    assert words == ["-m", "jointer", "run", "--out", "there", "--pair", "--", "train.py", "--steps", "3"]
+    assert (Path(path.split(":")[0]) / "jointer" / "__init__.py").is_file()
+
+
+def test_capture_without_python() -> None:
+    done = run("capture", "--python", "/nonexistent", "--", "train.py")
+    assert (done.code, done.out) == (4, "")
+    assert done.err == "jointer: /nonexistent: No such file or directory; name another Python with --python\n"
