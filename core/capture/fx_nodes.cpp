@@ -341,12 +341,15 @@ void NodeBuilder::output() {
     Node node;
     node.part = part_;
     node.kind = NodeKind::output;
-    node.name = graph_.intern("output");
+    // Where a value is called `output`, FX counts on; the text does not say how far.
+    std::string name = "output";
+    for (int i = 1; body_.makers.contains(name); ++i) name = fmt::format("output_{}", i);
+    node.name = graph_.intern(name);
     node.target = graph_.intern_operator("output");
     node.args = graph_.make_children(Argument::Kind::list, values);
     node.set(Node::has_args);
     if (!descriptors.empty()) node.desc = graph_.intern(descriptors);
-    put(node, "output");
+    put(node, name);
   } catch (const TextMistake& mistake) {
     explain(mistake);
   }

@@ -119,13 +119,14 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
   if (slots.size() > kMostElements) return {};
 
   std::vector<Value> values;
+  std::size_t unknown = 0;
   for (const Element* element : slots) {
     const std::size_t output = next_output_;
     Value value;
     if (element != nullptr)
       value = element->type.empty() ? from_elements(node, element->name, depth + 1)
                                     : from_type(node, element->type, output);
-    if (value.kind == Value::Kind::none) ++counts_.unread_elements;
+    if (value.kind == Value::Kind::none) ++unknown;
     if (element == nullptr || !element->type.empty()) ++next_output_;
     if (is_dict) {
       const std::string_view key = element->key.substr(1, element->key.size() - 2);
@@ -133,6 +134,8 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
     }
     values.push_back(value);
   }
+  if (unknown == slots.size()) return {};
+  counts_.unread_elements += unknown;
   return graph_.make_children(is_dict ? Value::Kind::dict : Value::Kind::list, values);
 }
 
