@@ -136,7 +136,13 @@ Argument PythonText::argument(int depth) {
   if (c == '\'' || c == '"')
     return Argument::of_text(Argument::Kind::string, graph_.intern(quoted()));
   const bool fx = style_ == Style::fx;
-  if (fx && c == '<') return opaque(at_, "object");
+  if (fx && c == '<') {
+    // `<torch.Generator object at 0x7f...>` tells its type.
+    const std::string_view inner = text_.substr(at_ + 1);
+    const std::string_view type = inner.substr(0, inner.find(' '));
+    const bool tells = inner.substr(type.size()).starts_with(" object");
+    return opaque(at_, tells ? type : "object");
+  }
   if (fx && c == '-' && at_ + 1 < text_.size() && text_[at_ + 1] != 'i' && text_[at_ + 1] != '.' &&
       !is_digit(text_[at_ + 1]))
     return expression(at_);
