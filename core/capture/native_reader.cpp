@@ -370,28 +370,16 @@ void PartReader::read_nodes(json::array nodes, NodeReader& reader) {
   }
 }
 
-std::string common_name(std::string_view a, std::string_view b) {
-  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
-  std::string_view common = a.substr(0, static_cast<std::size_t>(end - a.begin()));
-  while (!common.empty() && (common.back() == '.' || common.back() == '_' || common.back() == '-'))
-    common.remove_suffix(1);
-  return std::string(common.empty() ? a : common);
-}
-
 struct Half {
   std::string_view text;
   CaptureKind kind;
 };
 
 // Runs `read` and turns what it throws into an Error.
-template <class Read>
-Result<Graph> guarded(std::string_view name, Read read) {
+template <class T, class Read>
+Result<T> guarded(std::string_view name, Read read) {
   try {
-    Graph graph;
-    read(graph);
-    if (auto done = complete(graph); !done)
-      return input_error("{}: {}", name, done.error().message);
-    return graph;
+    return read();
   } catch (const Failure& failure) {
     return input_error("{}: {}", name, failure.message);
   } catch (const simdjson::simdjson_error& error) {
@@ -434,7 +422,8 @@ bool is_native_capture(std::string_view bytes) {
 
 Result<Graph> read_native(std::string_view name, const PaddedBytes& bytes,
                           const Progress& progress) {
-  return native::guarded(name, [&](Graph& graph) {
+  return native::guarded<Graph>(name, [&]() -> Result<Graph> {
+    Graph graph;
     if (const auto pair = native::PartReader(graph, bytes.view(), progress).read()) {
       graph = {};
       native::read_halves(graph, pair->forward, pair->backward, progress);
@@ -443,15 +432,18 @@ Result<Graph> read_native(std::string_view name, const PaddedBytes& bytes,
     } else {
       graph.set_title(graph.part(PartId(0)).name);
     }
+    if (auto done = complete(graph); !done)
+      return input_error("{}: {}", name, done.error().message);
+    return graph;
   });
 }
 
-Result<Graph> read_native_pair(std::string_view forward_name, const PaddedBytes& forward,
-                               std::string_view backward_name, const PaddedBytes& backward,
-                               const Progress& progress) {
-  return native::guarded(fmt::format("{} with {}", forward_name, backward_name), [&](Graph& graph) {
-    native::read_halves(graph, forward.view(), backward.view(), progress);
-    graph.set_title(native::common_name(graph.part(PartId(0)).name, graph.part(PartId(1)).name));
+Result<PartId> append_native(Graph& graph, std::string_view name, const PaddedBytes& bytes,
+                             const Progress& progress) {
+  return native::guarded<PartId>(name, [&]() -> Result<PartId> {
+    if (native::PartReader(graph, bytes.view(), progress).read())
+      native::give_up("it is a pair by itself, but is given as one half");
+    return PartId(graph.part_count() - 1);
   });
 }
 

@@ -20,9 +20,9 @@ bool is_native_capture(std::string_view bytes);
 Result<Graph> read_native(std::string_view name, const PaddedBytes& bytes,
                           const Progress& progress = {});
 
-// Two captures as the halves of one partition.
-Result<Graph> read_native_pair(std::string_view forward_name, const PaddedBytes& forward,
-                               std::string_view backward_name, const PaddedBytes& backward,
-                               const Progress& progress = {});
+// Adds a capture as a new part of a graph that other parts may come from other files for;
+// `complete` comes after. Error: as above, or the document is a pair by itself.
+Result<PartId> append_native(Graph& graph, std::string_view name, const PaddedBytes& bytes,
+                             const Progress& progress = {});
 
 }  // namespace jointer

@@ -4,7 +4,10 @@
 #include <array>
 #include <filesystem>
 
+#include "core/capture/fx_text.h"
 #include "core/capture/native_reader.h"
+#include "core/capture/torch_trace.h"
+#include "core/graph/complete.h"
 
 namespace jointer {
 namespace {
@@ -20,12 +23,103 @@ Result<Graph> open_native(const CaptureFile& file, std::size_t /*index*/,
   return read_native(file.name, file.bytes, progress);
 }
 
+Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::size_t /*index*/,
+                                  std::optional<CaptureKind> as, const Progress& progress) {
+  JOINTER_TRY(const PartId part, append_native(graph, file.name, file.bytes, progress));
+  const CaptureKind kind = graph.part(part).kind;
+  if (as && kind != *as)
+    return input_error("{}: it is a capture of kind {}, but is given as the {} half", file.name,
+                       to_string(kind), to_string(*as));
+  return part;
+}
+
+// A file's name without its folder and what says how it is packed: a name for the graph in it.
+std::string stem(const std::string& path) {
+  std::string name = fs::path(path).filename().string();
+  for (const std::string_view end : {".zst", ".txt", ".py", ".log"})
+    if (name.size() > end.size() && name.ends_with(end)) name.resize(name.size() - end.size());
+  return name;
+}
+
+// The graph's own name where a file holds several.
+std::string text_name(const CaptureFile& file, const FxTextEntry& entry, std::size_t count) {
+  return count > 1 && !entry.name.empty() ? fmt::format("{}, {}", stem(file.name), entry.name)
+                                          : stem(file.name);
+}
+
+Result<std::vector<GraphEntry>> list_text(const CaptureFile& file) {
+  JOINTER_TRY(const auto found, list_fx_text({.file = file.name, .text = file.bytes.view()}));
+  std::vector<GraphEntry> entries;
+  for (const FxTextEntry& entry : found)
+    entries.push_back({.name = text_name(file, entry, found.size()),
+                       .kind = entry.kind,
+                       .nodes = entry.nodes,
+                       .file = file.name});
+  return entries;
+}
+
+Result<PartId> append_text(Graph& graph, const CaptureFile& file, std::size_t index,
+                           std::optional<CaptureKind> as, const Progress& progress) {
+  JOINTER_TRY(const auto found, list_fx_text({.file = file.name, .text = file.bytes.view()}));
+  const std::string name =
+      index < found.size() ? text_name(file, found[index], found.size()) : std::string();
+  return append_fx_text(graph, {.file = file.name, .text = file.bytes.view()},
+                        {.index = index, .kind = as, .name = name, .progress = progress});
+}
+
+Result<std::vector<GraphEntry>> list_trace(const CaptureFile& file) {
+  JOINTER_TRY(const auto found, list_torch_trace(file.name, file.bytes.view()));
+  std::vector<GraphEntry> entries;
+  for (const TraceGraph& graph : found)
+    entries.push_back({.name = graph.name,
+                       .kind = graph.kind,
+                       .rank = graph.rank,
+                       .nodes = graph.nodes,
+                       .file = file.name});
+  return entries;
+}
+
+Result<PartId> append_trace(Graph& graph, const CaptureFile& file, std::size_t index,
+                            std::optional<CaptureKind> as, const Progress& progress) {
+  JOINTER_TRY(const PartId part,
+              append_torch_trace(graph, file.name, file.bytes.view(), index, progress));
+  if (as && graph.part(part).kind != *as)
+    return fail(Error::Kind::usage, "{}: {} is of kind {}, but is given as the {} half", file.name,
+                graph.part(part).name, to_string(graph.part(part).kind), to_string(*as));
+  return part;
+}
+
+// A graph of one part from a reader's `append`.
+template <auto append>
+Result<Graph> read_one(const CaptureFile& file, std::size_t index, const Progress& progress) {
+  Graph graph;
+  JOINTER_TRY(const PartId part, append(graph, file, index, std::nullopt, progress));
+  graph.set_title(graph.part(part).name);
+  if (auto done = complete(graph); !done)
+    return input_error("{}: {}", file.name, done.error().message);
+  return graph;
+}
+
+// A log holds text of graphs and a text may be called anything, so logs are asked first.
 constexpr std::array kReaders{
     CaptureReader{.name = "native capture",
                   .pattern = "*.json *.json.zst",
                   .recognizes = is_native_capture,
                   .list = list_native,
-                  .read = open_native},
+                  .read = open_native,
+                  .append = append_native_half},
+    CaptureReader{.name = "TORCH_TRACE log",
+                  .pattern = "*.log *.log.zst",
+                  .recognizes = is_torch_trace,
+                  .list = list_trace,
+                  .read = read_one<append_trace>,
+                  .append = append_trace},
+    CaptureReader{.name = "FX text",
+                  .pattern = "*.txt *.txt.zst *.py",
+                  .recognizes = is_fx_text,
+                  .list = list_text,
+                  .read = read_one<append_text>,
+                  .append = append_text},
 };
 
 std::string display_name(const std::string& path) {
@@ -86,7 +180,7 @@ Result<std::vector<Located>> locate(const std::string& path) {
 std::string choices(const std::vector<Located>& located) {
   std::string text;
   for (std::size_t i = 0; i < located.size(); ++i)
-    text += fmt::format("\n  {:>3}  {}", i, located[i].entry.name);
+    text += fmt::format("\n  {:>3}  {}", i, describe(located[i].entry));
   return text;
 }
 
@@ -115,20 +209,89 @@ Result<Graph> open_one(const OpenRequest& request) {
   return reader->read(file, located[index].index, request.progress);
 }
 
+// What two names have in common.
+std::string common_name(std::string_view a, std::string_view b) {
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  std::string_view common = a.substr(0, static_cast<std::size_t>(end - a.begin()));
+  while (!common.empty() && std::string_view("._-, ").find(common.back()) != std::string_view::npos)
+    common.remove_suffix(1);
+  return std::string(common.empty() ? a : common);
+}
+
+// The compilation that an entry of a log belongs to: its name without the last part.
+std::string_view compilation(const GraphEntry& entry) {
+  const auto comma = entry.name.rfind(", ");
+  return std::string_view(entry.name).substr(0, comma == std::string::npos ? 0 : comma);
+}
+
+// Which of a file's graphs is meant as a half: the one asked for, the only one, or the only one of
+// that kind; of several the one that AOTAutograd made, in the compilation of `beside`.
+Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<GraphEntry>& entries,
+                                CaptureKind kind, const GraphEntry* beside) {
+  if (entries.size() == 1) return std::size_t{0};
+  std::vector<std::size_t> fitting;
+  const auto keep = [&](auto predicate) {
+    if (fitting.size() > 1)
+      std::erase_if(fitting, [&](std::size_t i) { return !predicate(entries[i]); });
+  };
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].kind == kind) fitting.push_back(i);
+  if (beside != nullptr)
+    keep([&](const GraphEntry& e) { return compilation(e) == compilation(*beside); });
+  const std::string made = fmt::format("aot_{}_graph", to_string(kind));
+  keep([&](const GraphEntry& e) { return e.name.ends_with(made); });
+  if (fitting.size() == 1) return fitting.front();
+  std::string text;
+  for (const GraphEntry& entry : entries) text += "\n  " + describe(entry);
+  return fail(
+      Error::Kind::usage,
+      "{} holds {} graphs, {} of them fit as the {} half; choose the forward with --graph N, "
+      "or write one graph a file:{}",
+      file.name, entries.size(), fitting.size(), to_string(kind), text);
+}
+
 Result<Graph> open_pair(const OpenRequest& request) {
-  JOINTER_TRY(const CaptureFile forward, load(request.path));
-  JOINTER_TRY(const CaptureFile backward, load(request.backward));
-  for (const CaptureFile* file : {&forward, &backward})
-    if (!is_native_capture(file->bytes.view()))
-      return fail(Error::Kind::usage, "{}: halves of a pair must be native captures", file->name);
-  return read_native_pair(forward.name, forward.bytes, backward.name, backward.bytes,
-                          request.progress);
+  Graph graph;
+  std::optional<GraphEntry> forward;
+  const auto add = [&](const std::string& path, CaptureKind kind, double from) -> Result<void> {
+    const Progress scaled = [&](double fraction, std::string_view what) {
+      return request.progress(from + fraction / 2, what);
+    };
+    JOINTER_TRY(const CaptureFile file, load(path));
+    JOINTER_TRY(const CaptureReader* reader, reader_for(file));
+    JOINTER_TRY(const auto entries, reader->list(file));
+    std::size_t index = 0;
+    if (!forward && request.index) {
+      index = *request.index;
+      if (index >= entries.size())
+        return fail(Error::Kind::usage, "{} holds {} graphs, there is no graph {}", file.name,
+                    entries.size(), index);
+    } else {
+      JOINTER_TRY(index, choose_half(file, entries, kind, forward ? &*forward : nullptr));
+    }
+    JOINTER_CHECK(reader->append(graph, file, index, kind, request.progress ? scaled : Progress()));
+    if (!forward) forward = entries[index];
+    return {};
+  };
+  JOINTER_CHECK(add(request.path, CaptureKind::forward, 0));
+  JOINTER_CHECK(add(request.backward, CaptureKind::backward, 0.5));
+  graph.set_title(common_name(graph.part(PartId(0)).name, graph.part(PartId(1)).name));
+  if (auto done = complete(graph); !done)
+    return input_error("{} with {}: {}", display_name(request.path), display_name(request.backward),
+                       done.error().message);
+  return graph;
 }
 
 }  // namespace
 
 std::span<const CaptureReader> capture_readers() {
   return kReaders;
+}
+
+std::string describe(const GraphEntry& entry) {
+  std::string facts(entry.kind ? to_string(*entry.kind) : std::string_view{});
+  if (entry.nodes > 0) facts += fmt::format("{}{} nodes", facts.empty() ? "" : ", ", entry.nodes);
+  return facts.empty() ? entry.name : fmt::format("{} ({})", entry.name, facts);
 }
 
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {

@@ -31,26 +31,35 @@ struct GraphEntry {
 };
 
 // One format. A reader recognizes its files by their content, lists the graphs in them (one, for
-// most), and reads one. To add a format: write these three functions and add it to
-// capture_readers(); CONTRIBUTING.md walks through it.
+// most), and reads one. To add a format: write these functions and add it to capture_readers();
+// CONTRIBUTING.md walks through it.
 struct CaptureReader {
   std::string_view name;     // "native capture"
   std::string_view pattern;  // for file dialogs: "*.json *.json.zst"
   bool (*recognizes)(std::string_view bytes);
   Result<std::vector<GraphEntry>> (*list)(const CaptureFile& file);
   Result<Graph> (*read)(const CaptureFile& file, std::size_t index, const Progress& progress);
+  // Adds one graph as a part, so that the halves of a pair may come from any two readers. `as` is
+  // the kind it is asked for; where the file itself says another one, that is an error.
+  Result<PartId> (*append)(Graph& graph, const CaptureFile& file, std::size_t index,
+                           std::optional<CaptureKind> as, const Progress& progress);
 };
 
 // In the order in which they are asked.
 std::span<const CaptureReader> capture_readers();
+
+// "rank 0, 0/0, aot_joint_graph (joint, 271 nodes)".
+std::string describe(const GraphEntry& entry);
 
 // Graphs in a file or a folder (a TORCH_TRACE folder: those of every log, by rank). Error (input):
 // unreadable, or of no known format.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
 struct OpenRequest {
-  std::string path;                  // `-` is standard input
-  std::string backward;              // the other half of a pair, or empty
+  std::string path;  // `-` is standard input
+  // The other half of a pair, or empty. Where a file holds several graphs, the forward or backward
+  // of the same compilation is taken.
+  std::string backward;
   std::optional<std::size_t> index;  // which graph of several
   Assumptions assumptions;
   Progress progress;

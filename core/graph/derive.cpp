@@ -220,6 +220,7 @@ void derive_roles(Graph& graph) {
     graph.part(part).outputs = output_entries(graph, part);
     std::vector<NodeId> unknown_primals;
     std::size_t primals = 0;
+    bool names_parameters = false;  // else `PlainAOTInput` may be one: Dynamo lifts them to inputs
     for (const NodeId id : graph.order()) {
       Node& n = graph.node(id);
       if (n.part != part || n.kind != NodeKind::placeholder) continue;
@@ -229,6 +230,8 @@ void derive_roles(Graph& graph) {
       if (descriptor.role != Role::none) {
         n.role = descriptor.role;
         n.role_target = graph.intern(descriptor.target);
+        if (n.role == Role::input && is_primal(name)) unknown_primals.push_back(id);
+        names_parameters = names_parameters || n.role == Role::parameter || n.role == Role::buffer;
       } else if (is_tangent(name)) {
         n.role = Role::tangent;
       } else if (is_primal(name)) {
@@ -241,7 +244,7 @@ void derive_roles(Graph& graph) {
       }
     }
     // In a joint graph the last outputs are the gradients of the primals, in the primals' order.
-    if (kind != CaptureKind::joint || unknown_primals.empty()) continue;
+    if (kind != CaptureKind::joint || unknown_primals.empty() || names_parameters) continue;
     const auto& entries = graph.part(part).outputs;
     if (unknown_primals.size() != primals || entries.size() < primals) continue;
     const std::size_t first = entries.size() - primals;

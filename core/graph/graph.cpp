@@ -387,7 +387,12 @@ void Graph::resolve_groups() {
     if (known != part.groups.end()) {
       n.group = *known;
     } else {
-      n.group = add_group({.name = name->text(), .derived = true});
+      // The halves of a pair name the same groups.
+      const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const ProcessGroup& g) {
+        return g.derived && g.name == name->text();
+      });
+      n.group = same == groups_.end() ? add_group({.name = name->text(), .derived = true})
+                                      : GroupId(static_cast<std::size_t>(same - groups_.begin()));
       part.groups.push_back(n.group);
     }
     ProcessGroup& g = groups_[n.group.index()];

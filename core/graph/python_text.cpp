@@ -33,11 +33,59 @@ std::optional<Argument::Kind> torch_constant(std::string_view name) {
   return std::nullopt;
 }
 
+// A code point in UTF-8. False for what is none.
+bool append_utf8(std::string& text, std::uint32_t point) {
+  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return false;
+  if (point < 0x80) {
+    put(point);
+  } else if (point < 0x800) {
+    put(0xc0 | (point >> 6));
+    put(0x80 | (point & 0x3f));
+  } else if (point < 0x10000) {
+    put(0xe0 | (point >> 12));
+    put(0x80 | ((point >> 6) & 0x3f));
+    put(0x80 | (point & 0x3f));
+  } else {
+    put(0xf0 | (point >> 18));
+    put(0x80 | ((point >> 12) & 0x3f));
+    put(0x80 | ((point >> 6) & 0x3f));
+    put(0x80 | (point & 0x3f));
+  }
+  return true;
+}
+
+// A size symbol as torch names them: s0, u12, s75, zf3, zuf0.
+bool is_symbol(std::string_view name) {
+  const auto digits = name.find_first_of("0123456789");
+  if (digits == std::string_view::npos || digits == 0 || digits > 3) return false;
+  return name.find_first_not_of("0123456789", digits) == std::string_view::npos &&
+         name.find_first_not_of("suzf") == digits;
+}
+
+// A function that occurs in symbolic sizes.
+bool is_size_function(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> kNames{
+      "Max", "Min", "Mod",       "FloorDiv",        "CeilDiv", "CleanDiv",
+      "Eq",  "Ne",  "PythonMod", "ModularIndexing", "Abs",     "TruncToInt"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 }  // namespace
 
 char PythonText::peek() {
-  while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) <= ' ') ++at_;
-  return at_ < text_.size() ? text_[at_] : '\0';
+  while (at_ < text_.size()) {
+    if (text_[at_] == '#') {
+      const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+      comment_ = text_.substr(at_ + 1, end - at_ - 1);
+      at_ = end;
+    } else if (static_cast<unsigned char>(text_[at_]) <= ' ') {
+      ++at_;
+    } else {
+      return text_[at_];
+    }
+  }
+  return '\0';
 }
 
 bool PythonText::take(char c) {
@@ -87,8 +135,79 @@ Argument PythonText::argument(int depth) {
   if (take('{')) return dictionary(depth);
   if (c == '\'' || c == '"')
     return Argument::of_text(Argument::Kind::string, graph_.intern(quoted()));
+  const bool fx = style_ == Style::fx;
+  if (fx && c == '<') {
+    // `<torch.Generator object at 0x7f...>` tells its type.
+    const std::string_view inner = text_.substr(at_ + 1);
+    const std::string_view type = inner.substr(0, inner.find(' '));
+    const bool tells = inner.substr(type.size()).starts_with(" object");
+    return opaque(at_, tells ? type : "object");
+  }
+  if (fx && c == '-' && at_ + 1 < text_.size() && text_[at_ + 1] != 'i' && text_[at_ + 1] != '.' &&
+      !is_digit(text_[at_ + 1]))
+    return expression(at_);
+  if (fx && take("...")) return opaque(at_ - 3, "ellipsis");
   if (is_digit(c) || c == '-' || c == '.') return number();
   return named(depth);
+}
+
+// An argument inside a list or a call: there, a symbolic size may be a whole expression.
+Argument PythonText::element(int depth) {
+  peek();
+  const std::size_t begin = at_;
+  if (style_ != Style::fx) return argument(depth);
+  const Argument read = argument(depth);
+  const bool grouped = read.kind == Argument::Kind::tuple && read.count == 1 &&
+                       text_[begin] == '(' &&
+                       text_.substr(begin, at_ - begin).find(',') == std::string_view::npos;
+  constexpr std::string_view kInfix = "+-*/%<>=!&|^";
+  const char next = peek();
+  if (!grouped && (next == '\0' || kInfix.find(next) == std::string_view::npos)) return read;
+  at_ = begin;
+  return expression(begin);
+}
+
+// To the comma or bracket that ends what starts here.
+void PythonText::skip_to_delimiter() {
+  int depth = 0;
+  for (char quote = 0; at_ < text_.size(); ++at_) {
+    const char c = text_[at_];
+    if (quote != 0) {
+      if (c == '\\') ++at_;
+      if (c == quote || c == '\n') quote = 0;
+      continue;
+    }
+    if (c == '\'' || c == '"') quote = c;
+    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
+    if (depth == 0 && (c == ')' || c == ']' || c == '}' || c == ',')) return;
+    // `->` and `>=` close nothing.
+    const bool arrow = c == '>' && (depth == 0 || (at_ > 0 && text_[at_ - 1] == '-'));
+    if (c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) --depth;
+  }
+  at_ = std::min(at_, text_.size());
+}
+
+Argument PythonText::expression(std::size_t begin) {
+  at_ = begin;
+  int depth = 0;
+  for (; at_ < text_.size(); ++at_) {
+    const char c = text_[at_];
+    if (c == '(' || c == '[') ++depth;
+    if (depth == 0 && (c == ')' || c == ']' || c == '}' || c == ',' || c == ';')) break;
+    if (c == ')' || c == ']') --depth;
+  }
+  std::string_view text = text_.substr(begin, at_ - begin);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  const auto id = graph_.intern_expression(part_, text, {});
+  if (!id) text_mistake("`{}` is no argument: {}", text.substr(0, 60), id.error().message);
+  return Argument::of_symbol(*id);
+}
+
+Argument PythonText::opaque(std::size_t begin, std::string_view type) {
+  at_ = begin;
+  skip_to_delimiter();
+  const StringId type_id = graph_.intern(type);
+  return Argument::of_opaque(type_id, graph_.intern(text_.substr(begin, at_ - begin)));
 }
 
 Argument PythonText::number() {
@@ -102,6 +221,11 @@ Argument PythonText::number() {
     if (!is_word(c) && !exponent_sign) break;
     ++at_;
   }
+  const std::size_t start = negative ? text_.rfind('-', begin) : begin;
+  if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-') && start > 0 &&
+      text_[start - 1] == '(')
+    if (const Argument value = complex_number(start, at_); value.kind != Argument::Kind::none)
+      return value;
   const std::string digits = (negative ? "-" : "") + std::string(text_.substr(begin, at_ - begin));
   const char* const first = digits.data();
   const char* const last = first + digits.size();
@@ -126,7 +250,27 @@ Argument PythonText::number() {
   text_mistake("`{}` is not a number", digits.substr(0, 40));
 }
 
+// `1+2j` of Python's `(1+2j)`, whose halves meet at `middle`; none if it is something else.
+Argument PythonText::complex_number(std::size_t begin, std::size_t middle) {
+  const std::size_t end = text_.find(')', middle);
+  if (end == std::string_view::npos || text_[end - 1] != 'j') return {};
+  const auto half = [](std::string_view text) -> std::optional<double> {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double value = 0;
+    const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (status != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+    return value;
+  };
+  const auto re = half(text_.substr(begin, middle - begin));
+  const auto im = half(text_.substr(middle, end - 1 - middle));
+  if (!re || !im) return {};
+  at_ = end;
+  const std::array<Argument, 2> parts{Argument::of_real(*re), Argument::of_real(*im)};
+  return graph_.make_children(Argument::Kind::complex, parts);
+}
+
 Argument PythonText::named(int depth) {
+  const std::size_t begin = (peek(), at_);
   const std::string_view name = word();
   if (name == "None") return {};
   if (name == "True" || name == "False") return Argument::of_bool(name == "True");
@@ -163,9 +307,20 @@ Argument PythonText::named(int depth) {
   }
   if (constant.starts_with("ops.")) {
     constant.remove_prefix(4);
+    if (constant.starts_with("higher_order.")) constant.remove_prefix(13);
     return Argument::of_text(Argument::Kind::op, graph_.intern(constant));
   }
-  text_mistake("`{}` is no node before this one, and nothing else that is known", name);
+  if (style_ == Style::fx) {
+    if (is_symbol(name) || (at_ < text_.size() && text_[at_] == '(' && is_size_function(name)))
+      return expression(begin);
+    if (name == "Ellipsis") return opaque(begin, "ellipsis");
+    if (at_ < text_.size() && text_[at_] == '(') return opaque(begin, name);
+    if (const auto dot = name.rfind('.'); dot != std::string_view::npos && dot > 0)
+      return opaque(begin, name.substr(0, dot));
+  }
+  throw TextMistake{
+      fmt::format("`{}` is no node before this one, and nothing else that is known", name),
+      std::string(name)};
 }
 
 Argument PythonText::sequence(char close, int depth) {
@@ -175,7 +330,7 @@ Argument PythonText::sequence(char close, int depth) {
       expect(',');
       if (take(close)) break;  // a trailing comma
     }
-    elements.push_back(argument(depth + 1));
+    elements.push_back(element(depth + 1));
   }
   return graph_.make_children(close == ']' ? Argument::Kind::list : Argument::Kind::tuple,
                               elements);
@@ -185,11 +340,14 @@ Argument PythonText::dictionary(int depth) {
   std::vector<Argument> pairs;
   while (!take('}')) {
     if (!pairs.empty()) expect(',');
-    const Argument key = argument(depth + 1);
+    Argument key = argument(depth + 1);
+    // As the capture format has it: keys are texts.
+    if (key.kind == Argument::Kind::integer && style_ == Style::fx)
+      key = Argument::of_text(Argument::Kind::string, graph_.intern(std::to_string(key.integer)));
     if (key.kind != Argument::Kind::string) text_mistake("a dictionary's key must be a text");
     expect(':');
     pairs.push_back(key);
-    pairs.push_back(argument(depth + 1));
+    pairs.push_back(element(depth + 1));
   }
   return graph_.make_children(Argument::Kind::dict, pairs);
 }
@@ -207,12 +365,12 @@ PythonText::Call PythonText::call_arguments() {
       if (peek() == '=' && text_.substr(at_, 2) != "==") {
         ++at_;
         keywords.push_back(Argument::of_text(Argument::Kind::string, graph_.intern(key)));
-        keywords.push_back(argument());
+        keywords.push_back(element(1));
         continue;
       }
       at_ = start;
     }
-    positional.push_back(argument());
+    positional.push_back(element(1));
   }
   return {.args = graph_.make_children(Argument::Kind::list, positional),
           .kwargs = graph_.make_children(Argument::Kind::dict, keywords),
@@ -225,34 +383,40 @@ std::string PythonText::quoted() {
   ++at_;
   std::string text;
   while (at_ < text_.size() && text_[at_] != quote) {
-    char c = text_[at_++];
+    const char c = text_[at_++];
     if (c == '\\' && at_ < text_.size()) {
-      const char escaped = text_[at_++];
-      switch (escaped) {
-        case 'n':
-          c = '\n';
-          break;
-        case 't':
-          c = '\t';
-          break;
-        case 'r':
-          c = '\r';
-          break;
-        case '\\':
-        case '\'':
-        case '"':
-          c = escaped;
-          break;
-        default:  // \x1b and the like stay as they are
-          text += '\\';
-          c = escaped;
-      }
+      escape(text);
+      continue;
     }
     text += c;
   }
   if (at_ >= text_.size()) text_mistake("a text is not closed");
   ++at_;
   return text;
+}
+
+// What follows a backslash, as Python's `repr` writes it.
+void PythonText::escape(std::string& text) {
+  const char kind = text_[at_++];
+  constexpr std::string_view kSimple = "ntr\\'\"0abfv";
+  constexpr std::string_view kWide = "xuU";
+  if (const auto wide = kWide.find(kind); wide != std::string_view::npos) {
+    const std::size_t digits = std::size_t{2} << wide;
+    std::uint32_t point = 0;
+    const char* const first = text_.data() + at_;
+    if (text_.size() - at_ >= digits) {
+      const auto [end, status] = std::from_chars(first, first + digits, point, 16);
+      if (status == std::errc{} && end == first + digits && append_utf8(text, point)) {
+        at_ += digits;
+        return;
+      }
+    }
+  } else if (const auto simple = kSimple.find(kind); simple != std::string_view::npos) {
+    text += std::string_view("\n\t\r\\'\"\0\a\b\f\v", kSimple.size())[simple];
+    return;
+  }
+  text += '\\';
+  text += kind;
 }
 
 std::vector<Dim> PythonText::dims() {

@@ -265,6 +265,9 @@ OperatorInfo describe_operator(std::string_view target) {
 }
 
 bool is_custom_operator(std::string_view target) {
+  // A Python function, method or module of a graph from before ATen.
+  for (const std::string_view python : {"call_function.", "call_method.", "call_module."})
+    if (target.starts_with(python)) return target.size() > python.size();
   // namespace.name.overload, of a namespace with no line in the table.
   const auto first = target.find('.');
   if (first == std::string_view::npos || first == 0) return false;

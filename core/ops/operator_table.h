@@ -82,7 +82,8 @@ struct OperatorInfo {
 OperatorInfo describe_operator(std::string_view target);
 
 // Whether an operator may be missing from the table: one of a namespace that torch itself does not
-// register (a custom operator), so that its absence says nothing.
+// register (a custom operator), so that its absence says nothing. So are the Python calls of text
+// captures: `call_method.view`, `call_function.torch.rms_norm`.
 bool is_custom_operator(std::string_view target);
 
 // The torch version whose schemas the table holds: "2.11.0".

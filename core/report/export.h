@@ -23,4 +23,9 @@ std::string export_dot(const Graph& graph, const Analysis& analysis);
 // A report for an issue or a pull request: the figures, memory at the peak, exposed collectives.
 std::string export_markdown(const Graph& graph, const Analysis& analysis);
 
+// The graph as torch's GraphModule.print_readable prints it, with strides and devices; of a pair a
+// class for each half. Reading it back gives the same nodes and arguments.
+std::string export_fx_text(const Graph& graph);
+std::string export_fx_text(const Graph& graph, const Analysis& analysis);
+
 }  // namespace jointer

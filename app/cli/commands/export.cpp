@@ -22,9 +22,8 @@ struct Format {
   std::string (*write)(const Graph& graph, const Analysis& analysis);
 };
 constexpr std::array kFormats{
-    Format{"perfetto", export_perfetto},
-    Format{"dot", export_dot},
-    Format{"csv", export_csv},
+    Format{"perfetto", export_perfetto}, Format{"fx-text", export_fx_text},
+    Format{"dot", export_dot},           Format{"csv", export_csv},
     Format{"markdown", export_markdown},
 };
 
@@ -54,7 +53,7 @@ void add_export_command(CLI::App& program, int& exit_code) {
   add_optimizer_option(*command, options->optimizer);
   std::vector<std::string> names;
   for (const Format& format : kFormats) names.emplace_back(format.name);
-  command->add_option("--format", options->format, "perfetto, dot, csv or markdown")
+  command->add_option("--format", options->format, "perfetto, fx-text, dot, csv or markdown")
       ->required()
       ->check(CLI::IsMember(names));
   command->add_option("-o,--output", options->output, "The file to write; `-` is standard output")

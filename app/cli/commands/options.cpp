@@ -69,7 +69,7 @@ std::optional<std::size_t> ask(const std::string& path) {
   const auto entries = list_graphs(path);
   if (!entries || entries->size() < 2) return std::nullopt;
   for (std::size_t i = 0; i < entries->size(); ++i)
-    fmt::print(stderr, "{:>4}  {}\n", i, (*entries)[i].name);
+    fmt::print(stderr, "{:>4}  {}\n", i, describe((*entries)[i]));
   fmt::print(stderr, "Which graph? ");
   std::size_t choice = 0;
   if (!(std::cin >> choice) || choice >= entries->size()) return std::nullopt;

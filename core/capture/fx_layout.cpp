@@ -1,0 +1,327 @@
+// Computes the strides and the storage offset of an operator's output.
+//
+// Terms: the base is the tensor that an output is a view of, the operator's first tensor argument.
+// Steps: (1) an operator that is no view makes a dense tensor at offset 0; (2) a view's layout
+// follows from the base's by the operator's definition, one rule for each family below; (3) a view
+// whose rule is missing or whose arguments are symbolic is taken as dense, at an unknown offset.
+// Cost: the tensor's rank. Source: the definitions of the operators in torch's ATen/native
+// (TensorShape.cpp, and computeStride in TensorUtils.cpp for views).
+// Deviation: torch gives the output of a pointwise operator the order of its inputs' axes; here it
+// is dense in the order of its own. Both take the same bytes.
+
+#include "core/capture/fx_layout.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/checked.h"
+#include "core/graph/storages.h"
+
+namespace jointer::fx {
+namespace {
+
+bool is_symbolic(std::span<const Dim> dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return bool{d.expression}; });
+}
+
+Dim number(std::int64_t value) {
+  return {.value = value, .expression = {}};
+}
+
+std::vector<Dim> copy(std::span<const Dim> dims) {
+  return {dims.begin(), dims.end()};
+}
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The name without its namespace: "view" of aten.view.
+std::string_view bare(std::string_view packet) {
+  return packet.substr(packet.find('.') + 1);
+}
+
+// base + count * stride, where all three are numbers.
+std::optional<Dim> advance(const std::optional<Dim>& base, std::int64_t count, Dim stride) {
+  if (!base || base->expression || stride.expression) return std::nullopt;
+  const auto step = checked_mul(count, stride.value);
+  const auto sum = step ? checked_add(base->value, *step) : std::nullopt;
+  return sum ? std::optional(number(*sum)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Dim> LayoutDeriver::multiply(Dim a, Dim b) {
+  if (!a.expression && !b.expression) return number(saturating_mul(a.value, b.value));
+  if (!a.expression && a.value == 1) return b;
+  if (!b.expression && b.value == 1) return a;
+  const auto text = [&](Dim d) {
+    return d.expression ? fmt::format("({})", graph_.expression_text(d.expression))
+                        : std::to_string(d.value);
+  };
+  const auto product = graph_.intern_expression(part_, text(a) + "*" + text(b), {});
+  if (!product) return std::nullopt;
+  return Dim{.value = 0, .expression = *product};
+}
+
+std::vector<Dim> LayoutDeriver::dense(std::span<const Dim> shape) {
+  if (!is_symbolic(shape)) return contiguous_strides(shape);
+  std::vector<Dim> strides(shape.size());
+  Dim step = number(1);
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step = multiply(step, shape[i]).value_or(step);
+  }
+  return strides;
+}
+
+Dim LayoutDeriver::storage_bytes(std::span<const Dim> shape, std::span<const Dim> stride,
+                                 Dim offset, DType dtype) {
+  if (!is_symbolic(shape) && !is_symbolic(stride) && !offset.expression)
+    return number(storage_extent(shape, stride, offset, dtype));
+  Dim bytes = number(item_size(dtype));
+  for (const Dim& size : shape) bytes = multiply(bytes, size).value_or(bytes);
+  return bytes;
+}
+
+Layout LayoutDeriver::derive(const Node& node, std::size_t output, std::span<const Dim> shape,
+                             DType dtype) {
+  const OperatorInfo& op = graph_.op(node);
+  const bool aliases = node.kind == NodeKind::call && (op.is_view() || op.mutates());
+  if (!aliases) return {.stride = dense(shape), .offset = number(0)};
+  const Base base = base_of(node);
+  if (base.tensor != nullptr) {
+    Derived derived = op.mutates() ? Derived{{.stride = copy(base.stride), .offset = base.offset}}
+                                   : view(node, base, output, shape, dtype);
+    if (derived && derived->stride.size() == shape.size()) return *std::move(derived);
+  }
+  return {.stride = dense(shape), .offset = std::nullopt, .is_exact = false};
+}
+
+LayoutDeriver::Base LayoutDeriver::base_of(const Node& node) const {
+  for (const Argument& argument : graph_.args(node)) {
+    if (argument.kind != Argument::Kind::node) continue;
+    const Tensor* tensor = graph_.single_tensor(graph_.node(argument.node()));
+    if (tensor == nullptr || !tensor->has(Tensor::has_stride)) return {};
+    Base base{.tensor = tensor,
+              .shape = graph_.shape(*tensor),
+              .stride = graph_.stride(*tensor),
+              .offset = std::nullopt};
+    if (tensor->has(Tensor::has_offset)) base.offset = graph_.offset(*tensor);
+    return base;
+  }
+  return {};
+}
+
+std::optional<std::int64_t> LayoutDeriver::integer(const Node& node, std::string_view name,
+                                                   std::int64_t otherwise) const {
+  const Argument* argument = graph_.argument(node, name);
+  if (argument == nullptr || argument->kind == Argument::Kind::none) return otherwise;
+  if (argument->kind != Argument::Kind::integer) return std::nullopt;
+  return argument->integer;
+}
+
+std::optional<std::size_t> LayoutDeriver::axis(const Node& node, std::string_view name,
+                                               std::int64_t otherwise, std::size_t rank) const {
+  auto value = integer(node, name, otherwise);
+  const auto axes = static_cast<std::int64_t>(rank);
+  if (!value || *value < -axes || *value >= axes) return std::nullopt;
+  return static_cast<std::size_t>(*value < 0 ? *value + axes : *value);
+}
+
+LayoutDeriver::Derived LayoutDeriver::view(const Node& node, const Base& base, std::size_t output,
+                                           std::span<const Dim> shape, DType dtype) {
+  static constexpr std::array<std::string_view, 8> kSame{"alias",      "detach",     "view_of",
+                                                         "lift_fresh", "contiguous", "to"};
+  static constexpr std::array<std::string_view, 5> kReshape{"view", "_unsafe_view", "reshape",
+                                                            "_reshape_alias", "flatten"};
+  static constexpr std::array<std::string_view, 5> kPermute{"t", "transpose", "permute", "swapaxes",
+                                                            "unsqueeze"};
+  static constexpr std::array<std::string_view, 8> kSlice{
+      "slice", "select", "narrow", "split", "split_with_sizes", "chunk", "unbind", "as_strided"};
+  const std::string_view packet = bare(graph_.op(node).packet());
+  if (packet == "view" && graph_.op(node).name.ends_with(".dtype"))
+    return reinterpreted(base, packet, dtype);
+  if (is_one_of(packet, kSame)) return Layout{.stride = copy(base.stride), .offset = base.offset};
+  if (is_one_of(packet, kReshape)) return reshaped(base, shape);
+  if (is_one_of(packet, kPermute)) return permuted(node, base, packet);
+  if (is_one_of(packet, kSlice)) return sliced(node, base, output, packet);
+  if (packet == "expand") return expanded(base, shape);
+  if (packet == "squeeze") {
+    // The axes that are left keep their strides; those that go are of size 1.
+    Layout layout{.stride = {}, .offset = base.offset};
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < base.shape.size() && left < shape.size(); ++i) {
+      const bool must_stay = base.shape.size() - i == shape.size() - left;
+      if (base.shape[i] != shape[left] && !must_stay) continue;
+      if (base.shape[i] == number(1) && !must_stay &&
+          !(shape[left] == number(1) && axis(node, "dim", -1, base.shape.size()) != i))
+        continue;
+      layout.stride.push_back(base.stride[i]);
+      ++left;
+    }
+    return layout;
+  }
+  if (packet == "view_as_real" || packet == "view_as_complex")
+    return reinterpreted(base, packet, dtype);
+  return std::nullopt;
+}
+
+LayoutDeriver::Derived LayoutDeriver::permuted(const Node& node, const Base& base,
+                                               std::string_view packet) {
+  Layout layout{.stride = copy(base.stride), .offset = base.offset};
+  const std::size_t rank = base.shape.size();
+  if (packet == "t") {
+    std::reverse(layout.stride.begin(), layout.stride.end());
+  } else if (packet == "unsqueeze") {
+    const auto at = axis(node, "dim", 0, rank + 1);
+    if (!at) return std::nullopt;
+    const auto step = *at < rank ? multiply(base.shape[*at], base.stride[*at]) : number(1);
+    if (!step) return std::nullopt;
+    layout.stride.insert(layout.stride.begin() + static_cast<std::ptrdiff_t>(*at), *step);
+  } else if (packet == "permute") {
+    const Argument* dims = graph_.argument(node, "dims");
+    if (dims == nullptr) return std::nullopt;
+    const auto axes = graph_.children(*dims);
+    if (axes.size() != rank) return std::nullopt;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::int64_t from =
+          axes[i].integer < 0 ? axes[i].integer + static_cast<std::int64_t>(rank) : axes[i].integer;
+      if (axes[i].kind != Argument::Kind::integer || from < 0 ||
+          from >= static_cast<std::int64_t>(rank))
+        return std::nullopt;
+      layout.stride[i] = base.stride[static_cast<std::size_t>(from)];
+    }
+  } else if (rank > 0) {
+    const bool named = graph_.argument(node, "dim0") != nullptr;
+    const auto a = axis(node, named ? "dim0" : "axis0", 0, rank);
+    const auto b = axis(node, named ? "dim1" : "axis1", 0, rank);
+    if (!a || !b) return std::nullopt;
+    std::swap(layout.stride[*a], layout.stride[*b]);
+  }
+  return layout;
+}
+
+LayoutDeriver::Derived LayoutDeriver::sliced(const Node& node, const Base& base, std::size_t output,
+                                             std::string_view packet) {
+  const auto numbers = [&](const Argument* list) {
+    std::vector<Dim> dims;
+    if (list == nullptr) return dims;
+    for (const Argument& child : graph_.children(*list))
+      if (child.kind == Argument::Kind::integer) dims.push_back(number(child.integer));
+    return dims;
+  };
+  if (packet == "as_strided") {
+    const auto offset = integer(node, "storage_offset", base.offset ? base.offset->value : 0);
+    Layout layout{.stride = numbers(graph_.argument(node, "stride")), .offset = std::nullopt};
+    if (offset) layout.offset = number(*offset);
+    return layout;
+  }
+  const auto dim = axis(node, "dim", 0, base.shape.size());
+  if (!dim) return std::nullopt;
+  const Dim size = base.shape[*dim], step = base.stride[*dim];
+  Layout layout{.stride = copy(base.stride), .offset = std::nullopt};
+  std::optional<std::int64_t> from;  // the first element, along the axis
+  if (packet == "slice") {
+    const auto every = integer(node, "step", 1);
+    from = integer(node, "start", 0);
+    if (every) {
+      const auto stride = multiply(step, number(*every));
+      if (!stride) return std::nullopt;
+      layout.stride[*dim] = *stride;
+    }
+  } else if (packet == "select" || packet == "unbind") {
+    from = packet == "select" ? integer(node, "index", 0)
+                              : std::optional(static_cast<std::int64_t>(output));
+    layout.stride.erase(layout.stride.begin() + static_cast<std::ptrdiff_t>(*dim));
+  } else if (packet == "narrow") {
+    from = integer(node, "start", 0);
+  } else if (packet == "split") {
+    if (const auto each = integer(node, "split_size", 0); each && *each > 0)
+      from = checked_mul(*each, static_cast<std::int64_t>(output));
+  } else if (packet == "chunk") {
+    const auto chunks = integer(node, "chunks", 1);
+    if (chunks && *chunks > 0 && !size.expression)
+      from = checked_mul((size.value + *chunks - 1) / *chunks, static_cast<std::int64_t>(output));
+  } else if (packet == "split_with_sizes") {
+    const Argument* list = graph_.argument(node, "split_sizes");
+    const std::vector<Dim> sizes = numbers(list);
+    if (list != nullptr && sizes.size() == graph_.children(*list).size()) {
+      from = 0;
+      for (std::size_t i = 0; i < std::min(output, sizes.size()) && from; ++i)
+        from = checked_add(*from, sizes[i].value);
+    }
+  }
+  if (from && *from < 0) {
+    if (size.expression)
+      from.reset();
+    else
+      from = std::max<std::int64_t>(*from + size.value, 0);
+  }
+  if (from && !size.expression) from = std::min(*from, size.value);
+  if (from) layout.offset = advance(base.offset, *from, step);
+  return layout;
+}
+
+LayoutDeriver::Derived LayoutDeriver::expanded(const Base& base, std::span<const Dim> shape) {
+  if (shape.size() < base.shape.size()) return std::nullopt;
+  const std::size_t added = shape.size() - base.shape.size();
+  Layout layout{.stride = std::vector<Dim>(shape.size()), .offset = base.offset};
+  for (std::size_t i = added; i < shape.size(); ++i)
+    if (base.shape[i - added] == shape[i]) layout.stride[i] = base.stride[i - added];
+  return layout;
+}
+
+// Axes of the base that lie dense behind one another count as one; the new axes must divide them.
+LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const Dim> shape) {
+  if (std::equal(shape.begin(), shape.end(), base.shape.begin(), base.shape.end()))
+    return Layout{.stride = copy(base.stride), .offset = base.offset};
+  const bool symbolic = is_symbolic(shape) || is_symbolic(base.shape) || is_symbolic(base.stride);
+  Layout layout{.stride = dense(shape), .offset = base.offset};
+  if (symbolic) return layout;
+  const auto is_zero = [](const Dim& d) { return d.value == 0; };
+  if (std::any_of(base.shape.begin(), base.shape.end(), is_zero) || base.shape.empty())
+    return layout;
+  std::size_t at = shape.size();
+  std::int64_t step = base.stride.back().value, block = 1, taken = 1;
+  for (std::size_t i = base.shape.size(); i-- > 0;) {
+    block = saturating_mul(block, base.shape[i].value);
+    const bool ends = i == 0 || (base.shape[i - 1].value != 1 &&
+                                 base.stride[i - 1].value != saturating_mul(block, step));
+    if (!ends) continue;
+    while (at > 0 && (taken < block || shape[at - 1].value == 1)) {
+      --at;
+      layout.stride[at] = number(saturating_mul(taken, step));
+      taken = saturating_mul(taken, shape[at].value);
+    }
+    if (taken != block) return std::nullopt;
+    if (i > 0) {
+      step = base.stride[i - 1].value;
+      block = taken = 1;
+    }
+  }
+  return at == 0 ? Derived(std::move(layout)) : std::nullopt;
+}
+
+// The same bytes as elements of another type.
+LayoutDeriver::Derived LayoutDeriver::reinterpreted(const Base& base, std::string_view packet,
+                                                    DType dtype) {
+  const std::int64_t from = item_size(base.tensor->dtype), to = item_size(dtype);
+  if (from <= 0 || to <= 0 || is_symbolic(base.stride)) return std::nullopt;
+  const auto scaled = [&](Dim d) { return number(saturating_mul(d.value, from) / to); };
+  Layout layout{.stride = {}, .offset = std::nullopt};
+  for (const Dim& stride : base.stride) layout.stride.push_back(scaled(stride));
+  if (packet == "view_as_real") {
+    layout.stride.push_back(number(1));
+  } else if (packet == "view_as_complex") {
+    if (layout.stride.empty()) return std::nullopt;
+    layout.stride.pop_back();
+  } else if (!layout.stride.empty()) {
+    layout.stride.back() = number(1);
+  }
+  if (base.offset && !base.offset->expression) layout.offset = scaled(*base.offset);
+  return layout;
+}
+
+}  // namespace jointer::fx

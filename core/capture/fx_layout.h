@@ -1,0 +1,64 @@
+#pragma once
+
+// Strides and offsets that a text does not give. Private to core/capture/fx_*.cpp.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer::fx {
+
+struct Layout {
+  std::vector<Dim> stride;
+  std::optional<Dim> offset;  // none where it cannot be told
+  bool is_exact = true;       // false: the strides are a guess, those of a dense tensor
+};
+
+// What an operator's output looks like in its storage: a view follows from the layout of the tensor
+// it is a view of and from the operator's arguments, anything else is dense from offset 0.
+class LayoutDeriver {
+ public:
+  LayoutDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
+
+  // `node` has its target, args and kwargs but need not be in the graph. `output` counts the
+  // tensors that an operator returns; `shape` and `dtype` are that tensor's.
+  Layout derive(const Node& node, std::size_t output, std::span<const Dim> shape, DType dtype);
+
+  // Row-major strides; symbolic where a size is.
+  std::vector<Dim> dense(std::span<const Dim> shape);
+  // Bytes of a storage that holds this tensor and no more.
+  Dim storage_bytes(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
+                    DType dtype);
+
+ private:
+  struct Base {
+    const Tensor* tensor = nullptr;
+    std::span<const Dim> shape, stride;
+    std::optional<Dim> offset;
+  };
+  using Derived = std::optional<Layout>;
+
+  [[nodiscard]] Base base_of(const Node& node) const;
+  Derived view(const Node& node, const Base& base, std::size_t output, std::span<const Dim> shape,
+               DType dtype);
+  Derived permuted(const Node& node, const Base& base, std::string_view packet);
+  Derived sliced(const Node& node, const Base& base, std::size_t output, std::string_view packet);
+  static Derived expanded(const Base& base, std::span<const Dim> shape);
+  Derived reshaped(const Base& base, std::span<const Dim> shape);
+  Derived reinterpreted(const Base& base, std::string_view packet, DType dtype);
+
+  // The argument as a number; `otherwise` where it is not given or None; none where it is symbolic.
+  [[nodiscard]] std::optional<std::int64_t> integer(const Node& node, std::string_view name,
+                                                    std::int64_t otherwise) const;
+  // The argument as an axis of a tensor of `rank` axes, counted from the end if negative.
+  [[nodiscard]] std::optional<std::size_t> axis(const Node& node, std::string_view name,
+                                                std::int64_t otherwise, std::size_t rank) const;
+  std::optional<Dim> multiply(Dim a, Dim b);
+
+  Graph& graph_;
+  PartId part_;
+};
+
+}  // namespace jointer::fx

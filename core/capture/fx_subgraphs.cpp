@@ -1,0 +1,72 @@
+#include "core/capture/fx_subgraphs.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/capture/fx_nodes.h"
+#include "core/capture/fx_statements.h"
+#include "core/capture/native_writer.h"
+#include "core/graph/complete.h"
+
+namespace jointer::fx {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostDepth = 16;
+
+// Storages of a subgraph come after those of the graph around it.
+void shift_storages(Json& json, std::size_t by) {
+  if (json.is_object()) {
+    if (json.contains("storage") && json.contains("shape") && json["storage"].is_number_unsigned())
+      json["storage"] = json["storage"].get<std::size_t>() + by;
+    for (auto& [key, member] : json.items()) shift_storages(member, by);
+  } else if (json.is_array()) {
+    for (Json& element : json) shift_storages(element, by);
+  }
+}
+
+Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
+                  std::size_t owner, std::size_t first_storage, std::size_t& number, int depth) {
+  if (depth > kMostDepth) text_mistake("classes are nested more than {} deep", kMostDepth);
+  Json constants = Json::object();
+  for (std::size_t i = owner + 1; i < graphs.size(); ++i) {
+    if (graphs[i].parent != owner) continue;
+    const Body body = take_apart(graphs[i], number);
+    Graph inner;
+    const PartId inner_part = inner.add_part({.kind = CaptureKind::subgraph,
+                                              .name = std::string(graphs[i].name),
+                                              .present = {.name = true, .storages = true}});
+    NodeBuilder builder(inner, inner_part, body, {});
+    try {
+      builder.run();
+    } catch (const TextMistake&) {
+      number = builder.number() > 0 ? builder.number() : number;
+      throw;
+    }
+    number = graphs[i].head.number;
+    if (const auto done = complete(inner); !done)
+      text_mistake("class {}: {}", graphs[i].name, done.error().message);
+    Json document = Json::parse(write_native(inner));
+    Json& nodes = document["nodes"];
+    for (Json& node : nodes) node.erase("stack");  // into a table that is not written
+    shift_storages(nodes, graph.storage_count() - first_storage);
+    for (std::size_t s = 0; s < inner.storage_count(); ++s)
+      graph.add_storage(part, {.value = inner.storage(StorageId(s)).bytes.value, .expression = {}});
+    constants[std::string(graphs[i].name)]["subgraph"] = {
+        {"kind", "subgraph"},
+        {"constants", constants_of(graph, part, graphs, i, first_storage, number, depth + 1)},
+        {"nodes", std::move(nodes)}};
+  }
+  return constants;
+}
+
+}  // namespace
+
+void add_subgraphs(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
+                   std::size_t owner, std::size_t first_storage, std::size_t& number) {
+  const Json constants = constants_of(graph, part, graphs, owner, first_storage, number, 0);
+  if (constants.empty()) return;
+  graph.part(part).constants = constants.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace jointer::fx

@@ -1,0 +1,161 @@
+// Reads text in three steps: the outline finds the classes and their lines, take_apart cuts each
+// line into name, type and expression, NodeBuilder gives them a meaning. The steps are apart
+// because a tuple's type follows from statements that come after it. Cost: linear in the bytes; 2.1
+// MB (11,000 nodes) take about 0.05 s.
+
+#include "core/capture/fx_text.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/capture/fx_listing.h"
+#include "core/capture/fx_nodes.h"
+#include "core/capture/fx_subgraphs.h"
+
+namespace jointer {
+namespace {
+
+using fx::Body;
+using fx::GraphText;
+using fx::kNoParent;
+
+// Commas between the elements of the returned list, and what follows the last.
+std::size_t output_count(std::string_view text) {
+  std::size_t count = 0;
+  int depth = 0;
+  bool element = false;
+  const auto open = text.find_first_of("[(");
+  if (open == std::string_view::npos) return 1;
+  std::string_view list = text.substr(open);
+  if (const auto unflatten = list.find("(["); unflatten == 0) list.remove_prefix(1);
+  for (const char c : list) {
+    if (c == '[' || c == '(') {
+      ++depth;
+    } else if (c == ']' || c == ')') {
+      if (--depth == 0) break;
+    } else if (c == ',' && depth == 1) {
+      count += element ? 1 : 0;
+      element = false;
+    } else if (c != ' ' && c != '\n') {
+      element = true;
+    }
+  }
+  return count + (element ? 1 : 0);
+}
+
+// What AOTAutograd's names of placeholders say. A joint graph takes all primals and returns a
+// gradient for each after its forward outputs; a backward takes some of them, and saved tensors.
+CaptureKind guess_kind(const Body& body) {
+  std::size_t primals = 0, tangents = 0, others = 0, largest = 0;
+  for (const fx::Placeholder& p : body.placeholders) {
+    if (p.name.starts_with("tangents")) {
+      ++tangents;
+    } else if (p.name.starts_with("primals_")) {
+      ++primals;
+      std::size_t number = 0;
+      std::from_chars(p.name.data() + 8, p.name.data() + p.name.size(), number);
+      largest = std::max(largest, number);
+    } else if (p.name.find("rng_state") == std::string_view::npos) {
+      ++others;
+    }
+  }
+  if (tangents == 0) return CaptureKind::forward;
+  if (others > 0 || primals == 0 || largest != primals) return CaptureKind::backward;
+  return output_count(body.output.text) >= primals + tangents ? CaptureKind::joint
+                                                              : CaptureKind::backward;
+}
+
+Body body_of(const GraphText& graph, std::size_t& number) {
+  return graph.is_listing ? fx::take_listing_apart(graph, number) : fx::take_apart(graph, number);
+}
+
+std::string place(const FxText& source, std::size_t number) {
+  return fmt::format("{}: line {}", source.file, number);
+}
+
+// Runs `read` on the outline; turns what it throws into an Error with the line.
+template <class T, class Read>
+Result<T> guarded(const FxText& source, Read read) {
+  std::size_t number = source.first_number;
+  try {
+    std::string plain;
+    std::string_view text = source.text;
+    if (fx::has_colours(text)) {
+      plain = fx::without_colours(text);
+      text = plain;
+    }
+    std::vector<GraphText> graphs = fx::outline(text, source.first_number);
+    if (graphs.empty())
+      return input_error("{}: there is no FX graph in it: no `def forward` and no `graph():`",
+                         source.file);
+    return read(graphs, number);
+  } catch (const TextMistake& mistake) {
+    return input_error("{}: {}", place(source, number), mistake.message);
+  } catch (const fx::Cancelled&) {
+    return fail(Error::Kind::cancelled, "{}: reading was cancelled", source.file);
+  } catch (const std::bad_alloc&) {
+    return input_error("{}: there is not enough memory to read it", source.file);
+  }
+}
+
+}  // namespace
+
+bool is_fx_text(std::string_view bytes) {
+  return bytes.find("def forward(") != std::string_view::npos ||
+         bytes.find("(torch.nn.Module):") != std::string_view::npos ||
+         (bytes.find("graph(") != std::string_view::npos &&
+          bytes.find("[target=") != std::string_view::npos);
+}
+
+Result<std::vector<FxTextEntry>> list_fx_text(const FxText& source) {
+  using Entries = std::vector<FxTextEntry>;
+  return guarded<Entries>(source, [](const std::vector<GraphText>& graphs, std::size_t& number) {
+    Entries entries;
+    for (const GraphText& graph : graphs) {
+      if (graph.parent != kNoParent) continue;
+      const Body body = body_of(graph, number);
+      entries.push_back({.name = std::string(graph.name),
+                         .kind = guess_kind(body),
+                         .nodes = body.placeholders.size() + body.statements.size() + 1});
+    }
+    return entries;
+  });
+}
+
+Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOptions& options) {
+  return guarded<PartId>(
+      source, [&](const std::vector<GraphText>& graphs, std::size_t& number) -> Result<PartId> {
+        std::size_t index = 0, wanted = options.index;
+        while (index < graphs.size() && (graphs[index].parent != kNoParent || wanted-- > 0))
+          ++index;
+        if (index == graphs.size())
+          return fail(Error::Kind::usage, "{}: there is no graph {} in it", source.file,
+                      options.index);
+        const Body body = body_of(graphs[index], number);
+        const std::size_t nodes = body.placeholders.size() + body.statements.size() + 1;
+        graph.reserve(graph.node_count() + nodes, source.text.size() / 8);
+        const PartId part = graph.add_part(
+            {.kind = options.kind.value_or(guess_kind(body)),
+             .name = options.name,
+             .present = {
+                 .name = true, .groups = true, .storages = true, .modules = true, .stacks = true}});
+        if (!options.kind)
+          graph.add_fact(Fact::Kind::derived,
+                         fmt::format("the text does not say what kind of graph it is: by the names "
+                                     "of its placeholders it is taken as {}",
+                                     to_string(graph.part(part).kind)));
+        const std::size_t first_storage = graph.storage_count();
+        fx::NodeBuilder builder(graph, part, body, options.progress);
+        try {
+          builder.run();
+        } catch (const TextMistake&) {
+          number = builder.number() > 0 ? builder.number() : number;
+          throw;
+        }
+        builder.add_facts();
+        fx::add_subgraphs(graph, part, graphs, index, first_storage, number);
+        return part;
+      });
+}
+
+}  // namespace jointer

@@ -1,0 +1,55 @@
+#pragma once
+
+// Types as the text writes them become values, with storages, strides and devices derived where
+// the text has none. Private to core/capture/fx_*.cpp.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/capture/fx_layout.h"
+#include "core/capture/fx_statements.h"
+#include "core/graph/graph.h"
+#include "core/graph/python_text.h"
+#include "core/graph/storages.h"
+
+namespace jointer::fx {
+
+class ValueBuilder {
+ public:
+  ValueBuilder(Graph& graph, PartId part, const Body& body);
+
+  // The value of the node called `name`, whose target and arguments are set. Where the text gives
+  // no type, that of a tuple is put together from the elements that later statements read.
+  Value build(const Node& node, std::string_view name, std::string_view type);
+  // Says in the graph's facts what was derived.
+  void add_facts();
+
+ private:
+  Value from_type(const Node& node, std::string_view type, std::size_t output);
+  Value from_elements(const Node& node, std::string_view name, int depth);
+  Value from_symbol(std::string_view text);
+  Value element_of(const Node& node) const;
+  TensorId add_tensor(const Node& node, const TensorText& type, std::size_t output);
+  TensorId add_like(const Tensor& source, const TensorText& type);
+  // The node with an operator whose schema says what a Python function or method of torch aliases.
+  const Node& with_schema(const Node& node, Node& twin);
+  std::string_view device_for(const Node& node);
+
+  Graph& graph_;
+  PartId part_;
+  const Body& body_;
+  StorageDeriver storages_;
+  LayoutDeriver layouts_;
+  std::string default_device_;
+  std::unordered_map<OperatorId, OperatorId> twins_;
+  std::size_t next_output_ = 0;
+
+  struct Counts {
+    std::size_t views = 0, without_stride = 0, guessed_stride = 0, unknown_offset = 0,
+                without_device = 0, unknown_inputs = 0, unknown_calls = 0, tuples = 0,
+                unread_elements = 0;
+  } counts_;
+};
+
+}  // namespace jointer::fx

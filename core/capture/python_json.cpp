@@ -1,0 +1,153 @@
+#include "core/capture/python_json.h"
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostDepth = 32;
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  std::optional<Json> whole() {
+    auto json = value(0);
+    if (peek() != '\0') return std::nullopt;
+    return json;
+  }
+
+ private:
+  char peek() {
+    while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) <= ' ') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool take(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+
+  std::optional<Json> value(int depth) {
+    if (depth > kMostDepth) return std::nullopt;
+    const char c = peek();
+    if (c == '\'' || c == '"') return text();
+    if (take('{')) return dictionary(depth);
+    if (take('[')) return list(']', depth);
+    if (take('(')) return list(')', depth);
+    if (c == '-' || is_word(c)) return named(depth);
+    // <class 'torch.nn.Linear'> and the like: up to what ends it.
+    const std::size_t begin = at_;
+    int open = 0;
+    for (; at_ < text_.size(); ++at_) {
+      const char at = text_[at_];
+      if (open == 0 && (at == ',' || at == ')' || at == ']' || at == '}')) break;
+      if (at == '<' || at == '(' || at == '[') ++open;
+      if (at == '>' || at == ')' || at == ']') --open;
+    }
+    if (at_ == begin) return std::nullopt;
+    return Json(text_.substr(begin, at_ - begin));
+  }
+
+  std::optional<Json> text() {
+    const char quote = text_[at_++];
+    std::string result;
+    while (at_ < text_.size() && text_[at_] != quote) {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+        ++at_;
+        const char escaped = text_[at_];
+        result += escaped == 'n' ? '\n' : escaped == 't' ? '\t' : escaped;
+      } else {
+        result += text_[at_];
+      }
+      ++at_;
+    }
+    if (at_ >= text_.size()) return std::nullopt;
+    ++at_;
+    return Json(std::move(result));
+  }
+
+  std::optional<Json> list(char close, int depth) {
+    Json result = Json::array();
+    while (!take(close)) {
+      if (!result.empty() && !take(',')) return std::nullopt;
+      if (take(close)) break;
+      auto element = value(depth + 1);
+      if (!element) return std::nullopt;
+      result.push_back(*std::move(element));
+    }
+    return result;
+  }
+
+  std::optional<Json> dictionary(int depth) {
+    Json result = Json::object();
+    while (!take('}')) {
+      if (!result.empty() && !take(',')) return std::nullopt;
+      if (take('}')) break;
+      const auto key = value(depth + 1);
+      if (!key || !take(':')) return std::nullopt;
+      auto element = value(depth + 1);
+      if (!element) return std::nullopt;
+      result[key->is_string() ? key->get<std::string>() : key->dump()] = *std::move(element);
+    }
+    return result;
+  }
+
+  std::optional<Json> named(int depth) {
+    const std::size_t begin = at_;
+    if (text_[at_] == '-' || text_[at_] == '+') ++at_;
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word == "None") return Json(nullptr);
+    if (word == "True" || word == "False") return Json(word == "True");
+    std::int64_t integer = 0;
+    const char* const last = word.data() + word.size();
+    if (const auto [end, status] = std::from_chars(word.data(), last, integer);
+        status == std::errc{} && end == last)
+      return Json(integer);
+    double real = 0;
+    if (const auto [end, status] = std::from_chars(word.data(), last, real);
+        status == std::errc{} && end == last && std::isfinite(real))
+      return Json(real);
+    if (!take('(')) return Json(word);
+    // A dataclass: NAME(field=value, ...). What has no field name is numbered.
+    Json result = {{"type", word}};
+    while (!take(')')) {
+      if (result.size() > 1 && !take(',')) return std::nullopt;
+      if (take(')')) break;
+      peek();
+      const std::size_t field = at_;
+      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+      std::string key(text_.substr(field, at_ - field));
+      if (key.empty() || !take('=')) {
+        at_ = field;
+        key = std::to_string(result.size() - 1);
+      }
+      auto element = value(depth + 1);
+      if (!element) return std::nullopt;
+      result[key] = *std::move(element);
+    }
+    return result;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string python_to_json(std::string_view text) {
+  const auto json = Reader(text).whole();
+  return json ? json->dump(-1, ' ', false, Json::error_handler_t::replace) : std::string();
+}
+
+}  // namespace jointer

@@ -1,0 +1,194 @@
+#include "core/capture/torch_trace.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "core/capture/fx_text.h"
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::json;
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+// `V1121 02:41:50.572000 17297 torch/_dynamo/utils.py:2126] {`: where the JSON starts, or npos.
+std::size_t header_end(std::string_view line) {
+  constexpr std::string_view kShape = "L0000 00:00:00";
+  if (line.size() < kShape.size()) return std::string_view::npos;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    const bool fits = kShape[i] == '0'   ? is_digit(line[i])
+                      : kShape[i] == 'L' ? line[i] >= 'A' && line[i] <= 'Z'
+                                         : line[i] == kShape[i];
+    if (!fits) return std::string_view::npos;
+  }
+  const auto close = line.find("] ");
+  return close == std::string_view::npos ? close : close + 2;
+}
+
+struct Entry {
+  std::string_view json, payload;
+  std::size_t payload_number = 0;
+};
+
+// Calls `visit` for each entry: its JSON, and the lines after it up to the next entry.
+template <class Visit>
+void for_each_entry(std::string_view bytes, Visit visit) {
+  Entry entry;
+  std::size_t number = 0;
+  std::size_t payload_begin = 0;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
+    const std::string_view line = bytes.substr(at, end - at);
+    ++number;
+    const std::size_t json = line.starts_with('\t') ? std::string_view::npos : header_end(line);
+    if (json != std::string_view::npos) {
+      entry.payload = bytes.substr(payload_begin, at - payload_begin);
+      if (!entry.json.empty()) visit(entry);
+      entry = {.json = line.substr(json), .payload = {}, .payload_number = number + 1};
+      payload_begin = std::min(end + 1, bytes.size());
+    }
+    at = end + 1;
+  }
+  entry.payload = bytes.substr(std::min(payload_begin, bytes.size()));
+  if (!entry.json.empty()) visit(entry);
+}
+
+// Entries that hold a graph, and what kind it is; the others are guessed from their placeholders.
+struct Known {
+  std::string_view entry;
+  CaptureKind kind;
+};
+constexpr std::array<Known, 5> kKnown{{
+    {"aot_joint_graph", CaptureKind::joint},
+    {"aot_forward_graph", CaptureKind::forward},
+    {"aot_backward_graph", CaptureKind::backward},
+    {"aot_inference_graph", CaptureKind::forward},
+    {"dynamo_output_graph", CaptureKind::forward},
+}};
+
+// The entry's name: the key that is not one of those every entry has; an artifact has its own.
+std::string name_of(const Json& json) {
+  static constexpr std::array<std::string_view, 9> kCommon{
+      "rank",        "frame_id",   "frame_compile_id",     "attempt",
+      "has_payload", "compile_id", "compiled_autograd_id", "stack",
+      "pathname"};
+  if (const auto artifact = json.find("artifact"); artifact != json.end()) {
+    const auto name = artifact->is_object() ? artifact->find("name") : artifact->end();
+    return artifact->is_object() && name != artifact->end() && name->is_string()
+               ? name->get<std::string>()
+               : std::string();
+  }
+  for (const auto& [key, value] : json.items())
+    if (std::find(kCommon.begin(), kCommon.end(), key) == kCommon.end()) return key;
+  return {};
+}
+
+std::optional<std::int64_t> number_of(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_number_integer() ? std::optional(it->get<std::int64_t>())
+                                                     : std::nullopt;
+}
+
+std::string compile_of(const Json& json) {
+  std::string text;
+  if (const auto rank = number_of(json, "rank")) text = fmt::format("rank {}", *rank);
+  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + std::move(part); };
+  if (const auto autograd = number_of(json, "compiled_autograd_id"))
+    add(fmt::format("compiled autograd {}", *autograd));
+  const auto frame = number_of(json, "frame_id"), compile = number_of(json, "frame_compile_id");
+  if (frame && compile) {
+    const auto attempt = number_of(json, "attempt").value_or(0);
+    add(attempt > 0 ? fmt::format("{}/{}_{}", *frame, *compile, attempt)
+                    : fmt::format("{}/{}", *frame, *compile));
+  }
+  return text;
+}
+
+// Whether an entry's payload may be a graph, by its name. Some payloads hold a module's source
+// beside other code (fx_graph_runnable, inductor_output_code): they repeat a graph that is listed.
+bool may_be_graph(std::string_view name) {
+  return name.find("graph") != std::string_view::npos &&
+         name.find("runnable") == std::string_view::npos &&
+         name.find("metadata") == std::string_view::npos &&
+         name.find("cache") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_torch_trace(std::string_view bytes) {
+  for (int lines = 0; lines < 20 && !bytes.empty(); ++lines) {
+    const auto end = bytes.find('\n');
+    if (header_end(bytes.substr(0, end)) != std::string_view::npos) return true;
+    if (end == std::string_view::npos) return false;
+    bytes.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::string_view bytes) {
+  std::vector<TraceGraph> graphs;
+  std::size_t entries = 0, cut_off = 0;
+  for_each_entry(bytes, [&](const Entry& entry) {
+    ++entries;
+    // Most entries are not graphs; a look at the text saves parsing them.
+    if (entry.json.find("graph") == std::string_view::npos || !is_fx_text(entry.payload)) return;
+    const Json json = Json::parse(entry.json, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object()) return;
+    const std::string name = name_of(json);
+    if (!may_be_graph(name)) return;
+    const auto inner =
+        list_fx_text({.file = file, .text = entry.payload, .first_number = entry.payload_number});
+    if (!inner) {
+      ++cut_off;
+      return;
+    }
+    const auto known =
+        std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.entry == name; });
+    const std::string compile = compile_of(json);
+    for (std::size_t i = 0; i < inner->size(); ++i) {
+      const FxTextEntry& graph = (*inner)[i];
+      std::string title = compile.empty() ? name : compile + ", " + name;
+      if (inner->size() > 1) title += ", " + graph.name;
+      graphs.push_back({.name = std::move(title),
+                        .entry = name,
+                        .compile = compile,
+                        .kind = known == kKnown.end() ? graph.kind : known->kind,
+                        .rank = number_of(json, "rank"),
+                        .nodes = graph.nodes,
+                        .text = entry.payload,
+                        .first_number = entry.payload_number,
+                        .index = i});
+    }
+  });
+  if (graphs.empty() && cut_off > 0)
+    return input_error("{}: {} of its {} entries hold a graph, but none is whole; is it cut off?",
+                       file, cut_off, entries);
+  if (graphs.empty())
+    return input_error(
+        "{}: none of its {} entries holds a graph; was it written under TORCH_TRACE while "
+        "torch.compile ran?",
+        file, entries);
+  return graphs;
+}
+
+Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::string_view bytes,
+                                  std::size_t index, const Progress& progress) {
+  JOINTER_TRY(const std::vector<TraceGraph> graphs, list_torch_trace(file, bytes));
+  if (index >= graphs.size())
+    return fail(Error::Kind::usage, "{}: there is no graph {} in it", file, index);
+  const TraceGraph& chosen = graphs[index];
+  JOINTER_TRY(
+      const PartId part,
+      append_fx_text(
+          graph, {.file = file, .text = chosen.text, .first_number = chosen.first_number},
+          {.index = chosen.index, .kind = chosen.kind, .name = chosen.name, .progress = progress}));
+  graph.part(part).rank = chosen.rank;
+  return part;
+}
+
+}  // namespace jointer

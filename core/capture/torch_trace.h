@@ -1,0 +1,42 @@
+#pragma once
+
+// Reads the logs that torch writes under TORCH_TRACE: entries of one line,
+// `V1121 12:00:00.123456 17297 torch/file.py:12] {"aot_joint_graph": {}, "rank": 0, ...}`, each
+// with a payload on the lines after it, indented by a tab. Graphs are payloads; the reader of FX
+// text reads them.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/capture/progress.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+bool is_torch_trace(std::string_view bytes);
+
+struct TraceGraph {
+  std::string name;     // "rank 0, 0/0, aot_joint_graph"
+  std::string entry;    // "aot_joint_graph"
+  std::string compile;  // "rank 0, 0/0": the same for the graphs of one compilation
+  CaptureKind kind = CaptureKind::forward;
+  std::optional<std::int64_t> rank;
+  std::size_t nodes = 0;
+  std::string_view text;         // the payload, as it stands in the log
+  std::size_t first_number = 1;  // the line of the log that it starts in
+  std::size_t index = 0;         // among the graphs of the payload
+};
+
+// The graphs of a log, in its order. An entry whose payload is missing, cut off or no graph is
+// passed over. Error (input): a log without graphs.
+Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::string_view bytes);
+
+// Adds one of them as a new part; `complete` comes after.
+Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::string_view bytes,
+                                  std::size_t index, const Progress& progress);
+
+}  // namespace jointer

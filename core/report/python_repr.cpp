@@ -1,0 +1,304 @@
+#include "core/report/python_repr.h"
+
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// `{} + {}` and its kin, by the name that the operator has in Python's `operator` module.
+struct Operator {
+  std::string_view name, token;
+};
+constexpr std::array<Operator, 19> kInfix{{
+    {"add", "+"}, {"sub", "-"},  {"mul", "*"},     {"floordiv", "//"}, {"truediv", "/"},
+    {"mod", "%"}, {"pow", "**"}, {"lshift", "<<"}, {"rshift", ">>"},   {"and_", "&"},
+    {"or_", "|"}, {"xor", "^"},  {"matmul", "@"},  {"eq", "=="},       {"ne", "!="},
+    {"lt", "<"},  {"gt", ">"},   {"le", "<="},     {"ge", ">="},
+}};
+constexpr std::array<Operator, 3> kPrefix{{{"neg", "-"}, {"pos", "+"}, {"invert", "~"}}};
+constexpr std::array<Operator, 12> kInplace{{
+    {"iadd", "+="},
+    {"iand", "&="},
+    {"ifloordiv", "//="},
+    {"ilshift", "<<="},
+    {"imod", "%="},
+    {"imul", "*="},
+    {"imatmul", "@="},
+    {"ior", "|="},
+    {"ipow", "**="},
+    {"irshift", ">>="},
+    {"isub", "-="},
+    {"itruediv", "/="},
+}};
+
+template <std::size_t N>
+std::string_view token_of(const std::array<Operator, N>& operators, std::string_view name) {
+  for (const Operator& op : operators)
+    if (op.name == name) return op.token;
+  return {};
+}
+
+std::string real_repr(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+bool is_identifier(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;
+  for (const char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
+  return true;
+}
+
+std::string device_repr(std::string_view device) {
+  const auto colon = device.find(':');
+  if (colon == std::string_view::npos) return fmt::format("device(type='{}')", device);
+  return fmt::format("device(type='{}', index={})", device.substr(0, colon),
+                     device.substr(colon + 1));
+}
+
+// A function by the name that code calls it by.
+std::string function_name(const OperatorInfo& op) {
+  const std::string_view target = op.name;
+  const auto without = [&](std::string_view prefix) {
+    return std::string(target.substr(prefix.size()));
+  };
+  if (target.starts_with("_operator.")) return without("_");
+  if (target.starts_with("builtins.")) return without("builtins.");
+  if (target.starts_with("call_function.")) return without("call_function.");
+  if (target.starts_with("torch.") || target.starts_with("math.")) return std::string(target);
+  if (target.find('.') == std::string_view::npos)
+    return fmt::format("torch.ops.higher_order.{}", target);
+  return fmt::format("torch.ops.{}", target);
+}
+
+std::string op_repr(std::string_view name) {
+  return name.find('.') == std::string_view::npos ? fmt::format("torch.ops.higher_order.{}", name)
+                                                  : fmt::format("torch.ops.{}", name);
+}
+
+}  // namespace
+
+std::string quoted_repr(std::string_view text) {
+  const bool has_single = text.find('\'') != std::string_view::npos;
+  const char quote = has_single && text.find('"') == std::string_view::npos ? '"' : '\'';
+  std::string result(1, quote);
+  for (const char c : text) {
+    if (c == quote || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else if (c == '\r') {
+      result += "\\r";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + quote;
+}
+
+std::string attribute_path(std::string_view base, std::string_view path) {
+  std::string result(base);
+  while (!path.empty()) {
+    const auto dot = std::min(path.find('.'), path.size());
+    const std::string_view segment = path.substr(0, dot);
+    result = is_identifier(segment) ? fmt::format("{}.{}", result, segment)
+                                    : fmt::format("getattr({}, \"{}\")", result, segment);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return result;
+}
+
+std::string json_repr(const Json& json) {
+  if (json.is_null()) return "None";
+  if (json.is_boolean()) return json.get<bool>() ? "True" : "False";
+  if (json.is_number_float()) return real_repr(json.get<double>());
+  if (json.is_string()) return quoted_repr(json.get_ref<const std::string&>());
+  std::string text;
+  const auto separate = [&] { text += text.size() > 1 && text.back() != '(' ? ", " : ""; };
+  if (json.is_array()) {
+    text = "[";
+    for (const Json& element : json) {
+      separate();
+      text += json_repr(element);
+    }
+    return text + "]";
+  }
+  if (!json.is_object()) return json.dump();
+  const auto type = json.find("type");
+  if (type == json.end() || !type->is_string() || !is_identifier(type->get<std::string>())) {
+    text = "{";
+    for (const auto& [key, value] : json.items()) {
+      separate();
+      text += quoted_repr(key) + ": " + json_repr(value);
+    }
+    return text + "}";
+  }
+  text = type->get<std::string>() + "(";
+  for (const auto& [key, value] : json.items()) {
+    if (key == "type") continue;
+    separate();
+    text += key + "=" + json_repr(value);
+  }
+  return text + ")";
+}
+
+std::string json_repr(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? std::string() : json_repr(json);
+}
+
+std::string PythonRepr::dims(std::span<const Dim> dims) const {
+  std::string text = "[";
+  for (const Dim& dim : dims) {
+    if (text.size() > 1) text += ", ";
+    if (dim.expression)
+      text += graph_.expression_text(dim.expression);
+    else
+      text += std::to_string(dim.value);
+  }
+  return text + "]";
+}
+
+std::string PythonRepr::type(const Value& value) const {
+  if (value.kind == Value::Kind::symbol)
+    return fmt::format("Sym({})", graph_.expression_text(value.expression()));
+  if (value.kind != Value::Kind::tensor) return {};
+  const Tensor& t = graph_.tensor(value.tensor());
+  std::string text = std::string(short_name(t.dtype)) + dims(graph_.shape(t));
+  if (t.has(Tensor::has_stride)) text += dims(graph_.stride(t));
+  if (t.device) text += graph_.text(graph_.device(t.device).name);
+  return text;
+}
+
+std::string PythonRepr::children(const Argument& a) const {
+  std::string text;
+  for (const Argument& child : graph_.children(a)) {
+    if (!text.empty()) text += ", ";
+    text += argument(child);
+  }
+  return text;
+}
+
+std::string PythonRepr::argument(const Argument& a) const {
+  using AK = Argument::Kind;
+  switch (a.kind) {
+    case AK::none:
+      return "None";
+    case AK::boolean:
+      return a.integer != 0 ? "True" : "False";
+    case AK::integer:
+      return std::to_string(a.integer);
+    case AK::real:
+      return real_repr(a.real);
+    case AK::string:
+      return quoted_repr(graph_.text(a.text()));
+    case AK::node:
+      return std::string(graph_.name(a.node()));
+    case AK::list:
+      return "[" + children(a) + "]";
+    case AK::tuple:
+      return "(" + children(a) + (a.count == 1 ? ",)" : ")");
+    case AK::dict: {
+      std::string text = "{";
+      const auto pairs = graph_.children(a);
+      for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+        if (i > 0) text += ", ";
+        text += argument(pairs[i]) + ": " + argument(pairs[i + 1]);
+      }
+      return text + "}";
+    }
+    case AK::slice:
+      return "slice(" + children(a) + ")";
+    case AK::complex: {
+      const auto parts = graph_.children(a);
+      const auto number = [](const Argument& part) {
+        return part.kind == AK::real ? part.real : static_cast<double>(part.integer);
+      };
+      const double imaginary = number(parts[1]);
+      return fmt::format("({}{}{}j)", real_repr(number(parts[0])),
+                         std::signbit(imaginary) ? "" : "+", real_repr(imaginary));
+    }
+    case AK::dtype:
+    case AK::layout:
+    case AK::memory_format:
+      return fmt::format("torch.{}", graph_.text(a.text()));
+    case AK::device:
+      return device_repr(graph_.text(a.text()));
+    case AK::symbol:
+      return std::string(graph_.expression_text(a.expression()));
+    case AK::op:
+      return op_repr(graph_.text(a.text()));
+    case AK::opaque:
+    case AK::raw: {
+      const std::string_view text = graph_.text(a.text());
+      const bool is_number = a.kind == AK::raw && !text.empty() &&
+                             text.find_first_not_of("-0123456789") == std::string_view::npos;
+      return is_number ? std::string(text)
+                       : fmt::format("<{} object>", a.kind == AK::raw ? "json" : text);
+    }
+  }
+  return {};
+}
+
+// Without the first `skip` positional ones.
+std::string PythonRepr::arguments(const Node& node, std::size_t skip) const {
+  std::string text;
+  for (const Argument& a : graph_.args(node)) {
+    if (skip > 0) {
+      --skip;
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + argument(a);
+  }
+  const auto keywords = graph_.children(node.kwargs);
+  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", graph_.text(keywords[i].text()),
+                        argument(keywords[i + 1]));
+  return text;
+}
+
+std::string PythonRepr::call(const Node& node, std::string_view name) const {
+  const OperatorInfo& op = graph_.op(node);
+  const auto args = graph_.args(node);
+  const std::string_view target = op.name;
+  if (target.starts_with("_operator.") && node.kwargs.count == 0) {
+    const std::string_view bare = target.substr(std::string_view("_operator.").size());
+    if (bare == "getitem" && args.size() == 2)
+      return fmt::format("{} = {}[{}]", name, argument(args[0]), argument(args[1]));
+    if (bare == "setitem" && args.size() == 3)
+      return fmt::format("{}[{}] = {};  {} = {}", argument(args[0]), argument(args[1]),
+                         argument(args[2]), name, argument(args[0]));
+    if (const auto token = token_of(kInfix, bare); !token.empty() && args.size() == 2)
+      return fmt::format("{} = {} {} {}", name, argument(args[0]), token, argument(args[1]));
+    if (const auto token = token_of(kPrefix, bare); !token.empty() && args.size() == 1)
+      return fmt::format("{} = {}{}", name, token, argument(args[0]));
+    if (const auto token = token_of(kInplace, bare); !token.empty() && args.size() == 2)
+      return fmt::format("{} {} {};  {} = {}", argument(args[0]), token, argument(args[1]), name,
+                         argument(args[0]));
+  }
+  constexpr std::string_view kMethod = "call_method.", kModule = "call_module.";
+  if (target.starts_with(kMethod) && !args.empty())
+    return fmt::format("{} = {}.{}({})", name, argument(args[0]), target.substr(kMethod.size()),
+                       arguments(node, 1));
+  if (target.starts_with(kModule))
+    return fmt::format("{} = {}({})", name, attribute_path("self", target.substr(kModule.size())),
+                       arguments(node, 0));
+  return fmt::format("{} = {}({})", name, function_name(op), arguments(node, 0));
+}
+
+}  // namespace jointer

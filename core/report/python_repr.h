@@ -1,0 +1,43 @@
+#pragma once
+
+// Arguments, types and calls as FX's code generator prints them.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+class PythonRepr {
+ public:
+  explicit PythonRepr(const Graph& graph) : graph_(graph) {}
+
+  [[nodiscard]] std::string argument(const Argument& argument) const;
+  // `f32[8, 4][4, 1]cuda:0` or `Sym(u0)`; empty for what print_readable gives no type.
+  [[nodiscard]] std::string type(const Value& value) const;
+  // `NAME = torch.ops.aten.mm.default(a, b)`, an operator between its operands, an element, a
+  // method: whatever FX writes for the node's target. `name` may carry a type.
+  [[nodiscard]] std::string call(const Node& node, std::string_view name) const;
+
+ private:
+  [[nodiscard]] std::string arguments(const Node& node, std::size_t skip) const;
+  [[nodiscard]] std::string children(const Argument& argument) const;
+  [[nodiscard]] std::string dims(std::span<const Dim> dims) const;
+
+  const Graph& graph_;
+};
+
+// Texts as Python's `repr` quotes them.
+std::string quoted_repr(std::string_view text);
+
+// `base.layers.weight`; a segment that is no identifier goes through getattr.
+std::string attribute_path(std::string_view base, std::string_view path);
+
+// A JSON value as Python prints it; an object with a `type` is a dataclass. Empty for what is no
+// JSON.
+std::string json_repr(const nlohmann::ordered_json& json);
+std::string json_repr(std::string_view text);
+
+}  // namespace jointer

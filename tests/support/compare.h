@@ -1,0 +1,25 @@
+#pragma once
+
+// Compares two readings of the same graph and names every difference.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer::test {
+
+struct Difference {
+  std::string kind;    // "target", "edges", "argument", "shape", "alias", ...
+  std::string detail;  // which node, what one has and what the other
+};
+
+// Names in order, targets, edges, arguments, kinds of values, shapes, dtypes, devices, strides,
+// offsets, and which tensors share a storage. `b` is the one that may lack something: a value that
+// only `a` has is of the kind "unknown value" or, inside a tuple, "unknown element".
+std::vector<Difference> compare_graphs(const Graph& a, const Graph& b);
+
+std::map<std::string, std::size_t> count_kinds(const std::vector<Difference>& differences);
+
+}  // namespace jointer::test
