@@ -30,6 +30,21 @@ int complain(const Error& error) {
   return error.kind == Error::Kind::usage ? kUsage : kInput;
 }
 
+void select_when_shown(MainWindow& window, const QString& name) {
+  QObject::connect(&window, &MainWindow::opened, &window, [name](views::DocumentTab* tab) {
+    views::Document& document = *tab->document();
+    const NodeId node = document.graph().find(name.toStdString());
+    if (!node) {
+      fmt::print(stderr,
+                 "jointer-desktop: {}: there is no node `{}`; `/` in the window finds some\n",
+                 tab->request().path, name.toStdString());
+      return;
+    }
+    document.selection().select(node);
+    document.selection().set_moment(document.moment_of(node));
+  });
+}
+
 // The program ends once every document is read (or one could not be), with a picture where one is
 // wanted.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
@@ -118,6 +133,7 @@ int main(int argc, char** argv) {
 
   MainWindow window(*settings, options->analysis);
   if (options->size_is_given || ends_by_itself) window.resize(options->size);
+  if (!options->select.isEmpty()) select_when_shown(window, options->select);
   if (ends_by_itself) end_when_shown(window, *options, since_start);
   window.show();
   window.open_all(options->open);

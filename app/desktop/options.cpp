@@ -38,6 +38,9 @@ Result<Options> parse_options(const QStringList& arguments) {
       QStringLiteral("DEVICE"));
   const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("light, dark or system."),
                                  QStringLiteral("THEME"));
+  const QCommandLineOption select(QStringLiteral("select"),
+                                  QStringLiteral("Select a node and show it."),
+                                  QStringLiteral("NODE"));
   const QCommandLineOption picture(QStringLiteral("picture"),
                                    QStringLiteral("Write a picture of the window and end."),
                                    QStringLiteral("FILE"));
@@ -47,7 +50,7 @@ Result<Options> parse_options(const QStringList& arguments) {
   const QCommandLineOption first_frame(
       QStringLiteral("exit-after-first-frame"),
       QStringLiteral("End when the graph is on screen, and say how long that took."));
-  parser.addOptions({backward, graph, assume, device, theme, picture, size, first_frame});
+  parser.addOptions({backward, graph, assume, device, theme, select, picture, size, first_frame});
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("FILE"),
@@ -62,6 +65,7 @@ Result<Options> parse_options(const QStringList& arguments) {
 
   Options options;
   options.analysis.estimator.device = parser.value(device).toStdString();
+  options.select = parser.value(select);
   options.picture = parser.value(picture);
   options.exit_after_first_frame = parser.isSet(first_frame);
   if (parser.isSet(size)) {

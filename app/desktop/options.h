@@ -18,6 +18,7 @@ struct Options {
   std::vector<OpenRequest> open;
   AnalysisOptions analysis;
   std::optional<views::ThemeChoice> theme;
+  QString select;   // a node that is selected when its graph is on screen
   QString picture;  // write the window into this file and end
   QSize size{1600, 1000};
   bool size_is_given = false;

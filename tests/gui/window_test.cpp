@@ -105,8 +105,11 @@ DocumentTab* WindowTest::open(const QString& path) {
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   window_->open({.path = path.toStdString()});
   if (!opened.wait(kPatienceMs)) return nullptr;
-  QTest::qWait(0);
-  return window_->current_tab();
+  // Panes are made one by one, each in a turn of the event loop of its own.
+  const auto has_panes = [this] {
+    return window_->dock("inspector")->pane() != nullptr || !window_->dock("inspector")->isVisible();
+  };
+  return QTest::qWaitFor(has_panes) ? window_->current_tab() : nullptr;
 }
 
 void WindowTest::run_action(const QString& text) {

@@ -1,5 +1,7 @@
 #include "views/window/document_stack.h"
 
+#include <QTimer>
+
 namespace jointer::views {
 
 DocumentStack::DocumentStack(Make make, QWidget* parent)
@@ -12,10 +14,10 @@ void DocumentStack::show_document(Document* document) {
   document_ = document;
   if (QWidget* widget = document == nullptr ? empty_ : widgets_.value(document))
     setCurrentWidget(widget);
-  else if (isVisible())
-    make_widget();
-  else
+  else {
     setCurrentWidget(empty_);
+    if (isVisible()) make_soon();
+  }
 }
 
 QWidget* DocumentStack::shown() const {
@@ -23,8 +25,15 @@ QWidget* DocumentStack::shown() const {
 }
 
 void DocumentStack::showEvent(QShowEvent* event) {
-  make_widget();
+  make_soon();
   QStackedWidget::showEvent(event);
+}
+
+// In a turn of the event loop of its own: a window with many panes stays quick.
+void DocumentStack::make_soon() {
+  QTimer::singleShot(0, this, [this] {
+    if (isVisible()) make_widget();
+  });
 }
 
 void DocumentStack::make_widget() {

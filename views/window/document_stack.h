@@ -27,6 +27,7 @@ class DocumentStack : public QStackedWidget {
   void showEvent(QShowEvent* event) override;
 
  private:
+  void make_soon();
   void make_widget();
 
   Make make_;
