@@ -44,11 +44,13 @@ double degree_from_text(std::string parallel_text) {
   return degree;
 }
 
-// The size of groups whose description ends in tp, cp or pp (mesh_tp).
-double degree_from_groups(const Graph& graph) {
+// The size of groups whose description ends in tp, cp or pp (mesh_tp). Nothing if there are groups
+// that the capture does not describe.
+std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
     const ProcessGroup& group = graph.group(GroupId(i));
+    if (group.derived) return std::nullopt;
     const std::string_view desc = graph.text(group.desc);
     for (const std::string_view suffix : {"tp", "cp", "pp"}) {
       const bool whole = desc == suffix || (desc.ends_with(suffix) && desc.size() > 2 &&
@@ -160,8 +162,9 @@ ModelFacts find_model_facts(const Graph& graph) {
   const auto heads = number(known, "heads"), head_size = number(known, "head_size");
   if (heads && head_size) {
     facts.attention_width = *heads * *head_size;
-  } else if (const auto local = local_attention_width(graph)) {
-    facts.attention_width = *local * facts.non_data_parallel_degree;
+  } else if (const auto local = local_attention_width(graph);
+             local && facts.non_data_parallel_degree) {
+    facts.attention_width = *local * *facts.non_data_parallel_degree;
     facts.derived.emplace_back("heads x head size: from the first attention's query");
   }
   return facts;
@@ -173,8 +176,8 @@ Throughput throughput(const ModelFacts& facts, std::int64_t graph_flops, std::in
   if (step_ns <= 0) return result;
   const double seconds = static_cast<double>(step_ns) / 1e9;
   result.hardware_tflops = static_cast<double>(graph_flops) / seconds / 1e12;
-  if (!facts.local_tokens) return result;
-  result.tokens_per_second = *facts.local_tokens / seconds / facts.non_data_parallel_degree;
+  if (!facts.local_tokens || !facts.non_data_parallel_degree) return result;
+  result.tokens_per_second = *facts.local_tokens / seconds / *facts.non_data_parallel_degree;
   if (const auto per_token = facts.flops_per_token()) {
     result.tflops = *result.tokens_per_second * *per_token / 1e12;
     result.mfu = *result.tflops * 1e12 / device.peak_flops(DType::bfloat16);

@@ -21,7 +21,9 @@ struct ModelFacts {
   std::optional<double> layers, attention_width;  // heads times head size
   std::optional<double> sequence;
   std::optional<double> local_tokens;
-  double non_data_parallel_degree = 1;  // tensor, context and pipeline parallel
+  // Tensor, context and pipeline parallel. None where process groups say nothing of what they are
+  // for, as in text captures.
+  std::optional<double> non_data_parallel_degree;
   std::vector<std::string> derived;     // what was not in `info`, and where it is from
 
   // 6 x parameters without embeddings + 12 x layers x heads x head size x sequence.
