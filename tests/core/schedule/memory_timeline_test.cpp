@@ -133,6 +133,18 @@ TEST(MemoryTimeline, ReleasesABackwardsSavedTensorsAndTangents) {
   EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(120, 160, 80, 120, 80));
 }
 
+TEST(MemoryTimeline, TakesAPlaceholderBehindTheLastCall) {
+  const Graph graph = parse(R"(
+    device cpu
+    x: f32[10] = input
+    a: f32[10] = aten.relu(x)
+    dy: f32[20] = tangent
+    return [a, dy]
+  )");
+  EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(40, 160, 160));
+  EXPECT_EQ(simulate_reserved(MemoryTimeline(graph), DeviceType::cuda).bytes.size(), 3U);
+}
+
 TEST(CachingAllocator, ReservesSegmentsAndReusesBlocks) {
   // Two 3 MiB tensors, never alive together but for x: the large pool takes 20 MiB once.
   const Graph graph = parse(R"(
