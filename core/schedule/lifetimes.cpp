@@ -86,7 +86,8 @@ class LifetimeFinder {
  private:
   void visit_placeholder(NodeId id, const Node& n, std::int32_t step) {
     const bool in_backward = graph_.part(n.part).kind == CaptureKind::backward;
-    allocate(id, n, step == 0 || is_torch_ ? kBeforeStart : step);
+    // One behind the last call, as in a backward that only hands on, appears with the last step.
+    allocate(id, n, step == 0 || is_torch_ ? kBeforeStart : std::min(step, end_ - 1));
     if (is_torch_) return;
     const bool released = in_backward && (n.role == Role::saved || n.role == Role::tangent);
     extend(n, released ? step : end_, in_backward && n.partner ? used_in_backward : 0);

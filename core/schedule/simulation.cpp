@@ -148,12 +148,13 @@ void Simulation::expose_tail(std::int64_t compute_end) {
   std::vector<std::size_t> late;
   for (std::size_t i = 0; i < collectives_.size(); ++i)
     if (collectives_[i].end_ns > compute_end) late.push_back(i);
-  std::sort(late.begin(), late.end(), [&](std::size_t a, std::size_t b) {
+  std::stable_sort(late.begin(), late.end(), [&](std::size_t a, std::size_t b) {
     return collectives_[a].end_ns < collectives_[b].end_ns;
   });
   step_ns_ = compute_end;
   for (const std::size_t i : late) {
     CollectiveTiming& c = collectives_[i];
+    if (c.end_ns == step_ns_) continue;  // another one ends with it
     c.exposed_ns += c.end_ns - step_ns_;
     c.reason.kind = ExposureReason::Kind::tail;
     step_ns_ = c.end_ns;

@@ -1,6 +1,11 @@
 #include "core/base/units.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
 
 namespace jointer {
 namespace {
@@ -36,6 +41,41 @@ TEST(Units, SignificantDigitsNeverBecomeAnExponent) {
   EXPECT_EQ(format_significant(9.999), "10.0");
   EXPECT_EQ(format_significant(123.4), "123");
   EXPECT_EQ(format_significant(12345), "12,345");
+}
+
+TEST(Units, RatesAndSharesReadAsTheOthers) {
+  EXPECT_EQ(format_flops(1.67e14), "167 TFLOP");
+  EXPECT_EQ(format_flops(0), "0 FLOP");
+  EXPECT_EQ(format_rate(4.12e14), "412 TFLOP/s");
+  EXPECT_EQ(format_percent(0.412), "41.2 %");
+  EXPECT_EQ(format_tick_bytes(std::int64_t{16} << 30), "16 GiB");
+  EXPECT_EQ(format_tick_bytes(1536), "1536 B") << "not a whole number of KiB";
+  EXPECT_EQ(format_significant(std::numeric_limits<double>::infinity()), "inf");
+  EXPECT_EQ(format_significant(std::nan("")), "-");
+}
+
+// What a person reads is within half a unit of the third digit, and never an exponent.
+RC_GTEST_PROP(UnitsProperty, BytesAreReadBackWithinHalfADigit, ()) {
+  const auto bit = *rc::gen::inRange(0, 50);
+  const auto bytes = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << bit);
+  const std::string text = format_bytes(bytes);
+  const auto space = text.find(' ');
+  RC_ASSERT(space != std::string::npos);
+  std::string digits = text.substr(0, space);
+  std::erase(digits, ',');
+  const double number = std::stod(digits);
+  RC_ASSERT(digits.find('e') == std::string::npos);
+  const std::map<std::string, int> powers{{"B", 0},    {"KiB", 10}, {"MiB", 20},
+                                          {"GiB", 30}, {"TiB", 40}, {"PiB", 50}};
+  const double back = std::ldexp(number, powers.at(text.substr(space + 1)));
+  RC_ASSERT(std::fabs(back - static_cast<double>(bytes)) <= 0.00501 * static_cast<double>(bytes));
+  RC_ASSERT(bytes < 1024 || (number >= 1 && number < 1024));
+}
+
+RC_GTEST_PROP(UnitsProperty, CountsAreTheirDigitsWithCommas, (std::int64_t count)) {
+  std::string digits = format_count(count);
+  std::erase(digits, ',');
+  RC_ASSERT(digits == std::to_string(count));
 }
 
 }  // namespace

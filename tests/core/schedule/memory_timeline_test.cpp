@@ -133,6 +133,18 @@ TEST(MemoryTimeline, ReleasesABackwardsSavedTensorsAndTangents) {
   EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(120, 160, 80, 120, 80));
 }
 
+TEST(MemoryTimeline, TakesAPlaceholderBehindTheLastCall) {
+  const Graph graph = parse(R"(
+    device cpu
+    x: f32[10] = input
+    a: f32[10] = aten.relu(x)
+    dy: f32[20] = tangent
+    return [a, dy]
+  )");
+  EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(40, 160, 160));
+  EXPECT_EQ(simulate_reserved(MemoryTimeline(graph), DeviceType::cuda).bytes.size(), 3U);
+}
+
 TEST(CachingAllocator, ReservesSegmentsAndReusesBlocks) {
   // Two 3 MiB tensors, never alive together but for x: the large pool takes 20 MiB once.
   const Graph graph = parse(R"(
@@ -156,6 +168,30 @@ TEST(CachingAllocator, KeepsSmallAndLargeRequestsApart) {
   const MemoryTimeline timeline(graph);
   // 512 B come from a small segment of 2 MiB, 16 MiB are a segment of their own.
   EXPECT_EQ(simulate_reserved(timeline, graph.main_device()).peak_bytes, 18 << 20);
+}
+
+// Six tensors of 3 MiB fill a segment of 20 MiB but for 2 MiB; two neighbours go, and 6 MiB come.
+std::int64_t reserved_after(std::string_view first_freed, std::string_view then_freed) {
+  std::string text = "device cuda:0\nx: f32[128] = input\n";
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    text += fmt::format("{}: f32[786432] = aten.expand_copy(x, [786432])\n", name);
+  text +=
+      fmt::format("u: f32[1] = aten.sum({})\nv: f32[1] = aten.sum({})\n", first_freed, then_freed);
+  text += "g: f32[1572864] = aten.expand_copy(x, [1572864])\n";
+  std::string rest;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    if (name != first_freed && name != then_freed) rest += std::string(name) + ", ";
+  text += "return [" + rest + "u, v, g]";
+  const Graph graph = parse(text);
+  return simulate_reserved(MemoryTimeline(graph), graph.main_device()).peak_bytes;
+}
+
+TEST(CachingAllocator, MergesFreeNeighboursInEitherOrder) {
+  constexpr std::int64_t kSmall = 2 << 20, kLarge = 20 << 20;
+  EXPECT_EQ(reserved_after("b", "c"), kSmall + kLarge) << "c joins the free block before it";
+  EXPECT_EQ(reserved_after("c", "b"), kSmall + kLarge) << "b joins the free block behind it";
+  EXPECT_EQ(reserved_after("b", "d"), kSmall + 2 * kLarge) << "no neighbours: fragmentation";
+  EXPECT_EQ(reserved_after("f", "e"), kSmall + kLarge) << "and with the segment's rest";
 }
 
 }  // namespace

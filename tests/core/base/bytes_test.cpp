@@ -1,0 +1,103 @@
+#include "core/base/bytes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace jointer {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Folder : public testing::Test {
+ protected:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "jointer.XXXXXX").string();
+    path = ::mkdtemp(pattern.data());
+  }
+  ~Folder() override { fs::remove_all(path); }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return (path / name).string(); }
+  [[nodiscard]] std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path), {}));
+  }
+  static std::string content(const std::string& name) {
+    std::ifstream in(name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  fs::path path;
+};
+using Bytes = Folder;
+
+TEST_F(Bytes, AreReadAsTheyWereWritten) {
+  const std::string text("a\0b\xff", 4);
+  ASSERT_TRUE(write_bytes(file("plain"), text).has_value());
+  EXPECT_EQ(content(file("plain")), text);
+  EXPECT_EQ(read_bytes(file("plain"))->view(), text);
+}
+
+TEST_F(Bytes, ArePackedWhereTheNameSaysSo) {
+  const std::string text(100'000, 'x');
+  ASSERT_TRUE(write_bytes(file("a.zst"), text).has_value());
+  EXPECT_LT(fs::file_size(file("a.zst")), 1000U);
+  EXPECT_EQ(read_bytes(file("a.zst"))->view(), text);
+  fs::rename(file("a.zst"), file("b"));
+  EXPECT_EQ(read_bytes(file("b"))->view(), text) << "known by its content, not its name";
+}
+
+TEST_F(Bytes, ReplaceAFileWholeAndLeaveNothingBeside) {
+  ASSERT_TRUE(write_bytes(file("a"), "old and longer").has_value());
+  ASSERT_TRUE(write_bytes(file("a"), "new").has_value());
+  EXPECT_EQ(content(file("a")), "new");
+  EXPECT_EQ(entries(), 1U);
+  // A folder cannot be replaced: the temporary file goes again.
+  fs::create_directory(file("folder"));
+  const auto failed = write_bytes(file("folder"), "text");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().kind, Error::Kind::run);
+  EXPECT_THAT(failed.error().message, HasSubstr(file("folder")));
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(Bytes, KeepLinks) {
+  ASSERT_TRUE(write_bytes(file("a"), "old").has_value());
+  fs::create_symlink(file("a"), file("link"));
+  ASSERT_TRUE(write_bytes(file("link"), "new").has_value());
+  EXPECT_TRUE(fs::is_symlink(file("link")));
+  EXPECT_EQ(content(file("a")), "new");
+}
+
+TEST_F(Bytes, SayWhatCannotBeRead) {
+  EXPECT_THAT(read_bytes(file("none")).error().message,
+              testing::AllOf(HasSubstr(file("none")), HasSubstr("No such file")));
+  EXPECT_THAT(read_bytes(path.string()).error().message, HasSubstr("is a folder"));
+  std::ofstream(file("empty")).close();
+  EXPECT_THAT(read_bytes(file("empty")).error().message, HasSubstr("empty"));
+}
+
+TEST_F(Bytes, HaveReadablePaddingOfZeros) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4096},
+                                 (std::size_t{2} << 20) - 64, std::size_t{5} << 20}) {
+    PaddedBytes bytes(std::string(size, 'x'));
+    EXPECT_EQ(bytes.size(), size);
+    for (std::size_t i = 0; i < PaddedBytes::kPadding; ++i)
+      ASSERT_EQ(bytes.data()[size + i], '\0') << size;
+  }
+}
+
+RC_GTEST_FIXTURE_PROP(Folder, PackingAndUnpackingGivesTheSame, (std::string text)) {
+  text += 'x';  // an empty file is no capture
+  RC_ASSERT(write_bytes(file("a.zst"), text).has_value());
+  RC_ASSERT(read_bytes(file("a.zst"))->view() == text);
+  RC_ASSERT(write_bytes(file("a"), text).has_value());
+  RC_ASSERT(read_bytes(file("a"))->view() == text);
+}
+
+}  // namespace
+}  // namespace jointer

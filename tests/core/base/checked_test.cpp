@@ -1,0 +1,46 @@
+#include "core/base/checked.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace jointer {
+namespace {
+
+__extension__ using Wide = __int128;
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+
+bool fits(Wide value) {
+  return value >= kLeast && value <= kMost;
+}
+
+// Small ones, large ones, and those at the edges.
+std::int64_t number() {
+  return *rc::gen::oneOf(
+      rc::gen::arbitrary<std::int64_t>(), rc::gen::inRange<std::int64_t>(-3, 4),
+      rc::gen::element(kMost, kMost - 1, kLeast, kLeast + 1, kMost / 2, std::int64_t{1} << 32,
+                       -(std::int64_t{1} << 31)),
+      rc::gen::map(rc::gen::inRange(0, 63), [](int bit) { return std::int64_t{1} << bit; }));
+}
+
+RC_GTEST_PROP(Checked, AgreesWithWideArithmetic, ()) {
+  const std::int64_t a = number(), b = number();
+  const auto agrees = [](std::optional<std::int64_t> result, Wide exact) {
+    return result ? Wide{*result} == exact : !fits(exact);
+  };
+  RC_ASSERT(agrees(checked_add(a, b), Wide{a} + b));
+  RC_ASSERT(agrees(checked_sub(a, b), Wide{a} - b));
+  RC_ASSERT(agrees(checked_mul(a, b), Wide{a} * b));
+}
+
+RC_GTEST_PROP(Checked, SaturatesAtTheNearestEnd, ()) {
+  const std::int64_t a = number(), b = number();
+  const auto clamped = [](Wide exact) {
+    return fits(exact) ? static_cast<std::int64_t>(exact) : exact < 0 ? kLeast : kMost;
+  };
+  RC_ASSERT(saturating_add(a, b) == clamped(Wide{a} + b));
+  RC_ASSERT(saturating_mul(a, b) == clamped(Wide{a} * b));
+}
+
+}  // namespace
+}  // namespace jointer

@@ -1,0 +1,67 @@
+// Any graph can be written and read again, and is then the same.
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/capture/native_reader.h"
+#include "core/capture/native_writer.h"
+#include "core/graph/canonical.h"
+#include "core/schedule/memory_timeline.h"
+#include "tests/support/random_graph.h"
+
+namespace jointer::test {
+namespace {
+
+Graph read(const std::string& text) {
+  auto graph = read_native("written", PaddedBytes(text));
+  if (!graph) RC_FAIL(graph.error().message);
+  return *std::move(graph);
+}
+
+RC_GTEST_PROP(NativeProperty, WritingAndReadingGivesTheSameGraph, (std::uint64_t seed, bool pair)) {
+  const auto calls = *rc::gen::inRange<std::size_t>(1, 80);
+  const Graph graph = random_graph(seed, {.calls = calls, .pair = pair});
+  const std::string text = write_native(graph);
+  RC_ASSERT(nlohmann::json::accept(text));
+  const Graph again = read(text);
+  RC_ASSERT(graph_hash(again) == graph_hash(graph));
+  RC_ASSERT(write_native(again) == text);
+  RC_ASSERT(again.node_count() == graph.node_count());
+  for (std::size_t i = 0; i < graph.order().size(); ++i) {
+    const Node &a = graph.node(graph.order()[i]), &b = again.node(again.order()[i]);
+    RC_ASSERT(graph.name(graph.order()[i]) == again.name(again.order()[i]));
+    RC_ASSERT(a.phase == b.phase);
+    RC_ASSERT(a.policy == b.policy);
+    RC_ASSERT(a.role == b.role);
+    RC_ASSERT(a.flags == b.flags);
+    RC_ASSERT(graph.group_size(a) == again.group_size(b));
+  }
+  const MemoryTimeline before(graph), after(again);
+  RC_ASSERT(std::ranges::equal(before.profile(), after.profile()));
+}
+
+RC_GTEST_PROP(NativeProperty, WhatIsAssumedIsWritten, (std::uint64_t seed)) {
+  Graph graph = random_graph(seed);
+  const auto rows = *rc::gen::inRange<std::int64_t>(0, 10'000);
+  RC_ASSERT(graph.assume({.fallback = {}, .named = {{"s0", rows}}}).has_value());
+  const Graph again = read(write_native(graph));
+  RC_ASSERT(again.symbols().front().value == rows);
+  RC_ASSERT(std::ranges::equal(MemoryTimeline(graph).profile(), MemoryTimeline(again).profile()));
+  RC_ASSERT(graph_hash(again) == graph_hash(graph));
+}
+
+// A half by itself is the capture that a partitioner would have left.
+RC_GTEST_PROP(NativeProperty, HalvesOfAPairMakeThePairAgain, (std::uint64_t seed)) {
+  const Graph graph = random_graph(seed, {.pair = true});
+  const std::string forward = write_native(graph, PartId(0)),
+                    backward = write_native(graph, PartId(1));
+  const auto pair = read_native_pair("fw", PaddedBytes(forward), "bw", PaddedBytes(backward));
+  RC_ASSERT(pair.has_value());
+  RC_ASSERT(graph_hash(*pair) == graph_hash(graph));
+  RC_ASSERT(graph_hash(read(forward)) + "+" + graph_hash(read(backward)) == graph_hash(graph));
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,298 @@
+// Device facts, and estimates against hand-computed ones.
+
+#include "core/cost/estimator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "core/cost/collective_model.h"
+#include "core/cost/throughput.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+DeviceDescription device(std::string_view id) {
+  auto loaded = load_device(id);
+  if (!loaded) throw std::runtime_error(loaded.error().message);
+  return *std::move(loaded);
+}
+
+TEST(Devices, AllLoadAndSayWhereTheirFiguresAreFrom) {
+  EXPECT_THAT(device_ids(),
+              testing::UnorderedElementsAre("a100", "h100", "h200", "b200", "mi300x", "cpu"));
+  for (const std::string_view id : device_ids()) {
+    const DeviceDescription d = device(id);
+    EXPECT_EQ(d.id, id);
+    EXPECT_FALSE(d.sources.empty()) << id;
+    EXPECT_GT(d.memory_gbps, 0) << id;
+    EXPECT_GE(d.links.intra_gbps, d.links.inter_gbps) << id;
+  }
+  EXPECT_FALSE(load_device("gtx480").has_value());
+  EXPECT_EQ(load_device("gtx480").error().kind, Error::Kind::usage);
+  EXPECT_EQ(load_device("/nonexistent.json").error().kind, Error::Kind::input);
+}
+
+TEST(Devices, PeaksAreDense) {
+  // NVIDIA's and AMD's sheets, without sparsity.
+  EXPECT_NEAR(device("a100").peak_flops(DType::bfloat16), 312e12, 1e12);
+  EXPECT_NEAR(device("h100").peak_flops(DType::bfloat16), 989e12, 1e12);
+  EXPECT_NEAR(device("h200").peak_flops(DType::bfloat16), 989e12, 1e12);
+  EXPECT_NEAR(device("b200").peak_flops(DType::bfloat16), 2250e12, 50e12);
+  EXPECT_NEAR(device("mi300x").peak_flops(DType::bfloat16), 1307e12, 2e12);
+  EXPECT_NEAR(device("h100").peak_flops(DType::float8_e4m3fn), 2 * 989e12, 2e12);
+  EXPECT_NEAR(device("h100").peak_flops(DType::float32), 66.9e12, 1e12) << "not tf32";
+  EXPECT_EQ(device("a100").peak_flops(DType::float8_e5m2),
+            device("a100").peak_flops(DType::bfloat16))
+      << "the next wider type it has";
+}
+
+TEST(Devices, AnH200IsAHopperWithMoreMemory) {
+  const DeviceDescription h100 = device("h100"), h200 = device("h200");
+  EXPECT_EQ(h200.torch_nccl, NcclGpu::hopper);
+  EXPECT_EQ(h200.architecture, "hopper");
+  EXPECT_EQ(h200.matmul_units, h100.matmul_units);
+  EXPECT_GT(h200.memory_bytes, h100.memory_bytes);
+  EXPECT_NEAR(h200.memory_gbps, 4800, 100);
+  EXPECT_NEAR(h100.memory_gbps, 3350, 50);
+}
+
+// --- Collectives ---
+
+// 100 GB/s inside a node and 10 GB/s between nodes at full efficiency; 10 us to start, 1 us a step.
+DeviceDescription round_numbers() {
+  DeviceDescription d = device("h100");
+  d.links = {
+      .intra_gbps = 100, .inter_gbps = 10, .base_us = 10, .intra_step_us = 1, .inter_step_us = 5};
+  return d;
+}
+
+TEST(CollectiveModel, InsideANode) {
+  const GroupPlacement four{.ranks = 4, .nodes = 1, .ranks_per_node = 4};
+  const DeviceDescription d = round_numbers();
+  // 100 MB x 3/4 over 100 GB/s are 0.75 ms; 10 us and three steps of 1 us.
+  EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, four, d), 0.75 + 0.013, 1e-9);
+  EXPECT_NEAR(collective_ms(CollectiveKind::reduce_scatter, 100'000'000, four, d), 0.763, 1e-9);
+  // Twice the way and twice the steps.
+  EXPECT_NEAR(collective_ms(CollectiveKind::all_reduce, 100'000'000, four, d), 1.5 + 0.016, 1e-9);
+  EXPECT_NEAR(collective_ms(CollectiveKind::all_to_all, 100'000'000, four, d), 0.75 + 0.013, 1e-9);
+  EXPECT_EQ(collective_ms(CollectiveKind::all_reduce, 100'000'000, {.ranks = 1}, d), 0);
+}
+
+TEST(CollectiveModel, BetweenNodes) {
+  // Two nodes of four: the node's half of 100 MB goes through four cards of 10 GB/s: 1.25 ms, more
+  // than 100 MB x 7/8 over 100 GB/s. Six steps inside and one that crosses.
+  const GroupPlacement eight{.ranks = 8, .nodes = 2, .ranks_per_node = 4};
+  const DeviceDescription d = round_numbers();
+  EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, eight, d),
+              1.25 + (10 + 6 * 1 + 1 * 5) / 1e3, 1e-9);
+  // An all-to-all has no shortcut: 100 MB x 4/8 over its own card of 10 GB/s.
+  EXPECT_NEAR(collective_ms(CollectiveKind::all_to_all, 100'000'000, eight, d), 5 + 0.021, 1e-9);
+  // One rank a node: nothing stays inside.
+  const GroupPlacement apart{.ranks = 2, .nodes = 2, .ranks_per_node = 1};
+  EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, apart, d), 5 + 0.015, 1e-9);
+}
+
+TEST(CollectiveModel, PlacesRanksNodeByNode) {
+  const Graph graph = parse(R"(
+    group near: 0 1 2 3
+    group far: 0 8 16 24
+    group uneven: 0 1 2 8
+    x: f32[8] = input
+    a: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'near')
+    b: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'far')
+    c: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'uneven')
+    return [a, b, c]
+  )");
+  const auto place = [&](const char* name, std::int64_t gpus) {
+    const GroupPlacement p = place_group(graph, node(graph, name), gpus);
+    return std::tuple(p.ranks, p.nodes, p.ranks_per_node);
+  };
+  EXPECT_EQ(place("a", 8), std::tuple(4, 1, 4));
+  EXPECT_EQ(place("a", 2), std::tuple(4, 2, 2));
+  EXPECT_EQ(place("b", 8), std::tuple(4, 4, 1));
+  EXPECT_EQ(place("c", 8), std::tuple(4, 2, 1));
+}
+
+RC_GTEST_PROP(CollectiveModelProperty, MoreBytesNeverTakeLess, ()) {
+  const auto ranks = *rc::gen::inRange<std::int64_t>(2, 1024);
+  const auto per_node = *rc::gen::inRange<std::int64_t>(1, 9);
+  const GroupPlacement placement{.ranks = ranks,
+                                 .nodes = (ranks + per_node - 1) / per_node,
+                                 .ranks_per_node = std::min(ranks, per_node)};
+  const auto kind = *rc::gen::element(CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+                                      CollectiveKind::all_reduce, CollectiveKind::all_to_all,
+                                      CollectiveKind::broadcast);
+  const DeviceDescription d = device(*rc::gen::elementOf(device_ids()));
+  const auto bytes = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
+  const auto more = bytes + *rc::gen::inRange<std::int64_t>(1, 1 << 30);
+  const double less_ms = collective_ms(kind, bytes, placement, d);
+  RC_ASSERT(less_ms > 0);
+  RC_ASSERT(less_ms <= collective_ms(kind, more, placement, d));
+  RC_ASSERT(collective_ms(CollectiveKind::all_reduce, bytes, placement, d) >=
+            collective_ms(CollectiveKind::all_gather, bytes, placement, d));
+}
+
+// --- Roofline ---
+
+std::unique_ptr<Estimator> estimator(std::string name, std::string id = "h100") {
+  auto made = make_estimator({.name = std::move(name), .device = std::move(id)});
+  if (!made) throw std::runtime_error(made.error().message);
+  return *std::move(made);
+}
+
+TEST(Roofline, TakesTheLargestOfItsLimits) {
+  const Graph graph = parse(R"(
+    group tp: 0 1
+    a: bf16[8192,8192] = input
+    small: bf16[8] = input
+    cpu: f32[1024]cpu = input
+    mm: bf16[8192,8192] = aten.mm(a, a)
+    add: bf16[8192,8192] = aten.add.Tensor(a, a)
+    tiny: bf16[8] = aten.relu(small)
+    view: bf16[67108864] = aten.view(a, [67108864])
+    up: f32[1024] = aten._to_copy(cpu)
+    big: bf16[8192,8192] = _c10d_functional.all_reduce(a, 'sum', 'tp')
+    little: bf16[8] = _c10d_functional.all_reduce(small, 'sum', 'tp')
+    wait: bf16[8] = _c10d_functional.wait_tensor(little)
+    return [mm]
+  )");
+  const auto roofline = estimator("roofline");
+  const DeviceDescription& d = roofline->device();
+  const auto cost = [&](const char* name) { return roofline->estimate(graph, graph.find(name)); };
+  using Lane = NodeCost::Lane;
+  using Limit = NodeCost::Limit;
+
+  // 64 x 64 tiles on 132 multiprocessors: 32 rounds, the last one not full.
+  const double fill = 4096.0 / (32 * 132);
+  const double mm_ns = 2.0 * 8192 * 8192 * 8192 / (989.4e12 * d.efficiency.matmul * fill) * 1e9;
+  EXPECT_EQ(cost("mm").limit, Limit::compute);
+  EXPECT_NEAR(static_cast<double>(cost("mm").ns), mm_ns, 2e-4 * mm_ns);
+
+  // a is one input, read once.
+  const double add_ns = 2.0 * 8192 * 8192 * 2 / (d.memory_gbps * d.efficiency.memory);
+  EXPECT_EQ(cost("add").limit, Limit::memory);
+  EXPECT_NEAR(static_cast<double>(cost("add").ns), add_ns, 1);
+
+  EXPECT_EQ(cost("tiny").limit, Limit::launch);
+  EXPECT_EQ(cost("tiny").ns, static_cast<std::int64_t>(d.kernel_us * 1e3));
+  EXPECT_EQ(cost("tiny").host_ns,
+            static_cast<std::int64_t>((d.host.operator_us + d.host.launch_us) * 1e3));
+  EXPECT_EQ(cost("view").lane, Lane::none);
+  EXPECT_EQ(cost("view").host_ns, static_cast<std::int64_t>(d.host.operator_us * 1e3));
+  EXPECT_EQ(cost("wait").lane, Lane::none);
+  EXPECT_EQ(cost("up").limit, Limit::transfer);
+  EXPECT_FALSE(cost("up").blocks_host) << "the CPU need not wait for a copy to the device";
+  EXPECT_EQ(cost("big").lane, Lane::collective);
+  EXPECT_EQ(cost("big").limit, Limit::network);
+  EXPECT_EQ(cost("little").limit, Limit::latency);
+  EXPECT_EQ(cost("a").ns, 0);
+}
+
+TEST(Roofline, WaitsForWhatComesBack) {
+  const Graph graph = parse(R"(
+    x: f32[1048576] = input
+    more: f32[1048576] = input
+    down: f32[1048576]cpu = aten._to_copy(x)
+    return [down]
+  )");
+  const NodeCost cost = estimator("roofline")->estimate(graph, graph.find("down"));
+  EXPECT_TRUE(cost.blocks_host);
+  EXPECT_NEAR(static_cast<double>(cost.ns), 4194304 / 55.0, 1);
+}
+
+TEST(Roofline, ChargesHalfOfACausalSquare) {
+  const auto ns = [](const char* causal) {
+    const Graph graph = parse(
+        fmt::format("q: bf16[1,32,8192,128] = input\ny: (bf16[1,32,8192,128], f32[1,32,8192]) = "
+                    "aten._scaled_dot_product_flash_attention(q, q, q, 0.0, {})\nreturn [q]",
+                    causal));
+    return static_cast<double>(estimator("roofline")->estimate(graph, graph.find("y")).ns);
+  };
+  EXPECT_NEAR(ns("True") * 2, ns("False"), 2);
+}
+
+// --- Simple ---
+
+TEST(Simple, IsWhatItsConstantsSay) {
+  const Graph graph = parse(R"(
+    group tp: 0 1
+    group one: 0
+    a: f32[100,100] = input
+    mm: f32[100,100] = aten.mm(a, a)
+    add: f32[100,100] = aten.add.Tensor(a, a)
+    view: f32[10000] = aten.view(a, [10000])
+    ag: f32[200,100] = _c10d_functional.all_gather_into_tensor(a, 2, 'tp')
+    w: f32[200,100] = _c10d_functional.wait_tensor(ag)
+    alone: f32[100,100] = _c10d_functional.all_reduce(a, 'sum', 'one')
+    return [mm]
+  )");
+  const auto ns = [&](const char* name, const char* constants = "simple") {
+    return estimator(constants)->estimate(graph, graph.find(name)).ns;
+  };
+  EXPECT_EQ(ns("mm"), 4);    // 2e6 FLOPs / 500 TFLOP/s
+  EXPECT_EQ(ns("add"), 32);  // 40,000 bytes in and out / 2,500 GB/s
+  EXPECT_EQ(ns("view"), 0);
+  EXPECT_EQ(ns("ag"), 20'400);  // 20 us + 80,000 bytes / 200 GB/s
+  EXPECT_EQ(ns("w"), 0);
+  EXPECT_EQ(ns("alone"), 0) << "a group of one";
+  EXPECT_EQ(ns("mm", "simple{tflops=1}"), 2000);
+  EXPECT_EQ(ns("add", "simple{mem_gbs=1}"), 80'000);
+  EXPECT_EQ(ns("ag", "simple{coll_us=0,coll_gbs=1}"), 80'000);
+  EXPECT_EQ(ns("mm", "simple{}"), 4);
+}
+
+TEST(Estimators, RefuseWhatTheyDoNotHave) {
+  for (const char* name :
+       {"", "roof", "simple{", "simple{tflops}", "simple{tflops=}", "simplex", "simple{tflops=-1}",
+        "simple{coll_gbs=0}", "simple{tflops=1;mem_gbs=1}", "simple{tflops=nan}", "simple}"}) {
+    const auto made = make_estimator({.name = name});
+    ASSERT_FALSE(made.has_value()) << name;
+    EXPECT_EQ(made.error().kind, Error::Kind::usage);
+  }
+  EXPECT_FALSE(make_estimator({.gpus_per_node = 0}).has_value());
+}
+
+TEST(Estimators, NeverOverflowTheStep) {
+  const Graph graph = parse(R"(
+    a: f32[1000000,1000000] = input
+    b: f32[1000000,1000000] = aten.mm(a, a)
+    c: f32[1000000,1000000] = aten.mm(a, b)
+    d: f32[1000000,1000000] = aten.mm(a, c)
+    return [d]
+  )");
+  std::int64_t sum = 0;
+  for (const NodeCost& cost : estimate_all(graph, *estimator("simple{tflops=1e-300}")))
+    ASSERT_FALSE(__builtin_add_overflow(sum, cost.ns, &sum));
+  EXPECT_GT(sum, 0);
+}
+
+// --- Throughput ---
+
+TEST(Throughput, FollowsFromWhatTheCaptureSays) {
+  Graph graph = parse("x: i64[2,100] = input\ny: i64[2,100] = aten.add.Tensor(x, x)\nreturn [y]");
+  graph.part(PartId(0)).info =
+      R"({"parameters":1000,"embedding_parameters":200,"layers":2,"heads":4,"head_size":8,
+          "seq_len":100,"local_batch_size":2,"parallel":"TP=2 x FSDP=8 x cp = 3, ep=5, HTTP=7"})";
+  const ModelFacts facts = find_model_facts(graph);
+  EXPECT_EQ(facts.non_data_parallel_degree, 6) << "tp and cp";
+  EXPECT_EQ(facts.local_tokens, 200);
+  EXPECT_EQ(facts.flops_per_token(), 6 * 800 + 12 * 2 * 32 * 100);
+  const Throughput t = throughput(facts, 5'000'000, 1'000'000, device("h100"));
+  EXPECT_DOUBLE_EQ(*t.tokens_per_second, 200 / 1e-3 / 6);
+  EXPECT_DOUBLE_EQ(*t.tflops, 200 / 1e-3 / 6 * 81600 / 1e12);
+  EXPECT_DOUBLE_EQ(*t.mfu, *t.tflops / 989.4);
+  EXPECT_DOUBLE_EQ(t.hardware_tflops, 5'000'000 / 1e-3 / 1e12);
+  EXPECT_FALSE(throughput({}, 1, 0, device("h100")).tokens_per_second.has_value());
+}
+
+TEST(Throughput, IsUnknownWhereNothingIsSaid) {
+  const Graph graph = parse("x: f32[4] = input\nreturn [x]");
+  const ModelFacts facts = find_model_facts(graph);
+  EXPECT_FALSE(facts.local_tokens.has_value());
+  EXPECT_FALSE(facts.flops_per_token().has_value());
+}
+
+}  // namespace
+}  // namespace jointer::test

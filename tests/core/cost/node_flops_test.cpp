@@ -1,0 +1,171 @@
+// Formulas by hand. A multiply-add is two.
+
+#include "core/cost/node_flops.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+Flops flops(std::string_view text, std::string_view name = "y") {
+  const Graph graph = parse(text);
+  return node_flops(graph, node(graph, name));
+}
+
+void expect(std::string_view text, std::int64_t registry, std::int64_t total) {
+  EXPECT_EQ(flops(text).torch_registry, registry) << text;
+  EXPECT_EQ(flops(text).total, total) << text;
+}
+void expect(std::string_view text, std::int64_t both) {
+  expect(text, both, both);
+}
+
+TEST(NodeFlops, OfMatrixProducts) {
+  expect("a: f32[2,3] = input\nb: f32[3,5] = input\ny: f32[2,5] = aten.mm(a, b)\nreturn [y]",
+         2 * 2 * 3 * 5);
+  expect(
+      "c: f32[5] = input\na: f32[2,3] = input\nb: f32[3,5] = input\n"
+      "y: f32[2,5] = aten.addmm(c, a, b)\nreturn [y]",
+      2 * 2 * 3 * 5);
+  expect("a: f32[7,2,3] = input\nb: f32[7,3,5] = input\ny: f32[7,2,5] = aten.bmm(a, b)\nreturn [y]",
+         2 * 7 * 2 * 3 * 5);
+  expect(
+      "c: f32[7,2,5] = input\na: f32[7,2,3] = input\nb: f32[7,3,5] = input\n"
+      "y: f32[7,2,5] = aten.baddbmm(c, a, b)\nreturn [y]",
+      2 * 7 * 2 * 3 * 5);
+  expect(
+      "a: f8e4m3fn[2,3] = input\nb: f8e4m3fn[3,5] = input\ns: f32[] = input\n"
+      "y: bf16[2,5] = aten._scaled_mm(a, b, s, s)\nreturn [y]",
+      2 * 2 * 3 * 5);
+  // By keyword it is the same product.
+  expect("a: f32[2,3] = input\nb: f32[3,5] = input\ny: f32[2,5] = aten.mm(a, mat2=b)\nreturn [y]",
+         2 * 2 * 3 * 5);
+}
+
+TEST(NodeFlops, OfProductsThatTorchDoesNotCount) {
+  // Three groups of rows of [16, 8] times [3, 8, 4]: every row once.
+  expect(
+      "a: bf16[16,8] = input\nb: bf16[3,8,4] = input\no: i32[3] = input\n"
+      "y: bf16[16,4] = aten._grouped_mm(a, b, o)\nreturn [y]",
+      0, 2 * 16 * 8 * 4);
+  expect(
+      "a: bf16[3,16,8] = input\nb: bf16[3,8,4] = input\n"
+      "y: bf16[3,16,4] = aten._grouped_mm(a, b)\nreturn [y]",
+      0, 2 * 3 * 16 * 8 * 4);
+  expect("x: f32[6,3] = input\nw: f32[5,3] = input\ny: f32[6,5] = aten.linear(x, w)\nreturn [y]", 0,
+         2 * 6 * 3 * 5);
+  expect("a: f32[6,3] = input\nb: f32[3] = input\ny: f32[6] = aten.mv(a, b)\nreturn [y]", 0,
+         2 * 6 * 3);
+}
+
+TEST(NodeFlops, OfConvolutions) {
+  // [2, 3, 8, 8] with 4 filters of [3, 3, 3]: 6 x 6 points, 3 x 3 taps.
+  expect(
+      "x: f32[2,3,8,8] = input\nw: f32[4,3,3,3] = input\n"
+      "y: f32[2,4,6,6] = aten.convolution(x, w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)\n"
+      "return [y]",
+      2 * (6 * 6) * (3 * 3) * 2 * 4 * 3);
+  // Its backward: the gradient of the input is a convolution of the same cost over 8 x 8 points,
+  // and that of the weight exchanges batch and channels.
+  const std::int64_t input = 2 * (6 * 6) * (3 * 3) * 2 * 4 * 3;
+  const std::int64_t weight = 2 * (3 * 3) * (6 * 6) * 3 * 4 * 2;
+  const auto backward = [](const char* mask) {
+    return fmt::format(
+        "g: f32[2,4,6,6] = input\nx: f32[2,3,8,8] = input\nw: f32[4,3,3,3] = input\n"
+        "y: (f32[2,3,8,8], f32[4,3,3,3], f32[4]) = aten.convolution_backward(g, x, w, [4], [1, 1], "
+        "[0, 0], [1, 1], False, [0, 0], 1, {})\nreturn [x]",
+        mask);
+  };
+  expect(backward("[True, False, False]"), input);
+  expect(backward("[False, True, True]"), weight);
+  expect(backward("[True, True, True]"), input + weight);
+}
+
+constexpr std::int64_t kScores = 2 * (2 * 4) * 16 * 8 * 16;  // q k^T of 2 x 4 heads
+
+TEST(NodeFlops, OfAttention) {
+  // Scores and their product with v.
+  const char* const inputs =
+      "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n";
+  expect(std::string(inputs) +
+             "y: (bf16[2,4,16,8], f32[2,4,16]) = "
+             "aten._scaled_dot_product_flash_attention(q, k, v)\nreturn [q]",
+         2 * kScores);
+  // The whole square, causal or not.
+  expect(std::string(inputs) +
+             "y: (bf16[2,4,16,8], f32[2,4,16]) = "
+             "aten._scaled_dot_product_flash_attention(q, k, v, 0.0, True)\nreturn [q]",
+         2 * kScores);
+  expect(std::string(inputs) +
+             "y: (bf16[2,4,16,8], f32[2,4,16]) = "
+             "aten._scaled_dot_product_efficient_attention(q, k, v, None, True)\nreturn [q]",
+         2 * kScores);
+  expect(std::string(inputs) +
+             "y: (bf16[2,4,16,8], f32[2,4,16]) = "
+             "aten._scaled_dot_product_flash_attention_for_cpu(q, k, v)\nreturn [q]",
+         0, 2 * kScores);
+  // The scores again, and the gradients of scores, v, q and k: five products.
+  expect(
+      std::string(inputs) +
+          "g: bf16[2,4,16,8] = input\no: bf16[2,4,16,8] = input\nl: f32[2,4,16] = input\n"
+          "y: (bf16[2,4,16,8], bf16[2,4,16,8], bf16[2,4,16,8]) = "
+          "aten._scaled_dot_product_flash_attention_backward(g, q, k, v, o, l, None, None, 16, 16, "
+          "0.0, False, l, l)\nreturn [q]",
+      5 * kScores);
+}
+
+TEST(NodeFlops, OfGroupedQueryAttentionTorchGivesUp) {
+  expect(
+      "q: bf16[2,4,16,8] = input\nk: bf16[2,2,16,8] = input\nv: bf16[2,2,16,8] = input\n"
+      "y: (bf16[2,4,16,8], f32[2,4,16]) = aten._scaled_dot_product_flash_attention(q, k, v)\n"
+      "return [q]",
+      0, 2 * kScores);
+}
+
+TEST(NodeFlops, OfFlexAttention) {
+  expect(
+      "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n"
+      "y: (bf16[2,4,16,8], f32[2,4,16]) = flex_attention(q, k, v)\nreturn [q]",
+      0, 2 * kScores);
+  expect(
+      "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n"
+      "o: bf16[2,4,16,8] = input\nl: f32[2,4,16] = input\ng: bf16[2,4,16,8] = input\n"
+      "y: (bf16[2,4,16,8], bf16[2,4,16,8], bf16[2,4,16,8]) = "
+      "flex_attention_backward(q, k, v, o, l, g)\nreturn [q]",
+      0, 5 * kScores);
+}
+
+TEST(NodeFlops, OfTheRestAreNone) {
+  expect("x: f32[2,3] = input\ny: f32[2,3] = aten.relu(x)\nreturn [y]", 0);
+  // Shapes that do not fit each other.
+  expect("a: f32[2,3] = input\nb: f32[4,5] = input\ny: f32[2,5] = aten.mm(a, b)\nreturn [y]", 0);
+}
+
+TEST(NodeFlops, StopAtTheLargestNumber) {
+  OperatorCall call{.packet = "aten.mm", .arguments = {}, .outputs = {}};
+  call.arguments.resize(2);
+  call.arguments[0].tensor = Sizes{std::int64_t{1} << 40, std::int64_t{1} << 40};
+  call.arguments[1].tensor = Sizes{std::int64_t{1} << 40, 1};
+  EXPECT_EQ(operator_flops(call).total, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(GraphFlops, AreSummedByPhase) {
+  const Graph graph = parse(R"(
+    a: f32[2,3] = input
+    b: f32[3,5] = input
+    y: f32[2,5] = aten.mm(a, b)
+    g: f32[2,5] = aten.mm(a, b)   {backward}
+    h: f32[2,5] = aten.mm(a, b)   {backward}
+    return [y, g, h]
+  )");
+  const GraphFlops sums = graph_flops(graph);
+  EXPECT_EQ(sums.forward, 60);
+  EXPECT_EQ(sums.backward, 120);
+  EXPECT_EQ(sums.total, 180);
+  EXPECT_EQ(sums.torch_registry, 180);
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,118 @@
+#include "core/graph/symbols.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace jointer {
+namespace {
+
+using testing::HasSubstr;
+
+struct Found {
+  std::int64_t value;
+  SymbolSource source;
+  friend bool operator==(const Found&, const Found&) = default;
+};
+
+std::map<std::string, Found> resolve(const SymbolTable& table, std::string_view assumed = "") {
+  const SymbolTable* const tables[] = {&table};
+  const auto values = SymbolValues::resolve(tables, *Assumptions::parse(assumed));
+  if (!values) throw std::runtime_error(values.error().message);
+  std::map<std::string, Found> found;
+  for (const SymbolValue& v : values->all()) found[v.name] = {v.value, v.source};
+  return found;
+}
+
+TEST(Symbols, HaveAnOrderOfPrecedence) {
+  const SymbolTable table{
+      .variables = {{.name = "hinted", .hint = 8},
+                    {.name = "noted", .hint = 8},
+                    {.name = "told", .hint = 8},
+                    {.name = "free"},
+                    {.name = "same"}},
+      .replacements = {{"same", "2*hinted"}},
+      .asserts = {},
+      .assumed = {{"noted", 5}, {"told", 5}},
+  };
+  const auto found = resolve(table, "told=3");
+  EXPECT_EQ(found.at("told"), (Found{3, SymbolSource::given}));
+  EXPECT_EQ(found.at("noted"), (Found{5, SymbolSource::capture}));
+  EXPECT_EQ(found.at("hinted"), (Found{8, SymbolSource::hint}));
+  EXPECT_EQ(found.at("same"), (Found{16, SymbolSource::replacement}));
+  EXPECT_EQ(found.at("free"), (Found{64, SymbolSource::fallback}));
+  // A plain number is for what nothing is known of.
+  const auto plain = resolve(table, "7");
+  EXPECT_EQ(plain.at("free"), (Found{7, SymbolSource::given}));
+  EXPECT_EQ(plain.at("hinted"), (Found{8, SymbolSource::hint}));
+  EXPECT_EQ(plain.at("noted"), (Found{5, SymbolSource::capture}));
+}
+
+TEST(Symbols, OfAMixtureOfExpertsAreBalanced) {
+  // Four experts share 3072 tokens; u4 belongs to a layer that asserts nothing.
+  const SymbolTable table{
+      .variables = {{.name = "u0"}, {.name = "u1"}, {.name = "u2"}, {.name = "u3"}, {.name = "u4"}},
+      .replacements = {},
+      .asserts = {"u0 >= 0", "Eq(u0 + u1 + u2 + u3, 3072)"},
+      .assumed = {}};
+  const auto found = resolve(table);
+  for (const char* name : {"u0", "u1", "u2", "u3"})
+    EXPECT_EQ(found.at(name), (Found{768, SymbolSource::balanced})) << name;
+  EXPECT_EQ(found.at("u4"), (Found{768, SymbolSource::fallback}));
+}
+
+TEST(Symbols, StayWithinTheirBounds) {
+  const SymbolTable table{.variables = {{.name = "u0", .min = 100}, {.name = "u1", .max = 10}},
+                          .replacements = {},
+                          .asserts = {},
+                          .assumed = {}};
+  EXPECT_EQ(resolve(table).at("u0").value, 100);
+  EXPECT_EQ(resolve(table).at("u1").value, 10);
+}
+
+TEST(Symbols, TellWhatIsViolated) {
+  const SymbolTable table{.variables = {{.name = "u0"}, {.name = "u1"}},
+                          .replacements = {},
+                          .asserts = {"u0 <= 5", "u1 >= 0", "not an expression ("},
+                          .assumed = {}};
+  const SymbolTable* const tables[] = {&table};
+  const auto values = SymbolValues::resolve(tables, {});
+  ASSERT_TRUE(values.has_value());
+  EXPECT_THAT(values->violated(), testing::ElementsAre("u0 <= 5"));
+}
+
+TEST(Symbols, ReplacementsMayReplaceEachOther) {
+  SymbolTable table{
+      .variables = {{.name = "s0", .hint = 1}}, .replacements = {}, .asserts = {}, .assumed = {}};
+  // a30 = 2^30 by doubling thirty times: exponential if each were resolved anew.
+  for (int i = 1; i <= 30; ++i)
+    table.replacements.emplace_back(fmt::format("a{}", i),
+                                    i == 1 ? "s0 + s0" : fmt::format("a{0} + a{0}", i - 1));
+  EXPECT_EQ(resolve(table).at("a30").value, 1 << 30);
+}
+
+TEST(Symbols, AreNotReplacedInACircle) {
+  const SymbolTable table{
+      .variables = {}, .replacements = {{"a", "b"}, {"b", "a + 1"}}, .asserts = {}, .assumed = {}};
+  const SymbolTable* const tables[] = {&table};
+  const auto values = SymbolValues::resolve(tables, {});
+  ASSERT_FALSE(values.has_value());
+  EXPECT_THAT(values.error().message, HasSubstr("in a circle"));
+  // What a person says breaks the circle.
+  EXPECT_TRUE(SymbolValues::resolve(tables, *Assumptions::parse("a=1")).has_value());
+}
+
+TEST(Assumptions, AreNamesAndNumbers) {
+  const auto parsed = Assumptions::parse("u0=64,32,u1=0");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->fallback, 32);
+  EXPECT_EQ(parsed->named.at("u0"), 64);
+  EXPECT_EQ(parsed->named.at("u1"), 0);
+  EXPECT_TRUE(Assumptions::parse("")->empty());
+  for (const char* text : {"u0", "u0=", "=3", "u0=-1", "u0=3x", "u0=1.5", ",", "u0=1,,u1=2"})
+    EXPECT_FALSE(Assumptions::parse(text).has_value()) << text;
+}
+
+}  // namespace
+}  // namespace jointer

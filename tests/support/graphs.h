@@ -1,0 +1,29 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "core/graph/literal.h"
+
+namespace jointer::test {
+
+// A graph from a literal that is right.
+inline Graph parse(std::string_view text) {
+  auto graph = parse_literal(text);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return *std::move(graph);
+}
+
+inline const Node& node(const Graph& graph, std::string_view name) {
+  const NodeId id = graph.find(name);
+  if (!id) throw std::runtime_error("there is no node " + std::string(name));
+  return graph.node(id);
+}
+
+// The storage that really holds a node's first tensor.
+inline StorageId storage_of(const Graph& graph, std::string_view name) {
+  return graph.real_storage(graph.tensors(node(graph, name)).front().storage);
+}
+
+}  // namespace jointer::test

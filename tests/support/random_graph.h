@@ -1,0 +1,23 @@
+#pragma once
+
+// Graphs for property tests: sound ones of every shape that captures have.
+
+#include <cstdint>
+
+#include "core/graph/graph.h"
+
+namespace jointer::test {
+
+struct RandomGraphOptions {
+  std::size_t calls = 30;  // about so many nodes that run
+  bool symbols = true;     // some sizes are symbolic
+  bool pair = false;       // a forward and a backward joined by saved tensors
+};
+
+// The same seed gives the same graph. It has parameters, inputs and tangents; pointwise operators,
+// matrix products, views of views, splits read by getitem, writes in place, random operators;
+// collectives of up to three groups, some waited for at once, some late, some never, some twice;
+// forward and backward, modules, recompute tags. `complete` has run.
+Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {});
+
+}  // namespace jointer::test
