@@ -216,6 +216,8 @@ TensorId ValueBuilder::add_tensor(const Node& node, const TensorText& type, std:
         return add_like(element, type);
     }
   }
+  for (const Dim& size : type.shape)
+    if (size.value < 0) text_mistake("size {} is negative", size.value);
   Node twin;
   const Node& schema = with_schema(node, twin);
   const Layout layout = layouts_.derive(schema, output, type.shape, type.dtype);
