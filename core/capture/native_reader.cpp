@@ -83,8 +83,10 @@ class PartReader {
     const simdjson::padded_string_view view(text_.data(), text_.size(),
                                             text_.size() + PaddedBytes::kPadding);
     json::document document;
+    bool started = false;  // else the document has no place to tell
     try {
       document = parser_.iterate(view);
+      started = true;
       const Outcome outcome = read_members(document.get_object(), nodes);
       if (outcome == Outcome::pair) return std::move(pair_);
       if (outcome == Outcome::nodes_came_early) {
@@ -97,7 +99,7 @@ class PartReader {
       throw;
     } catch (const simdjson::simdjson_error& error) {
       give_up("{}{}{}", nodes.current().empty() ? "" : "node " + nodes.current() + ": ",
-              error.what(), place(document));
+              error.what(), started ? place(document) : std::string());
     }
     nodes.check_references();
     return std::nullopt;

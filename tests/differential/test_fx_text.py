@@ -131,7 +131,10 @@ def test_print_readable(
         assert [row for row in rows(path) if row[0] not in unread] == expected
     else:
         assert jointer("info", path)["hash"] == jointer_package.graph_hash(module)
-        assert rows(path) == rows(native)
+        # A text does not tell what numbers its symbols stood for.
+        columns = 2 if jointer("info", path)["symbols"] else 3
+        expected = [row[:columns] for row in rows(native)]
+        assert [row[:columns] for row in rows(path)] == expected
     derived = " ".join(jointer("info", path)["derived"])
     assert ("strides of" in derived) == (not stride)
     assert ("devices of" in derived) == (not device)
