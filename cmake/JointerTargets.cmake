@@ -32,6 +32,11 @@ if(JOINTER_SANITIZE)
   target_compile_options(jointer_options INTERFACE ${flags})
   target_link_options(jointer_options INTERFACE ${flags})
 endif()
+# Fuzz targets want to know which code an input reached, in every library.
+if(JOINTER_FUZZ)
+  target_compile_options(jointer_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(jointer_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # jointer_library(name SOURCES ... LINK ...): a static library of one layer.
 function(jointer_library name)

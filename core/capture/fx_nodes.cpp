@@ -316,6 +316,12 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
     }
   }
   const OperatorId id = graph_.intern_operator(target);
+  // What `validate` would say, while the line is known.
+  if (!graph_.op(id).known && !is_custom_operator(target))
+    text_mistake(
+        "unknown operator {}, not among those of torch {}; if a newer torch has it, regenerate "
+        "resources/ops/operators.tsv",
+        target, operator_table_version());
   targets_.emplace(name, id);
   return id;
 }
@@ -329,9 +335,9 @@ void NodeBuilder::output() {
     const bool unflatten = text.take("pytree.tree_unflatten(");
     std::string descriptors;
     const bool described = body_.output.text.find('#') != std::string_view::npos;
-    const std::array<Argument, 1> values{text.at_end() ? Argument{}
-                                         : described   ? output_elements(text, descriptors)
-                                                       : text.argument()};
+    if (text.at_end()) text_mistake("nothing is returned; is the text cut off?");
+    const std::array<Argument, 1> values{described ? output_elements(text, descriptors)
+                                                   : text.argument()};
     if (unflatten) {
       text.expect(',');
       text.rest();

@@ -28,6 +28,7 @@ void shift_storages(Json& json, std::size_t by) {
 Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                   std::size_t owner, std::size_t first_storage, std::size_t& number, int depth) {
   if (depth > kMostDepth) text_mistake("classes are nested more than {} deep", kMostDepth);
+  const Progress silent;
   Json constants = Json::object();
   for (std::size_t i = owner + 1; i < graphs.size(); ++i) {
     if (graphs[i].parent != owner) continue;
@@ -36,7 +37,7 @@ Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graph
     const PartId inner_part = inner.add_part({.kind = CaptureKind::subgraph,
                                               .name = std::string(graphs[i].name),
                                               .present = {.name = true, .storages = true}});
-    NodeBuilder builder(inner, inner_part, body, {});
+    NodeBuilder builder(inner, inner_part, body, silent);
     try {
       builder.run();
     } catch (const TextMistake&) {

@@ -5,6 +5,7 @@
 
 #include "core/capture/fx_text.h"
 
+#include <simdjson.h>
 #include <algorithm>
 #include <charconv>
 
@@ -77,6 +78,9 @@ std::string place(const FxText& source, std::size_t number) {
 template <class T, class Read>
 Result<T> guarded(const FxText& source, Read read) {
   std::size_t number = source.first_number;
+  if (!simdjson::validate_utf8(source.text.data(), source.text.size()))
+    return input_error("{}: it is not text in UTF-8; is it damaged, or of another format?",
+                       source.file);
   try {
     std::string plain;
     std::string_view text = source.text;

@@ -87,6 +87,14 @@ Value ValueBuilder::from_type(const Node& node, std::string_view type, std::size
 }
 
 Value ValueBuilder::from_symbol(std::string_view text) {
+  // A symbol that torch has found to be a number is one.
+  if (text == "True" || text == "False")
+    return Value::of_text(Value::Kind::constant, graph_.intern(text == "True" ? "true" : "false"));
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  if (!digits.empty() && digits.size() < 20 &&
+      digits.find_first_not_of("0123456789") == std::string_view::npos &&
+      (digits.size() == 1 || digits.front() != '0'))
+    return Value::of_text(Value::Kind::constant, graph_.intern(text));
   if (const auto expression = graph_.intern_expression(part_, text, {}))
     return Value::of_symbol(*expression);
   const StringId type = graph_.intern("Sym");
@@ -216,6 +224,8 @@ TensorId ValueBuilder::add_tensor(const Node& node, const TensorText& type, std:
         return add_like(element, type);
     }
   }
+  for (const Dim& size : type.shape)
+    if (size.value < 0) text_mistake("size {} is negative", size.value);
   Node twin;
   const Node& schema = with_schema(node, twin);
   const Layout layout = layouts_.derive(schema, output, type.shape, type.dtype);

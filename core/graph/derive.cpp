@@ -158,7 +158,8 @@ void derive_from_tangents(Graph& graph, PartId part) {
 void derive_from_dependence(Graph& graph, PartId part) {
   for (const NodeId id : graph.order()) {
     Node& n = graph.node(id);
-    if (n.part != part || n.kind == NodeKind::placeholder) continue;
+    if (n.part != part) continue;
+    if (n.kind == NodeKind::placeholder && is_tangent(graph.name(id))) n.phase = Phase::backward;
     const auto inputs = graph.inputs(id);
     if (std::any_of(inputs.begin(), inputs.end(),
                     [&](NodeId input) { return graph.node(input).phase == Phase::backward; }))

@@ -11,6 +11,7 @@ namespace jointer {
 namespace {
 
 constexpr int kMostDepth = 64;
+constexpr std::size_t kMostRank = 64;
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -162,6 +163,8 @@ Argument PythonText::element(int depth) {
                        text_.substr(begin, at_ - begin).find(',') == std::string_view::npos;
   constexpr std::string_view kInfix = "+-*/%<>=!&|^";
   const char next = peek();
+  if (grouped && graph_.children(read)[0].kind == Argument::Kind::complex)
+    return graph_.children(read)[0];
   if (!grouped && (next == '\0' || kInfix.find(next) == std::string_view::npos)) return read;
   at_ = begin;
   return expression(begin);
@@ -457,6 +460,8 @@ TensorText PythonText::tensor_type() {
   if (!dtype) text_mistake("unknown dtype `{}`", name);
   tensor.dtype = *dtype;
   tensor.shape = dims();
+  if (tensor.shape.size() > kMostRank)
+    text_mistake("a tensor has {} dimensions", tensor.shape.size());
   if (peek() == '[') {
     tensor.stride = dims();
     tensor.has_stride = true;

@@ -177,6 +177,11 @@ std::string PythonRepr::dims(std::span<const Dim> dims) const {
 std::string PythonRepr::type(const Value& value) const {
   if (value.kind == Value::Kind::symbol)
     return fmt::format("Sym({})", graph_.expression_text(value.expression()));
+  if (value.kind == Value::Kind::constant) {
+    const Json json = Json::parse(graph_.text(value.text()), nullptr, /*allow_exceptions=*/false);
+    return json.is_number_integer() || json.is_boolean() ? fmt::format("Sym({})", json_repr(json))
+                                                         : std::string();
+  }
   if (value.kind != Value::Kind::tensor) return {};
   const Tensor& t = graph_.tensor(value.tensor());
   std::string text = std::string(short_name(t.dtype)) + dims(graph_.shape(t));

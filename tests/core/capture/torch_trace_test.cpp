@@ -1,0 +1,187 @@
+#include "core/capture/torch_trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "core/capture/open.h"
+#include "tests/support/compare.h"
+#include "tests/support/paths.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string entry(std::string_view json) {
+  return fmt::format("V1121 02:41:50.572000 17297 torch/_functorch/x.py:2126] {}\n", json);
+}
+
+std::string payload(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    result += "\t" + std::string(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+constexpr std::string_view kForward =
+    "class GraphModule(torch.nn.Module):\n"
+    "    def forward(self, primals_1: \"f32[4][1]cpu\", primals_2: \"f32[4][1]cpu\"):\n"
+    "        mul: \"f32[4][1]cpu\" = torch.ops.aten.mul.Tensor(primals_1, primals_2)\n"
+    "        sin: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(mul)\n"
+    "        return (sin, primals_2, mul)\n";
+constexpr std::string_view kBackward =
+    "class GraphModule(torch.nn.Module):\n"
+    "    def forward(self, primals_2: \"f32[4][1]cpu\", mul: \"f32[4][1]cpu\", "
+    "tangents_1: \"f32[4][1]cpu\"):\n"
+    "        cos: \"f32[4][1]cpu\" = torch.ops.aten.cos.default(mul);  mul = None\n"
+    "        mul_1: \"f32[4][1]cpu\" = torch.ops.aten.mul.Tensor(tangents_1, cos)\n"
+    "        mul_2: \"f32[4][1]cpu\" = torch.ops.aten.mul.Tensor(mul_1, primals_2)\n"
+    "        return (mul_2, None)\n";
+
+std::string log() {
+  return entry(R"({"str": ["torch/_dynamo/convert_frame.py", 0]})") +
+         entry(R"({"chromium_event": {}, "rank": 3, "has_payload": "c446"})") +
+         payload("{\n\"name\": \"graph\"\n}") +
+         entry(R"({"aot_forward_graph": {}, "rank": 3, "frame_id": 1, "frame_compile_id": 2, )"
+               R"("attempt": 0, "has_payload": "00"})") +
+         payload(kForward) +
+         entry(R"({"aot_backward_graph": {}, "rank": 3, "frame_id": 1, "frame_compile_id": 2, )"
+               R"("attempt": 0, "has_payload": "01"})") +
+         payload(kBackward) +
+         entry(R"({"artifact": {"name": "inductor_post_grad_graph", "encoding": "string"}, )"
+               R"("rank": 3, "frame_id": 1, "frame_compile_id": 2, "attempt": 1})") +
+         payload(kForward) +
+         entry(R"({"artifact": {"name": "fx_graph_runnable", "encoding": "string"}, "rank": 3})") +
+         payload(kForward);
+}
+
+TEST(TorchTrace, ListsItsGraphs) {
+  EXPECT_TRUE(is_torch_trace(log()));
+  const std::string text = log();
+  const auto graphs = list_torch_trace("a.log", text);
+  ASSERT_TRUE(graphs.has_value()) << graphs.error().message;
+  ASSERT_EQ(graphs->size(), 3U);
+  EXPECT_EQ((*graphs)[0].name, "rank 3, 1/2, aot_forward_graph");
+  EXPECT_EQ((*graphs)[0].kind, CaptureKind::forward);
+  EXPECT_EQ((*graphs)[0].rank, 3);
+  EXPECT_EQ((*graphs)[0].nodes, 5U);
+  EXPECT_EQ((*graphs)[1].name, "rank 3, 1/2, aot_backward_graph");
+  EXPECT_EQ((*graphs)[1].kind, CaptureKind::backward);
+  EXPECT_EQ((*graphs)[2].name, "rank 3, 1/2_1, inductor_post_grad_graph");
+  for (std::size_t i = 0; i < graphs->size(); ++i) {
+    Graph graph;
+    const auto part = append_torch_trace(graph, "a.log", text, i, {});
+    ASSERT_TRUE(part.has_value()) << part.error().message;
+    EXPECT_EQ(graph.node_count(), (*graphs)[i].nodes);
+  }
+}
+
+std::string write(const std::string& name, std::string_view text) {
+  const std::string path = testing::TempDir() + name;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  EXPECT_TRUE(write_bytes(path, text).has_value());
+  return path;
+}
+
+TEST(TorchTrace, BothHalvesOfALogAreAPair) {
+  const std::string path = write("trace.log.zst", log());
+  const auto pair = open_graph({.path = path, .backward = path});
+  ASSERT_TRUE(pair.has_value()) << pair.error().message;
+  EXPECT_TRUE(pair->is_pair());
+  EXPECT_EQ(pair->node_count(), 12U);
+  const Node& mul = pair->node(pair->find(PartId(1), "mul"));
+  EXPECT_EQ(mul.partner, pair->find(PartId(0), "mul"));
+  EXPECT_EQ(mul.role, Role::saved);
+}
+
+TEST(TorchTrace, HalvesMayBeOfDifferentFormats) {
+  const std::string log_path = write("mixed.log", log());
+  const std::string text_path = write("mixed.backward.txt", kBackward);
+  const auto pair = open_graph({.path = log_path, .backward = text_path});
+  ASSERT_TRUE(pair.has_value()) << pair.error().message;
+  EXPECT_EQ(pair->node_count(), 12U);
+  const auto wrong = open_graph({.path = text_path, .backward = log_path});
+  EXPECT_FALSE(wrong.has_value());
+}
+
+TEST(TorchTrace, SeveralGraphsNeedAChoice) {
+  const std::string path = write("choose.log", log());
+  const auto graph = open_graph({.path = path});
+  ASSERT_FALSE(graph.has_value());
+  EXPECT_EQ(graph.error().kind, Error::Kind::usage);
+  EXPECT_THAT(graph.error().message, HasSubstr("holds 3 graphs; choose one with --graph N"));
+  EXPECT_THAT(graph.error().message, HasSubstr("1  rank 3, 1/2, aot_backward_graph (backward, 7"));
+  EXPECT_TRUE(open_graph({.path = path, .index = 1}).has_value());
+  EXPECT_FALSE(open_graph({.path = path, .index = 7}).has_value());
+}
+
+TEST(TorchTrace, AFolderHasTheGraphsOfItsRanks) {
+  write("ranks/rank_0.log", log());
+  write("ranks/rank_1.log", log());
+  write("ranks/notes.txt", "nothing here");
+  const auto entries = list_graphs(testing::TempDir() + "ranks");
+  ASSERT_TRUE(entries.has_value()) << entries.error().message;
+  EXPECT_EQ(entries->size(), 6U);
+  EXPECT_TRUE(open_graph({.path = testing::TempDir() + "ranks", .index = 4}).has_value());
+}
+
+TEST(TorchTraceErrors, SayWhatIsMissing) {
+  const auto message = [](std::string_view text) {
+    const auto graphs = list_torch_trace("a.log", text);
+    return graphs ? std::string("no error") : graphs.error().message;
+  };
+  EXPECT_THAT(message(entry(R"({"str": ["a", 0]})")),
+              HasSubstr("a.log: none of its 1 entries holds a graph"));
+  // A payload that is missing, or an entry that is no JSON.
+  EXPECT_THAT(message(entry(R"({"aot_joint_graph": {}, "has_payload": "00"})")),
+              HasSubstr("none of its 1 entries"));
+  EXPECT_THAT(message(entry(R"({"aot_joint_graph": {}, )") + payload(kForward)),
+              HasSubstr("none of its 1 entries"));
+}
+
+TEST(TorchTraceErrors, ALogThatIsCutOffKeepsTheGraphsBefore) {
+  const std::string whole = log();
+  const std::string text = whole.substr(0, whole.find("mul_2"));
+  const auto graphs = list_torch_trace("a.log", text);
+  ASSERT_TRUE(graphs.has_value()) << graphs.error().message;
+  Graph first;
+  EXPECT_TRUE(append_torch_trace(first, "a.log", text, 0, {}).has_value());
+  Graph second;
+  const auto cut = append_torch_trace(second, "a.log", text, 1, {});
+  ASSERT_FALSE(cut.has_value());
+  EXPECT_THAT(cut.error().message, HasSubstr("cut off?"));
+  EXPECT_THAT(cut.error().message, HasSubstr("a.log: line "));
+}
+
+// The shared logs: every graph reads, and what AOTAutograd split reads as a pair.
+TEST(TorchTrace, SharedLogs) {
+  JOINTER_NEEDS_SHARED();
+  const std::string folder = shared_directory() + "/captures/torch_trace";
+  const auto entries = list_graphs(folder);
+  ASSERT_TRUE(entries.has_value()) << entries.error().message;
+  std::size_t joint = 0, read = 0;
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    const auto graph = open_graph({.path = folder, .index = i});
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    EXPECT_EQ(graph->node_count(), (*entries)[i].nodes);
+    joint += (*entries)[i].kind == CaptureKind::joint ? 1 : 0;
+    ++read;
+  }
+  EXPECT_EQ(joint, 2U);
+  std::cout << read << " graphs read\n";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().string().find(".log") == std::string::npos) continue;
+    const auto pair = open_graph({.path = file.path(), .backward = file.path()});
+    ASSERT_TRUE(pair.has_value()) << pair.error().message;
+    EXPECT_TRUE(pair->is_pair());
+  }
+}
+
+}  // namespace
+}  // namespace jointer::test
