@@ -6,8 +6,8 @@
 #include <QApplication>
 #include <map>
 
-#include "support/paths.h"
-#include "support/reference.h"
+#include "tests/support/paths.h"
+#include "tests/support/reference.h"
 #include "views/find/node_search.h"
 #include "views/inspector/inspector_content.h"
 #include "views/tables/alive_pane.h"

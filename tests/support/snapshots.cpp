@@ -1,4 +1,4 @@
-#include "support/snapshots.h"
+#include "tests/support/snapshots.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "support/snapshots.h"
+#include "tests/support/snapshots.h"
 
 namespace jointer::views {
 namespace {

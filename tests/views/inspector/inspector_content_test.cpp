@@ -6,7 +6,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 
-#include "support/snapshots.h"
+#include "tests/support/snapshots.h"
 #include "views/inspector/inspector_html.h"
 #include "views/inspector/source_excerpt.h"
 

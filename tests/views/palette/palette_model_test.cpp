@@ -5,7 +5,7 @@
 
 #include <QAbstractItemModelTester>
 
-#include "support/snapshots.h"
+#include "tests/support/snapshots.h"
 #include "views/palette/keys_help.h"
 
 namespace jointer::views {

@@ -4,7 +4,7 @@
 
 #include <QAbstractItemModelTester>
 
-#include "support/snapshots.h"
+#include "tests/support/snapshots.h"
 
 namespace jointer::views {
 namespace {
