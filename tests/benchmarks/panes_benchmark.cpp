@@ -9,7 +9,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 #include "views/find/node_search.h"
-#include "views/inspector/inspector_content.h"
+#include "views/inspector/inspector_pane.h"
 #include "views/tables/alive_pane.h"
 #include "views/tables/module_model.h"
 #include "views/tables/operator_model.h"
@@ -84,6 +84,78 @@ void describe_all(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(describe(*s, order));
 }
 
+// One click on a node: everything that is said of it, laid out and painted.
+void show_inspector(benchmark::State& state) {
+  const SnapshotPtr s = snapshot(state);
+  if (!s) return;
+  Document document({}, s);
+  InspectorPane pane(document);
+  pane.resize(400, 900);
+  pane.show();
+  QPixmap screen(pane.size());
+  std::size_t at = 0;
+  for (auto _ : state) {
+    at = (at + 997) % s->graph.node_count();
+    document.selection().select(s->graph.order()[at]);
+    pane.render(&screen);
+  }
+}
+
+// 100,000 rows of a text and a number.
+class BigModel : public TableModel {
+ public:
+  static constexpr int kRows = 100'000;
+
+  BigModel() {
+    begin_rows();
+    set_rows(std::vector<int>(kRows, -1));
+  }
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int /*column*/) const override {
+    return row * 7919 % kRows;
+  }
+  [[nodiscard]] QString text(int row, int /*column*/) const override {
+    return QStringLiteral("view_%1").arg(row * 7919 % kRows);
+  }
+  [[nodiscard]] std::uint64_t key(int row) const override {
+    return static_cast<std::uint64_t>(row);
+  }
+  [[nodiscard]] std::vector<NodeId> nodes(int /*row*/) const override { return {}; }
+  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
+  [[nodiscard]] QString things_text(std::size_t things) const override {
+    return QString::number(things);
+  }
+
+ private:
+  std::vector<Column> columns_{{.title = "name"}, {.title = "bytes", .unit = Unit::bytes}};
+};
+
+void sort_big(benchmark::State& state, int column) {
+  BigModel model;
+  TableView view(model);
+  view.resize(500, 700);
+  view.show();
+  bool up = false;
+  for (auto _ : state) {
+    up = !up;
+    model.sort(column, up ? Qt::AscendingOrder : Qt::DescendingOrder);
+    QApplication::processEvents();
+  }
+}
+
+void filter_big(benchmark::State& state) {
+  BigModel model;
+  TableView view(model);
+  view.resize(500, 700);
+  view.show();
+  bool on = false;
+  for (auto _ : state) {
+    on = !on;
+    model.set_filter(on ? QStringLiteral("99") : QString());
+    QApplication::processEvents();
+  }
+}
+
 void build_search(benchmark::State& state) {
   const SnapshotPtr s = snapshot(state);
   if (!s) return;
@@ -115,6 +187,11 @@ int main(int argc, char** argv) {
   on_both(benchmark::RegisterBenchmark("alive/by_category", move_alive, Grouping::category, false));
   on_both(benchmark::RegisterBenchmark("alive/sorted_by_text", move_alive, Grouping::none, true));
   on_both(benchmark::RegisterBenchmark("inspector/all_nodes", describe_all));
+  on_both(benchmark::RegisterBenchmark("inspector/show", show_inspector));
+  benchmark::RegisterBenchmark("table/100k/sort_numbers", sort_big, 1)
+      ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("table/100k/sort_texts", sort_big, 0)->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("table/100k/filter", filter_big)->Unit(benchmark::kMillisecond);
   on_both(benchmark::RegisterBenchmark("search/build", build_search));
   for (const char* query :
        {"view", "op:mm mod:layers.3 phase:bw", "bytes>1MiB", "/mm_\\d+$/", "/[^z]*q$/"})

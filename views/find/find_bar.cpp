@@ -115,10 +115,15 @@ void FindBar::search() {
     const std::size_t from = anchor_ ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),
                                  [&](NodeId node) { return graph.position(node) >= from; });
-    const QScopedValueRollback walking(is_walking_, true);
-    document_.selection().select(at == matches_.end() ? matches_.front() : *at);
+    show_match(at == matches_.end() ? matches_.front() : *at);
   }
   show_status();
+}
+
+void FindBar::show_match(NodeId node) {
+  const QScopedValueRollback walking(is_walking_, true);
+  document_.selection().select(node);
+  emit node_found(node);
 }
 
 void FindBar::walk(int direction) {
@@ -134,10 +139,7 @@ void FindBar::walk(int direction) {
     to = direction > 0 ? high - matches_.begin() : low - matches_.begin() - 1;
     to = (to + count) % count;  // round from the last one to the first one
   }
-  {
-    const QScopedValueRollback walking(is_walking_, true);
-    document_.selection().select(matches_[static_cast<std::size_t>(to)]);
-  }
+  show_match(matches_[static_cast<std::size_t>(to)]);
   anchor_ = document_.selection().current();
   show_status();
 }

@@ -124,8 +124,8 @@ int OperatorModel::row_of(NodeId node) const {
   return n.kind == NodeKind::call ? row_by_operator_[n.target.index()] : -1;
 }
 
-QString OperatorModel::rows_text(std::size_t rows) const {
-  return rows == 1 ? tr("1 operator") : tr("%1 operators").arg(rows);
+QString OperatorModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 operator") : tr("%1 operators").arg(things);
 }
 
 }  // namespace jointer::views

@@ -1,6 +1,7 @@
 #include "views/tables/table_pane.h"
 
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QScopedValueRollback>
 #include <QVBoxLayout>
@@ -31,6 +32,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   filter_->setPlaceholderText(filter_hint);
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Filter"));
+  filter_->installEventFilter(this);
   controls_->addWidget(filter_, 1);
   rows->addLayout(controls_);
   headline_ = new QLabel(this);
@@ -94,9 +96,26 @@ void TablePane::request_refresh() {
 void TablePane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (is_stale_) request_refresh();
+  view_->setAccessibleName(accessibleName());
   if (!is_fitted_) view_->fit_columns();
   is_fitted_ = true;
   follow_selection();
+}
+
+bool TablePane::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == filter_ && event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Escape && !filter_->text().isEmpty()) {
+      filter_->clear();
+      return true;
+    }
+    if (key == Qt::Key_Down) {
+      view_->setFocus(Qt::TabFocusReason);
+      if (!view_->currentIndex().isValid()) view_->setCurrentIndex(model_.index(0, 0));
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
 }
 
 void TablePane::choose() {

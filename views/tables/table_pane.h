@@ -43,6 +43,7 @@ class TablePane : public QWidget {
   void set_empty_text(const QString& text);
 
   void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void choose();

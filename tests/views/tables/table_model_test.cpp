@@ -44,8 +44,8 @@ class ListModel : public TableModel {
     return {NodeId(static_cast<std::size_t>(row))};
   }
   [[nodiscard]] int row_of(NodeId node) const override { return static_cast<int>(node.index()); }
-  [[nodiscard]] QString rows_text(std::size_t rows) const override {
-    return QStringLiteral("%1 rows").arg(rows);
+  [[nodiscard]] QString things_text(std::size_t things) const override {
+    return QStringLiteral("%1 rows").arg(things);
   }
 
  private:
@@ -112,7 +112,7 @@ TEST(TableModel, AddsUpEachPartOnce) {
   EXPECT_EQ(bytes(model.totals()), 15);
   const std::vector<int> rows{0, 2, 4};
   EXPECT_EQ(bytes(model.totals(rows)), 15) << "wq is a part of layers";
-  EXPECT_EQ(model.totals(rows).rows, 2U);
+  EXPECT_EQ(model.totals(rows).things, 2U);
   // Of a row that is there only for what is below it, only that counts.
   model.set_filter("attention");
   EXPECT_EQ(bytes(model.totals()), 4);
