@@ -12,13 +12,13 @@ class OperatorModel : public TableModel {
   enum ColumnIndex : int {
     name_column,
     count_column,
-    forward_column,
-    backward_column,
-    bytes_column,
     time_column,
     share_column,
-    flops_column,
     exposed_column,
+    bytes_column,
+    flops_column,
+    forward_column,
+    backward_column,
   };
 
   explicit OperatorModel(QObject* parent = nullptr);

@@ -5,6 +5,8 @@
 
 #include <QAbstractItemModelTester>
 
+#include "tests/support/paths.h"
+#include "tests/support/reference.h"
 #include "tests/support/snapshots.h"
 
 namespace jointer::views {
@@ -37,6 +39,24 @@ TEST_F(AliveModelTest, AddsUpToTheProfileAtEveryPointInEveryGrouping) {
           << point;
       EXPECT_EQ(model_.alive_bytes(), memory().profile()[point]);
       EXPECT_EQ(model_.alive_count(), memory().alive_at(point).size());
+    }
+  }
+}
+
+TEST(AliveModelOfACapture, AddsUpToTheProfile) {
+  JOINTER_NEEDS_SHARED();
+  auto graph = open_graph({.path = test::capture_path("llama3_8b_tp2_fsdp2.joint")});
+  ASSERT_TRUE(graph) << graph.error().message;
+  const SnapshotPtr snapshot =
+      *make_snapshot(*std::move(graph), {.memory = {.optimizer = OptimizerState::adamw}});
+  const auto profile = snapshot->analysis.memory.profile();
+  AliveModel model;
+  model.set_snapshot(snapshot, 0);
+  for (const auto grouping : {AliveModel::Grouping::none, AliveModel::Grouping::module}) {
+    model.set_grouping(grouping);
+    for (std::size_t point = 0; point < profile.size(); point += profile.size() / 20) {
+      model.set_moment(point);
+      EXPECT_EQ(model.totals().by_column[AliveModel::bytes_column], profile[point]) << point;
     }
   }
 }

@@ -106,6 +106,17 @@ TEST_F(ModuleModelTest, GroupsBySourceLineWithoutModules) {
   show("x: f32[8] = input\na: f32[8] = aten.relu(x)\nreturn [a]");
   EXPECT_TRUE(model_.shows_source_lines());
   EXPECT_THAT(names(), ElementsAre("(no source)"));
+
+  Graph graph = snapshot_->graph;
+  const NodeId a = graph.find("a");
+  graph.node(a).stack =
+      graph.add_stack(graph.node(a).part,
+                      "File \"/models/model.py\", line 7, in forward\n  y = f(x)\n"
+                      "File \"/models/act.py\", line 3, in f\n  return relu(x)\n");
+  model_.set_snapshot(*make_snapshot(std::move(graph), {}));
+  EXPECT_THAT(names(), ElementsAre("(no source)", "act.py:3")) << "the innermost line";
+  EXPECT_EQ(model_.text(1, ModuleModel::type_column), "return relu(x)");
+  EXPECT_EQ(model_.number(1, ModuleModel::nodes_column), 1);
 }
 
 }  // namespace
