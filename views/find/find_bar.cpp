@@ -112,7 +112,7 @@ void FindBar::search() {
   if (!matches_.empty()) {
     // The first one from where typing began, so that typing on does not run ahead.
     const Graph& graph = document_.graph();
-    const std::size_t from = anchor_ ? graph.position(anchor_) : 0;
+    const std::size_t from = document_.has(anchor_) ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),
                                  [&](NodeId node) { return graph.position(node) >= from; });
     show_match(at == matches_.end() ? matches_.front() : *at);
@@ -133,7 +133,7 @@ void FindBar::walk(int direction) {
   const NodeId current = document_.selection().current();
   const auto count = static_cast<std::ptrdiff_t>(matches_.size());
   std::ptrdiff_t to = direction > 0 ? 0 : count - 1;
-  if (current) {
+  if (document_.has(current)) {
     const auto before = [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); };
     const auto [low, high] = std::equal_range(matches_.begin(), matches_.end(), current, before);
     to = direction > 0 ? high - matches_.begin() : low - matches_.begin() - 1;

@@ -71,6 +71,9 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
     if (!nodes.empty()) emit node_activated(*std::min_element(nodes.begin(), nodes.end()));
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &TablePane::show_menu);
+  view_->header()->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(view_->header(), &QWidget::customContextMenuRequested, this,
+          &TablePane::show_columns_menu);
   connect(&document_, &Document::changed, this, &TablePane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &TablePane::follow_selection);
 }
@@ -140,7 +143,7 @@ void TablePane::follow_selection() {
       std::equal(chosen_.begin(), chosen_.end(), selection.nodes().begin(),
                  selection.nodes().end()))
     return;
-  const bool is_one = selection.nodes().size() == 1;
+  const bool is_one = selection.nodes().size() == 1 && document_.has(selection.current());
   view_->show_row(is_one ? view_->exposed_row(model_.row_of(selection.current())) : -1);
 }
 
@@ -175,6 +178,21 @@ void TablePane::show_menu(QPoint at) {
     menu.addAction(tr("Collapse all"), view_, &QTreeView::collapseAll);
   }
   menu.exec(view_->viewport()->mapToGlobal(at));
+}
+
+void TablePane::show_columns_menu(QPoint at) {
+  QMenu menu(this);
+  // The first column says what a row is.
+  for (int column = 1; column < model_.columnCount(); ++column) {
+    QAction* action =
+        menu.addAction(model_.columns()[static_cast<std::size_t>(column)].title,
+                       [this, column](bool show) { view_->setColumnHidden(column, !show); });
+    action->setCheckable(true);
+    action->setChecked(!view_->isColumnHidden(column));
+  }
+  menu.addSeparator();
+  menu.addAction(tr("Fit widths"), view_, &TableView::fit_columns);
+  menu.exec(view_->header()->mapToGlobal(at));
 }
 
 }  // namespace jointer::views

@@ -51,6 +51,7 @@ class TablePane : public QWidget {
   void update_footer();
   void update_empty_text();
   void show_menu(QPoint at);
+  void show_columns_menu(QPoint at);
 
   Document& document_;
   TableModel& model_;
