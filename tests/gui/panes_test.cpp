@@ -251,6 +251,21 @@ class PanesTest : public QObject {
     QCOMPARE(selection().nodes().size(), 4U);
   }
 
+  void find_keeps_the_selection_when_the_graph_changes() {
+    FindBar bar(*document_);
+    bar.open();
+    QTest::keyClicks(&bar.edit(), "op:mm");
+    selection().select(node("relu"));
+    QSignalSpy changed(document_.get(), &Document::changed);
+    document_->analyze_with({.memory = {.optimizer = OptimizerState::adamw}});
+    QVERIFY(changed.wait(5000));
+    QCOMPARE(current(), "relu");
+    QCOMPARE(bar.status(), "4 found");
+    bar.close_bar();
+    bar.next();
+    QCOMPARE(current(), "mm_1");
+  }
+
   void find_says_what_is_wrong_and_closes() {
     FindBar bar(*document_);
     bar.open();

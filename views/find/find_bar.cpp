@@ -60,8 +60,11 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   connect(next_, &QToolButton::clicked, this, &FindBar::next);
   connect(all_, &QToolButton::clicked, this, &FindBar::select_all);
   connect(close, &QToolButton::clicked, this, &FindBar::close_bar);
+  // The graph is another one; what is selected in it stays.
   connect(&document_, &Document::changed, this, [this] {
-    if (isVisible()) search();
+    if (!isVisible()) return;
+    update_matches();
+    show_status();
   });
   connect(&document_.selection(), &Selection::nodes_changed, this, [this] {
     if (is_walking_) return;
@@ -88,7 +91,8 @@ void FindBar::open() {
   edit_->setFocus(Qt::ShortcutFocusReason);
   edit_->selectAll();
   // The graph may be another one since.
-  if (searched_ != document_.shared_snapshot() && !edit_->text().isEmpty()) search();
+  if (searched_ != document_.shared_snapshot()) update_matches();
+  show_status();
 }
 
 void FindBar::find(const QString& query) {
@@ -96,7 +100,7 @@ void FindBar::find(const QString& query) {
   edit_->setText(query);
 }
 
-void FindBar::search() {
+void FindBar::update_matches() {
   if (searched_ != document_.shared_snapshot()) {
     searched_ = document_.shared_snapshot();
     search_ = std::make_unique<NodeSearch>(searched_);
@@ -108,6 +112,10 @@ void FindBar::search() {
     matches_ = *std::move(found);
   else
     error_ = QString::fromStdString(found.error().message);
+}
+
+void FindBar::search() {
+  update_matches();
   recalled_ = -1;
   if (!matches_.empty()) {
     // The first one from where typing began, so that typing on does not run ahead.
@@ -127,6 +135,8 @@ void FindBar::show_match(NodeId node) {
 }
 
 void FindBar::walk(int direction) {
+  // The keys that walk also work while the bar is closed, on a graph that it has not seen.
+  if (searched_ != document_.shared_snapshot()) update_matches();
   if (matches_.empty()) return;
   keep_in_history();
   const Graph& graph = document_.graph();

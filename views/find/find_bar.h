@@ -48,6 +48,7 @@ class FindBar : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  void update_matches();  // without selecting any
   void search();
   void show_match(NodeId node);
   void walk(int direction);
