@@ -21,6 +21,8 @@ class Document : public QObject {
   // To keep what is shown while a newer one may take its place, and for work on other threads.
   [[nodiscard]] SnapshotPtr shared_snapshot() const { return snapshot_; }
   [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
+  // A selection may outlive nodes: an edit that added them is undone.
+  [[nodiscard]] bool has(NodeId node) const { return node && node.index() < graph().node_count(); }
   [[nodiscard]] const Analysis& analysis() const { return snapshot_->analysis; }
   [[nodiscard]] Selection& selection() { return selection_; }
   [[nodiscard]] const Selection& selection() const { return selection_; }

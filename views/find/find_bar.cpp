@@ -60,8 +60,11 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   connect(next_, &QToolButton::clicked, this, &FindBar::next);
   connect(all_, &QToolButton::clicked, this, &FindBar::select_all);
   connect(close, &QToolButton::clicked, this, &FindBar::close_bar);
+  // The graph is another one; what is selected in it stays.
   connect(&document_, &Document::changed, this, [this] {
-    if (isVisible()) search();
+    if (!isVisible()) return;
+    update_matches();
+    show_status();
   });
   connect(&document_.selection(), &Selection::nodes_changed, this, [this] {
     if (is_walking_) return;
@@ -88,7 +91,8 @@ void FindBar::open() {
   edit_->setFocus(Qt::ShortcutFocusReason);
   edit_->selectAll();
   // The graph may be another one since.
-  if (searched_ != document_.shared_snapshot() && !edit_->text().isEmpty()) search();
+  if (searched_ != document_.shared_snapshot()) update_matches();
+  show_status();
 }
 
 void FindBar::find(const QString& query) {
@@ -96,7 +100,7 @@ void FindBar::find(const QString& query) {
   edit_->setText(query);
 }
 
-void FindBar::search() {
+void FindBar::update_matches() {
   if (searched_ != document_.shared_snapshot()) {
     searched_ = document_.shared_snapshot();
     search_ = std::make_unique<NodeSearch>(searched_);
@@ -108,36 +112,44 @@ void FindBar::search() {
     matches_ = *std::move(found);
   else
     error_ = QString::fromStdString(found.error().message);
+}
+
+void FindBar::search() {
+  update_matches();
   recalled_ = -1;
   if (!matches_.empty()) {
     // The first one from where typing began, so that typing on does not run ahead.
     const Graph& graph = document_.graph();
-    const std::size_t from = anchor_ ? graph.position(anchor_) : 0;
+    const std::size_t from = document_.has(anchor_) ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),
                                  [&](NodeId node) { return graph.position(node) >= from; });
-    const QScopedValueRollback walking(is_walking_, true);
-    document_.selection().select(at == matches_.end() ? matches_.front() : *at);
+    show_match(at == matches_.end() ? matches_.front() : *at);
   }
   show_status();
 }
 
+void FindBar::show_match(NodeId node) {
+  const QScopedValueRollback walking(is_walking_, true);
+  document_.selection().select(node);
+  emit node_found(node);
+}
+
 void FindBar::walk(int direction) {
+  // The keys that walk also work while the bar is closed, on a graph that it has not seen.
+  if (searched_ != document_.shared_snapshot()) update_matches();
   if (matches_.empty()) return;
   keep_in_history();
   const Graph& graph = document_.graph();
   const NodeId current = document_.selection().current();
   const auto count = static_cast<std::ptrdiff_t>(matches_.size());
   std::ptrdiff_t to = direction > 0 ? 0 : count - 1;
-  if (current) {
+  if (document_.has(current)) {
     const auto before = [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); };
     const auto [low, high] = std::equal_range(matches_.begin(), matches_.end(), current, before);
     to = direction > 0 ? high - matches_.begin() : low - matches_.begin() - 1;
     to = (to + count) % count;  // round from the last one to the first one
   }
-  {
-    const QScopedValueRollback walking(is_walking_, true);
-    document_.selection().select(matches_[static_cast<std::size_t>(to)]);
-  }
+  show_match(matches_[static_cast<std::size_t>(to)]);
   anchor_ = document_.selection().current();
   show_status();
 }

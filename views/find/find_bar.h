@@ -37,6 +37,8 @@ class FindBar : public QWidget {
   void close_bar();
 
  signals:
+  // A node was found or walked to, and is selected now: show it wherever it can be seen.
+  void node_found(jointer::NodeId node);
   // The bar has hidden itself: the keyboard should go back to the view.
   void closed();
   void history_changed();
@@ -46,7 +48,9 @@ class FindBar : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  void update_matches();  // without selecting any
   void search();
+  void show_match(NodeId node);
   void walk(int direction);
   void show_status();
   void keep_in_history();

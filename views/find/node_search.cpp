@@ -1,28 +1,9 @@
 #include "views/find/node_search.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace jointer::views {
 namespace {
-
-constexpr char kEnd = '\n';
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-// Whether `part` is in `text` between dots or ends.
-bool has_part(std::string_view text, std::string_view part) {
-  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
-    const auto end = at + part.size();
-    if ((at == 0 || text[at - 1] == '.') && (end == text.size() || text[end] == '.')) return true;
-  }
-  return false;
-}
 
 bool contains_any(std::string_view text, const std::vector<std::string>& parts) {
   return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
@@ -93,15 +74,6 @@ bool phase_holds(const std::string& phase, const Node& node) {
 
 }  // namespace
 
-void NodeSearch::Texts::add(std::string_view more) {
-  if (first.empty()) first.push_back(0);
-  const std::string low = lower(more);
-  // A line end inside a text would count as the end of it.
-  for (const char c : low) text += c == kEnd ? ' ' : c;
-  text += kEnd;
-  first.push_back(static_cast<std::uint32_t>(text.size()));
-}
-
 NodeSearch::NodeSearch(SnapshotPtr snapshot) : snapshot_(std::move(snapshot)) {
   const Graph& graph = snapshot_->graph;
   for (std::size_t i = 0; i < graph.node_count(); ++i) names_.add(graph.name(NodeId(i)));
@@ -113,84 +85,17 @@ NodeSearch::NodeSearch(SnapshotPtr snapshot) : snapshot_(std::move(snapshot)) {
     stacks_.add(graph.text(graph.stack(StackId(i)).text));
 }
 
-NodeSearch::Flags NodeSearch::containing(const Texts& texts, const SearchTerm& term) {
-  Flags flags(texts.size(), 0);
-  if (flags.empty()) return flags;
-  const auto mark = [&](std::size_t offset) {
-    const auto after = std::upper_bound(texts.first.begin(), texts.first.end(), offset);
-    const auto index = static_cast<std::size_t>(after - texts.first.begin()) - 1;
-    flags[index] = 1;
-    return std::size_t{texts.first[index + 1]};  // the next text: one hit in each is enough
-  };
-  for (const std::string& part : term.texts) {
-    for (auto at = texts.text.find(part); at != std::string::npos;
-         at = texts.text.find(part, mark(at))) {
-    }
-  }
-  if (!term.pattern) return flags;
-  // The texts are one subject, so that the engine is entered once a hit and not once a text. What
-  // would go over the end of a text is looked for again in that text alone.
-  if (std::all_of(texts.text.begin(), texts.text.end(), [](char c) { return c > 0; })) {
-    const QString subject =
-        QString::fromLatin1(texts.text.data(), static_cast<qsizetype>(texts.text.size()));
-    qsizetype from = 0;
-    while (from < subject.size()) {
-      const QRegularExpressionMatch match =
-          term.pattern->match(subject, from, QRegularExpression::NormalMatch,
-                              QRegularExpression::DontCheckSubjectStringMatchOption);
-      if (!match.hasMatch()) break;
-      const auto begin = static_cast<std::size_t>(match.capturedStart());
-      if (begin >= texts.text.size()) break;
-      const auto after = std::upper_bound(texts.first.begin(), texts.first.end(), begin);
-      const auto index = static_cast<std::size_t>(after - texts.first.begin()) - 1;
-      const std::string_view text = texts[index];
-      const bool is_inside =
-          static_cast<std::size_t>(match.capturedEnd()) <= texts.first[index] + text.size();
-      flags[index] =
-          is_inside ||
-          term.pattern->match(QString::fromLatin1(text.data(), static_cast<qsizetype>(text.size())))
-              .hasMatch();
-      from = static_cast<qsizetype>(texts.first[index + 1]);
-    }
-    return flags;
-  }
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string_view text = texts[i];
-    flags[i] =
-        term.pattern->match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())))
-            .hasMatch();
-  }
-  return flags;
-}
-
-NodeSearch::Flags NodeSearch::with_part(const Texts& texts, const SearchTerm& term) {
-  if (term.pattern) return containing(texts, term);
-  Flags flags(texts.size(), 0);
-  for (const std::string& part : term.texts) {
-    bool is_found = false;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (!has_part(texts[i], part)) continue;
-      flags[i] = 1;
-      is_found = true;
-    }
-    if (is_found) continue;
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      if (texts[i].find(part) != std::string_view::npos) flags[i] = 1;
-  }
-  return flags;
-}
-
 NodeSearch::Flags NodeSearch::text_holds(const SearchTerm& term) const {
   const Graph& graph = snapshot_->graph;
   const ModuleTree& modules = snapshot_->analysis.modules;
   Flags names, operators, in_modules, stacks;
   const bool any = term.field == SearchField::anything;
-  if (any || term.field == SearchField::name) names = containing(names_, term);
-  if (any) operators = containing(operators_, term);
-  if (term.field == SearchField::op) operators = with_part(operators_, term);
-  if (any) in_modules = containing(modules_, term);
-  if (term.field == SearchField::module) in_modules = with_part(modules_, term);
-  if (any || term.field == SearchField::stack) stacks = containing(stacks_, term);
+  if (any || term.field == SearchField::name) names = names_.containing(term);
+  if (any) operators = operators_.containing(term);
+  if (term.field == SearchField::op) operators = operators_.with_part(term);
+  if (any) in_modules = modules_.containing(term);
+  if (term.field == SearchField::module) in_modules = modules_.with_part(term);
+  if (any || term.field == SearchField::stack) stacks = stacks_.containing(term);
   Flags flags(graph.node_count(), 0);
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const Node& n = graph.node(NodeId(i));
@@ -285,7 +190,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
       return term.pattern
           ->match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())))
           .hasMatch();
-    return contains_any(lower(text), term.texts);
+    return contains_any(lower_case(text), term.texts);
   };
   std::vector<char> groups(graph.group_count());
   if (term.field == SearchField::group)

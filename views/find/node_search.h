@@ -4,11 +4,11 @@
 // nodes share (operators, modules, stacks) once each. A query then looks at each of those once and
 // at each node's numbers; 55,000 nodes take a few milliseconds.
 
-#include <string>
 #include <vector>
 
 #include "views/document/snapshot.h"
 #include "views/find/search_query.h"
+#include "views/find/search_texts.h"
 
 namespace jointer::views {
 
@@ -23,17 +23,6 @@ class NodeSearch {
   [[nodiscard]] Result<std::vector<NodeId>> find(std::string_view query) const;
 
  private:
-  // Texts in lower case, one after another with a line end after each.
-  struct Texts {
-    std::string text;
-    std::vector<std::uint32_t> first;  // where each begins; one more than texts
-
-    void add(std::string_view more);
-    [[nodiscard]] std::size_t size() const { return first.empty() ? 0 : first.size() - 1; }
-    [[nodiscard]] std::string_view operator[](std::size_t i) const {
-      return std::string_view(text).substr(first[i], first[i + 1] - first[i] - 1);
-    }
-  };
   using Flags = std::vector<char>;
 
   [[nodiscard]] Flags holds(const SearchTerm& term) const;  // by node
@@ -41,11 +30,8 @@ class NodeSearch {
   [[nodiscard]] bool number_holds(const SearchTerm& term, NodeId node) const;
   [[nodiscard]] bool shape_holds(const SearchTerm& term, const Node& node) const;
 
-  static Flags containing(const Texts& texts, const SearchTerm& term);
-  static Flags with_part(const Texts& texts, const SearchTerm& term);
-
   SnapshotPtr snapshot_;
-  Texts names_, operators_, modules_, stacks_;
+  SearchTexts names_, operators_, modules_, stacks_;
 };
 
 }  // namespace jointer::views

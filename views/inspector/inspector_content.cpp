@@ -8,6 +8,7 @@
 #include "views/document/node_text.h"
 #include "views/document/stack_trace.h"
 #include "views/inspector/inspector_words.h"
+#include "views/inspector/storage_aliases.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -144,7 +145,7 @@ class Describer {
                         .provenance = Provenance::computed,
                         .note = words("Steps are nodes that run, in program order.")});
       if (l.producer != id_) s.rows.push_back(link_row(words("made by"), {{l.producer}}));
-      const std::vector<NodeId> others = aliases(storage);
+      const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
     }
     if (!s.rows.empty()) content_.sections.push_back(std::move(s));
@@ -156,31 +157,6 @@ class Describer {
     if (l.first < 0) return words("from the start to step %1").arg(count_text(l.last));
     if (l.last >= steps) return words("from step %1 to the end").arg(count_text(l.first));
     return words("steps %1 to %2").arg(count_text(l.first), count_text(l.last));
-  }
-
-  // Other nodes whose tensors lie in the storage, found by going along views both ways: what shares
-  // a storage is connected by edges of the graph.
-  [[nodiscard]] std::vector<NodeId> aliases(StorageId storage) const {
-    const auto is_in = [&](NodeId node) {
-      const auto tensors = graph_.tensors(node);
-      return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
-        return t.storage && graph_.real_storage(t.storage) == storage;
-      });
-    };
-    std::vector<NodeId> found{id_};
-    constexpr std::size_t kMost = 500;
-    for (std::size_t i = 0; i < found.size() && found.size() < kMost; ++i) {
-      const NodeId at = found[i];
-      const auto visit = [&](NodeId other) {
-        if (is_in(other) && std::find(found.begin(), found.end(), other) == found.end())
-          found.push_back(other);
-      };
-      for (const NodeId input : graph_.inputs(at)) visit(input);
-      for (const NodeId user : snapshot_.users.of(at)) visit(user);
-    }
-    found.erase(found.begin());
-    std::sort(found.begin(), found.end());
-    return found;
   }
 
   void cost() {

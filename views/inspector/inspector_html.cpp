@@ -41,11 +41,14 @@ QString row_html(const InspectorRow& row, const Graph& graph, int section, int i
   const bool is_estimate =
       row.provenance == Provenance::estimated || row.provenance == Provenance::assumed;
   const QString sign = is_estimate ? QStringLiteral("<span class=\"muted\">≈ </span>") : QString();
+  // A blank in the value's font gives both cells of a row one baseline.
+  const bool has_code = row.is_code || !row.links.empty();
+  const QString blank = has_code ? code(QStringLiteral("&nbsp;")) : QString();
   return QStringLiteral(
-             "<tr><td class=\"label\" width=\"104\">%1</td><td><span "
+             "<tr><td class=\"label\" width=\"104\">%1%5</td><td><span "
              "title=\"%2\">%3%4</span></td></tr>")
       .arg(row.label.toHtmlEscaped(), tip.toHtmlEscaped(), sign,
-           value_html(row, graph, section, index));
+           value_html(row, graph, section, index), blank);
 }
 
 QString frame_html(const SourceLine& frame, const QStringList& roots, bool with_source) {

@@ -47,7 +47,8 @@ void InspectorPane::refresh() {
   is_stale_ = false;
   const Selection& selection = document_.selection();
   const Theme& theme = Theme::of(palette());
-  if (selection.nodes().empty()) {
+  // Sorted by id, so that the last one tells.
+  if (selection.nodes().empty() || !document_.has(selection.nodes().back())) {
     content_ = {};
     shown_ = {};
     page_->setHtml(inspector_hint(theme));

@@ -16,6 +16,14 @@ QList<int> to_list(const std::vector<int>& positions) {
   return {positions.begin(), positions.end()};
 }
 
+// Whether the letters stand together enough for a person to see why the text is there.
+bool is_close(const FuzzyMatch& match) {
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < match.positions.size(); ++i)
+    if (i == 0 || match.positions[i] != match.positions[i - 1] + 1) ++runs;
+  return runs <= 1 + match.positions.size() / 3;
+}
+
 // The menu that an action is in: "View".
 QString menu_of(const QAction& action) {
   for (QObject* object : action.associatedObjects())
@@ -93,7 +101,7 @@ void PaletteModel::add_modules(const QString& text) {
     const Module& module = modules.module(ModuleId(i));
     QString path = QString::fromStdString(module.path);
     const auto match = fuzzy_match(text, path);
-    if (!match) continue;
+    if (!match || !is_close(*match)) continue;
     found.push_back({.module = ModuleId(i),
                      .title = std::move(path),
                      .detail = QString::fromStdString(module.type),

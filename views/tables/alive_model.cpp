@@ -234,6 +234,12 @@ QString AliveModel::text(int row, int column) const {
   }
 }
 
+QString AliveModel::note(int row, int column) const {
+  const Row& r = rows_[at(row)];
+  if (column != name_column || r.lifetime < 0) return {};
+  return tr("node %1").arg(to_qstring(snapshot_->graph.name(lifetime(r).producer)));
+}
+
 QVariant AliveModel::decoration(int row, int column) const {
   const Row& r = rows_[at(row)];
   if (r.lifetime < 0)
@@ -269,10 +275,12 @@ int AliveModel::row_of(NodeId node) const {
   return -1;
 }
 
-QString AliveModel::rows_text(std::size_t rows) const {
-  if (grouping_ == Grouping::none)
-    return rows == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(rows));
-  return rows == 1 ? tr("1 row") : tr("%1 rows").arg(rows);
+std::size_t AliveModel::things(int row) const {
+  return at(rows_[at(row)].count);
+}
+
+QString AliveModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -49,11 +49,13 @@ class AliveModel : public TableModel {
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] QVariant decoration(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString rows_text(std::size_t rows) const override;
+  [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   // A storage, or a group of them.

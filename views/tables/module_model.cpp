@@ -239,10 +239,14 @@ int ModuleModel::row_of(NodeId node) const {
   return row_by_place_[at(places_.of(node))];
 }
 
-QString ModuleModel::rows_text(std::size_t rows) const {
+std::size_t ModuleModel::things(int row) const {
+  return static_cast<std::size_t>(rows_[at(row)].members);
+}
+
+QString ModuleModel::things_text(std::size_t things) const {
   if (shows_source_lines())
-    return rows == 1 ? tr("1 source line") : tr("%1 source lines").arg(rows);
-  return rows == 1 ? tr("1 row") : tr("%1 rows").arg(rows);
+    return things == 1 ? tr("1 source line") : tr("%1 source lines").arg(things);
+  return things == 1 ? tr("1 module") : tr("%1 modules").arg(things);
 }
 
 }  // namespace jointer::views

@@ -37,7 +37,8 @@ class ModuleModel : public TableModel {
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString rows_text(std::size_t rows) const override;
+  [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   struct Sums {

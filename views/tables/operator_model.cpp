@@ -12,15 +12,6 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Nodes that call it."),
        .adds_up = true,
        .total_title = tr("nodes")},
-      {.title = tr("forward"), .unit = Unit::count, .meaning = tr("Of them in the forward.")},
-      {.title = tr("backward"),
-       .unit = Unit::count,
-       .meaning = tr("Of them in the backward, recomputed ones included.")},
-      {.title = tr("output"),
-       .unit = Unit::bytes,
-       .meaning = tr("Bytes of all tensors they return; views are counted in full."),
-       .adds_up = true,
-       .total_title = tr("output")},
       {.title = tr("time"),
        .unit = Unit::time,
        .meaning = tr("Estimated time on the device, summed."),
@@ -29,15 +20,24 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
        .unit = Unit::share,
        .meaning = tr("Estimated time as a part of the step. Streams overlap, so shares can add up "
                      "to more than 100 %.")},
-      {.title = tr("FLOPs"),
-       .unit = Unit::flops,
-       .meaning = tr("Floating-point operations from shapes; a multiply-add is two."),
-       .adds_up = true},
       {.title = tr("exposed"),
        .unit = Unit::time,
        .meaning = tr("Time in which the compute stream waits for them, estimated."),
        .adds_up = true,
        .total_title = tr("exposed")},
+      {.title = tr("output"),
+       .unit = Unit::bytes,
+       .meaning = tr("Bytes of all tensors they return; views are counted in full."),
+       .adds_up = true,
+       .total_title = tr("output")},
+      {.title = tr("FLOPs"),
+       .unit = Unit::flops,
+       .meaning = tr("Floating-point operations from shapes; a multiply-add is two."),
+       .adds_up = true},
+      {.title = tr("forward"), .unit = Unit::count, .meaning = tr("Of the nodes in the forward.")},
+      {.title = tr("backward"),
+       .unit = Unit::count,
+       .meaning = tr("Of the nodes in the backward, recomputed ones included.")},
   };
 }
 
@@ -124,8 +124,8 @@ int OperatorModel::row_of(NodeId node) const {
   return n.kind == NodeKind::call ? row_by_operator_[n.target.index()] : -1;
 }
 
-QString OperatorModel::rows_text(std::size_t rows) const {
-  return rows == 1 ? tr("1 operator") : tr("%1 operators").arg(rows);
+QString OperatorModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 operator") : tr("%1 operators").arg(things);
 }
 
 }  // namespace jointer::views

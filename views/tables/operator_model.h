@@ -12,13 +12,13 @@ class OperatorModel : public TableModel {
   enum ColumnIndex : int {
     name_column,
     count_column,
-    forward_column,
-    backward_column,
-    bytes_column,
     time_column,
     share_column,
-    flops_column,
     exposed_column,
+    bytes_column,
+    flops_column,
+    forward_column,
+    backward_column,
   };
 
   explicit OperatorModel(QObject* parent = nullptr);
@@ -32,7 +32,7 @@ class OperatorModel : public TableModel {
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
-  [[nodiscard]] QString rows_text(std::size_t rows) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
   struct Row {

@@ -43,6 +43,7 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
 
 QSize TableDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   QSize size = QStyledItemDelegate::sizeHint(option, index);
+  size.rwidth() += kTextInset + kNumberInset;
   size.setHeight(std::max(size.height(), kRowHeight));
   return size;
 }

@@ -123,7 +123,7 @@ void TableModel::sort(int column, Qt::SortOrder order) {
 }
 
 void TableModel::add_row(int row, Totals& totals) const {
-  ++totals.rows;
+  totals.things += things(row);
   for (std::size_t c = 0; c < columns().size(); ++c) {
     if (!columns()[c].adds_up) continue;
     if (const auto value = number(row, static_cast<int>(c)))
@@ -159,7 +159,7 @@ TableModel::Totals TableModel::totals() const {
 }
 
 QString TableModel::totals_text(const Totals& totals) const {
-  QStringList parts{rows_text(totals.rows)};
+  QStringList parts{things_text(totals.things)};
   for (std::size_t c = 0; c < columns().size(); ++c) {
     const Column& column = columns()[c];
     const auto& value = totals.by_column[c];

@@ -29,7 +29,7 @@ class TableModel : public QAbstractItemModel {
 
   // What a set of rows adds up to; a member that the table has no column for is left out of words.
   struct Totals {
-    std::size_t rows = 0;
+    std::size_t things = 0;
     std::vector<std::optional<std::int64_t>> by_column;  // of columns that add up
   };
 
@@ -48,8 +48,10 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] virtual std::vector<NodeId> nodes(int row) const = 0;
   // The deepest row that stands for a node, or -1.
   [[nodiscard]] virtual int row_of(NodeId node) const = 0;
+  // How many things a row stands for: more than one where it is a group of them.
+  [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
   // "3 operators": what totals are of.
-  [[nodiscard]] virtual QString rows_text(std::size_t rows) const = 0;
+  [[nodiscard]] virtual QString things_text(std::size_t things) const = 0;
 
   // --- Rows ---
   [[nodiscard]] int row_count() const { return static_cast<int>(parents_.size()); }

@@ -1,6 +1,7 @@
 #include "views/tables/table_pane.h"
 
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QScopedValueRollback>
 #include <QVBoxLayout>
@@ -31,6 +32,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   filter_->setPlaceholderText(filter_hint);
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Filter"));
+  filter_->installEventFilter(this);
   controls_->addWidget(filter_, 1);
   rows->addLayout(controls_);
   headline_ = new QLabel(this);
@@ -69,6 +71,9 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
     if (!nodes.empty()) emit node_activated(*std::min_element(nodes.begin(), nodes.end()));
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &TablePane::show_menu);
+  view_->header()->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(view_->header(), &QWidget::customContextMenuRequested, this,
+          &TablePane::show_columns_menu);
   connect(&document_, &Document::changed, this, &TablePane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &TablePane::follow_selection);
 }
@@ -94,9 +99,26 @@ void TablePane::request_refresh() {
 void TablePane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (is_stale_) request_refresh();
+  view_->setAccessibleName(accessibleName());
   if (!is_fitted_) view_->fit_columns();
   is_fitted_ = true;
   follow_selection();
+}
+
+bool TablePane::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == filter_ && event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Escape && !filter_->text().isEmpty()) {
+      filter_->clear();
+      return true;
+    }
+    if (key == Qt::Key_Down) {
+      view_->setFocus(Qt::TabFocusReason);
+      if (!view_->currentIndex().isValid()) view_->setCurrentIndex(model_.index(0, 0));
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
 }
 
 void TablePane::choose() {
@@ -121,7 +143,7 @@ void TablePane::follow_selection() {
       std::equal(chosen_.begin(), chosen_.end(), selection.nodes().begin(),
                  selection.nodes().end()))
     return;
-  const bool is_one = selection.nodes().size() == 1;
+  const bool is_one = selection.nodes().size() == 1 && document_.has(selection.current());
   view_->show_row(is_one ? view_->exposed_row(model_.row_of(selection.current())) : -1);
 }
 
@@ -156,6 +178,21 @@ void TablePane::show_menu(QPoint at) {
     menu.addAction(tr("Collapse all"), view_, &QTreeView::collapseAll);
   }
   menu.exec(view_->viewport()->mapToGlobal(at));
+}
+
+void TablePane::show_columns_menu(QPoint at) {
+  QMenu menu(this);
+  // The first column says what a row is.
+  for (int column = 1; column < model_.columnCount(); ++column) {
+    QAction* action =
+        menu.addAction(model_.columns()[static_cast<std::size_t>(column)].title,
+                       [this, column](bool show) { view_->setColumnHidden(column, !show); });
+    action->setCheckable(true);
+    action->setChecked(!view_->isColumnHidden(column));
+  }
+  menu.addSeparator();
+  menu.addAction(tr("Fit widths"), view_, &TableView::fit_columns);
+  menu.exec(view_->header()->mapToGlobal(at));
 }
 
 }  // namespace jointer::views

@@ -43,6 +43,7 @@ class TablePane : public QWidget {
   void set_empty_text(const QString& text);
 
   void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void choose();
@@ -50,6 +51,7 @@ class TablePane : public QWidget {
   void update_footer();
   void update_empty_text();
   void show_menu(QPoint at);
+  void show_columns_menu(QPoint at);
 
   Document& document_;
   TableModel& model_;

@@ -90,7 +90,10 @@ void TableView::fit_columns() {
                       kSortMark + 12;
     const bool is_text = model_.columns()[static_cast<std::size_t>(c)].unit == Unit::text;
     const int content = sizeHintForColumn(c) + 8 + (c == 0 ? indentation() : 0);
-    int width = std::clamp(std::max(content, title), kLeastColumn,
+    // Figures of other moments and other graphs shall fit too.
+    const int figure =
+        is_text ? 0 : fontMetrics().horizontalAdvance(QStringLiteral("1,000 MiB")) + kSortMark;
+    int width = std::clamp(std::max({content, title, figure}), kLeastColumn,
                            is_text ? kMostTextColumn : kMostNumberColumn);
     // In a narrow pane, names leave room for the first figures.
     if (c == 0)

@@ -1,0 +1,361 @@
+// The panes under real events: keys and mouse as a person's, on the offscreen platform.
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QHeaderView>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTest>
+#include <QTextBlock>
+
+#include "tests/support/snapshots.h"
+#include "views/find/find_bar.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/palette/command_palette.h"
+#include "views/palette/keys_help.h"
+#include "views/tables/alive_pane.h"
+#include "views/tables/modules_pane.h"
+#include "views/tables/operators_pane.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr QSize kSize(900, 400);
+
+void show(QWidget& widget) {
+  widget.resize(kSize);
+  widget.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&widget));
+}
+
+void click(TableView& view, const QModelIndex& index,
+           Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, modifiers, view.visualRect(index).center());
+}
+
+QString cell(const TableView& view, int row, int column = 0) {
+  return view.model()->index(row, column).data().toString();
+}
+
+// Where a link of the page is on screen.
+QPoint place_of_link(QTextBrowser& page, const QString& text) {
+  const QTextCursor cursor = page.document()->find(text);
+  QTextCursor middle(page.document());
+  middle.setPosition((cursor.anchor() + cursor.position()) / 2);
+  return page.cursorRect(middle).center();
+}
+
+}  // namespace
+
+class PanesTest : public QObject {
+  Q_OBJECT
+
+ private:
+  [[nodiscard]] NodeId node(const char* name) const { return document_->graph().find(name); }
+  [[nodiscard]] Selection& selection() const { return document_->selection(); }
+  [[nodiscard]] QString current() const {
+    return selection().current()
+               ? QString::fromStdString(std::string(document_->graph().name(selection().current())))
+               : QString();
+  }
+
+  std::unique_ptr<Document> document_;
+
+ private slots:
+  void init() {
+    document_ = std::make_unique<Document>(OpenRequest{}, test::snapshot_of(test::kSmallStep));
+  }
+
+  void filters_while_one_types() {
+    OperatorsPane pane(*document_);
+    show(pane);
+    QCOMPARE(pane.model().rowCount(), 6);
+    QTest::keyClicks(&pane.filter_edit(), "mul");
+    QCOMPARE(pane.model().rowCount(), 1);
+    QCOMPARE(cell(pane.view(), 0), "aten.mul.Tensor");
+    QVERIFY(pane.footer().startsWith("1 operator · 2 nodes"));
+    pane.filter_edit().clear();
+    QCOMPARE(pane.model().rowCount(), 6);
+  }
+
+  void sorts_by_clicks_on_a_header() {
+    OperatorsPane pane(*document_);
+    show(pane);
+    QHeaderView* header = pane.view().header();
+    pane.view().horizontalScrollBar()->setValue(0);
+    const QPoint at(header->sectionViewportPosition(OperatorModel::count_column) + 20,
+                    header->height() / 2);
+    QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at);
+    const int first = pane.model().sort_order() == Qt::AscendingOrder ? 1 : 4;
+    QCOMPARE(cell(pane.view(), 0, OperatorModel::count_column), QString::number(first));
+    QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at);
+    QCOMPARE(cell(pane.view(), 0, OperatorModel::count_column), QString::number(5 - first));
+  }
+
+  void a_click_on_a_row_selects_its_nodes() {
+    OperatorsPane pane(*document_);
+    show(pane);
+    const QModelIndex mm = pane.model().index_of(pane.model().row_of(node("mm")));
+    click(pane.view(), mm);
+    QCOMPARE(selection().nodes().size(), 4U);
+    const QModelIndex relu = pane.model().index_of(pane.model().row_of(node("relu")));
+    click(pane.view(), relu, Qt::ControlModifier);
+    QCOMPARE(selection().nodes().size(), 6U);
+    QVERIFY(pane.footer().startsWith("Selected: 2 operators · 6 nodes"));
+    // Elsewhere one node is selected; its row is shown, and a click on it means all of them again.
+    selection().select(node("mm"));
+    QCOMPARE(pane.view().selected_rows(), std::vector{pane.model().row_of(node("mm"))});
+    QCOMPARE(selection().nodes().size(), 1U);
+    click(pane.view(), mm);
+    QCOMPARE(selection().nodes().size(), 4U);
+  }
+
+  void enter_shows_the_first_node() {
+    OperatorsPane pane(*document_);
+    show(pane);
+    QSignalSpy activated(&pane, &TablePane::node_activated);
+    click(pane.view(), pane.model().index_of(pane.model().row_of(node("relu"))));
+    QTest::keyClick(&pane.view(), Qt::Key_Return);
+    QCOMPARE(activated.count(), 1);
+    QCOMPARE(activated.front().front().value<NodeId>(), node("relu"));
+  }
+
+  void copies_rows_as_tsv() {
+    OperatorsPane pane(*document_);
+    show(pane);
+    pane.view().sortByColumn(OperatorModel::name_column, Qt::AscendingOrder);
+    click(pane.view(), pane.model().index(0, 0));
+    click(pane.view(), pane.model().index(1, 0), Qt::ShiftModifier);
+    QTest::keyClick(&pane.view(), Qt::Key_C, Qt::ControlModifier);
+    const QStringList lines = QApplication::clipboard()->text().split('\n');
+    QCOMPARE(lines.size(), 4);
+    QVERIFY(
+        lines[0].startsWith("operator\tcount\ttime ms\tshare\texposed ms\toutput bytes\tFLOPs"));
+    QVERIFY(lines[1].startsWith("_c10d_functional.all_reduce.default\t1\t0."));
+    QCOMPARE(lines[1].count('\t'), lines[0].count('\t'));
+  }
+
+  void a_new_snapshot_keeps_what_is_open_and_selected() {
+    ModulesPane pane(*document_);
+    show(pane);
+    const int layer = pane.model().row_of(node("relu"));
+    const QModelIndex index = pane.model().index_of(layer);
+    pane.view().expandAll();
+    click(pane.view(), index);
+    QSignalSpy changed(document_.get(), &Document::changed);
+    QSignalSpy nodes_changed(&selection(), &Selection::nodes_changed);
+    document_->analyze_with({.memory = {.optimizer = OptimizerState::adamw}});
+    QVERIFY(changed.wait(5000));
+    QVERIFY(pane.view().isExpanded(pane.model().index_of(layer)));
+    QCOMPARE(pane.view().selected_rows(), std::vector{layer});
+    QCOMPARE(nodes_changed.count(), 0);
+  }
+
+  void a_node_selected_elsewhere_opens_nothing() {
+    ModulesPane pane(*document_);
+    show(pane);
+    pane.view().collapseAll();
+    selection().select(node("mm"));
+    // The two layers are one row; it is shown, not opened.
+    QCOMPARE(pane.view().selected_rows().size(), 1U);
+    QCOMPARE(cell(pane.view(), pane.view().currentIndex().row()), "layers.0..1  ×2 identical");
+    pane.view().expandAll();
+    selection().select(node("mm_1"));
+    QCOMPARE(pane.view().selected_rows(), std::vector{pane.model().row_of(node("mm_1"))});
+  }
+
+  void alive_follows_the_moment() {
+    AlivePane pane(*document_);
+    show(pane);
+    QVERIFY(pane.model().sentence().startsWith("At the peak"));
+    selection().set_moment(0);
+    QCOMPARE(pane.model().alive_bytes(), document_->analysis().memory.profile()[0]);
+    QVERIFY(pane.model().sentence().startsWith("At the start"));
+    // Hidden, it waits; shown, it catches up.
+    pane.hide();
+    selection().set_moment(1);
+    QCOMPARE(pane.model().moment(), 0U);
+    pane.show();
+    QCOMPARE(pane.model().moment(), 1U);
+  }
+
+  void alive_groups_on_request() {
+    AlivePane pane(*document_);
+    show(pane);
+    QTest::keyClick(&pane.grouping_box(), Qt::Key_Down);
+    QCOMPARE(pane.model().grouping(), AliveModel::Grouping::module);
+    QVERIFY(pane.view().rootIsDecorated());
+    QTest::keyClick(&pane.grouping_box(), Qt::Key_Down);
+    QCOMPARE(pane.model().grouping(), AliveModel::Grouping::category);
+    // What is open stays open from moment to moment.
+    pane.view().setExpanded(pane.model().index(0, 0), true);
+    const QString open = cell(pane.view(), 0);
+    selection().set_moment(3);
+    for (int row = 0; row < pane.model().rowCount(); ++row)
+      QCOMPARE(pane.view().isExpanded(pane.model().index(row, 0)), cell(pane.view(), row) == open);
+  }
+
+  void an_empty_filter_result_says_so() {
+    AlivePane pane(*document_);
+    show(pane);
+    QTest::keyClicks(&pane.filter_edit(), "zzz");
+    QCOMPARE(pane.model().rowCount(), 0);
+    const auto labels = pane.view().viewport()->findChildren<QLabel*>();
+    QCOMPARE(labels.size(), 1);
+    QVERIFY(labels.front()->isVisible());
+    QVERIFY(labels.front()->text().contains("zzz"));
+  }
+
+  void rows_are_high_enough_to_hit() {
+    AlivePane pane(*document_);
+    show(pane);
+    QVERIFY(pane.view().visualRect(pane.model().index(0, 0)).height() >= 20);
+  }
+
+  void a_link_in_the_inspector_selects_the_node() {
+    InspectorPane pane(*document_);
+    pane.resize(420, 800);
+    pane.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&pane));
+    QVERIFY(pane.page().toPlainText().contains("Nothing is selected"));
+    selection().select(node("mm"));
+    QVERIFY(pane.page().toPlainText().contains("aten.mm.default"));
+    QTest::mouseClick(pane.page().viewport(), Qt::LeftButton, {},
+                      place_of_link(pane.page(), "relu"));
+    QCOMPARE(current(), "relu");
+    selection().select_all({node("mm"), node("relu")});
+    QVERIFY(pane.page().toPlainText().startsWith("2 nodes"));
+  }
+
+  void finds_while_one_types_and_walks() {
+    FindBar bar(*document_);
+    bar.resize(700, 34);
+    bar.open();
+    QVERIFY(QTest::qWaitForWindowExposed(&bar));
+    QTest::keyClicks(&bar.edit(), "op:mm");
+    QCOMPARE(bar.status(), "1 of 4");
+    QCOMPARE(current(), "mm");
+    QTest::keyClick(&bar.edit(), Qt::Key_Return);
+    QCOMPARE(current(), "mm_1");
+    QTest::keyClick(&bar.edit(), Qt::Key_F3);
+    QCOMPARE(current(), "gw1");
+    QTest::keyClick(&bar.edit(), Qt::Key_Return, Qt::ShiftModifier);
+    QCOMPARE(current(), "mm_1");
+    QCOMPARE(bar.status(), "2 of 4");
+    QTest::keyClick(&bar.edit(), Qt::Key_Return);
+    QTest::keyClick(&bar.edit(), Qt::Key_Return);
+    QTest::keyClick(&bar.edit(), Qt::Key_Return);
+    QCOMPARE(current(), "mm");  // round to the first one
+    QTest::keyClick(&bar.edit(), Qt::Key_Return, Qt::ControlModifier);
+    QCOMPARE(selection().nodes().size(), 4U);
+  }
+
+  void find_keeps_the_selection_when_the_graph_changes() {
+    FindBar bar(*document_);
+    bar.open();
+    QTest::keyClicks(&bar.edit(), "op:mm");
+    selection().select(node("relu"));
+    QSignalSpy changed(document_.get(), &Document::changed);
+    document_->analyze_with({.memory = {.optimizer = OptimizerState::adamw}});
+    QVERIFY(changed.wait(5000));
+    QCOMPARE(current(), "relu");
+    QCOMPARE(bar.status(), "4 found");
+    bar.close_bar();
+    bar.next();
+    QCOMPARE(current(), "mm_1");
+  }
+
+  void find_says_what_is_wrong_and_closes() {
+    FindBar bar(*document_);
+    bar.open();
+    selection().select(node("relu"));
+    QTest::keyClicks(&bar.edit(), "bytes>");
+    QVERIFY(bar.status().contains("number is missing"));
+    QCOMPARE(current(), "relu");  // what was selected stays
+    bar.edit().setText("nothing_like_that");
+    QCOMPARE(bar.status(), "no node");
+    QSignalSpy closed(&bar, &FindBar::closed);
+    QTest::keyClick(&bar.edit(), Qt::Key_Escape);
+    QCOMPARE(closed.count(), 1);
+    QVERIFY(!bar.isVisible());
+  }
+
+  void find_remembers() {
+    FindBar bar(*document_);
+    bar.open();
+    for (const char* query : {"op:mm", "op:relu"}) {
+      bar.edit().setText(query);
+      QTest::keyClick(&bar.edit(), Qt::Key_Return);
+    }
+    QCOMPARE(bar.history(), QStringList({"op:relu", "op:mm"}));
+    bar.edit().clear();
+    QTest::keyClick(&bar.edit(), Qt::Key_Up);
+    QCOMPARE(bar.edit().text(), "op:relu");
+    QTest::keyClick(&bar.edit(), Qt::Key_Up);
+    QCOMPARE(bar.edit().text(), "op:mm");
+    QTest::keyClick(&bar.edit(), Qt::Key_Down);
+    QCOMPARE(bar.edit().text(), "op:relu");
+  }
+
+  void palette_runs_an_action() {
+    QWidget window;
+    show(window);
+    QAction open("&Open…"), fit("Fit");
+    QSignalSpy triggered(&fit, &QAction::triggered);
+    CommandPalette palette(&window);
+    palette.set_actions({&open, &fit});
+    palette.open();
+    QVERIFY(palette.isVisible());
+    QTest::keyClicks(&palette.edit(), "ft");
+    QTest::keyClick(&palette.edit(), Qt::Key_Return);
+    QCOMPARE(triggered.count(), 1);
+    QVERIFY(!palette.isVisible());
+  }
+
+  void palette_goes_to_a_node_by_keys() {
+    QWidget window;
+    show(window);
+    CommandPalette palette(&window);
+    palette.set_document(document_.get());
+    QSignalSpy chosen(&palette, &CommandPalette::node_chosen);
+    palette.open();
+    QTest::keyClicks(&palette.edit(), "@relu");
+    QTest::keyClick(&palette.edit(), Qt::Key_Down);
+    QTest::keyClick(&palette.edit(), Qt::Key_Return);
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(current(), "relu_1");
+    palette.open();
+    QTest::keyClick(&palette.edit(), Qt::Key_Escape);
+    QVERIFY(!palette.isVisible());
+  }
+
+  void palette_passes_over_what_is_disabled() {
+    QWidget window;
+    show(window);
+    QAction off("Fit all"), on("Fit selection");
+    off.setEnabled(false);
+    QSignalSpy triggered(&on, &QAction::triggered);
+    CommandPalette palette(&window);
+    palette.set_actions({&off, &on});
+    palette.open();
+    QTest::keyClick(&palette.edit(), Qt::Key_Return);
+    QCOMPARE(triggered.count(), 1);
+  }
+
+  void keys_help_filters() {
+    QAction fit("Fit");
+    fit.setShortcut(Qt::Key_F);
+    KeysHelp help({keys_of("View", {&fit}), {"Timeline", {{"Ctrl+wheel", "zoom at the pointer"}}}});
+    show(help);
+    QVERIFY(help.shown_text().contains("zoom at the pointer"));
+    QTest::keyClicks(&help.filter_edit(), "fit");
+    QVERIFY(help.shown_text().contains("Fit"));
+    QVERIFY(!help.shown_text().contains("zoom"));
+  }
+};
+
+}  // namespace jointer::views
+
+QTEST_MAIN(jointer::views::PanesTest)
+#include "panes_test.moc"

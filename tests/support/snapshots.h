@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "views/document/document.h"
+
+namespace jointer::test {
+
+// A snapshot of a graph literal; the test fails if it is none.
+views::SnapshotPtr snapshot_of(std::string_view literal);
+
+// A transformer's step in small: two identical layers, a parameter each, a collective with its
+// wait, forward and backward.
+extern const std::string_view kSmallStep;
+
+}  // namespace jointer::test
