@@ -11,6 +11,7 @@
 
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
+#include "core/graph/complete.h"
 #include "core/graph/validate.h"
 #include "core/report/export.h"
 #include "tests/support/random_graph.h"
@@ -140,11 +141,12 @@ TEST(BadInput, ManySizesOfNumbers) {
 
 TEST(BadInput, PairsOfDifferentGraphs) {
   const Graph a = random_graph(11, {.pair = true}), b = random_graph(12, {.pair = true});
-  const auto pair = read_native_pair("fw", PaddedBytes(write_native(a, PartId(0))), "bw",
-                                     PaddedBytes(write_native(b, PartId(1))));
-  ASSERT_FALSE(pair.has_value());
-  EXPECT_THAT(pair.error().message,
-              AllOf(StartsWith("fw with bw: "), HasSubstr("does not belong to the forward")));
+  Graph pair;
+  ASSERT_TRUE(append_native(pair, "fw", PaddedBytes(write_native(a, PartId(0)))));
+  ASSERT_TRUE(append_native(pair, "bw", PaddedBytes(write_native(b, PartId(1)))));
+  const auto completed = complete(pair);
+  ASSERT_FALSE(completed.has_value());
+  EXPECT_THAT(completed.error().message, HasSubstr("does not belong to the forward"));
 }
 
 TEST(BadInput, CanBeCancelled) {
