@@ -101,10 +101,11 @@ NodeSearch::Flags NodeSearch::text_holds(const SearchTerm& term) const {
     const Node& n = graph.node(NodeId(i));
     // A placeholder's target is its own name, which is asked for already.
     const bool calls = n.kind == NodeKind::call || n.kind == NodeKind::get_attr;
-    flags[i] = (!names.empty() && names[i] != 0) ||
-               (!operators.empty() && calls && operators[n.target.index()] != 0) ||
-               (!in_modules.empty() && in_modules[modules.of(NodeId(i)).index()] != 0) ||
-               (!stacks.empty() && n.stack && stacks[n.stack.index()] != 0);
+    const bool holds = (!names.empty() && names[i] != 0) ||
+                       (!operators.empty() && calls && operators[n.target.index()] != 0) ||
+                       (!in_modules.empty() && in_modules[modules.of(NodeId(i)).index()] != 0) ||
+                       (!stacks.empty() && n.stack && stacks[n.stack.index()] != 0);
+    flags[i] = holds ? 1 : 0;
   }
   return flags;
 }
@@ -195,7 +196,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
   std::vector<char> groups(graph.group_count());
   if (term.field == SearchField::group)
     for (std::size_t i = 0; i < groups.size(); ++i)
-      groups[i] = text_matches(graph.group_label(GroupId(i)));
+      groups[i] = text_matches(graph.group_label(GroupId(i))) ? 1 : 0;
   SearchTerm tag = term;
   for (std::string& text : tag.texts) text = joined_words(std::move(text));
 

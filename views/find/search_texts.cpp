@@ -59,7 +59,8 @@ void SearchTexts::mark_matches(const QRegularExpression& pattern, Flags& flags) 
     const std::size_t end = std::min(begin + kTogether, size());
     const auto chunk = std::string_view(text_).substr(first_[begin], first_[end] - first_[begin]);
     if (std::any_of(chunk.begin(), chunk.end(), [](char c) { return c <= 0; })) {
-      for (std::size_t i = begin; i < end; ++i) flags[i] = flags[i] != 0 || matches(pattern, i);
+      for (std::size_t i = begin; i < end; ++i)
+        if (matches(pattern, i)) flags[i] = 1;
       continue;
     }
     const QString subject = QString::fromLatin1(chunk.data(), static_cast<qsizetype>(chunk.size()));

@@ -199,7 +199,7 @@ QString ModuleModel::text(int row, int column) const {
   const Row& r = rows_[at(row)];
   const Place& p = place(r);
   if (column == type_column) return QString::fromStdString(p.type);
-  const QString name = QString::fromStdString(p.name);
+  QString name = QString::fromStdString(p.name);
   if (r.members == 1) return name;
   return tr("%1..%2  ×%3 identical").arg(name).arg(p.number + r.members - 1).arg(r.members);
 }
