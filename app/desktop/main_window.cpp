@@ -41,11 +41,18 @@ template <class Pane>
 QWidget* make_pane(Document& document) {
   return new Pane(document);
 }
+// Sources are looked for beside the capture and where the program was started.
+QWidget* make_inspector(Document& document) {
+  auto* pane = new InspectorPane(document);
+  pane->set_source_roots({QFileInfo(QString::fromStdString(document.source().path)).absolutePath(),
+                          QDir::currentPath()});
+  return pane;
+}
 constexpr std::array kPanes{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
     PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), make_pane<AlivePane>},
-    PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), make_pane<InspectorPane>},
+    PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), make_inspector},
 };
 
 QStringList dropped_files(const QMimeData* data) {

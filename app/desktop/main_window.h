@@ -86,7 +86,7 @@ class MainWindow : public QMainWindow {
   void copy_report();
   void show_find_bar();
   void escape();
-  void show_palette();
+  void open_palette(const QString& text);
   void show_keys();
   void show_about();
 

@@ -210,6 +210,14 @@ void MainWindow::make_edit_menu() {
   menu->addSeparator();
   add_action(menu, tr("&Find..."), {QKeySequence::Find, QKeySequence(Qt::Key_Slash)},
              Needs::document, &MainWindow::show_find_bar);
+  const auto walk = [this](void (FindBar::*step)()) {
+    if (FindBar* bar = current_tab() == nullptr ? nullptr : current_tab()->findChild<FindBar*>())
+      (bar->*step)();
+  };
+  add_action(menu, tr("Find &Next"), {QKeySequence(Qt::Key_F3)}, Needs::document,
+             [walk] { walk(&FindBar::next); });
+  add_action(menu, tr("Find &Previous"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)}, Needs::document,
+             [walk] { walk(&FindBar::previous); });
   add_action(menu, tr("&Clear Selection"), {QKeySequence(Qt::Key_Escape)}, Needs::document,
              &MainWindow::escape);
 }
@@ -302,6 +310,8 @@ void MainWindow::fill_theme_menu(QMenu* menu) {
 
 void MainWindow::make_go_menu() {
   QMenu* menu = menus_->addMenu(tr("&Go"));
+  add_action(menu, tr("To a &Node or Module..."), {QKeySequence(Qt::CTRL | Qt::Key_P)},
+             Needs::document, [this] { open_palette(QStringLiteral("@")); });
   add_action(menu, tr("To the &Peak"), {QKeySequence(Qt::Key_P)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.show_peak(); }); });
   add_action(menu, tr("&Along the Flow"), {QKeySequence(Qt::Key_BracketRight)}, Needs::document,
@@ -332,7 +342,7 @@ void MainWindow::make_help_menu() {
   QMenu* menu = menus_->addMenu(tr("&Help"));
   QAction* palette =
       add_action(menu, tr("&Commands..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)},
-                 Needs::nothing, &MainWindow::show_palette);
+                 Needs::nothing, [this] { open_palette({}); });
   add_action(menu, tr("&Keys..."), {QKeySequence(Qt::Key_Question)}, Needs::nothing,
              &MainWindow::show_keys);
   menu->addSeparator();
@@ -343,7 +353,7 @@ void MainWindow::make_help_menu() {
   connect(search_, &QToolButton::clicked, palette, &QAction::trigger);
 }
 
-void MainWindow::show_palette() {
+void MainWindow::open_palette(const QString& text) {
   if (palette_ == nullptr) {
     palette_ = new CommandPalette(this);
     connect(palette_, &CommandPalette::node_chosen, this, [this](NodeId /*node*/) {
@@ -352,7 +362,7 @@ void MainWindow::show_palette() {
   }
   palette_->set_actions(findChildren<QAction*>());
   palette_->set_document(current_document());
-  palette_->open();
+  palette_->open(text);
 }
 
 void MainWindow::show_keys() {
