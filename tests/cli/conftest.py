@@ -5,6 +5,7 @@ Needs pytest alone. ``JOINTER_BIN`` names the folder of the built programs.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import resource
@@ -87,19 +88,26 @@ def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) ->
         )
 
 
+@functools.cache
+def answer(*arguments: Any) -> Any:
+    """What a command says of a file, asked once. Not to be changed."""
+    return run(*arguments, "--json").json
+
+
 def sample(name: str) -> Path:
     path = SAMPLES / f"{name}.json.zst"
     assert path.is_file()
     return path
 
 
-@pytest.fixture(scope="session")
-def joint() -> Path:
-    """A joint graph with tensor parallel and FSDP collectives."""
-    return sample("llama_debug_tp2_fsdp2.joint")
-
-
-@pytest.fixture(scope="session")
-def pair() -> Path:
-    """A partitioned pair in one document."""
-    return sample("llama_debug_tp2_fsdp2.min_cut")
+# A joint graph with tensor parallel and FSDP collectives.
+JOINT = sample("llama_debug_tp2_fsdp2.joint")
+each_sample = pytest.mark.parametrize(
+    "path",
+    sorted(SAMPLES.glob("*.json.zst")),
+    ids=lambda path: path.name.removesuffix(".json.zst"),
+)
+CATEGORIES = (
+    "parameter buffer input tangent constant gradient optimizer_state saved_activation recomputed "
+    "temporary communication output"
+).split()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import IS_SANITIZED, MIB, Done, run, sample
+from conftest import IS_SANITIZED, JOINT, MIB, Done, run, sample
 from documents import (
     Document,
     at,
@@ -567,7 +567,7 @@ DEVICES: dict[str, tuple[Any, list[str]]] = {
 
 
 @pytest.mark.parametrize("description, words", DEVICES.values(), ids=DEVICES.keys())
-def test_device_file(description: Any, words: list[str], joint: Path, tmp_path: Path) -> None:
+def test_device_file(description: Any, words: list[str], tmp_path: Path) -> None:
     path = tmp_path / "device.json"
     path.write_bytes(description if isinstance(description, bytes) else json.dumps(description).encode())
-    assert_refused(run("overlap", joint, "--device", path, "--json"), path, *words)
+    assert_refused(run("overlap", JOINT, "--device", path, "--json"), path, *words)
