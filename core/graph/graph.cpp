@@ -361,6 +361,8 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
 }
 
 void Graph::resolve_groups() {
+  // Ranks are made up for groups as large as clusters are, but not for whatever a file asks for.
+  std::int64_t most_ranks = 1 << 20;
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
     if (!is_collective_start(n)) continue;
@@ -384,7 +386,8 @@ void Graph::resolve_groups() {
     if (!g.derived || !g.ranks.empty()) continue;
     if (const Argument* size = argument(n, "group_size");
         size != nullptr && size->kind == Argument::Kind::integer && size->integer > 0 &&
-        size->integer <= 1 << 20) {
+        size->integer <= most_ranks) {
+      most_ranks -= size->integer;
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
       add_fact(Fact::Kind::derived,
                fmt::format("ranks of process group {} are not in the file: {} consecutive ranks "
