@@ -4,6 +4,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QFileInfo>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -24,6 +25,13 @@ constexpr int kUsage = 2;
 constexpr int kInput = 3;
 // What a layout and its repaints take to come to rest before a picture is taken.
 constexpr int kSettleMs = 300;
+
+// Qt's offscreen platform says of every window that it cannot tell a window manager about its size.
+void pass_on_message(QtMsgType /*type*/, const QMessageLogContext& /*context*/,
+                     const QString& message) {
+  if (!message.startsWith(QStringLiteral("This plugin does not support")))
+    fmt::print(stderr, "{}\n", message.toStdString());
+}
 
 int complain(const Error& error) {
   fmt::print(stderr, "jointer-desktop: {}\n", error.message);
@@ -67,10 +75,13 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
   }
   const auto take_picture = [&window, &options] {
     if (window.grab().save(options.picture)) return QCoreApplication::exit(0);
+    const QString folder = QFileInfo(options.picture).absolutePath();
     QCoreApplication::exit(complain(
-        {Error::Kind::usage, fmt::format("{}: a picture cannot be written there; the name must end "
-                                         "with .png or .jpg",
-                                         options.picture.toStdString())}));
+        {Error::Kind::usage,
+         fmt::format("{}: {}", options.picture.toStdString(),
+                     QFileInfo::exists(folder)
+                         ? "a picture cannot be written there; does the name end with .png or .jpg?"
+                         : "there is no such folder")}));
   };
   if (options.open.empty()) {
     QTimer::singleShot(kSettleMs, &window, take_picture);
@@ -115,6 +126,8 @@ int main(int argc, char** argv) {
   QApplication::setApplicationDisplayName(QStringLiteral("Jointer"));
   QApplication::setApplicationVersion(QStringLiteral(JOINTER_VERSION));
 
+  if (QGuiApplication::platformName() == QStringLiteral("offscreen"))
+    qInstallMessageHandler(pass_on_message);
   const Result<Options> options = parse_options(QApplication::arguments());
   if (!options) return complain(options.error());
   const bool ends_by_itself = !options->picture.isEmpty() || options->exit_after_first_frame;

@@ -41,6 +41,14 @@ bool is_plain_code(std::string_view text) {
   });
 }
 
+// Letters and digits, and what else is given; at least one.
+bool is_word(std::string_view text, std::string_view more) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           more.find(c) != std::string_view::npos;
+  });
+}
+
 std::string quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
@@ -192,10 +200,13 @@ class ListingTaker {
       const auto end = text.find('"', quote + 1);
       if (end < equals) type = text.substr(quote + 1, end - quote - 1);
     }
+    if (!is_word(name, "_")) text_mistake("`{}` is no name of a node", name.substr(0, 40));
     const std::string_view op = trim(text.substr(equals + 3, open - equals - 3));
     Arguments rest(text.substr(open + std::string_view("[target=").size()));
     const std::string_view target = rest.until("]");
     rest.expect(']');
+    if (!is_word(target, "_.*"))
+      text_mistake("node {}: `{}` is no target", name, target.substr(0, 40));
     if (op == "placeholder") {
       body_.placeholders.push_back(
           {.name = name, .target = target, .type = type, .desc = {}, .number = number_});

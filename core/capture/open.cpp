@@ -231,8 +231,9 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   if (entries.size() == 1) return std::size_t{0};
   std::vector<std::size_t> fitting;
   const auto keep = [&](auto predicate) {
-    if (fitting.size() > 1)
-      std::erase_if(fitting, [&](std::size_t i) { return !predicate(entries[i]); });
+    const auto fits = [&](std::size_t i) { return predicate(entries[i]); };
+    if (std::any_of(fitting.begin(), fitting.end(), fits))
+      std::erase_if(fitting, [&](std::size_t i) { return !fits(i); });
   };
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (entries[i].kind == kind) fitting.push_back(i);

@@ -1,5 +1,6 @@
 #include "core/report/python_repr.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -60,10 +61,28 @@ bool is_identifier(std::string_view text) {
 }
 
 std::string device_repr(std::string_view device) {
-  const auto colon = device.find(':');
-  if (colon == std::string_view::npos) return fmt::format("device(type='{}')", device);
-  return fmt::format("device(type='{}', index={})", device.substr(0, colon),
-                     device.substr(colon + 1));
+  const auto colon = std::min(device.find(':'), device.size());
+  const std::string_view index = device.substr(std::min(colon + 1, device.size()));
+  if (colon == device.size()) return fmt::format("device(type={})", quoted_repr(device));
+  if (index.empty() || index.find_first_not_of("0123456789") != std::string_view::npos)
+    return fmt::format("device({})", quoted_repr(device));
+  return fmt::format("device(type={}, index={})", quoted_repr(device.substr(0, colon)), index);
+}
+
+// Whether the arguments can stand beside an operator's sign: a symbolic size there would not be
+// told from the expression around it.
+bool are_operands(std::span<const Argument> args) {
+  return std::none_of(args.begin(), args.end(), [](const Argument& a) {
+    return a.kind == Argument::Kind::symbol || a.kind == Argument::Kind::opaque;
+  });
+}
+
+// A type as it may stand in `<TYPE object>`.
+std::string_view plain_type(std::string_view type) {
+  const bool plain = !type.empty() && std::all_of(type.begin(), type.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  });
+  return plain ? type : "object";
 }
 
 // A function by the name that code calls it by.
@@ -254,7 +273,7 @@ std::string PythonRepr::argument(const Argument& a) const {
       const bool is_number = a.kind == AK::raw && !text.empty() &&
                              text.find_first_not_of("-0123456789") == std::string_view::npos;
       return is_number ? std::string(text)
-                       : fmt::format("<{} object>", a.kind == AK::raw ? "json" : text);
+                       : fmt::format("<{} object>", a.kind == AK::raw ? "json" : plain_type(text));
     }
   }
   return {};
@@ -281,18 +300,19 @@ std::string PythonRepr::call(const Node& node, std::string_view name) const {
   const OperatorInfo& op = graph_.op(node);
   const auto args = graph_.args(node);
   const std::string_view target = op.name;
-  if (target.starts_with("_operator.") && node.kwargs.count == 0) {
+  if (target.starts_with("_operator.") && node.kwargs.count == 0 && are_operands(args)) {
+    const bool on_node = !args.empty() && args[0].kind == Argument::Kind::node;
     const std::string_view bare = target.substr(std::string_view("_operator.").size());
-    if (bare == "getitem" && args.size() == 2)
+    if (bare == "getitem" && args.size() == 2 && on_node)
       return fmt::format("{} = {}[{}]", name, argument(args[0]), argument(args[1]));
-    if (bare == "setitem" && args.size() == 3)
+    if (bare == "setitem" && args.size() == 3 && on_node)
       return fmt::format("{}[{}] = {};  {} = {}", argument(args[0]), argument(args[1]),
                          argument(args[2]), name, argument(args[0]));
     if (const auto token = token_of(kInfix, bare); !token.empty() && args.size() == 2)
       return fmt::format("{} = {} {} {}", name, argument(args[0]), token, argument(args[1]));
-    if (const auto token = token_of(kPrefix, bare); !token.empty() && args.size() == 1)
+    if (const auto token = token_of(kPrefix, bare); !token.empty() && args.size() == 1 && on_node)
       return fmt::format("{} = {}{}", name, token, argument(args[0]));
-    if (const auto token = token_of(kInplace, bare); !token.empty() && args.size() == 2)
+    if (const auto token = token_of(kInplace, bare); !token.empty() && args.size() == 2 && on_node)
       return fmt::format("{} {} {};  {} = {}", argument(args[0]), token, argument(args[1]), name,
                          argument(args[0]));
   }

@@ -424,6 +424,24 @@ TEST(FxTextErrors, BytesThatAreNoTextAreRefused) {
   EXPECT_THAT(error_of(std::string("def forward(self):\n  \xff\xfe\n")), HasSubstr("UTF-8"));
 }
 
+std::string open_error(const std::string& name, std::string_view bytes) {
+  const std::string path = testing::TempDir() + name;
+  EXPECT_TRUE(write_bytes(path, bytes).has_value());
+  const auto graph = open_graph({.path = path});
+  return graph ? "no error" : graph.error().message;
+}
+
+TEST(FxTextErrors, FilesThatAreNoText) {
+  EXPECT_THAT(open_error("garbage.txt", "\x7f\x45\x4c\x46\x02\x01\xff"),
+              HasSubstr("of no known format"));
+  EXPECT_THAT(open_error("prose.txt", "Some notes on a graph."), HasSubstr("of no known format"));
+  EXPECT_THAT(open_error("empty.txt", ""), HasSubstr("empty"));
+  // Small, but unpacks to more than any text that is worth reading.
+  std::string bomb = "def forward(self):\n";
+  bomb.append(std::size_t{80} << 20, ' ');
+  EXPECT_THAT(open_error("bomb.txt.zst", bomb), HasSubstr("unpack to over 64 MiB"));
+}
+
 // --- Writing ---
 
 TEST(FxTextExport, WritesWhatTorchPrints) {

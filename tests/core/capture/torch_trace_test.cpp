@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <sstream>
 
 #include "core/capture/open.h"
+#include "core/graph/canonical.h"
 #include "tests/support/compare.h"
 #include "tests/support/paths.h"
 
@@ -157,6 +161,56 @@ TEST(TorchTraceErrors, ALogThatIsCutOffKeepsTheGraphsBefore) {
   ASSERT_FALSE(cut.has_value());
   EXPECT_THAT(cut.error().message, HasSubstr("cut off?"));
   EXPECT_THAT(cut.error().message, HasSubstr("a.log: line "));
+}
+
+// What each call is and returns, by the node's name.
+std::map<std::string, std::string> calls_of(const Graph& graph) {
+  std::map<std::string, std::string> lines;
+  std::istringstream text(canonical_text(graph, PartId(0)));
+  std::size_t at = 0;
+  for (std::string line; std::getline(text, line); ++at) {
+    const NodeId id = graph.order()[at];
+    if (graph.node(id).kind == NodeKind::call)
+      lines[std::string(graph.name(id))] =
+          fmt::format("{}{}", graph.target(graph.node(id)), line.substr(line.rfind(" -> ")));
+  }
+  return lines;
+}
+
+// A partitioner moves nodes; it does not change what they are. Arguments do change: between the two
+// entries, Inductor's joint passes take out views that do nothing. What they add is said.
+TEST(TorchTrace, SharedHalvesAreMadeOfTheJointGraph) {
+  JOINTER_NEEDS_SHARED();
+  const std::string folder = shared_directory() + "/captures/torch_trace";
+  const auto entries = list_graphs(folder);
+  ASSERT_TRUE(entries.has_value());
+  std::map<std::string, std::string> joint;
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    const std::string& name = (*entries)[i].name;
+    const auto ends_with = [&](std::string_view end) { return name.ends_with(end); };
+    if (!ends_with("aot_joint_graph") && !ends_with("aot_forward_graph") &&
+        !ends_with("aot_backward_graph"))
+      continue;
+    const auto graph = open_graph({.path = folder, .index = i});
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    const auto lines = calls_of(*graph);
+    if (ends_with("aot_joint_graph")) {
+      joint = lines;
+      continue;
+    }
+    std::size_t same = 0, added = 0;
+    for (const auto& [node, line] : lines) {
+      const auto found = joint.find(node);
+      if (found == joint.end()) {
+        ++added;
+        continue;
+      }
+      EXPECT_EQ(line, found->second) << name;
+      ++same;
+    }
+    std::cout << name << ": " << same << " calls as in the joint graph, " << added << " added\n";
+    EXPECT_GT(same, added);
+  }
 }
 
 // The shared logs: every graph reads, and what AOTAutograd split reads as a pair.
