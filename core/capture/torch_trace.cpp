@@ -97,7 +97,10 @@ std::optional<std::int64_t> number_of(const Json& json, const char* key) {
 std::string compile_of(const Json& json) {
   std::string text;
   if (const auto rank = number_of(json, "rank")) text = fmt::format("rank {}", *rank);
-  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + std::move(part); };
+  const auto add = [&](std::string_view part) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  };
   if (const auto autograd = number_of(json, "compiled_autograd_id"))
     add(fmt::format("compiled autograd {}", *autograd));
   const auto frame = number_of(json, "frame_id"), compile = number_of(json, "frame_compile_id");
