@@ -155,8 +155,8 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
     const std::string compile = compile_of(json);
     for (std::size_t i = 0; i < inner->size(); ++i) {
       const FxTextEntry& graph = (*inner)[i];
-      std::string title = compile.empty() ? name : compile + ", " + name;
-      if (inner->size() > 1) title += ", " + graph.name;
+      std::string title = compile.empty() ? name : fmt::format("{}, {}", compile, name);
+      if (inner->size() > 1) title = fmt::format("{}, {}", title, graph.name);
       graphs.push_back({.name = std::move(title),
                         .entry = name,
                         .compile = compile,
