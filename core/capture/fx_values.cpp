@@ -26,7 +26,7 @@ std::string named_device(const Body& body) {
       rest.remove_prefix(kIndex.size());
       device += ":" + std::string(rest.substr(0, rest.find(')')));
     }
-    return device;
+    if (is_device_name(device)) return device;
   }
   return "cuda:0";
 }
@@ -136,7 +136,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
                                     : from_type(node, element->type, output);
     if (value.kind == Value::Kind::none) ++unknown;
     if (element == nullptr || !element->type.empty()) ++next_output_;
-    if (is_dict) {
+    if (is_dict && element != nullptr) {
       const std::string_view key = element->key.substr(1, element->key.size() - 2);
       values.push_back(Value::of_text(Value::Kind::key, graph_.intern(key)));
     }

@@ -50,6 +50,7 @@ std::string text_name(const CaptureFile& file, const FxTextEntry& entry, std::si
 Result<std::vector<GraphEntry>> list_text(const CaptureFile& file) {
   JOINTER_TRY(const auto found, list_fx_text({.file = file.name, .text = file.bytes.view()}));
   std::vector<GraphEntry> entries;
+  entries.reserve(found.size());
   for (const FxTextEntry& entry : found)
     entries.push_back({.name = text_name(file, entry, found.size()),
                        .kind = entry.kind,
@@ -70,6 +71,7 @@ Result<PartId> append_text(Graph& graph, const CaptureFile& file, std::size_t in
 Result<std::vector<GraphEntry>> list_trace(const CaptureFile& file) {
   JOINTER_TRY(const auto found, list_torch_trace(file.name, file.bytes.view()));
   std::vector<GraphEntry> entries;
+  entries.reserve(found.size());
   for (const TraceGraph& graph : found)
     entries.push_back({.name = graph.name,
                        .kind = graph.kind,
@@ -298,6 +300,7 @@ std::string describe(const GraphEntry& entry) {
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
   JOINTER_TRY(std::vector<Located> located, locate(path));
   std::vector<GraphEntry> entries;
+  entries.reserve(located.size());
   for (Located& l : located) entries.push_back(std::move(l.entry));
   return entries;
 }

@@ -97,7 +97,10 @@ std::optional<std::int64_t> number_of(const Json& json, const char* key) {
 std::string compile_of(const Json& json) {
   std::string text;
   if (const auto rank = number_of(json, "rank")) text = fmt::format("rank {}", *rank);
-  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + std::move(part); };
+  const auto add = [&](std::string_view part) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  };
   if (const auto autograd = number_of(json, "compiled_autograd_id"))
     add(fmt::format("compiled autograd {}", *autograd));
   const auto frame = number_of(json, "frame_id"), compile = number_of(json, "frame_compile_id");
@@ -152,8 +155,8 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
     const std::string compile = compile_of(json);
     for (std::size_t i = 0; i < inner->size(); ++i) {
       const FxTextEntry& graph = (*inner)[i];
-      std::string title = compile.empty() ? name : compile + ", " + name;
-      if (inner->size() > 1) title += ", " + graph.name;
+      std::string title = compile.empty() ? name : fmt::format("{}, {}", compile, name);
+      if (inner->size() > 1) title = fmt::format("{}, {}", title, graph.name);
       graphs.push_back({.name = std::move(title),
                         .entry = name,
                         .compile = compile,

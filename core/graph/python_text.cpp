@@ -74,6 +74,12 @@ bool is_size_function(std::string_view name) {
 
 }  // namespace
 
+bool is_device_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':';
+  });
+}
+
 char PythonText::peek() {
   while (at_ < text_.size()) {
     if (text_[at_] == '#') {
@@ -298,6 +304,7 @@ Argument PythonText::named(int depth) {
       if (value.kind == Argument::Kind::string) device = graph_.text(value.text());
       if (value.kind == Argument::Kind::integer) device += ":" + std::to_string(value.integer);
     }
+    if (!is_device_name(device)) text_mistake("`{}` is no device", device.substr(0, 40));
     return Argument::of_text(Argument::Kind::device, graph_.intern(device));
   }
   // A node's name hides everything else.

@@ -31,6 +31,9 @@ struct TensorText {
   std::string device;  // empty where the text has none
 };
 
+// Whether it may be a device: "cpu", "cuda:0", or one of a backend that is not known here.
+bool is_device_name(std::string_view name);
+
 // Reads one statement, over one line or several, from left to right. Names are node names of one
 // part; `#` starts a comment that ends with its line.
 class PythonText {
