@@ -179,33 +179,30 @@ Result<std::vector<Located>> locate(const std::string& path) {
   return located;
 }
 
-std::string choices(const std::vector<Located>& located) {
-  std::string text;
-  for (std::size_t i = 0; i < located.size(); ++i)
-    text += fmt::format("\n  {:>3}  {}", i, describe(located[i].entry));
-  return text;
+// Which of several graphs is asked for.
+Result<std::size_t> chosen(const OpenRequest& request, std::size_t count) {
+  const std::string name = display_name(request.path);
+  if (!request.index && count > 1)
+    return fail(Error::Kind::usage, "{} holds {} graphs; choose one with --graph N, 0 to {}", name,
+                count, count - 1);
+  const std::size_t index = request.index.value_or(0);
+  if (index >= count)
+    return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", name, index,
+                count - 1);
+  return index;
 }
 
 Result<Graph> open_one(const OpenRequest& request) {
   std::error_code status;
   if (!fs::is_directory(request.path, status)) {
-    // The common case: read the file once.
     JOINTER_TRY(const CaptureFile file, load(request.path));
     JOINTER_TRY(const CaptureReader* reader, reader_for(file));
     JOINTER_TRY(const auto entries, reader->list(file));
-    if (entries.size() == 1 && request.index.value_or(0) == 0)
-      return reader->read(file, 0, request.progress);
-    if (request.index && *request.index < entries.size())
-      return reader->read(file, *request.index, request.progress);
+    JOINTER_TRY(const std::size_t index, chosen(request, entries.size()));
+    return reader->read(file, index, request.progress);
   }
   JOINTER_TRY(const std::vector<Located> located, locate(request.path));
-  if (!request.index && located.size() > 1)
-    return fail(Error::Kind::usage, "{} holds {} graphs; choose one with --graph N:{}",
-                request.path, located.size(), choices(located));
-  const std::size_t index = request.index.value_or(0);
-  if (index >= located.size())
-    return fail(Error::Kind::usage, "{} holds {} graphs, there is no graph {}:{}", request.path,
-                located.size(), index, choices(located));
+  JOINTER_TRY(const std::size_t index, chosen(request, located.size()));
   JOINTER_TRY(const CaptureFile file, load(located[index].path));
   JOINTER_TRY(const CaptureReader* reader, reader_for(file));
   return reader->read(file, located[index].index, request.progress);

@@ -65,7 +65,7 @@ struct OpenRequest {
   Progress progress;
 };
 
-// Error (usage): several graphs and no index; the message lists them. Error (input): as above.
+// Error (usage): several graphs and no index, or one that is not there. Error (input): as above.
 Result<Graph> open_graph(const OpenRequest& request);
 
 }  // namespace jointer

@@ -24,7 +24,7 @@ struct ModelFacts {
   // Tensor, context and pipeline parallel. None where process groups say nothing of what they are
   // for, as in text captures.
   std::optional<double> non_data_parallel_degree;
-  std::vector<std::string> derived;     // what was not in `info`, and where it is from
+  std::vector<std::string> derived;  // what was not in `info`, and where it is from
 
   // 6 x parameters without embeddings + 12 x layers x heads x head size x sequence.
   [[nodiscard]] std::optional<double> flops_per_token() const;

@@ -505,25 +505,26 @@ def test_the_small_pair_itself_is_sound(halves: tuple[Path, Path]) -> None:
     assert (info["kind"], info["nodes"]) == ("pair", 7)
 
 
-def refuse_pair(forward: Path, backward: Path, *words: str) -> None:
+def refuse_pair(forward: Path, backward: Path, blamed: object, *words: str) -> None:
     done = run("info", forward, "--backward", backward, "--json")
-    assert_refused(done, f"{forward} with {backward}", *words)
+    assert_refused(done, blamed, *words)
 
 
 def test_halves_swapped(halves: tuple[Path, Path]) -> None:
     forward, backward = halves
-    refuse_pair(backward, forward, "of kind backward", "given as the forward")
+    refuse_pair(backward, forward, backward, "of kind backward", "given as the forward")
 
 
 def test_the_forward_given_twice(halves: tuple[Path, Path]) -> None:
     forward, _ = halves
-    refuse_pair(forward, forward, "of kind forward", "given as the backward")
+    refuse_pair(forward, forward, forward, "of kind forward", "given as the backward")
 
 
 def test_halves_of_different_graphs(halves: tuple[Path, Path], tmp_path: Path) -> None:
     forward, backward = halves
     other = json.loads(backward.read_text().replace('"mul"', '"other"'))
-    refuse_pair(forward, write(tmp_path / "other.json", other), "does not belong", "first other")
+    path = write(tmp_path / "other.json", other)
+    refuse_pair(forward, path, f"{forward} with {path}", "does not belong", "first other")
 
 
 def test_a_pair_as_a_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
@@ -532,7 +533,7 @@ def test_a_pair_as_a_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
              "forward": half("forward"), "backward": half("backward")}  # fmt: skip
     path = write(tmp_path / "pair.json", whole)
     assert run("info", path, "--json").json["kind"] == "pair"
-    refuse_pair(path, backward, "a pair by itself")
+    refuse_pair(path, backward, path, "a pair by itself")
     refuse(tmp_path / "nested.json", whole | {"forward": whole}, "a pair by itself")
 
 
@@ -540,13 +541,14 @@ def test_a_mistake_in_one_half_names_it(halves: tuple[Path, Path], tmp_path: Pat
     forward, _ = halves
     broken = half("backward")
     at(broken, "grad")["args"] = [n("ghost")]
-    refuse_pair(forward, write(tmp_path / "broken.json", broken), "backward: node grad", "ghost")
+    path = write(tmp_path / "broken.json", broken)
+    refuse_pair(forward, path, path, "node grad", "ghost")
 
 
 def test_a_mistake_in_a_damaged_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
     forward, backward = halves
     cut = write(tmp_path / "cut.json", backward.read_bytes()[:-40])
-    refuse_pair(forward, cut, "backward: ")
+    refuse_pair(forward, cut, cut, "cut off")
 
 
 # --- Device descriptions ---

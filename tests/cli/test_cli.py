@@ -427,3 +427,25 @@ def test_capture_without_python() -> None:
     done = run("capture", "--python", "/nonexistent", "--", "train.py")
     assert (done.code, done.out) == (4, "")
     assert done.err == "jointer: /nonexistent: No such file or directory; name another Python with --python\n"
+
+
+# --- Several graphs in one input ---
+
+
+def test_several_graphs_are_listed_where_none_is_chosen(tmp_path: Path) -> None:
+    """A folder of captures, as a log of several ranks would be."""
+    for path in SMALL[:2]:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    done = run("info", tmp_path)
+    assert done.code == 2
+    assert done.err.count("\n") == 1 and "choose one with --graph N, 0 to 1" in done.err
+    assert done.out.count("\n") == 2
+    listed = run("memory", tmp_path, "--json")
+    assert listed.code == 2
+    graphs = json.loads(listed.out)["graphs"]
+    assert [graph["index"] for graph in graphs] == [0, 1]
+    names = {answer("info", tmp_path, "--graph", str(i), "--json")["hash"] for i in range(2)}
+    assert names == {answer("info", path, "--json")["hash"] for path in SMALL[:2]}
+    assert_usage(run("info", tmp_path, "--graph", "2"), "there is no graph 2", "the last one is 1")
+    exported = run("export", tmp_path, "--format", "csv", "-o", "-")
+    assert (exported.code, exported.out) == (2, "")

@@ -107,7 +107,8 @@ DocumentTab* WindowTest::open(const QString& path) {
   if (!opened.wait(kPatienceMs)) return nullptr;
   // Panes are made one by one, each in a turn of the event loop of its own.
   const auto has_panes = [this] {
-    return window_->dock("inspector")->pane() != nullptr || !window_->dock("inspector")->isVisible();
+    return window_->dock("inspector")->pane() != nullptr ||
+           !window_->dock("inspector")->isVisible();
   };
   return QTest::qWaitFor(has_panes) ? window_->current_tab() : nullptr;
 }

@@ -66,10 +66,10 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
   list->setContentsMargins(0, 8, 0, 0);
   list->setSpacing(2);
   column->addWidget(recent_);
-  auto* capture = paragraph(
-      tr("To make a capture of your own model, run<br><code>jointer capture -- python "
-         "train.py</code><br>or see docs/capturing.md."),
-      this);
+  auto* capture =
+      paragraph(tr("To make a capture of your own model, run<br><code>jointer capture -- python "
+                   "train.py</code><br>or see docs/capturing.md."),
+                this);
   capture->setForegroundRole(QPalette::PlaceholderText);
   column->addWidget(capture);
   connect(open, &QPushButton::clicked, this, &EmptyPage::open_requested);

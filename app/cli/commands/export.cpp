@@ -28,7 +28,7 @@ constexpr std::array kFormats{
 };
 
 Result<int> run(const ExportCommand& options) {
-  JOINTER_TRY(const Graph graph, options.graph.open());
+  JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));
   AnalysisOptions analysis_options{.estimator = {.name = options.estimator.estimator,
                                                  .device = options.estimator.device,
                                                  .gpus_per_node = options.estimator.gpus_per_node}};

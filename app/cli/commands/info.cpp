@@ -168,7 +168,7 @@ void add_info_command(CLI::App& program, int& exit_code) {
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback([options, &exit_code] {
     const auto run = [&]() -> Result<int> {
-      JOINTER_TRY(const Graph graph, options->graph.open());
+      JOINTER_TRY(const Graph graph, options->graph.open(options->json));
       if (options->json)
         print_json(to_json(graph));
       else

@@ -111,7 +111,7 @@ void print_tables(const Answer& a, const MemoryCommand& options) {
 }
 
 Result<int> run(const MemoryCommand& options) {
-  JOINTER_TRY(const Graph graph, options.graph.open());
+  JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   if (options.torch_compatible && graph.is_pair())
     return fail(Error::Kind::usage,
                 "torch 2.11 has no memory profile of a pair; ask for the halves one by one");

@@ -12,14 +12,12 @@ namespace jointer::cli {
 
 namespace {
 
-// Names come from files: what would move the cursor, or end the line, is shown as an escape. Only
-// our own list of choices (usage) has lines of its own.
+// Names come from files: what would move the cursor, or end the line, is shown as an escape.
 std::string printable(const Error& error) {
   std::string text;
   for (const char c : error.message) {
     const auto code = static_cast<unsigned char>(c);
-    const bool is_control = code < 0x20 || code == 0x7f;
-    if (is_control && !(c == '\n' && error.kind == Error::Kind::usage))
+    if (code < 0x20 || code == 0x7f)
       fmt::format_to(std::back_inserter(text), "\\x{:02x}", code);
     else
       text += c;
@@ -63,22 +61,34 @@ void GraphOptions::add_to(CLI::App& command) {
 
 namespace {
 
-// Asks which of several graphs, if there is a person at both ends.
-std::optional<std::size_t> ask(const std::string& path) {
-  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return std::nullopt;
-  const auto entries = list_graphs(path);
-  if (!entries || entries->size() < 2) return std::nullopt;
-  for (std::size_t i = 0; i < entries->size(); ++i)
-    fmt::print(stderr, "{:>4}  {}\n", i, describe((*entries)[i]));
+// Asks a person which of several graphs.
+std::optional<std::size_t> ask(const std::vector<GraphEntry>& entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    fmt::print(stderr, "{:>4}  {}\n", i, describe(entries[i]));
   fmt::print(stderr, "Which graph? ");
   std::size_t choice = 0;
-  if (!(std::cin >> choice) || choice >= entries->size()) return std::nullopt;
+  if (!(std::cin >> choice) || choice >= entries.size()) return std::nullopt;
   return choice;
+}
+
+void print_choices(const std::vector<GraphEntry>& entries, bool json) {
+  Json graphs = Json::array();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const GraphEntry& entry = entries[i];
+    if (!json) {
+      fmt::print("{:>4}  {}\n", i, describe(entry));
+      continue;
+    }
+    graphs.push_back({{"index", i}, {"name", entry.name}, {"nodes", entry.nodes}});
+    graphs.back()["kind"] = entry.kind ? Json(to_string(*entry.kind)) : Json();
+    graphs.back()["rank"] = entry.rank ? Json(*entry.rank) : Json();
+  }
+  if (json) print_json({{"graphs", std::move(graphs)}});
 }
 
 }  // namespace
 
-Result<Graph> GraphOptions::open() const {
+Result<Graph> GraphOptions::open(Listing listing) const {
   OpenRequest request{.path = file, .backward = backward, .index = graph};
   for (const std::string& text : assume) {
     JOINTER_TRY(const Assumptions part, Assumptions::parse(text));
@@ -88,8 +98,14 @@ Result<Graph> GraphOptions::open() const {
   }
   auto opened = open_graph(request);
   if (opened || opened.error().kind != Error::Kind::usage || graph || file == "-") return opened;
-  request.index = ask(file);
-  return request.index ? open_graph(request) : std::move(opened);
+  const auto entries = list_graphs(file);
+  if (!entries || entries->size() < 2) return opened;
+  if (::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0) {
+    request.index = ask(*entries);
+    return request.index ? open_graph(request) : std::move(opened);
+  }
+  if (listing != Listing::none) print_choices(*entries, listing == Listing::json);
+  return opened;
 }
 
 void EstimatorOptions::add_to(CLI::App& command) {

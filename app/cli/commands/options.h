@@ -39,8 +39,13 @@ struct GraphOptions {
   std::vector<std::string> assume;
 
   void add_to(CLI::App& command);
+  // How several graphs are listed on standard output, beside the error, where none was chosen.
+  enum class Listing : unsigned char { none, text, json };
   // Where there are several graphs and a person to ask, asks.
-  [[nodiscard]] Result<Graph> open() const;
+  [[nodiscard]] Result<Graph> open(Listing listing) const;
+  [[nodiscard]] Result<Graph> open(bool json) const {
+    return open(json ? Listing::json : Listing::text);
+  }
 };
 
 // [--device h100] [--estimator roofline] [--gpus-per-node 8]

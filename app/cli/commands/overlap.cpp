@@ -155,7 +155,7 @@ void print_tables(const Answer& a, std::size_t top) {
 }
 
 Result<int> run(const OverlapCommand& options) {
-  JOINTER_TRY(const Graph graph, options.graph.open());
+  JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   Answer answer{

@@ -7,8 +7,8 @@
 
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
-#include "core/graph/complete.h"
 #include "core/graph/canonical.h"
+#include "core/graph/complete.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/random_graph.h"
 
