@@ -60,6 +60,7 @@ double fill(const Graph& graph, const Node& node, std::int64_t units) {
 }  // namespace
 
 std::string RooflineEstimator::description() const {
+  if (device_.id == "cpu") return fmt::format("roofline, {}", device_.name);
   return fmt::format("roofline, {}, {} GPUs a node", device_.name, gpus_per_node_);
 }
 

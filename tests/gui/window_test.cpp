@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDir>
 #include <QDropEvent>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -23,6 +24,7 @@
 #include "views/tables/alive_pane.h"
 #include "views/tables/operators_pane.h"
 #include "views/window/facts_popup.h"
+#include "views/window/graph_chooser.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -52,6 +54,7 @@ class WindowTest : public QObject {
   void opens_a_graph_and_shows_its_figures();
   void drops_open_files();
   void says_why_a_file_cannot_be_opened();
+  void chooses_among_several_graphs();
   void cancels_reading();
   void several_documents_keep_their_selections();
   void keys_work_on_the_timeline();
@@ -218,6 +221,24 @@ void WindowTest::says_why_a_file_cannot_be_opened() {
     if (button->text() == "Try again") QTest::mouseClick(button, Qt::LeftButton);
   QVERIFY(opened.wait(kPatienceMs));
   QCOMPARE(window_->tab_count(), 1);
+}
+
+void WindowTest::chooses_among_several_graphs() {
+  const QString folder = folder_->filePath("captures");
+  QVERIFY(QDir().mkdir(folder));
+  QVERIFY(QFile::copy(kJoint, folder + "/a.json.zst"));
+  QVERIFY(QFile::copy(sample("llama_debug_fsdp2.joint.json.zst"), folder + "/b.json.zst"));
+  window_->open({.path = folder.toStdString()});
+  GraphChooser* chooser = nullptr;
+  QTRY_VERIFY((chooser = window_->findChild<GraphChooser*>()) != nullptr && chooser->isVisible());
+  auto* list = chooser->findChild<QListWidget*>();
+  QCOMPARE(list->count(), 2);
+  list->setFocus();
+  QTest::keyClick(list, Qt::Key_A, Qt::ControlModifier);
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  QTest::keyClick(chooser, Qt::Key_Return);
+  QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
+  QTRY_COMPARE(window_->tab_count(), 2);
 }
 
 void WindowTest::cancels_reading() {

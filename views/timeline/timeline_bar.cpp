@@ -29,6 +29,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
       add_button(tr("reserved"), tr("The curve of what the caching allocator would take"));
   reserved->setCheckable(true);
   reserved->setChecked(true);
+  reserved->setVisible(timeline_.has_reserved());
   connect(reserved, &QToolButton::toggled, &timeline_, &TimelineView::set_show_reserved);
   row->addStretch(1);
   range_ = new QLabel(this);

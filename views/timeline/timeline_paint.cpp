@@ -200,7 +200,7 @@ void TimelineView::paint_memory(QPainter& painter) const {
   track.paint_scale(painter);
   painter.setClipRect(area.adjusted(0, 0, 0, 1));
   track.paint_curve(painter);
-  if (show_reserved_) paint_reserved(painter, track);
+  if (shows_reserved()) paint_reserved(painter, track);
 
   // The lifetime of what the current node made.
   const Analysis& a = document_.analysis();
@@ -268,9 +268,15 @@ void TimelineView::paint_reserved(QPainter& painter, const MemoryTrack& track) c
   const QString label = tr("reserved %1").arg(bytes_text(bytes));
   const QFontMetrics metrics = painter.fontMetrics();
   const QRect& area = layout_.memory;
+  const int width = metrics.horizontalAdvance(label) + 8;
+  const QRect box(area.right() - width,
+                  std::max(track.y_of(bytes) - 2 - metrics.height(), area.top()), width,
+                  metrics.height());
+  QColor behind = theme().surface;
+  behind.setAlphaF(0.85F);
+  painter.fillRect(box, behind);
   painter.setPen(theme().muted_text);
-  painter.drawText(area.right() - metrics.horizontalAdvance(label) - 4,
-                   std::max(track.y_of(bytes) - 4, area.top() + metrics.ascent()), label);
+  painter.drawText(box, Qt::AlignCenter, label);
 }
 
 // --- Lanes ---
@@ -577,7 +583,7 @@ QStringList TimelineView::hit_lines(const Hit& h) const {
     lines << bytes_text(s.analysis.memory.profile()[*h.point]);
     if (const NodeId node = s.analysis.memory.node_at(*h.point))
       lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
-    if (show_reserved_) lines << tr("reserved %1").arg(bytes_text(data().reserved(*h.point)));
+    if (shows_reserved()) lines << tr("reserved %1").arg(bytes_text(data().reserved(*h.point)));
     return lines;
   }
   return {};

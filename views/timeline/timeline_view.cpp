@@ -39,8 +39,9 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
 
 std::int64_t TimelineView::top_bytes() const {
   const Analysis& a = document_.analysis();
-  const std::int64_t most = show_reserved_ ? std::max(a.memory.peak_bytes(), a.reserved.peak_bytes)
-                                           : a.memory.peak_bytes();
+  const std::int64_t most = shows_reserved()
+                                ? std::max(a.memory.peak_bytes(), a.reserved.peak_bytes)
+                                : a.memory.peak_bytes();
   return most + most / 16 + 1;
 }
 

@@ -30,6 +30,10 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] AxisKind axis_kind() const { return kind_; }
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
+  // Whether there is a caching allocator to model: memory of a CPU has none.
+  [[nodiscard]] bool has_reserved() const {
+    return document_.graph().main_device() == DeviceType::cuda;
+  }
   // Time that the last frame took to paint, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
   // What its keys and the pointer do, for a page of help.
@@ -81,6 +85,7 @@ class TimelineView : public QAbstractScrollArea {
   enum class Drag : std::uint8_t { none, maybe, area, pan, overview };
 
   [[nodiscard]] const Theme& theme() const { return Theme::of(palette()); }
+  [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
   [[nodiscard]] std::int64_t top_bytes() const;
   [[nodiscard]] QRect content() const;  // ruler to lanes: what the axis governs
   void take_document();

@@ -4,10 +4,14 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
-
-#include "core/base/units.h"
+#include <algorithm>
 
 namespace jointer::views {
+namespace {
+
+constexpr int kRowHeight = 22;
+
+}  // namespace
 
 GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& entries,
                            QWidget* parent)
@@ -19,15 +23,14 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
       tr("%1 holds %2 graphs. Choose one or several:").arg(file).arg(entries.size()), this));
   list_ = new QListWidget(this);
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  int joint = -1;
   for (const GraphEntry& entry : entries) {
-    QString text = QString::fromStdString(entry.name);
-    if (entry.nodes > 0)
-      text +=
-          tr("   %1 nodes")
-              .arg(QString::fromStdString(format_count(static_cast<std::int64_t>(entry.nodes))));
-    list_->addItem(text);
+    auto* item = new QListWidgetItem(QString::fromStdString(describe(entry)), list_);
+    item->setSizeHint({0, kRowHeight});
+    if (joint < 0 && entry.kind == CaptureKind::joint) joint = list_->row(item);
   }
-  list_->setCurrentRow(0);
+  // What most people are after.
+  list_->setCurrentRow(std::max(joint, 0));
   column->addWidget(list_, 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);
   column->addWidget(buttons);

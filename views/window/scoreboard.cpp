@@ -120,6 +120,7 @@ void Scoreboard::refresh() {
   const Analysis& a = document_.analysis();
   const Simulation& s = a.simulation;
   peak_.value->setText(bytes_text(a.memory.peak_bytes()));
+  reserved_.box->setVisible(document_.graph().main_device() == DeviceType::cuda);
   reserved_.value->setText(bytes_text(a.reserved.peak_bytes));
   step_.value->setText(ms_text(s.step_ns()));
   compute_.value->setText(ms_text(s.compute_ns()));
