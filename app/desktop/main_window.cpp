@@ -371,8 +371,7 @@ void MainWindow::refresh_status() {
   std::int64_t bytes = 0, ns = 0;
   for (const NodeId node : nodes) {
     bytes += document->graph().output_bytes(document->graph().node(node));
-    const NodeTiming& timing = document->analysis().simulation.timing(node);
-    ns += timing.end - timing.start;
+    ns += document->analysis().costs[node.index()].ns;
   }
   const QString what =
       nodes.size() == 1

@@ -276,13 +276,7 @@ void MainWindow::make_view_menu() {
              });
   menu->addSeparator();
   panes_menu_ = menu->addMenu(tr("&Panes"));
-  for (PaneDock* dock : docks_) {
-    QAction* toggle = dock->toggleViewAction();
-    toggle->setShortcut(
-        QKeySequence(QStringLiteral("Alt+%1").arg(panes_menu_->actions().size() + 1)));
-    panes_menu_->addAction(toggle);
-    addAction(toggle);
-  }
+  for (PaneDock* dock : docks_) panes_menu_->addAction(dock->toggleViewAction());
   add_action(menu, tr("&Reset Layout"), {}, Needs::document, &MainWindow::place_docks);
   fill_theme_menu(menu->addMenu(tr("&Theme")));
 }
@@ -325,6 +319,15 @@ void MainWindow::make_go_menu() {
              [this] { with_timeline([](TimelineView& view) { view.step_exposed(-1); }); });
   add_action(menu, tr("&Mark This Moment"), {QKeySequence(Qt::Key_M)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.toggle_mark(); }); });
+  menu->addSeparator();
+  int number = 0;
+  for (PaneDock* dock : docks_)
+    add_action(menu, tr("To %1").arg(dock->windowTitle()),
+               {QKeySequence(QStringLiteral("Alt+%1").arg(++number))}, Needs::document, [dock] {
+                 dock->show();
+                 dock->raise();
+                 dock->widget()->setFocus();
+               });
   menu->addSeparator();
   const auto go_to_tab = [this](int step) {
     if (const int n = tabs_->count(); n > 0)
@@ -369,7 +372,6 @@ void MainWindow::show_keys() {
   QList<KeysGroup> groups;
   for (const QAction* menu : menus_->actions())
     groups.append(keys_of(menu->text().remove(u'&'), menu->menu()->actions()));
-  groups.append(keys_of(tr("Panes"), panes_menu_->actions()));
   groups.append(TimelineView::keys());
   auto* help = new KeysHelp(groups, this);
   help->setAttribute(Qt::WA_DeleteOnClose);

@@ -60,6 +60,7 @@ class WindowTest : public QObject {
   void keys_work_on_the_timeline();
   void wheel_zooms_at_the_pointer();
   void clicks_select_in_every_pane();
+  void goes_to_panes_by_key();
   void drags_select_a_stretch();
   void finds_nodes();
   void runs_commands_by_name();
@@ -363,6 +364,23 @@ void WindowTest::clicks_select_in_every_pane() {
     return false;
   };
   QTRY_VERIFY(says_bytes());
+}
+
+void WindowTest::goes_to_panes_by_key() {
+  DocumentTab* tab = open(kJoint);
+  // Operators lie behind Modules at first.
+  QTest::keyClick(tab->timeline(), Qt::Key_2, Qt::AltModifier);
+  PaneDock* dock = window_->dock("operators");
+  QTRY_VERIFY(dock->pane() != nullptr && dock->pane()->isVisible());
+  auto* operators = qobject_cast<OperatorsPane*>(dock->pane());
+  // A row is all nodes of its operator, and the first key press chooses one.
+  QTRY_VERIFY(operators->view().hasFocus());
+  QTest::keyClick(&operators->view(), Qt::Key_Down);
+  QTRY_VERIFY(!tab->document()->selection().nodes().empty());
+  const Graph& graph = tab->document()->graph();
+  const auto nodes = tab->document()->selection().nodes();
+  for (const NodeId node : nodes)
+    QCOMPARE(graph.target(graph.node(node)), graph.target(graph.node(nodes.front())));
 }
 
 void WindowTest::drags_select_a_stretch() {

@@ -23,6 +23,7 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   auto* rows = new QVBoxLayout(this);
   rows->setContentsMargins(0, 0, 0, 0);
   page_ = new QTextBrowser(this);
+  setFocusProxy(page_);
   page_->setFrameShape(QFrame::NoFrame);
   page_->setOpenLinks(false);
   page_->document()->setDocumentMargin(kMargin);

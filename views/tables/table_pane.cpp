@@ -44,6 +44,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   view_ = new TableView(model, this);
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
   rows->addWidget(view_, 1);
+  setFocusProxy(view_);
   empty_ = new QLabel(view_->viewport());
   empty_->setAlignment(Qt::AlignCenter);
   empty_->setWordWrap(true);

@@ -1,11 +1,13 @@
 #include "views/window/document_stack.h"
 
+#include <QFocusEvent>
 #include <QTimer>
 
 namespace jointer::views {
 
 DocumentStack::DocumentStack(Make make, QWidget* parent)
     : QStackedWidget(parent), make_(std::move(make)) {
+  setFocusPolicy(Qt::StrongFocus);
   empty_ = new QWidget(this);
   addWidget(empty_);
 }
@@ -49,6 +51,13 @@ void DocumentStack::make_widget() {
     });
   }
   setCurrentWidget(widgets_.value(document_));
+  if (hasFocus()) currentWidget()->setFocus();
+}
+
+// The keyboard is for what is shown; what is not yet made gets it when it is.
+void DocumentStack::focusInEvent(QFocusEvent* event) {
+  QStackedWidget::focusInEvent(event);
+  if (QWidget* widget = shown()) widget->setFocus(event->reason());
 }
 
 }  // namespace jointer::views

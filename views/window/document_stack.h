@@ -25,6 +25,7 @@ class DocumentStack : public QStackedWidget {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
 
  private:
   void make_soon();
