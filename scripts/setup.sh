@@ -13,7 +13,7 @@ build_packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
-  clang clang-format clang-tidy python3 python3-venv graphviz xvfb xauth
+  clang clang-format clang-tidy python3 python3-dev python3-venv graphviz xvfb xauth
 )
 
 is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
