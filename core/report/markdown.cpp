@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/base/units.h"
+#include "core/cost/collective_model.h"
 #include "core/report/export.h"
 
 namespace jointer {
@@ -49,8 +50,9 @@ void exposed_section(const Graph& graph, const Analysis& a, std::string& out) {
   for (std::size_t i = 0; i < std::min(kRows, exposed.size()); ++i) {
     const CollectiveTiming& c = *exposed[i];
     out += fmt::format("| {} | {} | {} | {} | {} |\n", code(graph.name(c.start)),
-                       format_bytes(c.bytes), format_ms(ms(c.end_ns - c.start_ns)),
-                       format_ms(ms(c.exposed_ns)), reason_text(graph, c));
+                       format_bytes(collective_bytes(graph, graph.node(c.start))),
+                       format_ms(ms(c.end_ns - c.start_ns)), format_ms(ms(c.exposed_ns)),
+                       reason_text(graph, c));
   }
   if (exposed.size() > kRows) out += fmt::format("\nand {} more\n", exposed.size() - kRows);
 }

@@ -37,28 +37,10 @@ namespace {
 
 class Explainer {
  public:
-  Explainer(const Graph& graph, const Simulation& simulation)
-      : graph_(graph),
-        simulation_(simulation),
-        before_(graph.node_count() + 1, 0),
-        first_user_(graph.node_count()),
-        computes_(graph.operator_count()),
-        marks_(graph.node_count(), 0) {
-    for (std::size_t i = 0; i < computes_.size(); ++i)
-      computes_[i] = has_flop_formula(graph.op(OperatorId(i)).packet());
-    const auto order = graph.order();
-    for (std::size_t i = 0; i < order.size(); ++i)
-      before_[i + 1] = before_[i] + kernel_ns(order[i]);
-    // The first node that a value reaches through the chain; found from the end.
-    for (std::size_t i = order.size(); i-- > 0;) {
-      const NodeId id = order[i];
-      const NodeId reached = is_chain(id) ? first_user_[id.index()] : id;
-      if (!reached) continue;
-      for (const NodeId input : graph.inputs(id)) {
-        NodeId& first = first_user_[input.index()];
-        if (!first || graph.position(reached) < graph.position(first)) first = reached;
-      }
-    }
+  Explainer(const Graph& graph, const Simulation& simulation) : graph_(graph) {
+    classify(simulation);
+    find_first_users();
+    marks_.assign(graph.node_count(), 0);
   }
 
   ExposureReason explain(const CollectiveTiming& c, std::int64_t queue_ns, NodeId behind) {
@@ -84,17 +66,47 @@ class Explainer {
   }
 
  private:
-  [[nodiscard]] bool is_chain(NodeId id) const {
-    const Node& n = graph_.node(id);
-    if (n.kind != NodeKind::call) return n.kind != NodeKind::output;
-    if (graph_.is_wait(n) || graph_.is_collective_start(n)) return false;
-    return kernel_ns(id) == 0 || (n.input_count == 1 && !computes_[n.target.index()]);
+  // What a node is to a chain that runs through it: placeholders and attributes begin one.
+  enum class Place : std::uint8_t { other, chain, input };
+
+  // One look at every node: kernel time before each position, and what chains run through.
+  void classify(const Simulation& simulation) {
+    std::vector<char> computes(graph_.operator_count());  // it has a FLOP formula
+    for (std::size_t i = 0; i < computes.size(); ++i)
+      computes[i] = has_flop_formula(graph_.op(OperatorId(i)).packet()) ? 1 : 0;
+    before_.assign(graph_.node_count() + 1, 0);
+    places_.assign(graph_.node_count(), Place::other);
+    const auto order = graph_.order();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Node& n = graph_.node(order[i]);
+      const bool waits = graph_.is_wait(n);
+      const NodeTiming& timing = simulation.timing(order[i]);
+      const std::int64_t ns = timing.stream == 0 && !waits ? timing.end - timing.start : 0;
+      before_[i + 1] = before_[i] + ns;
+      Place& place = places_[order[i].index()];
+      if (n.kind != NodeKind::call)
+        place = n.kind == NodeKind::output ? Place::other : Place::input;
+      else if (!waits && !graph_.is_collective_start(n) &&
+               (ns == 0 || (n.input_count == 1 && computes[n.target.index()] == 0)))
+        place = Place::chain;
+    }
   }
-  [[nodiscard]] std::int64_t kernel_ns(NodeId id) const {
-    const Node& n = graph_.node(id);
-    const NodeTiming& timing = simulation_.timing(id);
-    return timing.stream == 0 && !graph_.is_wait(n) ? timing.end - timing.start : 0;
+
+  // The first node that a value reaches through the chain; found from the end.
+  void find_first_users() {
+    first_user_.assign(graph_.node_count(), {});
+    const auto order = graph_.order();
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const NodeId id = order[i];
+      const NodeId reached = places_[id.index()] == Place::other ? id : first_user_[id.index()];
+      if (!reached) continue;
+      for (const NodeId input : graph_.inputs(id)) {
+        NodeId& first = first_user_[input.index()];
+        if (!first || graph_.position(reached) < graph_.position(first)) first = reached;
+      }
+    }
   }
+
   [[nodiscard]] std::int64_t between(std::size_t from, std::size_t to) const {
     return from < to ? before_[to] - before_[from] : 0;
   }
@@ -103,16 +115,17 @@ class Explainer {
   [[nodiscard]] NodeId last_producer(NodeId start) {
     ++mark_;
     NodeId last;
-    std::vector<NodeId> frontier{start};
-    while (!frontier.empty()) {
-      const NodeId id = frontier.back();
-      frontier.pop_back();
+    frontier_.clear();
+    frontier_.push_back(start);
+    while (!frontier_.empty()) {
+      const NodeId id = frontier_.back();
+      frontier_.pop_back();
       for (const NodeId input : graph_.inputs(id)) {
-        const Node& n = graph_.node(input);
-        if (n.kind != NodeKind::call || marks_[input.index()] == mark_) continue;
+        const Place place = places_[input.index()];
+        if (place == Place::input || marks_[input.index()] == mark_) continue;
         marks_[input.index()] = mark_;
-        if (is_chain(input)) {
-          frontier.push_back(input);
+        if (place == Place::chain) {
+          frontier_.push_back(input);
         } else if (!last || graph_.position(input) > graph_.position(last)) {
           last = input;
         }
@@ -122,12 +135,12 @@ class Explainer {
   }
 
   const Graph& graph_;
-  const Simulation& simulation_;
   std::vector<std::int64_t> before_;  // kernel time of the nodes before a position
   std::vector<NodeId> first_user_;
-  std::vector<bool> computes_;        // by operator: it has a FLOP formula
+  std::vector<Place> places_;         // by node: so that searches touch few bytes of each
   std::vector<std::uint32_t> marks_;  // by node: the last search that met it
   std::uint32_t mark_ = 0;
+  std::vector<NodeId> frontier_;
 };
 
 }  // namespace

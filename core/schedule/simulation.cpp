@@ -29,7 +29,6 @@
 
 #include <algorithm>
 
-#include "core/cost/collective_model.h"
 #include "core/schedule/exposure_reason.h"
 
 namespace jointer {
@@ -109,7 +108,6 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
       collectives_.push_back({.start = id,
                               .wait = {},
                               .group = n.group,
-                              .bytes = collective_bytes(graph, n),
                               .ready_ns = ready,
                               .start_ns = timing.start,
                               .end_ns = timing.end,

@@ -47,7 +47,6 @@ std::string_view to_string(ExposureReason::Kind kind);
 struct CollectiveTiming {
   NodeId start, wait;  // no wait: none
   GroupId group;
-  std::int64_t bytes = 0;
   std::int64_t ready_ns = 0;  // launched and its inputs are there
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t exposed_ns = 0;

@@ -65,14 +65,25 @@ def best_of(rounds: int, measure: Callable[[], dict[str, float]]) -> dict[str, f
     return best
 
 
+# A process of its own, so that what is measured is not forked from this large one: a child's largest
+# resident set counts what it shared with its parent before it became another program.
+LAUNCHER = """
+import json, os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(json.dumps([time.perf_counter() - start, usage.ru_maxrss * 1024, status]))
+"""
+
+
 def run_process(command: list[str], environment: dict[str, str] | None = None) -> tuple[float, int]:
     """Wall time of a process, and its largest resident set in bytes."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
-    _, status, usage = os.wait4(process.pid, 0)
+    launcher = [sys.executable, "-S", "-c", LAUNCHER, *command]
+    done = subprocess.run(launcher, capture_output=True, text=True, check=True, env=environment)
+    wall, resident, status = json.loads(done.stdout)
     if status != 0:
-        raise SystemExit(f"{command[0]} failed")
-    return time.perf_counter() - start, usage.ru_maxrss * 1024
+        raise SystemExit(f"{command[0]} failed: {done.stderr.strip()}")
+    return wall, resident
 
 
 def measure(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:

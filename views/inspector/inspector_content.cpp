@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/cost/collective_model.h"
 #include "views/document/node_text.h"
 #include "views/document/stack_trace.h"
 #include "views/inspector/inspector_words.h"
@@ -213,10 +214,11 @@ class Describer {
            .note = group.derived ? words("Made up from the group_size argument.") : QString()});
       s.rows.push_back({.label = words("ranks"), .value = ranks_text(group, start)});
     }
+    const std::int64_t bytes = collective_bytes(graph_, start);
     s.rows.push_back({.label = words("bytes"),
-                      .value = bytes_text(c.bytes),
+                      .value = bytes_text(bytes),
                       .provenance = Provenance::computed,
-                      .note = exact_bytes(c.bytes) +
+                      .note = exact_bytes(bytes) +
                               words(": the larger of what a rank gives and what it gets.")});
     s.rows.push_back({.label = words("in flight"),
                       .value = words("%1 to %2, %3")

@@ -8,6 +8,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
+#include "core/cost/collective_model.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/throughput.h"
 #include "core/schedule/simulation.h"
@@ -80,7 +81,7 @@ Json to_json(const Answer& a) {
         {{"node", a.graph.name(c.start)},
          {"wait", c.wait ? Json(a.graph.name(c.wait)) : Json()},
          {"group", s.streams()[static_cast<std::size_t>(s.timing(c.start).stream)].name},
-         {"bytes", c.bytes},
+         {"bytes", collective_bytes(a.graph, a.graph.node(c.start))},
          {"ms", ms(c.end_ns - c.start_ns)},
          {"start_ms", ms(c.start_ns)},
          {"end_ms", ms(c.end_ns)},
@@ -146,8 +147,9 @@ void print_tables(const Answer& a, std::size_t top) {
     const CollectiveTiming& c = *exposed[i];
     worst.add({std::string(a.graph.name(c.start)),
                s.streams()[static_cast<std::size_t>(s.timing(c.start).stream)].name,
-               format_bytes(c.bytes), format_ms(ms(c.end_ns - c.start_ns)),
-               format_ms(ms(c.exposed_ns)), reason_text(a.graph, c)});
+               format_bytes(collective_bytes(a.graph, a.graph.node(c.start))),
+               format_ms(ms(c.end_ns - c.start_ns)), format_ms(ms(c.exposed_ns)),
+               reason_text(a.graph, c)});
   }
   fmt::print("\n{}", worst.text());
   if (exposed.size() > top)
