@@ -40,10 +40,10 @@ class Describer {
   InspectorContent describe() {
     content_.title = to_qstring(graph_.name(id_));
     content_.subtitle = node_.kind == NodeKind::call ? to_qstring(graph_.target(node_)) : kind();
+    collective();  // first: why it is exposed is what people ask of one
     tensors();
     memory();
     cost();
-    collective();
     place();
     neighbours();
     call();
@@ -203,6 +203,16 @@ class Describer {
         snapshot_.analysis.simulation.collectives()[static_cast<std::size_t>(index)];
     InspectorSection& s = section(words("Collective"));
     const Node& start = graph_.node(c.start);
+    const QString reason = QString::fromStdString(reason_text(graph_, c));
+    s.rows.push_back({.label = words("exposed"),
+                      .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
+                      .provenance = Provenance::estimated,
+                      .note = words("Time in which the compute stream waits for it.")});
+    if (!reason.isEmpty())
+      s.rows.push_back({.label = words("because"),
+                        .value = reason,
+                        .provenance = Provenance::computed,
+                        .note = words("From the simulated step.")});
     s.rows.push_back(
         {.label = words("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
     if (c.group) {
@@ -226,16 +236,6 @@ class Describer {
                                         time_text(c.end_ns - c.start_ns)),
                       .provenance = Provenance::estimated,
                       .note = words("Its input is ready at %1.").arg(time_text(c.ready_ns))});
-    const QString reason = QString::fromStdString(reason_text(graph_, c));
-    s.rows.push_back({.label = words("exposed"),
-                      .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
-                      .provenance = Provenance::estimated,
-                      .note = words("Time in which the compute stream waits for it.")});
-    if (!reason.isEmpty())
-      s.rows.push_back({.label = words("because"),
-                        .value = reason,
-                        .provenance = Provenance::computed,
-                        .note = words("From the simulated step.")});
     if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(words("wait"), {{c.wait}}));
   }

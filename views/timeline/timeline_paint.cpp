@@ -270,7 +270,7 @@ void TimelineView::paint_reserved(QPainter& painter, const MemoryTrack& track) c
   const QRect& area = layout_.memory;
   const int width = metrics.horizontalAdvance(label) + 8;
   const QRect box(area.right() - width,
-                  std::max(track.y_of(bytes) - 2 - metrics.height(), area.top()), width,
+                  std::max(track.y_of(bytes) - 2 - metrics.height(), area.top() + 5), width,
                   metrics.height());
   QColor behind = theme().surface;
   behind.setAlphaF(0.85F);
