@@ -9,7 +9,7 @@ cache_dir="${XDG_CACHE_HOME:-$HOME/.cache}/jointer"
 build_packages=(
   g++ cmake ninja-build ccache pkg-config git ca-certificates
   libexpected-dev libfmt-dev libsimdjson-dev nlohmann-json3-dev libcli11-dev libzstd-dev libssl-dev
-  qt6-base-dev libqt6svg6-dev fonts-dejavu-core
+  qt6-base-dev qt6-svg-dev fonts-dejavu-core
 )
 test_packages=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev

@@ -26,10 +26,12 @@ constexpr int kInput = 3;
 // What a layout and its repaints take to come to rest before a picture is taken.
 constexpr int kSettleMs = 300;
 
-// Qt's offscreen platform says of every window that it cannot tell a window manager about its size.
+// Without a display nobody needs to hear that there is no window manager to tell sizes to, nor a
+// session's folder.
 void pass_on_message(QtMsgType /*type*/, const QMessageLogContext& /*context*/,
                      const QString& message) {
-  if (!message.startsWith(QStringLiteral("This plugin does not support")))
+  if (!message.startsWith(QStringLiteral("This plugin does not support")) &&
+      !message.startsWith(QStringLiteral("QStandardPaths: XDG_RUNTIME_DIR")))
     fmt::print(stderr, "{}\n", message.toStdString());
 }
 
@@ -118,6 +120,7 @@ Result<void> find_display(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (const auto display = find_display(argc, argv); !display) return complain(display.error());
+  if (qgetenv("QT_QPA_PLATFORM") == "offscreen") qInstallMessageHandler(pass_on_message);
   QElapsedTimer since_start;
   since_start.start();
   QApplication application(argc, argv);
@@ -126,8 +129,6 @@ int main(int argc, char** argv) {
   QApplication::setApplicationDisplayName(QStringLiteral("Jointer"));
   QApplication::setApplicationVersion(QStringLiteral(JOINTER_VERSION));
 
-  if (QGuiApplication::platformName() == QStringLiteral("offscreen"))
-    qInstallMessageHandler(pass_on_message);
   const Result<Options> options = parse_options(QApplication::arguments());
   if (!options) return complain(options.error());
   const bool ends_by_itself = !options->picture.isEmpty() || options->exit_after_first_frame;
