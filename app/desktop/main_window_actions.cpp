@@ -40,6 +40,8 @@ constexpr std::array kFormats{
                  export_csv},
     ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Report (Markdown)..."), "markdown", ".md",
                  export_markdown},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "FX Text (print_readable)..."), "fx-text", ".txt",
+                 export_fx_text},
     ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Graphviz (DOT)..."), "dot", ".dot", export_dot},
 };
 

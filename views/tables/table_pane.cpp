@@ -4,6 +4,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QScopedValueRollback>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -101,7 +102,8 @@ void TablePane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (is_stale_) request_refresh();
   view_->setAccessibleName(accessibleName());
-  if (!is_fitted_) view_->fit_columns();
+  // Once the layout has given the pane its width.
+  if (!is_fitted_) QTimer::singleShot(0, view_, &TableView::fit_columns);
   is_fitted_ = true;
   follow_selection();
 }

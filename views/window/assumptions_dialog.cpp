@@ -11,6 +11,11 @@
 #include <QVBoxLayout>
 
 namespace jointer::views {
+namespace {
+
+constexpr int kRowHeight = 22;
+
+}  // namespace
 
 AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
     : QDialog(parent), document_(document) {
@@ -37,6 +42,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   table->setModel(proxy);
   table->setRootIsDecorated(false);
   table->setUniformRowHeights(true);
+  table->setStyleSheet(QStringLiteral("QTreeView::item { height: %1px; }").arg(kRowHeight));
   table->setSortingEnabled(true);
   table->sortByColumn(-1, Qt::AscendingOrder);
   table->setEditTriggers(QAbstractItemView::AllEditTriggers);

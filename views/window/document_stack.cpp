@@ -34,8 +34,13 @@ void DocumentStack::showEvent(QShowEvent* event) {
 // In a turn of the event loop of its own: a window with many panes stays quick.
 void DocumentStack::make_soon() {
   QTimer::singleShot(0, this, [this] {
-    if (isVisible()) make_widget();
+    if (isVisible() && is_seen_) make_widget();
   });
+}
+
+void DocumentStack::set_seen(bool seen) {
+  is_seen_ = seen;
+  if (seen) make_soon();
 }
 
 void DocumentStack::make_widget() {

@@ -20,6 +20,8 @@ class DocumentStack : public QStackedWidget {
 
   // Null: no document is in front.
   void show_document(Document* document);
+  // A tab of a dock that lies behind another one counts as visible for Qt, but nobody sees it.
+  void set_seen(bool seen);
   // The widget of the document in front, null if there is none yet.
   [[nodiscard]] QWidget* shown() const;
 
@@ -35,6 +37,7 @@ class DocumentStack : public QStackedWidget {
   QWidget* empty_ = nullptr;
   QHash<Document*, QWidget*> widgets_;
   Document* document_ = nullptr;
+  bool is_seen_ = true;
 };
 
 }  // namespace jointer::views
