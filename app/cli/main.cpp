@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -35,9 +36,7 @@ int open_in_desktop(const char* program, char** arguments) {
   return ExitCode::run_failed;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   // An interrupted program has nothing to clean up: files appear whole or not at all.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
@@ -67,13 +66,18 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "jointer: {}; `jointer --help` lists the commands\n", error.what());
     return ExitCode::wrong_usage;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "jointer: {}\n", error.what());
+    // Out of memory, most likely: nothing here may need more of it.
+    std::fprintf(stderr, "jointer: %s\n", error.what());
     return ExitCode::run_failed;
   }
-  // A full disk must not pass for a short answer.
-  if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
-    return jointer::cli::report(
-        {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});
-  return exit_code;
 }

@@ -32,6 +32,7 @@ Result<int> run(const CaptureCommand& options) {
   words.emplace_back("--");
   words.insert(words.end(), options.command.begin(), options.command.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());

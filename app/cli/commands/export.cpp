@@ -52,6 +52,7 @@ void add_export_command(CLI::App& program, int& exit_code) {
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   std::vector<std::string> names;
+  names.reserve(kFormats.size());
   for (const Format& format : kFormats) names.emplace_back(format.name);
   command->add_option("--format", options->format, "perfetto, fx-text, dot, csv or markdown")
       ->required()
