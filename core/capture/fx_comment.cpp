@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
 #include "core/capture/python_json.h"
@@ -33,19 +32,6 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (status != std::errc{} || end != word.data() + word.size()) return std::nullopt;
   return value;
-}
-
-MemoryPolicy policy_of(std::string_view tag) {
-  static constexpr std::array<std::pair<std::string_view, MemoryPolicy>, 5> kPolicies{{
-      {"MUST_SAVE", MemoryPolicy::must_save},
-      {"PREFER_SAVE", MemoryPolicy::prefer_save},
-      {"PREFER_RECOMPUTE", MemoryPolicy::prefer_recompute},
-      {"MUST_RECOMPUTE", MemoryPolicy::must_recompute},
-      {"MUST_CPU_OFFLOAD", MemoryPolicy::must_cpu_offload},
-  }};
-  for (const auto& [name, policy] : kPolicies)
-    if (name == tag) return policy;
-  return MemoryPolicy::none;
 }
 
 // The dictionary that starts here, brackets and quotes balanced.
@@ -93,11 +79,12 @@ bool take_part(std::string_view& text, Comment& comment) {
   }
   if (take(text, "ac_graph_id: ")) {
     comment.ac_graph_id = take_number(text);
-    if (take(text, " - ")) comment.policy = policy_of(take_word(text));
+    if (take(text, " - "))
+      comment.policy = parse_memory_policy(take_word(text)).value_or(MemoryPolicy::none);
     return true;
   }
   if (take(text, "recompute: ")) {
-    comment.policy = policy_of(take_word(text));
+    comment.policy = parse_memory_policy(take_word(text)).value_or(MemoryPolicy::none);
     return true;
   }
   if (take(text, "File: ")) {

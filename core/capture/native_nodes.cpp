@@ -20,12 +20,9 @@ NodeKind node_kind(std::string_view op) {
 }
 
 MemoryPolicy memory_policy(std::string_view name) {
-  if (name == "MUST_SAVE") return MemoryPolicy::must_save;
-  if (name == "PREFER_SAVE") return MemoryPolicy::prefer_save;
-  if (name == "PREFER_RECOMPUTE") return MemoryPolicy::prefer_recompute;
-  if (name == "MUST_RECOMPUTE") return MemoryPolicy::must_recompute;
-  if (name == "MUST_CPU_OFFLOAD") return MemoryPolicy::must_cpu_offload;
-  give_up("unknown recompute tag `{}`", name);
+  const auto policy = parse_memory_policy(name);
+  if (!policy) give_up("unknown recompute tag `{}`", name);
+  return *policy;
 }
 
 void check_depth(int depth) {

@@ -25,24 +25,6 @@ std::string_view op_name(NodeKind kind) {
   return "";
 }
 
-std::string_view policy_name(MemoryPolicy policy) {
-  switch (policy) {
-    case MemoryPolicy::must_save:
-      return "MUST_SAVE";
-    case MemoryPolicy::prefer_save:
-      return "PREFER_SAVE";
-    case MemoryPolicy::prefer_recompute:
-      return "PREFER_RECOMPUTE";
-    case MemoryPolicy::must_recompute:
-      return "MUST_RECOMPUTE";
-    case MemoryPolicy::must_cpu_offload:
-      return "MUST_CPU_OFFLOAD";
-    case MemoryPolicy::none:
-      break;
-  }
-  return "";
-}
-
 // Writes one part. Table indices are counted anew, in id order: entries of this part alone.
 class PartWriter {
  public:
@@ -225,7 +207,7 @@ void PartWriter::write_node(const Node& n) {
   flag_member("is_gradient_acc", n.has(Node::has_gradient_acc), n.has(Node::gradient_acc));
   if (n.has(Node::has_ac_graph_id)) integer_member("ac_graph_id", n.ac_graph_id);
   text_member("original_aten", n.original_aten);
-  if (n.policy != MemoryPolicy::none) member("recompute", policy_name(n.policy));
+  if (n.policy != MemoryPolicy::none) member("recompute", to_string(n.policy));
   if (n.custom) raw_member("custom", graph_.text(n.custom));
   if (n.desc) raw_member("desc", graph_.text(n.desc));
   if (n.extra) out_.raw_members(graph_.text(n.extra));

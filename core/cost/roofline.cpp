@@ -103,9 +103,7 @@ NodeCost RooflineEstimator::estimate(const Graph& graph, NodeId id) const {
   const Traffic traffic = node_traffic(graph, node);
   switch (traffic.kind) {
     case Traffic::Kind::none:
-      return cost;
-    case Traffic::Kind::host:
-      // A few bytes on the CPU: the call is what takes time.
+    case Traffic::Kind::host:  // a few bytes on the CPU: the call is what takes time
       return cost;
     case Traffic::Kind::transfer:
       cost.lane = NodeCost::Lane::compute;

@@ -189,20 +189,11 @@ class LiteralParser {
   }
 
   void read_attributes(Node& node, PythonText& line) {
-    static constexpr std::array<std::pair<std::string_view, MemoryPolicy>, 5> kPolicies{{
-        {"MUST_SAVE", MemoryPolicy::must_save},
-        {"PREFER_SAVE", MemoryPolicy::prefer_save},
-        {"PREFER_RECOMPUTE", MemoryPolicy::prefer_recompute},
-        {"MUST_RECOMPUTE", MemoryPolicy::must_recompute},
-        {"MUST_CPU_OFFLOAD", MemoryPolicy::must_cpu_offload},
-    }};
     if (!line.take('{')) return;
     while (!line.take('}')) {
       const std::string word{line.word()};
-      const auto policy = std::find_if(kPolicies.begin(), kPolicies.end(),
-                                       [&](const auto& p) { return p.first == word; });
-      if (policy != kPolicies.end()) {
-        node.policy = policy->second;
+      if (const auto policy = parse_memory_policy(word)) {
+        node.policy = *policy;
       } else if (word == "backward") {
         node.partitioner_tag = graph_.intern("is_backward");
       } else if (word == "recomputed") {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/base/id.h"
+#include "core/graph/memory_policy.h"
 #include "core/graph/value.h"
 
 namespace jointer {
@@ -10,16 +11,6 @@ namespace jointer {
 enum class NodeKind : std::uint8_t { placeholder, call, get_attr, output };
 
 enum class Phase : std::uint8_t { forward, backward };
-
-// The recompute tag that partitioners obey. Source: torch.utils.checkpoint.CheckpointPolicy.
-enum class MemoryPolicy : std::uint8_t {
-  none,
-  must_save,
-  prefer_save,
-  prefer_recompute,
-  must_recompute,
-  must_cpu_offload,
-};
 
 // What a placeholder is fed with, or what an output gives. From the capture's `desc`; derived from
 // names and gradients where there is none.

@@ -27,24 +27,6 @@ std::string identifier(std::string_view text, std::string_view otherwise) {
   return name;
 }
 
-std::string_view policy_name(MemoryPolicy policy) {
-  switch (policy) {
-    case MemoryPolicy::must_save:
-      return "MUST_SAVE";
-    case MemoryPolicy::prefer_save:
-      return "PREFER_SAVE";
-    case MemoryPolicy::prefer_recompute:
-      return "PREFER_RECOMPUTE";
-    case MemoryPolicy::must_recompute:
-      return "MUST_RECOMPUTE";
-    case MemoryPolicy::must_cpu_offload:
-      return "MUST_CPU_OFFLOAD";
-    case MemoryPolicy::none:
-      break;
-  }
-  return {};
-}
-
 // `File: m.py:12 in forward, code: x + y` of the innermost frame, as torch finds it.
 std::string stack_summary(std::string_view stack) {
   std::vector<std::string_view> lines;
@@ -157,7 +139,7 @@ class FxTextWriter {
       text = "# partitioner_tag: is_backward #";
     if (const std::string annotation = annotation_of(n); !annotation.empty())
       text += " Annotation: " + annotation;
-    const std::string_view policy = policy_name(n.policy);
+    const std::string_view policy = to_string(n.policy);
     if (n.has(Node::has_ac_graph_id))
       text +=
           fmt::format(" ac_graph_id: {}{}{}", n.ac_graph_id, policy.empty() ? "" : " - ", policy);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace jointer {
+
+// The recompute tag that partitioners obey. Source: torch.utils.checkpoint.CheckpointPolicy.
+enum class MemoryPolicy : std::uint8_t {
+  none,
+  must_save,
+  prefer_save,
+  prefer_recompute,
+  must_recompute,
+  must_cpu_offload,
+};
+
+// Upstream's name, "MUST_SAVE"; empty for none.
+std::string_view to_string(MemoryPolicy policy);
+// Nothing if there is no tag of that name.
+std::optional<MemoryPolicy> parse_memory_policy(std::string_view name);
+
+}  // namespace jointer
