@@ -67,6 +67,10 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "jointer: {}; `jointer --help` lists the commands\n", error.what());
     return ExitCode::wrong_usage;
   }
+  // A full disk must not pass for a short answer.
+  if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
+    return jointer::cli::report(
+        {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});
   return exit_code;
 }
 

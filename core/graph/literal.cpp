@@ -151,6 +151,7 @@ class LiteralParser {
 
   Value make_value(const Node& node, const std::vector<TensorText>& types, bool is_tuple) {
     std::vector<Value> values;
+    values.reserve(types.size());
     for (const TensorText& type : types)
       values.push_back(Value::of_tensor(make_tensor(node, type, values.size())));
     if (is_tuple) return graph_.make_children(Value::Kind::list, values);

@@ -118,7 +118,8 @@ ModuleId ModuleTree::intern_stack(const Graph& graph, const ModuleStack& stack) 
     const std::string segment =
         parameter.empty() ? std::string(type) : fmt::format("{} ({})", parameter, type);
     const std::string& parent_path = modules_[at.index()].path;
-    at = child(at, segment, parent_path.empty() ? segment : parent_path + "." + segment, type);
+    at = child(at, segment,
+               parent_path.empty() ? segment : fmt::format("{}.{}", parent_path, segment), type);
   }
   return at;
 }

@@ -145,7 +145,8 @@ ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType dev
   const std::size_t steps = timeline.steps().size();
   std::vector<std::vector<std::size_t>> allocated(steps + 1), freed(steps);
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
-    allocated[static_cast<std::size_t>(lifetimes[i].first + 1)].push_back(i);
+    // What lives from the start has -1.
+    allocated[static_cast<std::size_t>(std::int64_t{lifetimes[i].first} + 1)].push_back(i);
     if (const auto last = static_cast<std::size_t>(lifetimes[i].last); last < steps)
       freed[last].push_back(i);
   }
