@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <array>
+#include <cmath>
 
 namespace jointer::views {
 namespace {
@@ -13,7 +14,7 @@ const QColor kOrange(0xE6, 0x9F, 0x00), kSky(0x56, 0xB4, 0xE9), kGreen(0x00, 0x9
 
 QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
   const auto mix = [&](int x, int y) {
-    return static_cast<int>(x * (1 - share_of_b) + y * share_of_b + 0.5);
+    return static_cast<int>(std::lround(x * (1 - share_of_b) + y * share_of_b));
   };
   return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
 }

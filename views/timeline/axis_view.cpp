@@ -103,8 +103,10 @@ std::vector<double> byte_ticks(std::int64_t top, double pixels, double least_pix
   std::vector<double> ticks;
   if (top <= 0 || pixels <= 0) return ticks;
   const auto whole = static_cast<double>(top);
-  double step = std::exp2(std::ceil(std::log2(std::max(whole * least_pixels / pixels, 1.0))));
-  for (double at = step; at <= whole; at += step) ticks.push_back(at);
+  const double step = std::exp2(std::ceil(std::log2(std::max(whole * least_pixels / pixels, 1.0))));
+  const auto count = static_cast<std::size_t>(whole / step);
+  ticks.reserve(count);
+  for (std::size_t i = 1; i <= count; ++i) ticks.push_back(static_cast<double>(i) * step);
   return ticks;
 }
 

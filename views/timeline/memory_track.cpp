@@ -20,7 +20,7 @@ constexpr double kLeastTickPixels = 34;
 int MemoryTrack::y_of(std::int64_t bytes) const {
   const double share =
       static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(top_bytes_, 1));
-  return area_.bottom() + 1 - static_cast<int>(share * area_.height() + 0.5);
+  return area_.bottom() + 1 - static_cast<int>(std::lround(share * area_.height()));
 }
 
 std::int64_t MemoryTrack::bytes_at(int y) const {
@@ -65,7 +65,7 @@ struct Ink {
 
 QRgb blended(const QColor& below, const QColor& above, double share) {
   const auto mix = [&](int a, int b) {
-    return static_cast<int>(a * (1 - share) + b * share + 0.5);
+    return static_cast<int>(std::lround(a * (1 - share) + b * share));
   };
   return qRgb(mix(below.red(), above.red()), mix(below.green(), above.green()),
               mix(below.blue(), above.blue()));
@@ -116,7 +116,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
       const std::int64_t bytes = data_.bytes(category, run.point);
       if (bytes == 0) continue;
       sum += bytes;
-      const int top = image.height() - static_cast<int>(static_cast<double>(sum) * scale + 0.5);
+      const int top =
+          image.height() - static_cast<int>(std::lround(static_cast<double>(sum) * scale));
       const int below = bands.size() > first ? bands.back().top : image.height();
       if (top < below) bands.push_back({top, &inks[static_cast<std::size_t>(category)]});
     }

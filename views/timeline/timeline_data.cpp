@@ -99,7 +99,7 @@ std::size_t RangeMaximum::find(std::size_t first, std::size_t last) const {
   const std::size_t first_block = (first + kBlock - 1) / kBlock, last_block = last / kBlock;
   if (first_block >= last_block) return scan(first, last);
   const std::size_t width = last_block - first_block;
-  const auto level = static_cast<std::size_t>(std::bit_width(width) - 1);
+  const auto level = static_cast<std::size_t>(std::bit_width(width | 1U) - 1);
   std::size_t best = levels_[level][first_block];
   best = better(best, levels_[level][last_block - (std::size_t{1} << level)]);
   // The ends that are no whole block; the left one wins ties.
