@@ -58,10 +58,11 @@ void select_when_shown(MainWindow& window, const QString& name) {
 // The program ends once every document is read (or one could not be), with a picture where one is
 // wanted.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
-  QObject::connect(&window, &MainWindow::open_failed, &window,
-                   [](views::DocumentTab* /*tab*/, const Error& error) {
-                     QCoreApplication::exit(complain(error));
-                   });
+  const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
+    QCoreApplication::exit(complain(error));
+  };
+  QObject::connect(&window, &MainWindow::open_failed, &window, give_up);
+  QObject::connect(&window, &MainWindow::choosing, &window, give_up);  // there is nobody to ask
   if (options.exit_after_first_frame) {
     QObject::connect(&window, &MainWindow::opened, &window,
                      [&since_start](views::DocumentTab* tab) {

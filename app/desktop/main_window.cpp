@@ -137,6 +137,11 @@ void MainWindow::make_top() {
 void MainWindow::open(const OpenRequest& request) {
   auto* tab = new DocumentTab(request, analysis_, center_);
   connect(tab, &DocumentTab::ready, this, [this, tab] { tab_ready(tab); });
+  connect(tab, &DocumentTab::several, this,
+          [this, tab](const std::vector<GraphEntry>& entries, const Error& error) {
+            choose_graph(tab, entries);
+            emit choosing(tab, error);
+          });
   connect(tab, &DocumentTab::failed, this,
           [this, tab](const Error& error) { tab_failed(tab, error); });
   connect(tab, &DocumentTab::cancelled, this, [this, tab] { close_tab(index_of(tab)); });
@@ -237,22 +242,13 @@ void MainWindow::tab_ready(DocumentTab* tab) {
 }
 
 void MainWindow::tab_failed(DocumentTab* tab, const Error& error) {
-  // Several graphs are no failure while there is a person to ask.
-  if (error.kind == Error::Kind::usage && !tab->request().index && tab->document() == nullptr &&
-      tab->request().backward.empty())
-    return choose_graph(tab, error);
   if (tab->document() != nullptr)
     say(tr("Reloading failed: %1").arg(QString::fromStdString(error.message)));
   emit open_failed(tab, error);
 }
 
-void MainWindow::choose_graph(DocumentTab* tab, const Error& error) {
-  const auto entries = list_graphs(tab->request().path);
-  if (!entries || entries->size() < 2) {
-    emit open_failed(tab, error);
-    return;
-  }
-  auto* chooser = new GraphChooser(tab->title(), *entries, this);
+void MainWindow::choose_graph(DocumentTab* tab, const std::vector<GraphEntry>& entries) {
+  auto* chooser = new GraphChooser(tab->title(), entries, this);
   chooser->setAttribute(Qt::WA_DeleteOnClose);
   connect(chooser, &QDialog::accepted, this, [this, chooser, request = tab->request()] {
     for (const std::size_t index : chooser->chosen()) {

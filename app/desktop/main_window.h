@@ -45,6 +45,8 @@ class MainWindow : public QMainWindow {
   // A document was read, or could not be.
   void opened(jointer::views::DocumentTab* tab);
   void open_failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
+  // The person is asked which of several graphs to open.
+  void choosing(jointer::views::DocumentTab* tab, const jointer::Error& error);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -94,7 +96,7 @@ class MainWindow : public QMainWindow {
   void close_tab(int index);
   void tab_ready(views::DocumentTab* tab);
   void tab_failed(views::DocumentTab* tab, const Error& error);
-  void choose_graph(views::DocumentTab* tab, const Error& error);
+  void choose_graph(views::DocumentTab* tab, const std::vector<GraphEntry>& entries);
   void refresh_tab_texts(views::DocumentTab* tab);
   void refresh_status();
   void say(const QString& message);

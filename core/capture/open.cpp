@@ -153,16 +153,19 @@ Result<std::vector<std::string>> files_of(const std::string& path) {
   return files;
 }
 
-// A graph and where it is.
-struct Located {
-  GraphEntry entry;
-  std::string path;
-  std::size_t index;  // within its file
+// The graphs of a file or folder, and where each is.
+struct Listing {
+  struct Place {
+    std::string path;
+    std::size_t index;  // within its file
+  };
+  std::vector<GraphEntry> entries;
+  std::vector<Place> places;  // one an entry
 };
 
-Result<std::vector<Located>> locate(const std::string& path) {
+Result<Listing> locate(const std::string& path) {
   JOINTER_TRY(const std::vector<std::string> files, files_of(path));
-  std::vector<Located> located;
+  Listing listing;
   for (const std::string& file_path : files) {
     // In a folder, files that are no captures are passed over; a named file must be one.
     auto file = load(file_path);
@@ -172,24 +175,29 @@ Result<std::vector<Located>> locate(const std::string& path) {
       if (files.size() == 1) return tl::unexpected(entries.error());
       continue;
     }
-    for (std::size_t i = 0; i < entries->size(); ++i)
-      located.push_back({.entry = std::move((*entries)[i]), .path = file_path, .index = i});
+    for (std::size_t i = 0; i < entries->size(); ++i) {
+      listing.entries.push_back(std::move((*entries)[i]));
+      listing.places.push_back({.path = file_path, .index = i});
+    }
   }
-  if (located.empty()) return input_error("{}: there is no graph in it", path);
-  return located;
+  if (listing.entries.empty()) return input_error("{}: there is no graph in it", path);
+  return listing;
 }
 
 // Which of several graphs is asked for.
-Result<std::size_t> chosen(const OpenRequest& request, std::size_t count) {
+Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntry> entries) {
   const std::string name = display_name(request.path);
-  if (!request.index && count > 1)
+  if (entries.empty()) return input_error("{}: there is no graph in it", name);
+  std::optional<std::size_t> index = request.index;
+  if (!index && entries.size() == 1) index = 0;
+  if (!index && request.choose) index = request.choose(entries);
+  if (!index)
     return fail(Error::Kind::usage, "{} holds {} graphs; choose one with --graph N, 0 to {}", name,
-                count, count - 1);
-  const std::size_t index = request.index.value_or(0);
-  if (index >= count)
-    return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", name, index,
-                count - 1);
-  return index;
+                entries.size(), entries.size() - 1);
+  if (*index >= entries.size())
+    return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", name, *index,
+                entries.size() - 1);
+  return *index;
 }
 
 Result<Graph> open_one(const OpenRequest& request) {
@@ -198,14 +206,15 @@ Result<Graph> open_one(const OpenRequest& request) {
     JOINTER_TRY(const CaptureFile file, load(request.path));
     JOINTER_TRY(const CaptureReader* reader, reader_for(file));
     JOINTER_TRY(const auto entries, reader->list(file));
-    JOINTER_TRY(const std::size_t index, chosen(request, entries.size()));
+    JOINTER_TRY(const std::size_t index, chosen(request, entries));
     return reader->read(file, index, request.progress);
   }
-  JOINTER_TRY(const std::vector<Located> located, locate(request.path));
-  JOINTER_TRY(const std::size_t index, chosen(request, located.size()));
-  JOINTER_TRY(const CaptureFile file, load(located[index].path));
+  JOINTER_TRY(const Listing listing, locate(request.path));
+  JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
+  const Listing::Place& place = listing.places[index];
+  JOINTER_TRY(const CaptureFile file, load(place.path));
   JOINTER_TRY(const CaptureReader* reader, reader_for(file));
-  return reader->read(file, located[index].index, request.progress);
+  return reader->read(file, place.index, request.progress);
 }
 
 // What two names have in common.
@@ -241,13 +250,11 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   const std::string made = fmt::format("aot_{}_graph", to_string(kind));
   keep([&](const GraphEntry& e) { return e.name.ends_with(made); });
   if (fitting.size() == 1) return fitting.front();
-  std::string text;
-  for (const GraphEntry& entry : entries) text += "\n  " + describe(entry);
   return fail(
       Error::Kind::usage,
-      "{} holds {} graphs, {} of them fit as the {} half; choose the forward with --graph N, "
-      "or write one graph a file:{}",
-      file.name, entries.size(), fitting.size(), to_string(kind), text);
+      "{} holds {} graphs, {} of them fit as the {} half; choose the forward with --graph N "
+      "(`jointer info` lists them), or write one graph a file",
+      file.name, entries.size(), fitting.size(), to_string(kind));
 }
 
 Result<Graph> open_pair(const OpenRequest& request) {
@@ -262,10 +269,7 @@ Result<Graph> open_pair(const OpenRequest& request) {
     JOINTER_TRY(const auto entries, reader->list(file));
     std::size_t index = 0;
     if (!forward && request.index) {
-      index = *request.index;
-      if (index >= entries.size())
-        return fail(Error::Kind::usage, "{} holds {} graphs, there is no graph {}", file.name,
-                    entries.size(), index);
+      JOINTER_TRY(index, chosen(request, entries));
     } else {
       JOINTER_TRY(index, choose_half(file, entries, kind, forward ? &*forward : nullptr));
     }
@@ -295,11 +299,8 @@ std::string describe(const GraphEntry& entry) {
 }
 
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
-  JOINTER_TRY(std::vector<Located> located, locate(path));
-  std::vector<GraphEntry> entries;
-  entries.reserve(located.size());
-  for (Located& l : located) entries.push_back(std::move(l.entry));
-  return entries;
+  JOINTER_TRY(Listing listing, locate(path));
+  return std::move(listing.entries);
 }
 
 Result<Graph> open_graph(const OpenRequest& request) {

@@ -2,6 +2,7 @@
 
 // Opening whatever a person has: the readers, and which one a file is for.
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,11 +62,14 @@ struct OpenRequest {
   // of the same compilation is taken.
   std::string backward;
   std::optional<std::size_t> index;  // which graph of several
+  // Asked, on the thread that opens, which of several graphs is meant where no index says it. No
+  // answer leaves it at an error.
+  std::function<std::optional<std::size_t>(std::span<const GraphEntry> entries)> choose;
   Assumptions assumptions;
   Progress progress;
 };
 
-// Error (usage): several graphs and no index, or one that is not there. Error (input): as above.
+// Error (usage): several graphs and none chosen, or one that is not there. Error (input): as above.
 Result<Graph> open_graph(const OpenRequest& request);
 
 }  // namespace jointer

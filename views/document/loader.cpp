@@ -29,6 +29,10 @@ void Loader::start() {
     shared->fraction = fraction;
     return !shared->cancel;
   };
+  request.choose = [shared = shared_](std::span<const GraphEntry> entries) {
+    shared->choices.assign(entries.begin(), entries.end());
+    return std::optional<std::size_t>();
+  };
   const auto work = [request = std::move(request), options = options_,
                      shared = shared_]() -> Result<SnapshotPtr> {
     JOINTER_TRY(Graph graph, open_graph(request));
@@ -64,6 +68,8 @@ void Loader::finish() {
     emit loaded(*result);
   else if (result.error().kind == Error::Kind::cancelled)
     emit cancelled();
+  else if (!shared_->choices.empty())
+    emit several(shared_->choices, result.error());
   else
     emit failed(result.error());
 }

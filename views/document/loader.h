@@ -7,6 +7,7 @@
 #include <QTimer>
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "core/capture/open.h"
 #include "views/document/snapshot.h"
@@ -33,6 +34,9 @@ class Loader : public QObject {
   // `fraction` from 0 to 1; `left_ms` is a guess, below 0 while there is none.
   void progressed(double fraction, const QString& what, qint64 left_ms);
   void loaded(const jointer::views::SnapshotPtr& snapshot);
+  // The file holds several graphs and the request names none: which ones, and the error that says
+  // so.
+  void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
 
@@ -41,6 +45,7 @@ class Loader : public QObject {
   struct Shared {
     std::atomic<double> fraction = 0;
     std::atomic<bool> analyzing = false, cancel = false;
+    std::vector<GraphEntry> choices;  // read only when the work is done
   };
 
   void report();

@@ -22,6 +22,7 @@ void DocumentTab::load() {
   delete loader_;
   loader_ = new Loader(request_, document_ ? document_->analysis().options : options_, this);
   connect(loader_, &Loader::loaded, this, &DocumentTab::show_graph);
+  connect(loader_, &Loader::several, this, &DocumentTab::several);
   connect(loader_, &Loader::failed, this, &DocumentTab::show_error);
   connect(loader_, &Loader::cancelled, this, &DocumentTab::cancelled);
   if (!document_) {

@@ -39,6 +39,7 @@ class DocumentTab : public QWidget {
  signals:
   // There is a document, or another one than before; the old one is deleted right afterwards.
   void ready();
+  void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
   // The person asks for these.

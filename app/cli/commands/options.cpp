@@ -62,7 +62,7 @@ void GraphOptions::add_to(CLI::App& command) {
 namespace {
 
 // Asks a person which of several graphs.
-std::optional<std::size_t> ask(const std::vector<GraphEntry>& entries) {
+std::optional<std::size_t> ask(std::span<const GraphEntry> entries) {
   for (std::size_t i = 0; i < entries.size(); ++i)
     fmt::print(stderr, "{:>4}  {}\n", i, describe(entries[i]));
   fmt::print(stderr, "Which graph? ");
@@ -71,7 +71,7 @@ std::optional<std::size_t> ask(const std::vector<GraphEntry>& entries) {
   return choice;
 }
 
-void print_choices(const std::vector<GraphEntry>& entries, bool json) {
+void print_choices(std::span<const GraphEntry> entries, bool json) {
   Json graphs = Json::array();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const GraphEntry& entry = entries[i];
@@ -96,16 +96,12 @@ Result<Graph> GraphOptions::open(Listing listing) const {
     for (const auto& [name, value] : part.named)
       request.assumptions.named.insert_or_assign(name, value);
   }
-  auto opened = open_graph(request);
-  if (opened || opened.error().kind != Error::Kind::usage || graph || file == "-") return opened;
-  const auto entries = list_graphs(file);
-  if (!entries || entries->size() < 2) return opened;
-  if (::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0) {
-    request.index = ask(*entries);
-    return request.index ? open_graph(request) : std::move(opened);
-  }
-  if (listing != Listing::none) print_choices(*entries, listing == Listing::json);
-  return opened;
+  request.choose = [listing](std::span<const GraphEntry> entries) -> std::optional<std::size_t> {
+    if (::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0) return ask(entries);
+    if (listing != Listing::none) print_choices(entries, listing == Listing::json);
+    return std::nullopt;
+  };
+  return open_graph(request);
 }
 
 void EstimatorOptions::add_to(CLI::App& command) {
