@@ -11,8 +11,8 @@
 #include <QVBoxLayout>
 #include <array>
 
-#include "core/base/units.h"
 #include "views/document/node_text.h"
+#include "views/document/number_text.h"
 #include "views/find/find_bar.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/tables/alive_pane.h"
@@ -369,14 +369,9 @@ void MainWindow::refresh_status() {
     bytes += document->graph().output_bytes(document->graph().node(node));
     ns += document->analysis().costs[node.index()].ns;
   }
-  const QString what =
-      nodes.size() == 1
-          ? to_qstring(document->graph().name(nodes.front()))
-          : tr("%1 nodes")
-                .arg(QString::fromStdString(format_count(static_cast<std::int64_t>(nodes.size()))));
-  selection_->setText(tr("%1: %2 of outputs, %3")
-                          .arg(what, QString::fromStdString(format_bytes(bytes)),
-                               QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6))));
+  const QString what = nodes.size() == 1 ? to_qstring(document->graph().name(nodes.front()))
+                                         : tr("%1 nodes").arg(count_text(nodes.size()));
+  selection_->setText(tr("%1: %2 of outputs, %3").arg(what, bytes_text(bytes), time_text(ns)));
 }
 
 void MainWindow::say(const QString& message) {

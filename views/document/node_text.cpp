@@ -1,18 +1,13 @@
 #include "views/document/node_text.h"
+#include "views/document/number_text.h"
 
 #include <QCoreApplication>
-
-#include "core/base/units.h"
 
 namespace jointer::views {
 namespace {
 
 QString words(const char* text) {
   return QCoreApplication::translate("Node", text);
-}
-
-QString ms_text(std::int64_t ns) {
-  return QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6));
 }
 
 }  // namespace
@@ -31,9 +26,7 @@ QString tensor_text(const Graph& graph, const Tensor& tensor) {
 QString value_text(const Graph& graph, const Node& node) {
   if (const Tensor* t = graph.single_tensor(node)) return tensor_text(graph, *t);
   if (node.tensor_count > 0)
-    return words("%1 tensors, %2")
-        .arg(node.tensor_count)
-        .arg(QString::fromStdString(format_bytes(graph.output_bytes(node))));
+    return words("%1 tensors, %2").arg(node.tensor_count).arg(bytes_text(graph.output_bytes(node)));
   if (node.value.kind == Value::Kind::symbol)
     return words("%1 = %2")
         .arg(to_qstring(graph.expression_text(node.value.expression())))
@@ -97,12 +90,11 @@ QString lifetime_text(const Snapshot& snapshot, NodeId node) {
     const auto index = memory.lifetime_of(snapshot.graph.real_storage(t.storage));
     if (!index) continue;
     const Lifetime& l = memory.lifetimes()[*index];
-    const auto count = [](std::int64_t n) { return QString::fromStdString(format_count(n)); };
     const auto steps = static_cast<std::int32_t>(memory.steps().size());
     if (l.first < 0 && l.last >= steps) return words("lives throughout");
-    if (l.first < 0) return words("lives from the start to step %1").arg(count(l.last));
-    if (l.last >= steps) return words("lives from step %1 to the end").arg(count(l.first));
-    return words("lives %1 .. %2").arg(count(l.first), count(l.last));
+    if (l.first < 0) return words("lives from the start to step %1").arg(count_text(l.last));
+    if (l.last >= steps) return words("lives from step %1 to the end").arg(count_text(l.first));
+    return words("lives %1 .. %2").arg(count_text(l.first), count_text(l.last));
   }
   return {};
 }
@@ -115,13 +107,11 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
   lines << to_qstring(graph.name(id)) << to_qstring(graph.target(n));
   if (const QString value = value_text(graph, n); !value.isEmpty()) {
     const std::int64_t bytes = graph.output_bytes(n);
-    lines << (bytes > 0 && n.tensor_count == 1
-                  ? value + "   " + QString::fromStdString(format_bytes(bytes))
-                  : value);
+    lines << (bytes > 0 && n.tensor_count == 1 ? value + "   " + bytes_text(bytes) : value);
   }
   if (timing.end > timing.start)
     lines << words("%1 at %2, estimated (%3)")
-                 .arg(ms_text(timing.end - timing.start), ms_text(timing.start),
+                 .arg(time_text(timing.end - timing.start), time_text(timing.start),
                       to_qstring(to_string(snapshot.analysis.costs[id.index()].limit)));
   const Module& module = snapshot.analysis.modules.module(snapshot.analysis.modules.of(id));
   if (!module.path.empty()) lines << QString::fromStdString(module.path);
@@ -131,7 +121,7 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
         snapshot.analysis.simulation.collectives()[static_cast<std::size_t>(collective)];
     lines << (c.exposed_ns > 1
                   ? words("exposed %1: %2")
-                        .arg(ms_text(c.exposed_ns), QString::fromStdString(reason_text(graph, c)))
+                        .arg(time_text(c.exposed_ns), QString::fromStdString(reason_text(graph, c)))
                   : words("hidden"));
   }
   return lines;

@@ -5,7 +5,7 @@
 #include <QScopedValueRollback>
 #include <algorithm>
 
-#include "core/base/units.h"
+#include "views/document/number_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -23,10 +23,6 @@ QString help_html() {
                 "</tr>")
                 .arg(query.toHtmlEscaped(), meaning.toHtmlEscaped());
   return html + QStringLiteral("</table>");
-}
-
-QString count_text(std::size_t count) {
-  return QString::fromStdString(format_count(static_cast<std::int64_t>(count)));
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <concepts>
 
-#include "core/base/units.h"
+#include "views/document/number_text.h"
 #include "views/inspector/inspector_content.h"
 
 namespace jointer::views {
@@ -19,24 +18,8 @@ inline QString words(const char* text) {
   return QCoreApplication::translate("Inspector", text);
 }
 
-inline QString bytes_text(std::int64_t bytes) {
-  return QString::fromStdString(format_bytes(bytes));
-}
-
 inline QString exact_bytes(std::int64_t bytes) {
-  return words("%1 bytes").arg(QString::fromStdString(format_count(bytes)));
-}
-
-inline QString time_text(std::int64_t ns) {
-  return QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6));
-}
-
-inline QString flops_text(std::int64_t flops) {
-  return QString::fromStdString(format_flops(static_cast<double>(flops)));
-}
-
-QString count_text(std::integral auto count) {
-  return QString::fromStdString(format_count(static_cast<std::int64_t>(count)));
+  return words("%1 bytes").arg(count_text(bytes));
 }
 
 // A row of links: the first ones of `nodes`, and all of them behind one more.

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/base/units.h"
 #include "views/document/node_text.h"
+#include "views/document/number_text.h"
 
 namespace jointer::views {
 namespace {
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
-}
-
-QString count_text(std::size_t count) {
-  return QString::fromStdString(format_count(static_cast<std::int64_t>(count)));
 }
 
 }  // namespace
@@ -158,7 +154,7 @@ QString AliveModel::sentence() const {
   if (memory.profile()[moment_] == memory.peak_bytes()) where = tr("at the peak, %1").arg(where);
   where[0] = where[0].toUpper();
   return tr("%1: %2 in %3")
-      .arg(where, QString::fromStdString(format_bytes(alive_bytes())),
+      .arg(where, bytes_text(alive_bytes()),
            alive_count_ == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(alive_count_)));
 }
 

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "core/base/units.h"
+#include "views/document/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -17,10 +18,6 @@ double milliseconds(std::int64_t ns) {
 
 double fraction(const Column& column, std::int64_t part) {
   return column.whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(column.whole);
-}
-
-QString count_text(std::int64_t count) {
-  return QString::fromStdString(format_count(count));
 }
 
 QString exact_in(Unit unit, std::int64_t number) {
@@ -58,12 +55,11 @@ QString number_text(const Column& column, std::optional<std::int64_t> number) {
     case Unit::step:
       return count_text(*number);
     case Unit::bytes:
-      return QString::fromStdString(format_bytes(*number));
+      return bytes_text(*number);
     case Unit::time:
-      return QString::fromStdString(format_ms(milliseconds(*number)));
+      return time_text(*number);
     case Unit::flops:
-      return *number == 0 ? QStringLiteral("0")
-                          : QString::fromStdString(format_flops(static_cast<double>(*number)));
+      return *number == 0 ? QStringLiteral("0") : flops_text(*number);
     case Unit::share:
       return QString::fromStdString(format_percent(fraction(column, *number)));
   }

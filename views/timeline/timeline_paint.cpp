@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/units.h"
 #include "views/document/node_text.h"
+#include "views/document/number_text.h"
 #include "views/timeline/hover_card.h"
 #include "views/timeline/memory_track.h"
 #include "views/timeline/timeline_view.h"
@@ -20,16 +20,6 @@ constexpr int kLegendRow = 20, kLegendSwatch = 10, kLegendGap = 14;
 constexpr double kLeastMajorPixels = 90;
 constexpr std::size_t kMostFlows = 24;  // drawn at once without asking for one
 constexpr double kFlowLeastPixels = 6;
-
-QString bytes_text(std::int64_t bytes) {
-  return QString::fromStdString(format_bytes(bytes));
-}
-QString ms_text(std::int64_t ns) {
-  return QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6));
-}
-QString count_text(std::size_t n) {
-  return QString::fromStdString(format_count(static_cast<std::int64_t>(n)));
-}
 
 QFont small_font(const QFont& font) {
   QFont small = font;
@@ -143,7 +133,7 @@ void TimelineView::paint_legend(QPainter& painter) const {
 QString TimelineView::position_text(double position) const {
   if (kind_ == AxisKind::program_order)
     return count_text(static_cast<std::size_t>(std::max(position, 0.0)));
-  return ms_text(static_cast<std::int64_t>(position));
+  return time_text(static_cast<std::int64_t>(position));
 }
 
 void TimelineView::paint_ruler(QPainter& painter) const {
@@ -309,13 +299,13 @@ void TimelineView::paint_lane_label(QPainter& painter, std::size_t lane) const {
   QString detail;
   bool warns = false;
   if (lane == 1) {
-    detail = tr("%1 busy").arg(ms_text(s.compute_ns()));
+    detail = tr("%1 busy").arg(time_text(s.compute_ns()));
   } else if (lane > 1) {
     std::int64_t exposed = 0;
     for (const CollectiveTiming& c : s.collectives())
       if (s.timing(c.start).stream == static_cast<std::int32_t>(lane) - 1) exposed += c.exposed_ns;
     warns = exposed > 0;
-    detail = warns ? tr("%1 exposed").arg(ms_text(exposed)) : tr("hidden");
+    detail = warns ? tr("%1 exposed").arg(time_text(exposed)) : tr("hidden");
   }
   painter.setPen(theme().text);
   if (detail.isEmpty() || area.height() < 2 * metrics.height()) {
@@ -485,11 +475,10 @@ QStringList TimelineView::stretch_lines(Selection::Stretch stretch) const {
   const auto& time = s.estimated_time;
   const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
                                 time.position(1 + 2 * stretch.first);
-  return {tr("%1 steps, %2").arg(count_text(last - stretch.first), ms_text(duration)),
-          tr("compute %1").arg(ms_text(compute)),
-          tr("communication %1, exposed %2").arg(ms_text(communication), ms_text(exposed)),
-          QString::fromStdString(format_flops(static_cast<double>(flops))),
-          tr("most memory %1").arg(bytes_text(peak))};
+  return {tr("%1 steps, %2").arg(count_text(last - stretch.first), time_text(duration)),
+          tr("compute %1").arg(time_text(compute)),
+          tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
+          flops_text(flops), tr("most memory %1").arg(bytes_text(peak))};
 }
 
 void TimelineView::paint_stretch(QPainter& painter) const {
@@ -569,7 +558,7 @@ QStringList TimelineView::hit_lines(const Hit& h) const {
       const auto times = lane.times(h.run->first, h.run->last);
       for (std::size_t c = 0; c < kItemColors; ++c)
         if (times[c] > 0)
-          lines << QStringLiteral("%1  %2").arg(ms_text(times[c]),
+          lines << QStringLiteral("%1  %2").arg(time_text(times[c]),
                                                 item_label(static_cast<ItemColor>(c)));
     }
     const auto first = s.graph.name(items[h.run->first].node);

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/units.h"
 #include "views/document/node_text.h"
+#include "views/document/number_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -24,7 +24,7 @@ qsizetype count(const Graph& graph, Fact::Kind kind) {
                        [kind](const Fact& fact) { return fact.kind == kind; });
 }
 
-QString count_text(qsizetype n, const char* one, const char* many) {
+QString plural_text(qsizetype n, const char* one, const char* many) {
   return QStringLiteral("%1 %2").arg(n).arg(
       QCoreApplication::translate("Facts", n == 1 ? one : many));
 }
@@ -48,15 +48,13 @@ bool has_warning(const Graph& graph) {
 }
 
 QString graph_summary(const Graph& graph) {
-  QStringList parts{QStringLiteral("%1 nodes")
-                        .arg(QString::fromStdString(
-                            format_count(static_cast<std::int64_t>(graph.node_count()))))};
+  QStringList parts{QStringLiteral("%1 nodes").arg(count_text(graph.node_count()))};
   if (const auto n = count(graph, Fact::Kind::derived); n > 0)
-    parts << count_text(n, "derived fact", "derived facts");
+    parts << plural_text(n, "derived fact", "derived facts");
   if (const auto n = count(graph, Fact::Kind::assumed); n > 0)
-    parts << count_text(n, "assumption", "assumptions");
+    parts << plural_text(n, "assumption", "assumptions");
   if (const auto n = count(graph, Fact::Kind::warning); n > 0)
-    parts << count_text(n, "warning", "warnings");
+    parts << plural_text(n, "warning", "warnings");
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 

@@ -7,19 +7,13 @@
 
 #include "core/base/units.h"
 #include "core/cost/device.h"
+#include "views/document/number_text.h"
 #include "views/window/assumptions_dialog.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kMetricSpacing = 26;
-
-QString ms_text(std::int64_t ns) {
-  return QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6));
-}
-QString bytes_text(std::int64_t bytes) {
-  return QString::fromStdString(format_bytes(bytes));
-}
 
 }  // namespace
 
@@ -122,10 +116,10 @@ void Scoreboard::refresh() {
   peak_.value->setText(bytes_text(a.memory.peak_bytes()));
   reserved_.box->setVisible(document_.graph().main_device() == DeviceType::cuda);
   reserved_.value->setText(bytes_text(a.reserved.peak_bytes));
-  step_.value->setText(ms_text(s.step_ns()));
-  compute_.value->setText(ms_text(s.compute_ns()));
+  step_.value->setText(time_text(s.step_ns()));
+  compute_.value->setText(time_text(s.compute_ns()));
   exposed_.value->setText(tr("%1 (hidden %2/%3)")
-                              .arg(ms_text(s.exposed_ns()))
+                              .arg(time_text(s.exposed_ns()))
                               .arg(s.hidden_count())
                               .arg(s.collectives().size()));
   exposed_.box->setVisible(!s.collectives().empty());
