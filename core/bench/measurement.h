@@ -1,0 +1,41 @@
+#pragma once
+
+// What was measured of a graph, by node: laid over the estimated timeline, and put into the cost
+// database. Comes from a run (RankMeasured), a profiler's trace, or a CUDA memory snapshot.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/bench/event.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+struct MeasuredNode {
+  NodeId node;
+  std::int64_t start_ns = 0, end_ns = 0;  // in the step
+  std::int64_t own_ns = 0;                // by itself
+};
+
+struct MeasuredBytes {
+  std::int64_t ns = 0, bytes = 0;
+};
+
+struct Measurement {
+  std::string label;   // "rank 0, interpret", "trace.json"
+  std::string device;  // "NVIDIA H200"
+  std::string device_type = "cpu";
+  bool alone = false;               // collectives were local copies: their times mean nothing
+  std::vector<MeasuredNode> nodes;  // in the order of their start
+  std::vector<std::int64_t> memory_profile;     // as MemoryTimeline::profile, or empty
+  std::vector<MeasuredBytes> memory_over_time;  // as time goes, or empty
+  std::int64_t step_ns = 0;
+  std::vector<std::string> notes;  // what could not be matched
+};
+
+// A rank's profiled run. Positions that the graph does not have are left out.
+Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std::string label,
+                           std::string device, std::string device_type, bool alone);
+
+}  // namespace jointer
