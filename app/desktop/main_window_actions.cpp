@@ -268,14 +268,8 @@ void MainWindow::make_view_menu() {
              [this] { with_timeline([](TimelineView& view) { view.fit(); }); });
   add_action(menu, tr("Zoom to &Selection"), {QKeySequence(Qt::Key_Z)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.show_selection(); }); });
-  add_action(menu, tr("Program Order or Estimated &Time"), {QKeySequence(Qt::Key_G)},
-             Needs::document, [this] {
-               with_timeline([](TimelineView& view) {
-                 view.set_axis_kind(view.axis_kind() == AxisKind::program_order
-                                        ? AxisKind::estimated_time
-                                        : AxisKind::program_order);
-               });
-             });
+  add_action(menu, tr("Program Order or &Time"), {QKeySequence(Qt::Key_G)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.next_axis_kind(); }); });
   menu->addSeparator();
   panes_menu_ = menu->addMenu(tr("&Panes"));
   for (PaneDock* dock : docks_) panes_menu_->addAction(dock->toggleViewAction());
