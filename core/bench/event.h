@@ -91,7 +91,8 @@ using RankEvent = std::variant<RankStarted, RankProgress, RankNote, RankMeasured
 
 // Without the line's end.
 std::string write_event(const RankEvent& event);
-// Nothing if the line is no event of this protocol.
+// Nothing if the line is no event. Keys that are not known are passed over. A first line of a newer
+// protocol is read as a failure that says so.
 std::optional<RankEvent> parse_event(std::string_view line);
 
 }  // namespace jointer

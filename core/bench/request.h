@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/bench/shell.h"
 
 namespace jointer {
 
@@ -70,11 +71,8 @@ std::vector<std::string> runner_arguments(const BenchmarkRequest& request);
 // The reverse. Error (usage): an unknown option, or a value that does not fit.
 Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& arguments);
 
-// A word of a POSIX shell's command line: quoted where it must be.
-std::string shell_word(std::string_view word);
-
-// Command lines that start the same run on several machines: torchrun on each, and a Slurm job.
-// `nodes` machines with `ranks_per_node` ranks each.
+// Command lines that start the same run on several machines: torchrun, to be called on each, and a
+// step of a Slurm job. `nodes` machines with `ranks_per_node` ranks each.
 std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 

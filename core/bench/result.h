@@ -14,6 +14,8 @@
 
 namespace jointer {
 
+inline constexpr int kBenchmarkVersion = 1;  // of the result's JSON
+
 struct StepTimes {
   std::int64_t median_ns = 0, min_ns = 0, max_ns = 0;
 };
@@ -35,8 +37,10 @@ struct RankResult {
   std::optional<RankMeasured> measured;
   std::vector<RankVerified> verified;
   std::vector<std::string> notes;
-  // Of a rank that did not end well: what it was doing, and why in one line.
-  std::string stage, node, reason;
+  // Of a rank that did not end well: what it was doing, RankFailed's kind where it said one, and
+  // why in one line.
+  std::string stage, node, kind, reason;
+  std::int64_t ended_ns = 0;  // when it had ended, from the run's start
 
   // Takes in what the rank said. Does not end it: that takes the process's own end.
   void apply(const RankEvent& event);
@@ -48,6 +52,7 @@ struct Prediction {
   std::int64_t step_ns = 0;
   std::string estimator;
 };
+Prediction prediction_of(const Analysis& analysis);
 
 struct BenchmarkResult {
   BenchmarkRequest request;
@@ -61,7 +66,8 @@ struct BenchmarkResult {
   Throughput throughput;
 
   [[nodiscard]] bool succeeded() const;
-  // The rank that failed first of its own doing, or null.
+  // The rank that failed first of its own doing, or null. A collective that fails is taken for
+  // another rank's doing where any rank failed of something else.
   [[nodiscard]] const RankResult* culprit() const;
   // "rank 1: at mm_3: out of memory: ..."; empty where all went well.
   [[nodiscard]] std::string failure() const;
@@ -72,17 +78,18 @@ struct BenchmarkResult {
   // All ranks' notes, each once, in order.
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  // Fills in what follows from the ranks' figures. `analysis` is that of the graph that ran.
+  // Fills in what follows from the ranks' figures, and the graph's name and hash if they are
+  // empty. `analysis` is that of the graph that ran.
   void conclude(const Graph& graph, const Analysis& analysis);
 };
 
 // As `jointer bench --json` prints it; parse_result reads it again (a run's `nodes` and curves are
-// kept where `with_profile` says so). Error (input): no such object.
+// kept where `with_profile` says so). Error (input): no such object, or one of a newer version.
 std::string write_result(const BenchmarkResult& result, bool with_profile);
 Result<BenchmarkResult> parse_result(std::string_view json);
 
-// A row a result, for an issue or a spreadsheet: run, backend, ranks, device, predicted and
-// measured peak, step, tokens/s, TFLOP/s, MFU, verified, status.
+// A row a result, for an issue or a spreadsheet: run, when, backend, ranks, device, predicted and
+// measured peak and step, tokens/s, TFLOP/s, MFU, verified, status. CSV has bytes and milliseconds.
 std::string results_markdown(const std::vector<BenchmarkResult>& results);
 std::string results_csv(const std::vector<BenchmarkResult>& results);
 

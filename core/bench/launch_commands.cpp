@@ -1,0 +1,54 @@
+// Launchers that exist already start runs on many machines: torchrun sets the environment that a
+// rank reads; under Slurm a line of shell does.
+
+#include <fmt/format.h>
+
+#include "core/bench/request.h"
+#include "core/bench/shell.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::string_view kPort = "29500";
+
+// The ranks' program and its arguments. One graph that runs alone is one rank, wherever it runs.
+std::string rank_command(const BenchmarkRequest& request, std::string_view program,
+                         std::string_view python_module) {
+  std::string line(request.backend == Backend::python ? python_module : program);
+  return line + ' ' + shell_words(runner_arguments(request));
+}
+
+// The number of ranks follows from the machines.
+BenchmarkRequest for_launcher(BenchmarkRequest request) {
+  request.ranks = 0;
+  return request;
+}
+
+}  // namespace
+
+std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node) {
+  const std::string rank =
+      rank_command(for_launcher(request), "--no-python jointer-runner", "-m jointer bench");
+  if (nodes <= 1)
+    return fmt::format("torchrun --standalone --nproc-per-node={} {}", ranks_per_node, rank);
+  return fmt::format(
+      "torchrun --nnodes={} --nproc-per-node={} --rdzv-backend=c10d "
+      "--rdzv-endpoint=\"${{HEAD_NODE:?name of the first machine}}:{}\" {}",
+      nodes, ranks_per_node, kPort, rank);
+}
+
+std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node) {
+  const std::string rank =
+      rank_command(for_launcher(request), "exec jointer-runner", "exec python3 -m jointer bench");
+  const std::string script = fmt::format(
+      "export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=$SLURM_LOCALID "
+      "LOCAL_WORLD_SIZE={} MASTER_PORT={} "
+      "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1); {}",
+      ranks_per_node, kPort, rank);
+  return fmt::format(
+      "srun --nodes={} --ntasks-per-node={}{} sh -c {}", nodes, ranks_per_node,
+      request.on == RunOn::cpu ? "" : fmt::format(" --gpus-per-node={}", ranks_per_node),
+      shell_word(script));
+}
+
+}  // namespace jointer

@@ -1,0 +1,33 @@
+#include "core/bench/measurement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/bench/result.h"
+
+namespace jointer {
+
+Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std::string label,
+                           std::string device, std::string device_type, bool alone) {
+  Measurement result;
+  result.label = std::move(label);
+  result.device = std::move(device);
+  result.device_type = std::move(device_type);
+  result.alone = alone;
+  result.memory_profile = measured.memory_profile;
+  result.step_ns = summarize(measured.step_ns).median_ns;
+  result.nodes.reserve(measured.nodes.size());
+  for (const NodeTime& time : measured.nodes)
+    if (time.position < graph.order().size())
+      result.nodes.push_back(
+          {graph.order()[time.position], time.start_ns, time.end_ns, time.own_ns});
+  if (const std::size_t left_out = measured.nodes.size() - result.nodes.size(); left_out > 0)
+    result.notes.push_back(fmt::format("{} of {} times are of nodes that this graph does not have",
+                                       left_out, measured.nodes.size()));
+  std::stable_sort(result.nodes.begin(), result.nodes.end(),
+                   [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  return result;
+}
+
+}  // namespace jointer

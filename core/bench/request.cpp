@@ -1,0 +1,269 @@
+#include "core/bench/request.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace jointer {
+namespace {
+
+template <class Enum, std::size_t N>
+using Names = std::array<std::pair<Enum, std::string_view>, N>;
+
+constexpr Names<Backend, 5> kBackends{{{Backend::interpret, "interpret"},
+                                       {Backend::cudagraph, "cudagraph"},
+                                       {Backend::inductor, "inductor"},
+                                       {Backend::regional, "regional"},
+                                       {Backend::python, "python"}}};
+constexpr Names<RunOn, 3> kRunOn{
+    {{RunOn::automatic, "auto"}, {RunOn::cpu, "cpu"}, {RunOn::cuda, "cuda"}}};
+constexpr Names<AttentionKernel, 5> kAttention{{{AttentionKernel::automatic, "auto"},
+                                                {AttentionKernel::flash, "flash"},
+                                                {AttentionKernel::efficient, "efficient"},
+                                                {AttentionKernel::cudnn, "cudnn"},
+                                                {AttentionKernel::math, "math"}}};
+
+template <class Enum, std::size_t N>
+std::string_view name_in(const Names<Enum, N>& names, Enum value) {
+  for (const auto& [each, name] : names)
+    if (each == value) return name;
+  return {};
+}
+
+template <class Enum, std::size_t N>
+std::optional<Enum> value_in(const Names<Enum, N>& names, std::string_view name) {
+  for (const auto& [value, each] : names)
+    if (each == name) return value;
+  return std::nullopt;
+}
+
+template <class Number>
+bool parse_number(std::string_view text, Number& number, Number least) {
+  Number parsed{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size() || parsed < least) return false;
+  number = parsed;
+  return true;
+}
+
+bool parse_seconds(std::string_view text, std::int64_t& milliseconds) {
+  double seconds = 0;
+  // The longest that 64 bits of nanoseconds hold is 292 years; a run has no use for more than one.
+  if (!parse_number(text, seconds, 0.0) || !(seconds > 0) || seconds > 3.2e7) return false;
+  milliseconds = std::max<std::int64_t>(1, std::llround(seconds * 1000));
+  return true;
+}
+
+template <class Enum>
+bool parse_name(std::optional<Enum> value, Enum& into) {
+  if (value) into = *value;
+  return value.has_value();
+}
+
+// "0.5", "300": as parse_seconds reads it.
+std::string seconds_text(std::int64_t milliseconds) {
+  std::string text = fmt::format("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+// An option with a value: how it is read, and how it is written if it is not what it is by itself.
+struct Option {
+  std::string_view name, wants;
+  bool (*read)(BenchmarkRequest& request, std::string_view value);
+  std::optional<std::string> (*write)(const BenchmarkRequest& request);
+};
+
+std::optional<std::string> unless_empty(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+template <class Number>
+std::optional<std::string> unless(Number value, Number usual) {
+  return value == usual ? std::nullopt : std::optional(fmt::format("{}", value));
+}
+
+template <class Enum>
+std::optional<std::string> name_unless(Enum value, Enum usual) {
+  return value == usual ? std::nullopt : std::optional(std::string(to_string(value)));
+}
+
+template <std::string BenchmarkRequest::*field>
+constexpr Option text_option(std::string_view name, std::string_view wants) {
+  return {name, wants,
+          [](BenchmarkRequest& r, std::string_view value) {
+            r.*field = value;
+            return !value.empty();
+          },
+          [](const BenchmarkRequest& r) { return unless_empty(r.*field); }};
+}
+
+template <ProgramFiles BenchmarkRequest::*files, std::string ProgramFiles::*field>
+constexpr Option file_option(std::string_view name) {
+  return {name, "a file",
+          [](BenchmarkRequest& r, std::string_view value) {
+            r.*files.*field = value;
+            return !value.empty();
+          },
+          [](const BenchmarkRequest& r) { return unless_empty(r.*files.*field); }};
+}
+
+template <auto field, auto usual, auto least>
+constexpr Option number_option(std::string_view name, std::string_view wants) {
+  using Number = std::remove_cvref_t<decltype(std::declval<BenchmarkRequest>().*field)>;
+  return {name, wants,
+          [](BenchmarkRequest& r, std::string_view value) {
+            return parse_number<Number>(value, r.*field, Number{least});
+          },
+          [](const BenchmarkRequest& r) { return unless<Number>(r.*field, Number{usual}); }};
+}
+
+const std::array kOptions{
+    file_option<&BenchmarkRequest::program, &ProgramFiles::backward>("backward"),
+    file_option<&BenchmarkRequest::baseline, &ProgramFiles::graph>("baseline"),
+    file_option<&BenchmarkRequest::baseline, &ProgramFiles::backward>("baseline-backward"),
+    text_option<&BenchmarkRequest::inputs>("inputs", "a file"),
+    text_option<&BenchmarkRequest::expected>("expected", "a file"),
+    Option{"graph", "a number from 0",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_number<std::size_t>(value, r.graph_index.emplace(), 0);
+           },
+           [](const BenchmarkRequest& r) {
+             return r.graph_index ? std::optional(fmt::format("{}", *r.graph_index)) : std::nullopt;
+           }},
+    text_option<&BenchmarkRequest::assumptions>("assume", "NAME=NUMBER,..."),
+    number_option<&BenchmarkRequest::ranks, 0, 0>("ranks", "a number of ranks"),
+    Option{"solo", "a rank",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_number<int>(value, r.solo.emplace(), 0);
+           },
+           [](const BenchmarkRequest& r) {
+             return r.solo ? std::optional(fmt::format("{}", *r.solo)) : std::nullopt;
+           }},
+    Option{"backend", "interpret, cudagraph, inductor, regional or python",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_name(parse_backend(value), r.backend);
+           },
+           [](const BenchmarkRequest& r) { return name_unless(r.backend, Backend::interpret); }},
+    Option{"on", "auto, cpu or cuda",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_name(parse_run_on(value), r.on);
+           },
+           [](const BenchmarkRequest& r) { return name_unless(r.on, RunOn::automatic); }},
+    Option{"attention", "auto, flash, efficient, cudnn or math",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_name(parse_attention_kernel(value), r.attention);
+           },
+           [](const BenchmarkRequest& r) {
+             return name_unless(r.attention, AttentionKernel::automatic);
+           }},
+    number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "a number from 1"),
+    number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "a number from 0"),
+    number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),
+    number_option<&BenchmarkRequest::seed, 0, 0>("seed", "a number from 0"),
+    number_option<&BenchmarkRequest::memory_limit, 0, 0>("memory-limit", "a number of bytes"),
+    Option{"timeout", "a number of seconds",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_seconds(value, r.timeout_ms);
+           },
+           [](const BenchmarkRequest& r) -> std::optional<std::string> {
+             if (r.timeout_ms == BenchmarkRequest{}.timeout_ms) return std::nullopt;
+             return seconds_text(r.timeout_ms);
+           }},
+};
+
+tl::unexpected<Error> usage(std::string message) {
+  return tl::unexpected<Error>({Error::Kind::usage, std::move(message)});
+}
+
+Result<void> read_option(BenchmarkRequest& request, std::string_view name, std::string_view value) {
+  for (const Option& option : kOptions) {
+    if (option.name != name) continue;
+    if (option.read(request, value)) return {};
+    return usage(fmt::format("--{} takes {}, not `{}`", name, option.wants, value));
+  }
+  return usage(fmt::format("there is no option --{}", name));
+}
+
+Result<void> read_file(BenchmarkRequest& request, const std::string& path) {
+  if (!request.program.graph.empty())
+    return usage(fmt::format("one graph at a time: `{}` after `{}`", path, request.program.graph));
+  request.program.graph = path;
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(Backend backend) {
+  return name_in(kBackends, backend);
+}
+std::optional<Backend> parse_backend(std::string_view name) {
+  return value_in(kBackends, name);
+}
+std::string_view to_string(RunOn on) {
+  return name_in(kRunOn, on);
+}
+std::optional<RunOn> parse_run_on(std::string_view name) {
+  return value_in(kRunOn, name);
+}
+std::string_view to_string(AttentionKernel kernel) {
+  return name_in(kAttention, kernel);
+}
+std::optional<AttentionKernel> parse_attention_kernel(std::string_view name) {
+  return value_in(kAttention, name);
+}
+
+std::string path_of_rank(std::string_view path, int rank) {
+  constexpr std::string_view kPlace = "{rank}";
+  std::string result;
+  for (std::size_t at; (at = path.find(kPlace)) != std::string_view::npos;) {
+    result += path.substr(0, at);
+    result += fmt::format("{}", rank);
+    path.remove_prefix(at + kPlace.size());
+  }
+  return result += path;
+}
+
+std::vector<std::string> runner_arguments(const BenchmarkRequest& request) {
+  std::vector<std::string> arguments;
+  for (const Option& option : kOptions)
+    if (const auto value = option.write(request))
+      arguments.push_back(fmt::format("--{}={}", option.name, *value));
+  if (request.profile) arguments.emplace_back("--profile");
+  if (request.program.graph.starts_with('-')) arguments.emplace_back("--");
+  if (!request.program.graph.empty()) arguments.push_back(request.program.graph);
+  return arguments;
+}
+
+Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& arguments) {
+  BenchmarkRequest request;
+  bool only_files = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view word = arguments[i];
+    if (only_files || word == "-" || !word.starts_with('-')) {
+      JOINTER_CHECK(read_file(request, arguments[i]));
+    } else if (word == "--") {
+      only_files = true;
+    } else if (word == "--profile") {
+      request.profile = true;
+    } else if (!word.starts_with("--")) {
+      return usage(fmt::format("there is no option {}", word));
+    } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
+      JOINTER_CHECK(read_option(request, word.substr(2, equals - 2), word.substr(equals + 1)));
+    } else if (i + 1 < arguments.size()) {
+      JOINTER_CHECK(read_option(request, word.substr(2), arguments[++i]));
+    } else {
+      return usage(fmt::format("{} needs a value", word));
+    }
+  }
+  if (request.program.empty()) return usage("which graph? Give a capture's file");
+  return request;
+}
+
+}  // namespace jointer

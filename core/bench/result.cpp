@@ -1,0 +1,172 @@
+#include "core/bench/result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "core/graph/canonical.h"
+
+namespace jointer {
+namespace {
+
+bool failed_by_itself(RankResult::Status status) {
+  return status == RankResult::Status::failed || status == RankResult::Status::died ||
+         status == RankResult::Status::hung;
+}
+
+// A collective fails, or waits for ever, on a rank whose partner went away.
+bool may_be_a_consequence(const RankResult& rank) {
+  return rank.kind == "collective" || rank.kind == "hang" ||
+         rank.status == RankResult::Status::hung;
+}
+
+// Worst last: not equal, not bitwise, then by the difference; none at all (NaN) is worse than any.
+bool is_worse(const RankVerified& a, const RankVerified& b) {
+  if (a.equal != b.equal) return !a.equal;
+  if (a.bitwise != b.bitwise) return !a.bitwise;
+  if (std::isnan(a.max_abs_diff) || std::isnan(b.max_abs_diff))
+    return std::isnan(a.max_abs_diff) && !std::isnan(b.max_abs_diff);
+  return a.max_abs_diff > b.max_abs_diff;
+}
+
+}  // namespace
+
+std::string_view to_string(RankResult::Status status) {
+  switch (status) {
+    case RankResult::Status::running:
+      return "running";
+    case RankResult::Status::done:
+      return "done";
+    case RankResult::Status::failed:
+      return "failed";
+    case RankResult::Status::died:
+      return "died";
+    case RankResult::Status::hung:
+      return "hung";
+    case RankResult::Status::stopped:
+      return "stopped";
+  }
+  return {};
+}
+
+StepTimes summarize(std::vector<std::int64_t> step_ns) {
+  if (step_ns.empty()) return {};
+  std::sort(step_ns.begin(), step_ns.end());
+  const std::size_t middle = step_ns.size() / 2;
+  const std::int64_t median = step_ns.size() % 2 == 1
+                                  ? step_ns[middle]
+                                  : std::midpoint(step_ns[middle - 1], step_ns[middle]);
+  return {median, step_ns.front(), step_ns.back()};
+}
+
+void RankResult::apply(const RankEvent& event) {
+  struct Take {
+    RankResult& rank;
+    void operator()(const RankStarted& said) const { rank.started = said; }
+    void operator()(const RankProgress& said) const {
+      rank.progress = said;
+      rank.stage = said.stage;
+    }
+    void operator()(const RankNote& said) const { rank.notes.push_back(said.text); }
+    void operator()(const RankMeasured& said) const { rank.measured = said; }
+    void operator()(const RankVerified& said) const { rank.verified.push_back(said); }
+    void operator()(const RankFailed& said) const {
+      // The first is the cause.
+      if (!rank.reason.empty()) return;
+      rank.kind = said.kind;
+      rank.node = said.node;
+      rank.reason = said.text.empty() ? "it failed and did not say why" : said.text;
+    }
+    void operator()(const RankDone& /*said*/) const {}
+  };
+  std::visit(Take{*this}, event);
+}
+
+Prediction prediction_of(const Analysis& analysis) {
+  return {analysis.memory.peak_bytes(), analysis.simulation.step_ns(), analysis.estimator};
+}
+
+bool BenchmarkResult::succeeded() const {
+  return !ranks.empty() && std::ranges::all_of(ranks, [](const RankResult& rank) {
+    return rank.status == RankResult::Status::done;
+  });
+}
+
+const RankResult* BenchmarkResult::culprit() const {
+  const RankResult* first = nullptr;
+  const auto key = [](const RankResult& rank) {
+    return std::tuple(may_be_a_consequence(rank), rank.ended_ns, rank.rank);
+  };
+  for (const RankResult& rank : ranks)
+    if (failed_by_itself(rank.status) && (!first || key(rank) < key(*first))) first = &rank;
+  return first;
+}
+
+std::string BenchmarkResult::failure() const {
+  if (const RankResult* rank = culprit()) {
+    if (!rank->node.empty())
+      return fmt::format("rank {}: at {}: {}", rank->rank, rank->node, rank->reason);
+    if (!rank->stage.empty())
+      return fmt::format("rank {}: during {}: {}", rank->rank, rank->stage, rank->reason);
+    return fmt::format("rank {}: {}", rank->rank, rank->reason);
+  }
+  for (const RankResult& rank : ranks)
+    if (rank.status == RankResult::Status::stopped)
+      return fmt::format("rank {}: {}", rank.rank,
+                         rank.reason.empty() ? "stopped" : std::string_view(rank.reason));
+  return {};
+}
+
+std::optional<RankVerified> BenchmarkResult::verified() const {
+  std::optional<RankVerified> worst;
+  for (const RankResult& rank : ranks)
+    for (const RankVerified& each : rank.verified)
+      if (!worst || is_worse(each, *worst)) worst = each;
+  return worst;
+}
+
+std::string BenchmarkResult::device() const {
+  for (const RankResult& rank : ranks)
+    if (rank.started && !rank.started->device.empty()) return rank.started->device;
+  return {};
+}
+
+std::vector<std::string> BenchmarkResult::notes() const {
+  std::vector<std::string> all;
+  for (const RankResult& rank : ranks)
+    for (const std::string& note : rank.notes)
+      if (std::ranges::find(all, note) == all.end()) all.push_back(note);
+  return all;
+}
+
+void BenchmarkResult::conclude(const Graph& graph, const Analysis& analysis) {
+  peak_bytes = requested_peak_bytes = reserved_peak_bytes = std::nullopt;
+  step.reset();
+  throughput = {};
+  if (graph_name.empty()) graph_name = graph.title();
+  if (graph_hash.empty()) graph_hash = jointer::graph_hash(graph);
+  for (const RankResult& rank : ranks) {
+    if (!rank.measured) continue;
+    const RankMeasured& m = *rank.measured;
+    if (!peak_bytes || m.peak_bytes > *peak_bytes) {
+      peak_bytes = m.peak_bytes;
+      requested_peak_bytes = m.requested_peak_bytes;
+      reserved_peak_bytes = m.reserved_peak_bytes;
+    }
+    if (m.step_ns.empty()) continue;
+    const StepTimes times = summarize(m.step_ns);
+    if (!step || times.median_ns > step->median_ns) step = times;
+  }
+  if (!step) return;
+  throughput = jointer::throughput(analysis.model, analysis.total_flops.total, step->median_ns,
+                                   analysis.device);
+  // A share of another kind of device's peak says nothing.
+  const auto on = std::ranges::find_if(ranks, [](const RankResult& r) { return !!r.started; });
+  if (on != ranks.end() && (on->started->device_type == "cpu") != (analysis.device.id == "cpu"))
+    throughput.mfu.reset();
+}
+
+}  // namespace jointer

@@ -1,0 +1,214 @@
+// What a rank says survives the line it is said on.
+
+#include "core/bench/event.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/support/paths.h"
+
+namespace jointer::test {
+namespace {
+
+// Any bytes but what JSON cannot say: lone bytes above ASCII become U+FFFD.
+std::string any_text() {
+  return *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127));
+}
+
+std::vector<std::int64_t> any_numbers() {
+  return *rc::gen::arbitrary<std::vector<std::int64_t>>();
+}
+
+template <class T>
+T any() {
+  return *rc::gen::arbitrary<T>();
+}
+
+RankMeasured any_measured() {
+  RankMeasured m{any_numbers(),
+                 any<std::int64_t>(),
+                 any<std::int64_t>(),
+                 any<std::int64_t>(),
+                 any<std::int64_t>(),
+                 any_numbers(),
+                 {},
+                 {}};
+  m.nodes.resize(*rc::gen::inRange<std::size_t>(0, 20));
+  for (NodeTime& n : m.nodes)
+    n = {any<std::uint32_t>(), any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>()};
+  m.scratch.resize(*rc::gen::inRange<std::size_t>(0, 5));
+  for (NodeScratch& s : m.scratch) s = {any<std::uint32_t>(), any<std::int64_t>()};
+  return m;
+}
+
+RankEvent any_event() {
+  switch (*rc::gen::inRange(0, 7)) {
+    case 0:
+      return RankStarted{any<int>(), any<int>(), any<std::int64_t>(),
+                         any_text(), any_text(), any_text()};
+    case 1:
+      return RankProgress{any_text(), any<std::int64_t>(), any<std::int64_t>()};
+    case 2:
+      return RankNote{any_text()};
+    case 3:
+      return any_measured();
+    case 4:
+      return RankVerified{any_text(),    any<bool>(), any<bool>(),         any<double>(),
+                          any<double>(), any_text(),  any<std::int64_t>(), any<std::int64_t>()};
+    case 5:
+      return RankFailed{any_text(), any_text(), any_text()};
+    default:
+      return RankDone{};
+  }
+}
+
+RC_GTEST_PROP(EventProperty, WritingAndReadingGivesTheSameEvent, ()) {
+  const RankEvent event = any_event();
+  const std::string line = write_event(event);
+  RC_ASSERT(line.find('\n') == std::string::npos);
+  RC_ASSERT(nlohmann::json::accept(line));
+  const auto again = parse_event(line);
+  RC_ASSERT(again.has_value());
+  RC_ASSERT(again->index() == event.index());
+  RC_ASSERT(write_event(*again) == line);
+}
+
+// Nothing of a field is lost: each has its own value here.
+TEST(Event, EveryFieldComesBack) {
+  const RankEvent said = RankMeasured{{5, 4}, 1, 2, 3, 4, {7, 8, 9}, {{6, 10, 20, 5}}, {{3, 512}}};
+  const RankMeasured m = std::get<RankMeasured>(*parse_event(write_event(said)));
+  EXPECT_EQ(m.step_ns, (std::vector<std::int64_t>{5, 4}));
+  EXPECT_EQ(m.peak_bytes, 1);
+  EXPECT_EQ(m.requested_peak_bytes, 2);
+  EXPECT_EQ(m.reserved_peak_bytes, 3);
+  EXPECT_EQ(m.resident_peak_bytes, 4);
+  EXPECT_EQ(m.memory_profile, (std::vector<std::int64_t>{7, 8, 9}));
+  ASSERT_EQ(m.nodes.size(), 1U);
+  EXPECT_EQ(m.nodes[0].position, 6U);
+  EXPECT_EQ(m.nodes[0].start_ns, 10);
+  EXPECT_EQ(m.nodes[0].end_ns, 20);
+  EXPECT_EQ(m.nodes[0].own_ns, 5);
+  ASSERT_EQ(m.scratch.size(), 1U);
+  EXPECT_EQ(m.scratch[0].position, 3U);
+  EXPECT_EQ(m.scratch[0].bytes, 512);
+
+  const RankEvent started = RankStarted{3, 8, 4711, "NVIDIA H200", "cuda", "ab12"};
+  const RankStarted s = std::get<RankStarted>(*parse_event(write_event(started)));
+  EXPECT_EQ(s.rank, 3);
+  EXPECT_EQ(s.world_size, 8);
+  EXPECT_EQ(s.pid, 4711);
+  EXPECT_EQ(s.device, "NVIDIA H200");
+  EXPECT_EQ(s.device_type, "cuda");
+  EXPECT_EQ(s.hash, "ab12");
+}
+
+TEST(Event, DifferencesThatAreNoNumbersComeBack) {
+  for (const double value : {std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity(), 1e-45, 0.1}) {
+    const auto event = parse_event(write_event(RankVerified{.max_abs_diff = value}));
+    EXPECT_EQ(std::get<RankVerified>(*event).max_abs_diff, value);
+  }
+  const auto event = parse_event(write_event(RankVerified{.max_abs_diff = std::nan("")}));
+  EXPECT_TRUE(std::isnan(std::get<RankVerified>(*event).max_abs_diff));
+}
+
+TEST(Event, WhatALibraryPrintsIsNoEvent) {
+  for (const std::string_view line :
+       {"", " ", "loading", "{", "{}", "[1]", "null", R"({"event":3})", R"({"event":"later"})",
+        R"({"event":"done")", R"({"event":"progress","done":"many"})", R"({"level":"info"})",
+        R"({"event":"measured","step_ns":[1,"x"]})",
+        R"({"event":"measured","nodes":{"position":[1,2],"start_ns":[1]}})",
+        R"({"event":"measured","scratch":{"position":[-1],"bytes":[1]}})", "{\"event\":\"\xff\"}"})
+    EXPECT_FALSE(parse_event(line)) << line;
+}
+
+TEST(Event, UnknownKeysArePassedOver) {
+  const auto event = parse_event(R"({"event":"note","later":[1,{"a":null}],"text":"hello"})");
+  ASSERT_TRUE(event);
+  EXPECT_EQ(std::get<RankNote>(*event).text, "hello");
+}
+
+TEST(Event, ANewerProtocolIsAFailureThatSaysSo) {
+  const auto event = parse_event(R"({"event":"started","protocol":2,"rank":{"new":1}})");
+  ASSERT_TRUE(event);
+  ASSERT_TRUE(std::holds_alternative<RankFailed>(*event));
+  EXPECT_NE(std::get<RankFailed>(*event).text.find("protocol 2"), std::string::npos);
+}
+
+TEST(Event, TextThatIsNotUtf8IsStillSaid) {
+  const auto event = parse_event(write_event(RankNote{"a\xff\xc3\xa9\xe2\x82z\x01"}));
+  ASSERT_TRUE(event);
+  EXPECT_EQ(std::get<RankNote>(*event).text, "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbdz\x01");
+}
+
+// The largest graph at hand has 54,681 nodes.
+TEST(Event, TheLargestGraphTakesMilliseconds) {
+  RankMeasured m;
+  for (std::uint32_t i = 0; i < 54'681; ++i) {
+    m.nodes.push_back({i, 1'000'000LL * i, 1'000'000LL * i + 999'999, 123'456});
+    m.memory_profile.push_back(40'000'000'000LL + i);
+    m.memory_profile.push_back(40'000'000'000LL - i);
+    if (i % 4 == 0) m.scratch.push_back({i, 1'048'576});
+  }
+  using Clock = std::chrono::steady_clock;
+  // The best of several: other processes may hold the machine's cores.
+  auto writing = Clock::duration::max(), reading = writing;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = Clock::now();
+    const std::string line = write_event(m);
+    const auto written = Clock::now();
+    const auto again = parse_event(line);
+    const auto end = Clock::now();
+    ASSERT_EQ(std::get<RankMeasured>(*again).nodes.size(), m.nodes.size());
+    writing = std::min(writing, written - start);
+    reading = std::min(reading, end - written);
+  }
+  const auto ms = [](Clock::duration d) {
+    return std::chrono::duration<double, std::milli>(d).count();
+  };
+  RecordProperty("writing_ms", fmt::format("{:.2f}", ms(writing)));
+  RecordProperty("reading_ms", fmt::format("{:.2f}", ms(reading)));
+#ifdef NDEBUG
+  EXPECT_LT(ms(writing), 50);
+  EXPECT_LT(ms(reading), 50);
+#endif
+}
+
+// resources/schema/runner.schema.json names every key that is written, and requires none that is
+// not.
+TEST(Event, TheSchemaDescribesEveryEvent) {
+  std::ifstream file(source_path("resources/schema/runner.schema.json"));
+  const auto schema = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_TRUE(schema.is_object());
+  std::set<std::string> seen;
+  const std::vector<RankEvent> events{
+      RankStarted{},  RankProgress{},
+      RankNote{},     RankMeasured{{1}, 1, 1, 1, 1, {1}, {{1, 1, 1, 1}}, {{1, 1}}},
+      RankVerified{}, RankFailed{},
+      RankDone{}};
+  for (const RankEvent& event : events) {
+    const auto written = nlohmann::json::parse(write_event(event));
+    const std::string name = written["event"];
+    seen.insert(name);
+    ASSERT_TRUE(schema["$defs"].contains(name)) << name;
+    const auto& described = schema["$defs"][name];
+    EXPECT_EQ(described["properties"]["event"]["const"], name);
+    for (const auto& [key, value] : written.items())
+      EXPECT_TRUE(described["properties"].contains(key)) << name << "." << key;
+    for (const auto& key : described["required"])
+      EXPECT_TRUE(written.contains(key)) << name << "." << key;
+  }
+  EXPECT_EQ(schema["$defs"]["started"]["properties"]["protocol"]["const"], kRunnerProtocol);
+  EXPECT_EQ(schema["$defs"]["event"]["oneOf"].size(), seen.size());
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,225 @@
+// A request survives the command line that says it, also through a real shell.
+
+#include "core/bench/request.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+namespace jointer::test {
+namespace {
+
+std::string any_word() {
+  return *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127));
+}
+
+std::string some_word() {
+  return *rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127)));
+}
+
+template <class T>
+T from(T least, T beyond) {
+  return *rc::gen::inRange<T>(least, beyond);
+}
+
+BenchmarkRequest any_request() {
+  BenchmarkRequest r;
+  r.program = {some_word(), any_word()};
+  r.baseline = {any_word(), any_word()};
+  r.inputs = any_word();
+  r.expected = any_word();
+  if (from(0, 2) == 1) r.graph_index = from<std::size_t>(0, 1'000'000);
+  r.assumptions = any_word();
+  r.ranks = from(0, 1000);
+  if (from(0, 2) == 1) r.solo = from(0, 512);
+  r.backend = static_cast<Backend>(from(0, 5));
+  r.on = static_cast<RunOn>(from(0, 3));
+  r.attention = static_cast<AttentionKernel>(from(0, 5));
+  r.iterations = from(1, 1000);
+  r.warmup = from(0, 1000);
+  r.threads = from(0, 1000);
+  r.seed = *rc::gen::arbitrary<std::uint64_t>();
+  r.profile = from(0, 2) == 1;
+  r.memory_limit = from<std::int64_t>(0, std::int64_t{1} << 50);
+  r.timeout_ms = from<std::int64_t>(1, 10'000'000);
+  return r;
+}
+
+void expect_same(const BenchmarkRequest& a, const BenchmarkRequest& b) {
+  RC_ASSERT(a.program.graph == b.program.graph);
+  RC_ASSERT(a.program.backward == b.program.backward);
+  RC_ASSERT(a.baseline.graph == b.baseline.graph);
+  RC_ASSERT(a.baseline.backward == b.baseline.backward);
+  RC_ASSERT(a.inputs == b.inputs);
+  RC_ASSERT(a.expected == b.expected);
+  RC_ASSERT(a.graph_index == b.graph_index);
+  RC_ASSERT(a.assumptions == b.assumptions);
+  RC_ASSERT(a.ranks == b.ranks);
+  RC_ASSERT(a.solo == b.solo);
+  RC_ASSERT(a.backend == b.backend);
+  RC_ASSERT(a.on == b.on);
+  RC_ASSERT(a.attention == b.attention);
+  RC_ASSERT(a.iterations == b.iterations);
+  RC_ASSERT(a.warmup == b.warmup);
+  RC_ASSERT(a.threads == b.threads);
+  RC_ASSERT(a.seed == b.seed);
+  RC_ASSERT(a.profile == b.profile);
+  RC_ASSERT(a.memory_limit == b.memory_limit);
+  RC_ASSERT(a.timeout_ms == b.timeout_ms);
+}
+
+// What a shell's command line writes to standard output.
+std::string output_of(const std::string& line) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(line.c_str(), "r"), &pclose);
+  std::string out;
+  std::array<char, 4096> buffer{};
+  for (std::size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;)
+    out.append(buffer.data(), n);
+  return out;
+}
+
+// What a real shell gives a program as its words, each ended by a zero byte.
+std::string through_shell(const std::string& words) {
+  return output_of("printf '%s\\0' " + words);
+}
+
+RC_GTEST_PROP(RequestProperty, WritingAndReadingGivesTheSameRequest, ()) {
+  const BenchmarkRequest request = any_request();
+  const auto again = parse_runner_arguments(runner_arguments(request));
+  if (!again) RC_FAIL(again.error().message);
+  expect_same(request, *again);
+}
+
+TEST(ShellWord, ComesOutOfARealShellAsItWas) {
+  const std::vector<std::string> words{
+      "plain",      "",           " ",          "a b",      "it's",       "\"double\"",
+      "$HOME",      "$(echo no)", "`echo no`",  "a\nb",     "\t",         "*",
+      "~",          "~root",      "!!",         "a;b",      "a&b",        "a|b",
+      ">x",         "#c",         "{a,b}",      "{rank}",   "\\",         "\\n",
+      "'",          "''",         "a=b",        "-n",       "--x=y z",    "caf\xc3\xa9",
+      "[a-z]",      "(sub)",      "\x01\x7f",   "%s",       "=ls",        "a\r\nb",
+      "c.json.zst", "/a b/c'd",   "--seed=1 2", "\xff\xfe", "x'\"$`\\y\n"};
+  std::string expected;
+  for (const std::string& word : words) expected += word + '\0';
+  EXPECT_EQ(through_shell(shell_words(words)), expected);
+}
+
+RC_GTEST_PROP(ShellWordProperty, AnyWordsComeOutOfARealShell, ()) {
+  std::vector<std::string> words;
+  std::string expected;
+  for (int i = 0; i < 40; ++i) {
+    words.push_back(any_word());
+    expected += words.back() + '\0';
+  }
+  RC_ASSERT(through_shell(shell_words(words)) == expected);
+}
+
+TEST(Request, DefaultsAreNotSaid) {
+  BenchmarkRequest request;
+  request.program.graph = "a.json";
+  EXPECT_EQ(runner_arguments(request), (std::vector<std::string>{"a.json"}));
+}
+
+TEST(Request, ValuesMayBeWordsOfTheirOwn) {
+  const auto r = parse_runner_arguments({"--ranks", "2", "a{rank}.json", "--inputs", "--x",
+                                         "--timeout", "0.25", "--profile", "--on=cuda"});
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(r->ranks, 2);
+  EXPECT_EQ(r->inputs, "--x");
+  EXPECT_EQ(r->timeout_ms, 250);
+  EXPECT_TRUE(r->profile);
+  EXPECT_EQ(r->on, RunOn::cuda);
+  EXPECT_EQ(path_of_rank(r->program.graph, 7), "a7.json");
+}
+
+TEST(Request, WhatDoesNotFitIsSaidInOneLine) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{}, "which graph"},
+      {{"a", "b"}, "one graph at a time"},
+      {{"a", "--later=1"}, "no option --later"},
+      {{"a", "-v"}, "no option -v"},
+      {{"a", "--ranks"}, "--ranks needs a value"},
+      {{"a", "--ranks=two"}, "--ranks takes a number of ranks, not `two`"},
+      {{"a", "--ranks=-1"}, "--ranks takes"},
+      {{"a", "--ranks=99999999999"}, "--ranks takes"},
+      {{"a", "--iterations=0"}, "--iterations takes"},
+      {{"a", "--solo="}, "--solo takes a rank"},
+      {{"a", "--seed=-1"}, "--seed takes"},
+      {{"a", "--backend=jit"}, "--backend takes interpret"},
+      {{"a", "--on=tpu"}, "--on takes"},
+      {{"a", "--attention=slow"}, "--attention takes"},
+      {{"a", "--timeout=0"}, "--timeout takes"},
+      {{"a", "--timeout=nan"}, "--timeout takes"},
+      {{"a", "--timeout=inf"}, "--timeout takes"},
+      {{"a", "--inputs="}, "--inputs takes a file"}};
+  for (const auto& [arguments, said] : cases) {
+    const auto r = parse_runner_arguments(arguments);
+    ASSERT_FALSE(r) << said;
+    EXPECT_EQ(r.error().kind, Error::Kind::usage);
+    EXPECT_NE(r.error().message.find(said), std::string::npos) << r.error().message;
+    EXPECT_EQ(r.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Request, EveryRankInAPathIsTheNumber) {
+  EXPECT_EQ(path_of_rank("a", 3), "a");
+  EXPECT_EQ(path_of_rank("{rank}/{rank}.{ran}{rank", 12), "12/12.{ran}{rank");
+}
+
+// The words that a launcher gets, each ended by a bar.
+std::string as_launched(const std::string& line, const std::string& launcher) {
+  return output_of(launcher + "() { printf '%s|' \"$@\"; }; HEAD_NODE='node 1'; " + line);
+}
+
+TEST(LaunchCommands, TorchrunGetsTheRanksArguments) {
+  BenchmarkRequest request;
+  request.program.graph = "my graph's {rank}.json";
+  request.ranks = 16;
+  request.iterations = 3;
+  EXPECT_EQ(as_launched(torchrun_command(request, 2, 8), "torchrun"),
+            "--nnodes=2|--nproc-per-node=8|--rdzv-backend=c10d|--rdzv-endpoint=node 1:29500|"
+            "--no-python|jointer-runner|--iterations=3|my graph's {rank}.json|");
+  request.backend = Backend::python;
+  EXPECT_EQ(as_launched(torchrun_command(request, 1, 4), "torchrun"),
+            "--standalone|--nproc-per-node=4|-m|jointer|bench|--backend=python|--iterations=3|"
+            "my graph's {rank}.json|");
+}
+
+TEST(LaunchCommands, SlurmSetsWhatTorchrunWould) {
+  BenchmarkRequest request;
+  request.program.graph = "it's.json";
+  request.on = RunOn::cpu;
+  const std::string words = as_launched(slurm_command(request, 2, 4), "srun");
+  EXPECT_TRUE(words.starts_with("--nodes=2|--ntasks-per-node=4|sh|-c|")) << words;
+  request.on = RunOn::automatic;
+  EXPECT_NE(slurm_command(request, 2, 4).find(" --gpus-per-node=4 "), std::string::npos);
+
+  // The script itself, with what Slurm sets, and stand-ins for its programs and ours.
+  const std::string folder = testing::TempDir() + "slurm_stand_ins";
+  std::filesystem::create_directories(folder);
+  const auto stand_in = [&](const std::string& name, std::string_view script) {
+    const std::string path = folder + "/" + name;
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  };
+  stand_in("srun", "shift 2; exec \"$@\"");
+  stand_in("scontrol", "echo node3; echo node4");
+  stand_in("jointer-runner",
+           "echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $MASTER_ADDR $MASTER_PORT \"$@\"");
+  request.on = RunOn::cpu;
+  EXPECT_EQ(output_of("export PATH='" + folder +
+                      "':$PATH SLURM_PROCID=5 SLURM_NTASKS=8 SLURM_LOCALID=1 "
+                      "SLURM_JOB_NODELIST='node[3-4]'; " +
+                      slurm_command(request, 2, 4)),
+            "5 8 1 4 node3 29500 --on=cpu it's.json\n");
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace jointer::test
