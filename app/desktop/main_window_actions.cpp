@@ -63,6 +63,7 @@ QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QList<QK
   action->setShortcuts(keys);
   connect(action, &QAction::triggered, this, slot);
   if (needs == Needs::document) document_actions_.push_back(action);
+  if (needs == Needs::run) run_actions_.push_back(action);
   menu->addAction(action);
   return action;
 }
@@ -294,6 +295,30 @@ void MainWindow::fill_theme_menu(QMenu* menu) {
   add(tr("As the &System"), ThemeChoice::system);
   add(tr("&Light"), ThemeChoice::light);
   add(tr("&Dark"), ThemeChoice::dark);
+}
+
+// --- Graph ---
+
+void MainWindow::make_graph_menu() {
+  QMenu* menu = menus_->addMenu(tr("&Graph"));
+  add_action(menu, tr("&Run Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, Needs::document,
+             [this] { run_benchmark(&Benchmarks::run); });
+  add_action(menu, tr("&Cancel Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_Period)}, Needs::run,
+             [this] {
+               if (Benchmarks* benchmarks = benchmarks_of(current_document())) benchmarks->cancel();
+             });
+  add_action(menu, tr("Ca&librate the Estimates"), {}, Needs::document,
+             [this] { run_benchmark(&Benchmarks::calibrate); });
+}
+
+// Shown while it runs: how far it is belongs on screen.
+void MainWindow::run_benchmark(void (Benchmarks::*start)()) {
+  Benchmarks* benchmarks = benchmarks_of(current_document());
+  if (benchmarks == nullptr) return;
+  PaneDock* pane = dock(QStringLiteral("benchmark"));
+  pane->show();
+  pane->raise();
+  (benchmarks->*start)();
 }
 
 // --- Go ---

@@ -180,6 +180,7 @@ void TablePane::show_menu(QPoint at) {
     menu.addAction(tr("Expand all"), view_, &QTreeView::expandAll);
     menu.addAction(tr("Collapse all"), view_, &QTreeView::collapseAll);
   }
+  add_to_menu(menu);
   menu.exec(view_->viewport()->mapToGlobal(at));
 }
 

@@ -37,6 +37,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   measurement_->setMenu(new QMenu(measurement_));
   measurement_->setAccessibleName(tr("Measurement"));
+  measurement_->setObjectName(QStringLiteral("measurement"));
   connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
   connect(&timeline_.document(), &Document::measurement_changed, this,
           &TimelineBar::show_measurement);

@@ -59,6 +59,8 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
   // What its keys and the pointer do, for a page of help.
   [[nodiscard]] static KeysGroup keys();
+  // What a pointer at this place of the viewport is told; empty where there is nothing.
+  [[nodiscard]] QStringList card_at(QPoint at) const { return hit_lines(hit(at), at.x()); }
   // What part of the step is on screen: "120 ms to 180 ms".
   [[nodiscard]] QString range_text() const;
 
