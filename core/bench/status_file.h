@@ -1,0 +1,91 @@
+#pragma once
+
+// Where a rank is, readable also when it was killed and can say nothing any more. Whoever starts
+// the rank makes the file and names it in the environment; the rank maps it and writes as it goes,
+// which costs a few stores a node.
+//
+// Four 64-bit integers of the machine's byte order:
+//   0  0x4a4e5452 ("JNTR")
+//   1  the stage, an index into kRunStages; -1 before the first
+//   2  the node's position in the program order (Graph::order); -1 at none, and while a graph other
+//      than the program runs (the baseline)
+//   3  a count that grows with every change: a sign of life
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace jointer {
+
+inline constexpr const char* kStatusFileVariable = "JOINTER_STATUS_FILE";
+inline constexpr std::int64_t kStatusMagic = 0x4a4e5452;
+
+// In the order in which a rank goes through them; RankProgress::stage is one of these names.
+inline constexpr std::string_view kRunStages[] = {"load",    "groups",  "inputs",  "compile",
+                                                  "warm up", "measure", "profile", "verify"};
+
+struct RankStatus {
+  std::int64_t stage = -1, position = -1, count = 0;
+
+  // Empty if there is none.
+  [[nodiscard]] std::string_view stage_name() const;
+  friend bool operator==(const RankStatus&, const RankStatus&) = default;
+};
+
+// A mapped file of four integers.
+class StatusMapping {
+ public:
+  StatusMapping(StatusMapping&& other) noexcept;
+  StatusMapping& operator=(StatusMapping&& other) noexcept;
+  StatusMapping(const StatusMapping&) = delete;
+  StatusMapping& operator=(const StatusMapping&) = delete;
+  ~StatusMapping();
+
+ protected:
+  StatusMapping() = default;
+  static Result<std::int64_t*> map(const std::string& path, bool create);
+  std::int64_t* words_ = nullptr;
+};
+
+// Of the rank. One that was made from no file does nothing, so that a rank needs not ask.
+class StatusWriter : public StatusMapping {
+ public:
+  StatusWriter() = default;
+  // Error (run): the file is not there, or is no status file.
+  static Result<StatusWriter> open(const std::string& path);
+  // The file that the environment names, or none.
+  static StatusWriter from_environment();
+
+  // One of kRunStages; the position becomes -1.
+  void set_stage(std::string_view stage);
+  // Meant for the loop over nodes.
+  void set_position(std::int64_t position) {
+    if (words_ == nullptr) return;
+    store(2, position);
+    beat();
+  }
+  // Alive, where neither changes.
+  void beat() {
+    if (words_ != nullptr) store(3, ++count_);
+  }
+
+ private:
+  void store(std::size_t word, std::int64_t value) {
+    __atomic_store_n(words_ + word, value, __ATOMIC_RELEASE);
+  }
+  std::int64_t count_ = 0;
+};
+
+// Of whoever started it.
+class StatusReader : public StatusMapping {
+ public:
+  // Makes the file. Error (run): it cannot be made.
+  static Result<StatusReader> make(const std::string& path);
+
+  [[nodiscard]] RankStatus read() const;
+};
+
+}  // namespace jointer

@@ -1,0 +1,25 @@
+#include "core/process/temporary_folder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace jointer {
+
+Result<TemporaryFolder> TemporaryFolder::make(const std::string& prefix) {
+  const char* parent = std::getenv("TMPDIR");
+  std::string path = parent != nullptr && *parent != '\0' ? parent : "/tmp";
+  path += '/' + prefix + "XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return fail(Error::Kind::run, "cannot make a folder `{}`: {}", path, std::strerror(errno));
+  return TemporaryFolder(std::move(path));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace jointer

@@ -1,0 +1,77 @@
+#include "core/bench/status_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/process/child.h"
+#include "core/process/temporary_folder.h"
+
+namespace jointer::test {
+namespace {
+
+TEST(StatusFile, TheReaderSeesWhatTheWriterSays) {
+  const auto folder = TemporaryFolder::make("jointer-test-");
+  ASSERT_TRUE(folder);
+  const auto reader = StatusReader::make(folder->path("status"));
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(reader->read(), (RankStatus{-1, -1, 0}));
+  EXPECT_EQ(reader->read().stage_name(), "");
+
+  auto writer = StatusWriter::open(folder->path("status"));
+  ASSERT_TRUE(writer) << writer.error().message;
+  writer->set_stage("measure");
+  writer->set_position(54'680);
+  EXPECT_EQ(reader->read(), (RankStatus{5, 54'680, 2}));
+  EXPECT_EQ(reader->read().stage_name(), "measure");
+  writer->beat();
+  EXPECT_EQ(reader->read().count, 3);
+  writer->set_stage("verify");
+  EXPECT_EQ(reader->read(), (RankStatus{7, -1, 4}));
+  writer->set_stage("another");
+  EXPECT_EQ(reader->read().stage, -1);
+}
+
+// A rank in another language writes the same bytes.
+TEST(StatusFile, IsFourIntegers) {
+  const auto folder = TemporaryFolder::make("jointer-test-");
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path("status");
+  const auto reader = StatusReader::make(path);
+  ASSERT_TRUE(reader);
+  const std::int64_t words[] = {kStatusMagic, 4, 17, 99};
+  std::ofstream(path, std::ios::binary | std::ios::in)
+      .write(reinterpret_cast<const char*>(words), sizeof words);
+  EXPECT_EQ(reader->read(), (RankStatus{4, 17, 99}));
+  EXPECT_EQ(std::filesystem::file_size(path), 32U);
+}
+
+TEST(StatusFile, WhatIsNoneIsRefused) {
+  const auto folder = TemporaryFolder::make("jointer-test-");
+  ASSERT_TRUE(folder);
+  std::ofstream(folder->path("short")) << "short";
+  std::ofstream(folder->path("zeros")) << std::string(32, '\0');
+  for (const char* name : {"short", "zeros", "absent"}) {
+    const auto writer = StatusWriter::open(folder->path(name));
+    ASSERT_FALSE(writer) << name;
+    EXPECT_EQ(writer.error().kind, Error::Kind::run);
+  }
+  ASSERT_TRUE(StatusReader::make(folder->path("twice")));
+  EXPECT_FALSE(StatusReader::make(folder->path("twice")));
+}
+
+TEST(StatusFile, AWriterOfNoneDoesNothing) {
+  ::unsetenv(kStatusFileVariable);
+  StatusWriter writer = StatusWriter::from_environment();
+  writer.set_stage("measure");
+  writer.set_position(3);
+  writer.beat();
+  ::setenv(kStatusFileVariable, "/no/such/file", 1);
+  StatusWriter::from_environment().set_position(3);
+  ::unsetenv(kStatusFileVariable);
+}
+
+}  // namespace
+}  // namespace jointer::test
