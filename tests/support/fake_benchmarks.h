@@ -17,6 +17,7 @@ class FakeBenchmarks : public views::BenchmarkService {
   [[nodiscard]] QString why_not(RunOn on) const override {
     return on == RunOn::cuda ? QStringLiteral("There is no CUDA device here.") : QString();
   }
+  [[nodiscard]] int world_size(const Graph& /*graph*/) const override { return 2; }
   [[nodiscard]] std::optional<QString> running() const override { return title_; }
 
   quint64 start(const views::BenchmarkJob& job) override {

@@ -2,8 +2,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <map>
 
+#include "core/bench/explanation.h"
 #include "views/benchmark/benchmark_text.h"
 #include "views/document/measured_text.h"
 #include "views/document/node_text.h"
@@ -101,16 +101,14 @@ class Describer {
     add(s, words("predicted"), bytes_text(predicted), Provenance::estimated,
         words("%1 bytes.").arg(count_text(predicted)));
     const std::int64_t difference = m->peak_bytes - predicted;
-    if (difference == 0) {
-      add(s, words("difference"), words("none, to the byte"), Provenance::measured);
-    } else {
-      add(s, words("difference"),
-          QStringLiteral("%1 (%2)").arg(
-              signed_bytes(difference),
-              number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
-          Provenance::measured, words("%1 bytes.").arg(count_text(difference)));
-      explain(s, *m, predicted);
-    }
+    add(s, words("difference"),
+        difference == 0
+            ? words("none, to the byte")
+            : QStringLiteral("%1 (%2)").arg(
+                  signed_bytes(difference),
+                  number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
+        Provenance::measured, words("%1 bytes.").arg(count_text(difference)));
+    if (m->resident_peak_bytes > 0) explain(s, *m);
     if (m->reserved_peak_bytes > 0)
       add(s, words("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
           words("What the caching allocator took from the device."));
@@ -121,52 +119,53 @@ class Describer {
            bytes_text(bytes < 0 ? -bytes : bytes);
   }
 
-  // What the difference is made of: bytes that calls take and give back, and what is left of it.
-  void explain(InspectorSection& s, const RankMeasured& m, std::int64_t predicted) {
-    if (m.resident_peak_bytes <= 0) return;
-    if (const std::int64_t in_calls = m.peak_bytes - m.resident_peak_bytes; in_calls != 0)
-      add(s, words("in calls"), signed_bytes(in_calls), Provenance::measured,
-          words("What kernels take beside their results and give back: workspaces, copies. The "
-                "model of memory does not count it."));
-    if (const std::int64_t held = m.resident_peak_bytes - predicted; held != 0)
-      add(s, words("between calls"), signed_bytes(held), Provenance::measured,
-          words("What is held from one call to the next beside the prediction: operators of the "
-                "device that return other tensors, tensors held longer."));
-    scratch(s, m);
+  // The prediction for the kind of device that ran, by its own rounding.
+  [[nodiscard]] MemoryTimeline memory_of_run() const {
+    MemoryOptions options = snapshot_.analysis.memory.options();
+    for (const RankResult& rank : result_.ranks)
+      if (rank.started)
+        options.runs_on = rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
+    return MemoryTimeline(graph_, options);
   }
 
-  void scratch(InspectorSection& s, const RankMeasured& m) {
-    struct Most {
-      std::int64_t bytes = 0, calls = 0;
-      NodeId node;
-    };
-    std::map<std::string, Most> by_operator;
-    for (const NodeScratch& each : m.scratch) {
-      const NodeId node = node_at(each.position);
-      if (!node || each.bytes <= 0) continue;
-      Most& most = by_operator[std::string(graph_.target(graph_.node(node)))];
-      ++most.calls;
-      if (each.bytes <= most.bytes) continue;
-      most.bytes = each.bytes;
-      most.node = node;
-    }
-    std::vector<std::pair<std::string, Most>> largest(by_operator.begin(), by_operator.end());
-    std::ranges::stable_sort(largest, std::greater<>(),
-                             [](const auto& each) { return each.second.bytes; });
-    for (std::size_t i = 0; i < std::min(largest.size(), kMostNamed); ++i) {
-      const auto& [name, most] = largest[i];
+  // What the difference is made of, by name.
+  void explain(InspectorSection& s, const RankMeasured& m) {
+    const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
+    if (peak.scratch != 0)
+      add(s, words("in calls"), signed_bytes(peak.scratch), Provenance::measured,
+          words("What kernels take beside their results and give back: workspaces, copies. The "
+                "prediction counts what the graph holds."));
+    if (peak.held != 0)
+      add(s, words("held"), signed_bytes(peak.held), Provenance::measured,
+          words("What is held between calls beside the prediction: storage of another size, or "
+                "held longer or shorter."));
+    for (std::size_t i = 0; i < std::min(peak.operators.size(), kMostNamed); ++i) {
+      const PeakExplanation::OperatorScratch& each = peak.operators[i];
       s.rows.push_back(
           {.label = words("scratch"),
-           .value =
-               words("%1  %2, most in").arg(QString::fromStdString(name), bytes_text(most.bytes)),
+           .value = words("%1: up to %2, in")
+                        .arg(QString::fromStdString(each.target), bytes_text(each.most_bytes)),
            .provenance = Provenance::measured,
-           .note =
-               words("Of %1 calls; each gives it back before it ends.").arg(count_text(most.calls)),
-           .links = {most.node}});
+           .note = words("%1 calls take some; each gives it back before it ends.")
+                       .arg(count_text(each.calls)),
+           .links = {each.node}});
     }
-    if (largest.size() > kMostNamed)
-      add(s, words("scratch"), words("%1 more operators").arg(largest.size() - kMostNamed),
+    if (peak.operators.size() > kMostNamed)
+      add(s, words("scratch"),
+          words("%1 more operators").arg(count_text(peak.operators.size() - kMostNamed)),
           Provenance::measured);
+    if (peak.peak_node)
+      s.rows.push_back({.label = words("peak in"),
+                        .provenance = Provenance::measured,
+                        .is_code = true,
+                        .links = {peak.peak_node}});
+    if (peak.first_different)
+      s.rows.push_back({.label = words("differs from"),
+                        .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
+                        .provenance = Provenance::measured,
+                        .note = words("The first call after which the graph held more or less "
+                                      "than predicted."),
+                        .links = {peak.first_different}});
   }
 
   // --- Time ---

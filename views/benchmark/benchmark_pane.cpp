@@ -89,6 +89,7 @@ void BenchmarkPane::resizeEvent(QResizeEvent* event) {
 
 void BenchmarkPane::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
+  if (details_ == nullptr) return;  // the palette of a pane that is being made
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
     show_status();
     show_details();

@@ -32,6 +32,8 @@ class BenchmarkService : public QObject {
   // Why a backend, or a place to run, is impossible here; empty if it is possible.
   [[nodiscard]] virtual QString why_not(Backend backend) const = 0;
   [[nodiscard]] virtual QString why_not(RunOn on) const = 0;
+  // Ranks that the graph's collectives need.
+  [[nodiscard]] virtual int world_size(const Graph& graph) const = 0;
   // The document whose graph runs, nothing if none does.
   [[nodiscard]] virtual std::optional<QString> running() const = 0;
 

@@ -32,6 +32,11 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
   set_empty_text(
       tr("No benchmark of this graph yet.\nRun measures it on this machine: peak memory "
          "and step time beside the estimate."));
+  remove_ = new QAction(tr("Remove"), this);
+  remove_->setShortcut(QKeySequence::Delete);
+  remove_->setShortcutContext(Qt::WidgetShortcut);
+  connect(remove_, &QAction::triggered, this, &BenchmarkTable::remove_selected);
+  view().addAction(remove_);
   auto* menu = new QMenu(this);
   add_to_menu(*menu);
   auto* more = new QToolButton(this);
@@ -39,12 +44,6 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
   more->setPopupMode(QToolButton::InstantPopup);
   more->setMenu(menu);
   controls().addWidget(more);
-
-  auto* remove = new QAction(tr("Remove"), this);
-  remove->setShortcut(QKeySequence::Delete);
-  remove->setShortcutContext(Qt::WidgetShortcut);
-  connect(remove, &QAction::triggered, this, &BenchmarkTable::remove_selected);
-  view().addAction(remove);
 
   connect(&benchmarks_, &Benchmarks::rows_changed, this, &BenchmarkTable::request_refresh);
   connect(&view(), &TableView::selection_changed, this, &BenchmarkTable::current_changed);
@@ -125,8 +124,7 @@ void BenchmarkTable::add_to_menu(QMenu& menu) {
   menu.addAction(tr("Copy torchrun command"), this, [this] { copy_command(torchrun_command); });
   menu.addAction(tr("Copy Slurm script"), this, [this] { copy_command(slurm_command); });
   menu.addSeparator();
-  menu.addAction(tr("Remove"), this, &BenchmarkTable::remove_selected)
-      ->setShortcut(QKeySequence::Delete);
+  menu.addAction(remove_);
 }
 
 }  // namespace jointer::views

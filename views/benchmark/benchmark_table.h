@@ -30,15 +30,16 @@ class BenchmarkTable : public TablePane {
  protected:
   void refresh() override;
   void add_to_menu(QMenu& menu) override;
+  [[nodiscard]] bool has_rows_of_nodes() const override { return false; }
 
  private:
   BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QWidget* parent);
   [[nodiscard]] std::vector<std::uint64_t> selected_ids() const;
   void copy_command(std::string (*command)(const BenchmarkRequest&, int, int));
-  void add_commands(QMenu& menu);
 
   Benchmarks& benchmarks_;
   BenchmarkModel* model_;
+  QAction* remove_ = nullptr;
 };
 
 }  // namespace jointer::views

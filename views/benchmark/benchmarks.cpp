@@ -15,16 +15,6 @@ namespace {
 // More processes than this at once are asked for on purpose.
 constexpr int kMostDefaultRanks = 8;
 
-int world_size_of(const Graph& graph) {
-  std::int64_t world = 1;
-  for (std::size_t i = 0; i < graph.part_count(); ++i)
-    world = std::max(world, graph.part(PartId(i)).world_size.value_or(1));
-  for (std::size_t i = 0; i < graph.group_count(); ++i)
-    for (const std::int32_t rank : graph.group(GroupId(i)).ranks)
-      world = std::max<std::int64_t>(world, rank + 1);
-  return static_cast<int>(world);
-}
-
 int captured_rank(const Graph& graph) {
   return static_cast<int>(graph.part(PartId(std::size_t{0})).rank.value_or(0));
 }
@@ -45,7 +35,7 @@ Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkH
       document_(document),
       service_(&service),
       history_(std::move(history)),
-      world_size_(world_size_of(document.graph())) {
+      world_size_(service.world_size(document.graph())) {
   keeping_.setMaxThreadCount(1);
   if (world_size_ > kMostDefaultRanks) settings_.request.solo = captured_rank(document.graph());
   connect(&service, &BenchmarkService::progressed, this, &Benchmarks::take_progress);

@@ -38,6 +38,8 @@ class TablePane : public QWidget {
   [[nodiscard]] Document& document() { return document_; }
   // Beside the filter, for more controls.
   [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
+  // Whether a node that is selected elsewhere has a row here.
+  [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
   // More entries at the end of a row's menu.
   virtual void add_to_menu(QMenu& /*menu*/) {}
   // A sentence above the table; hidden while it is empty.

@@ -125,7 +125,7 @@ TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
   EXPECT_EQ(content.title, "interpret, 2 ranks");
   EXPECT_TRUE(text.contains("difference\t+4.00 KiB")) << text.toStdString();
   EXPECT_TRUE(text.contains("in calls\t+4.00 KiB"));
-  EXPECT_FALSE(text.contains("between calls"));
+  EXPECT_FALSE(text.contains("held\t"));
   const InspectorRow* scratch = find_row(content, "scratch");
   ASSERT_NE(scratch, nullptr);
   EXPECT_TRUE(scratch->value.contains("4.00 KiB"));
