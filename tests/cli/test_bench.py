@@ -153,6 +153,21 @@ def test_tables_say_estimate_and_measurement(bench: Bench) -> None:
     assert ran.out.count("note: ") == 1
 
 
+def test_the_difference_in_peak_is_explained_by_name(bench: Bench) -> None:
+    at = positions()["mm_1"]
+    measure = {"peak_bytes": 50_000_000, "resident_peak_bytes": 49_000_000,
+               "scratch": {"position": [at], "bytes": [1_000_000]}}
+    result = bench.run(JOINT, "--json", "--profile", ranks=everyone(["measured", measure], ["done"])).json
+    explained = result["explained"]
+    assert explained["difference_bytes"] == 50_000_000 - result["predicted"]["peak_bytes"]
+    assert explained["scratch_bytes"] == 1_000_000
+    assert explained["held_bytes"] == 49_000_000 - result["predicted"]["peak_bytes"]
+    assert explained["operators"] == [
+        {"target": "aten.mm.default", "calls": 1, "most_bytes": 1_000_000, "node": "mm_1"}]
+    assert result["ranks"][0]["scratch"] == {"position": [at], "bytes": [1_000_000]}
+    assert bench.run(JOINT, "--json", ranks={"*": [["exit", 1]]}).json["explained"] is None
+
+
 def test_progress_is_for_terminals(bench: Bench) -> None:
     assert bench.run(JOINT, ranks=everyone(["sleep", 0.2], *END)).err == ""
     leader, follower = pty.openpty()
