@@ -10,7 +10,7 @@
 //
 // After the first failure the others have a moment of their own: a collective that fails because
 // its partner died is often heard of before the death. BenchmarkResult::culprit tells the two
-// apart.
+// apart. Where the failure cannot be such a consequence, the moment is short.
 
 #include "app/launch/launcher.h"
 
@@ -134,7 +134,7 @@ class Run {
       if (!first_failure_) find_hung(now);
       end_those_that_do_not_close(now);
       if (!first_failure_ && is_failed()) first_failure_ = now;
-      if (first_failure_ && !has_stopped_others_ && now - *first_failure_ >= options_.last_words)
+      if (first_failure_ && !has_stopped_others_ && now - *first_failure_ >= moment())
         stop_others();
     }
     tell(false);
@@ -142,6 +142,18 @@ class Run {
 
   [[nodiscard]] bool is_failed() const {
     return std::ranges::any_of(ranks_, [](const auto& rank) { return rank->has_failed(); });
+  }
+
+  // A death by somebody's hand, a hang, and what a rank says of anything but a collective are what
+  // they are; an exit code or an abort may be how a library takes a lost connection.
+  [[nodiscard]] milliseconds moment() const {
+    const bool is_certain = std::ranges::any_of(ranks_, [](const auto& rank) {
+      const RankResult& r = rank->result();
+      return r.status == RankResult::Status::hung ||
+             (r.status == RankResult::Status::failed && r.kind != "collective") ||
+             (r.status == RankResult::Status::died && rank->was_killed());
+    });
+    return is_certain ? options_.same_words : options_.last_words;
   }
 
   void tell(bool at_the_end) {
@@ -224,10 +236,9 @@ class Run {
       if (rank->is_running() && !rank->has_failed())
         stopped_at_.emplace_back(rank->result().rank,
                                  places_.find(rank->result().rank, rank->position()));
-    const auto culprit =
-        std::ranges::find_if(ranks_, [](const auto& r) { return r->has_failed(); });
-    const std::string reason =
-        fmt::format("ended because rank {} failed", (*culprit)->result().rank);
+    BenchmarkResult so_far;
+    for (const auto& rank : ranks_) so_far.ranks.push_back(rank->result());
+    const std::string reason = fmt::format("ended because rank {} failed", so_far.culprit()->rank);
     for (const auto& rank : ranks_) rank->stop(options_.grace, reason);
   }
 

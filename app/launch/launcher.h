@@ -21,9 +21,11 @@ struct LaunchOptions {
   // Asked at least twenty times a second, on the thread that launches. True ends every rank at
   // once.
   std::function<bool()> is_cancelled;
-  // After a rank has failed the others have this long to end by themselves: one of them may say
-  // better what the cause was.
+  // After a failure that may be another rank's doing the others have this long to end by
+  // themselves: one of them may say better what the cause was.
   std::chrono::milliseconds last_words{1000};
+  // And after any other failure, so that ranks that fail alike can say so.
+  std::chrono::milliseconds same_words{200};
   // And then, asked to end (SIGTERM), this long until they are killed.
   std::chrono::milliseconds grace{1000};
   // A rank that says it is done has this long to end.

@@ -3,6 +3,7 @@
 // One rank's process, and what is known of it: what it said, and how it ended.
 
 #include <chrono>
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,10 @@ class RankProcess {
   [[nodiscard]] bool has_failed() const {
     return result_.status == RankResult::Status::failed ||
            result_.status == RankResult::Status::died || result_.status == RankResult::Status::hung;
+  }
+  // From outside: SIGKILL comes from nobody's own code.
+  [[nodiscard]] bool was_killed() const {
+    return child_->end() && child_->end()->signal == SIGKILL;
   }
   // It said that it is done, when; it may still be closing.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }

@@ -214,6 +214,8 @@ int exit_code_of(const BenchmarkResult& result) {
 Result<BenchmarkResult> run_ranks(const Bench& bench) {
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
   JOINTER_TRY(const BenchmarkRequest request, with_native_files(bench, folder));
+  if (Interruption::has_happened())
+    return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
   ProgressLine line;
   LaunchOptions launch_options;
   launch_options.on_progress = [&](const std::vector<RankResult>& ranks) { line.show(ranks); };
@@ -243,8 +245,11 @@ Result<int> run(const BenchCommand& options) {
   JOINTER_TRY(const Analysis analysis, estimate(bench, result));
   result.predicted = prediction_of(analysis);
   result.conclude(bench.graph, analysis);
-  const std::string text = options.json ? write_result(result, options.profile) + '\n'
-                                        : bench_tables(result, bench.graph, analysis);
+  const std::string text =
+      options.json
+          ? write_result(result, options.profile, explained_member(result, bench.graph, analysis)) +
+                '\n'
+          : bench_tables(result, bench.graph, analysis);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   return exit_code_of(result);

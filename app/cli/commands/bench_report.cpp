@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
 #include "core/bench/explanation.h"
@@ -159,6 +160,28 @@ std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
   if (!notes.empty()) text += '\n';
   for (const std::string& note : notes) text += fmt::format("note: {}\n", note);
   return text;
+}
+
+std::string explained_member(const BenchmarkResult& result, const Graph& graph,
+                             const Analysis& analysis) {
+  const RankResult* rank = highest(result);
+  if (rank == nullptr) return "\"explained\":null";
+  const PeakExplanation e = explain_peak(graph, analysis.memory, *rank->measured);
+  const auto name = [&](NodeId id) { return id ? Json(graph.name(id)) : Json(); };
+  Json json = {{"rank", rank->rank},
+               {"difference_bytes", e.difference},
+               {"scratch_bytes", e.scratch},
+               {"held_bytes", e.held},
+               {"peak_node", name(e.peak_node)},
+               {"first_different", name(e.first_different)},
+               {"first_difference_bytes", e.first_difference},
+               {"operators", Json::array()}};
+  for (const auto& each : e.operators)
+    json["operators"].push_back({{"target", each.target},
+                                 {"calls", each.calls},
+                                 {"most_bytes", each.most_bytes},
+                                 {"node", name(each.node)}});
+  return "\"explained\":" + json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string progress_line(const std::vector<RankResult>& ranks) {

@@ -14,6 +14,10 @@ namespace jointer::cli {
 std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                          const Analysis& analysis);
 
+// What explains the peak, as a member of the JSON object: `"explained":{...}`.
+std::string explained_member(const BenchmarkResult& result, const Graph& graph,
+                             const Analysis& analysis);
+
 // "2 ranks, measure 3 of 10": where the rank is that is furthest behind.
 std::string progress_line(const std::vector<RankResult>& ranks);
 
