@@ -107,8 +107,12 @@ void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
     so_far.ranks = ranks;
     QMetaObject::invokeMethod(this, [this, number, so_far] { emit progressed(number, so_far); });
   };
+  const Graph& graph = job.snapshot->graph;
   const auto result =
-      run_benchmark(job.snapshot->graph, job.request, {}, options)
+      fit_to_machine(graph, job.request, machine_)
+          .and_then([&](const FittedRequest& fitted) {
+            return run_benchmark(graph, fitted, {}, options);
+          })
           .map([](BenchmarkOutcome&& outcome) { return std::move(outcome.result); });
   const bool cancelled = cancel.load();
   QMetaObject::invokeMethod(this, [this, number, cancelled, so_far, result] {

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "app/launch/captures.h"
-#include "app/launch/fit.h"
 #include "app/launch/machine.h"
 #include "core/cost/device.h"
 #include "core/process/temporary_folder.h"
@@ -63,15 +62,16 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
 
 }  // namespace
 
-Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const BenchmarkRequest& request,
+Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,
                                        const LaunchOptions& options) {
-  JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, request, this_machine()));
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
   JOINTER_TRY(const BenchmarkRequest files, with_native_files(graph, fitted.request, folder));
+  if (options.is_cancelled && options.is_cancelled())
+    return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
   JOINTER_TRY(BenchmarkResult result, launch(files, options));
   // The request as it was made: the files that were written for the ranks are gone.
-  result.request = std::move(fitted.request);
+  result.request = fitted.request;
   for (RankResult& rank : result.ranks)
     rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());
   JOINTER_TRY(Analysis analysis, estimate(graph, result, estimator));

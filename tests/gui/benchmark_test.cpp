@@ -111,7 +111,7 @@ void BenchmarkTest::cleanup() {
 }
 
 void BenchmarkTest::make_pane() {
-  document_ = std::make_unique<Document>(OpenRequest{.path = "graph.json"},
+  document_ = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
                                          test::snapshot_of(test::kSmallStep));
   auto* benchmarks =
       new Benchmarks(*document_, *service_, BenchmarkHistory(folder_->path().toStdString()));
@@ -158,7 +158,7 @@ void BenchmarkTest::runs_with_what_was_chosen() {
   // The second backend is impossible here: the keys pass over it.
   QVERIFY(fake_->job().request.backend == Backend::inductor);
   QVERIFY(!fake_->job().request.solo);
-  QCOMPARE(fake_->job().request.baseline.graph, std::string("graph.json"));
+  QCOMPARE(fake_->job().request.baseline.graph, std::string("/tmp/graph.json"));
 }
 
 void BenchmarkTest::shows_every_rank_while_it_runs() {

@@ -122,7 +122,7 @@ void BenchmarkTable::add_to_menu(QMenu& menu) {
   menu.addAction(tr("Export as CSV..."), this, &BenchmarkTable::export_csv);
   menu.addSeparator();
   menu.addAction(tr("Copy torchrun command"), this, [this] { copy_command(torchrun_command); });
-  menu.addAction(tr("Copy Slurm script"), this, [this] { copy_command(slurm_command); });
+  menu.addAction(tr("Copy Slurm command"), this, [this] { copy_command(slurm_command); });
   menu.addSeparator();
   menu.addAction(remove_);
 }

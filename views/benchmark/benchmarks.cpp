@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <QFileInfo>
 #include <QtConcurrentRun>
 #include <algorithm>
 
@@ -17,6 +18,12 @@ constexpr int kMostDefaultRanks = 8;
 
 int captured_rank(const Graph& graph) {
   return static_cast<int>(graph.part(PartId(std::size_t{0})).rank.value_or(0));
+}
+
+// Ranks, and who pastes a command line, may be elsewhere.
+std::string absolute(const std::string& path) {
+  if (path.empty()) return {};
+  return QFileInfo(QString::fromStdString(path)).absoluteFilePath().toStdString();
 }
 
 // What a person assumed, as a command line says it.
@@ -58,7 +65,7 @@ void Benchmarks::set_settings(const BenchmarkSettings& settings) {
 BenchmarkRequest Benchmarks::request() const {
   BenchmarkRequest request = settings_.request;
   const OpenRequest& source = document_.source();
-  request.program = {source.path, source.backward};
+  request.program = {absolute(source.path), absolute(source.backward)};
   request.graph_index = source.index;
   request.assumptions = assumptions_text(document_.graph().assumptions());
   if (settings_.verify) request.baseline = request.program;
