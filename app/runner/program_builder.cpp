@@ -62,6 +62,7 @@ class ProgramBuilder {
         slots_(graph.node_count(), kNoSlot),
         slot_counts_(graph.node_count(), 1),
         unpacked_(graph.node_count(), false),
+        missing_(graph.node_count(), false),
         region_of_(graph.node_count(), -1),
         converter_(graph, program_, options.device,
                    [this](NodeId n) { return slots_[n.index()]; }) {}
@@ -119,6 +120,7 @@ class ProgramBuilder {
   std::vector<SlotId> slots_;               // by node
   std::vector<std::uint32_t> slot_counts_;  // by node
   std::vector<bool> unpacked_;              // by node: its values have slots of their own
+  std::vector<bool> missing_;               // by node: its operator does not exist here
   std::vector<std::int32_t> region_of_;     // by node, -1 for none
   ArgumentConverter converter_;
   std::unordered_map<std::string, const c10::OperatorHandle*> handles_;
@@ -253,8 +255,8 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     if (std::none_of(unsupported_.begin(), unsupported_.end(), same))
       unsupported_.emplace_back(target, id);
     // Its users still find slots, so that every operator that is missing gets named.
-    give_slots(id, instruction, std::max<std::uint32_t>(1, node.value.count));
-    unpacked_[id.index()] = true;
+    give_slots(id, instruction, 1);
+    missing_[id.index()] = true;
     return {};
   }
   const c10::FunctionSchema& schema = op->schema();
@@ -321,6 +323,11 @@ Result<void> ProgramBuilder::add_builtin(NodeId id, const Node& node, Builtin bu
 
 Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   const std::span<const Argument> args = graph_.args(node);
+  if (!args.empty() && args[0].kind == Argument::Kind::node && missing_[args[0].node().index()]) {
+    Instruction unused;
+    give_slots(id, unused, 1);
+    return {};
+  }
   if (args.size() != 2 || args[0].kind != Argument::Kind::node ||
       args[1].kind != Argument::Kind::integer)
     return input_error("getitem takes a node and a whole number");
