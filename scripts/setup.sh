@@ -45,7 +45,7 @@ ensure_clang_runtime() {
 # else a virtual environment in the user's cache, which every clone finds again.
 torch_version=2.11.0
 ensure_torch() {
-  local check='import numpy, pytest, torch, zstandard; assert torch.__version__.startswith("2.11")'
+  local check='import jsonschema, numpy, pytest, torch, zstandard; assert torch.__version__.startswith("2.11")'
   if python3 -c "$check" 2>/dev/null; then
     torch_python=$(command -v python3)
     return
@@ -56,7 +56,7 @@ ensure_torch() {
   say "installing torch $torch_version into $env (about 5 GB, once)"
   mkdir -p "$cache_dir"
   python3 -m venv "$env" || give_up "python3 -m venv failed; is python3-venv installed?"
-  "$env/bin/python" -m pip install --quiet "torch==$torch_version" numpy pytest zstandard ||
+  "$env/bin/python" -m pip install --quiet "torch==$torch_version" jsonschema numpy pytest zstandard ||
     give_up "torch $torch_version could not be installed; see the message above"
 }
 

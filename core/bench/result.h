@@ -85,7 +85,9 @@ struct BenchmarkResult {
 
 // As `jointer bench --json` prints it; parse_result reads it again (a run's `nodes` and curves are
 // kept where `with_profile` says so). Error (input): no such object, or one of a newer version.
-std::string write_result(const BenchmarkResult& result, bool with_profile);
+// `further`: members that only who prints it can know, as JSON (`"key":value,...`).
+std::string write_result(const BenchmarkResult& result, bool with_profile,
+                         std::string_view further = {});
 Result<BenchmarkResult> parse_result(std::string_view json);
 
 // A row a result, for an issue or a spreadsheet: run, when, backend, ranks, device, predicted and

@@ -177,7 +177,8 @@ Result<void> read_result(FieldReader& fields, BenchmarkResult& result) {
 
 }  // namespace
 
-std::string write_result(const BenchmarkResult& result, bool with_profile) {
+std::string write_result(const BenchmarkResult& result, bool with_profile,
+                         std::string_view further) {
   JsonWriter json;
   json.begin_object();
   write_integer(json, "version", kBenchmarkVersion);
@@ -204,6 +205,7 @@ std::string write_result(const BenchmarkResult& result, bool with_profile) {
   json.begin_array();
   for (const RankResult& rank : result.ranks) write_rank(json, rank, with_profile);
   json.end_array();
+  json.raw_members(further);
   json.end_object();
   return json.take();
 }

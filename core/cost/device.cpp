@@ -1,6 +1,7 @@
 #include "core/cost/device.h"
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "core/base/bytes.h"
@@ -122,6 +123,22 @@ std::vector<std::string_view> device_ids() {
   std::vector<std::string_view> ids;
   for (const BuiltIn& device : built_in()) ids.push_back(device.id);
   return ids;
+}
+
+std::string_view device_id_in(std::string_view name) {
+  const std::string text = lower(name);
+  const auto is_letter_or_digit = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c));
+  };
+  for (const BuiltIn& device : built_in()) {
+    const std::size_t at = text.find(device.id);
+    if (at == std::string::npos || device.id == "cpu") continue;
+    const std::size_t end = at + device.id.size();
+    if ((at == 0 || !is_letter_or_digit(text[at - 1])) &&
+        (end == text.size() || !is_letter_or_digit(text[end])))
+      return device.id;
+  }
+  return {};
 }
 
 Result<DeviceDescription> load_device(std::string_view id_or_path) {

@@ -59,4 +59,8 @@ Result<DeviceDescription> load_device(std::string_view id_or_path);
 // Ids of the built-in devices.
 std::vector<std::string_view> device_ids();
 
+// The built-in device that a driver calls `name`: "h200" of "NVIDIA H200 141GB". Empty: none of
+// them.
+std::string_view device_id_in(std::string_view name);
+
 }  // namespace jointer

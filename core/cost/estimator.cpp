@@ -101,7 +101,11 @@ std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimato
 }
 
 std::string_view default_device(const Graph& graph) {
-  return graph.main_device() == DeviceType::cpu ? "cpu" : "h100";
+  return default_device(graph.main_device());
+}
+
+std::string_view default_device(DeviceType type) {
+  return type == DeviceType::cpu ? "cpu" : "h100";
 }
 
 }  // namespace jointer

@@ -67,5 +67,7 @@ std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimato
 
 // The device that a graph captured on `device` is most likely to run on.
 std::string_view default_device(const Graph& graph);
+// One that stands for a type of device.
+std::string_view default_device(DeviceType type);
 
 }  // namespace jointer

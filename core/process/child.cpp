@@ -118,9 +118,7 @@ std::string to_string(const ChildEnd& end) {
   if (end.signal == 0) return fmt::format("exit code {}", end.exit_code);
   std::string text = fmt::format("killed by signal {}", end.signal);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
-  const char* name = ::sigabbrev_np(end.signal);
-  const char* meaning = ::sigdescr_np(end.signal);
-  if (name != nullptr && meaning != nullptr) text += fmt::format(" (SIG{}: {})", name, meaning);
+  if (const char* name = ::sigabbrev_np(end.signal)) text += fmt::format(" (SIG{})", name);
 #endif
   return text;
 }

@@ -49,7 +49,7 @@ struct ChildEnd {
   [[nodiscard]] bool succeeded() const { return signal == 0 && exit_code == 0; }
 };
 
-// "exit code 3", "killed by signal 11 (SIGSEGV: segmentation fault)".
+// "exit code 3", "killed by signal 11 (SIGSEGV)".
 std::string to_string(const ChildEnd& end);
 
 class Child {

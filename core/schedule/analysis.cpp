@@ -4,10 +4,11 @@ namespace jointer {
 
 Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
   AnalysisOptions used = options;
-  if (used.estimator.device.empty()) used.estimator.device = default_device(graph);
+  if (used.estimator.device.empty())
+    used.estimator.device = default_device(used.memory.runs_on.value_or(graph.main_device()));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, make_estimator(used.estimator));
   MemoryTimeline memory(graph, used.memory);
-  ReservedProfile reserved = simulate_reserved(memory, graph.main_device());
+  ReservedProfile reserved = simulate_reserved(memory, memory.device());
   std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   Simulation simulation(graph, costs, used.simulation);
   std::vector<Flops> flops(graph.node_count());

@@ -18,7 +18,7 @@ namespace jointer {
 
 struct AnalysisOptions {
   MemoryOptions memory;
-  EstimatorRequest estimator;  // an empty device: the one that fits the graph
+  EstimatorRequest estimator;  // an empty device: one that fits the graph, or memory.runs_on
   SimulationOptions simulation;
 };
 

@@ -14,7 +14,8 @@
 //   4. What a collective reads stays until its wait: the communication stream may still read it.
 //      Without a wait it stays to the end.
 //   5. Bytes are rounded up to 512 on cuda, where the caching allocator does so; not on the CPU.
-//   6. Storages on other devices (constants on the CPU of a cuda graph) do not count.
+//   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. Where a graph
+//      runs elsewhere than it was captured, its main device's storages count as that device's.
 //   In a pair a tangent appears when the backward starts.
 //
 // Rules of torch 2.11 (torch/_inductor/fx_passes/memory_estimator.py), where they differ: storages
@@ -45,9 +46,10 @@ enum Use : std::uint8_t {
 
 class LifetimeFinder {
  public:
-  LifetimeFinder(const Graph& graph, MemoryRules rules)
+  LifetimeFinder(const Graph& graph, MemoryRules rules, DeviceType runs_on)
       : graph_(graph),
         is_torch_(rules == MemoryRules::torch),
+        runs_on_(runs_on),
         by_storage_(graph.storage_count(), -1) {
     for (const NodeId id : graph.order())
       if (graph.node(id).kind == NodeKind::call) ++end_;
@@ -138,7 +140,8 @@ class LifetimeFinder {
   [[nodiscard]] bool counts(const Tensor& t) const {
     if (!t.storage) return false;
     const DeviceType device = graph_.device_type(t);
-    return is_torch_ ? device != DeviceType::cpu : device == graph_.main_device();
+    return is_torch_ ? device != DeviceType::cpu
+                     : device == graph_.main_device() || device == runs_on_;
   }
 
   void allocate(NodeId id, const Node& n, std::int32_t step) {
@@ -148,8 +151,7 @@ class LifetimeFinder {
       if (index >= 0) continue;
       const StorageId storage = is_torch_ ? t.storage : graph_.real_storage(t.storage);
       const std::int64_t requested = graph_.storage(storage).bytes.value;
-      const std::int64_t bytes =
-          is_torch_ ? requested : allocated_bytes(requested, graph_.main_device());
+      const std::int64_t bytes = is_torch_ ? requested : allocated_bytes(requested, runs_on_);
       if (bytes == 0) continue;
       index = static_cast<std::int32_t>(lifetimes_.size());
       lifetimes_.push_back(
@@ -174,6 +176,7 @@ class LifetimeFinder {
 
   const Graph& graph_;
   bool is_torch_;
+  DeviceType runs_on_;
   std::int32_t end_ = 0;
   std::vector<Lifetime> lifetimes_;
   std::vector<std::uint8_t> uses_;
@@ -278,7 +281,11 @@ std::int64_t allocated_bytes(std::int64_t requested, DeviceType device) {
 }
 
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules) {
-  return LifetimeFinder(graph, rules).run();
+  return find_lifetimes(graph, rules, graph.main_device());
+}
+
+std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on) {
+  return LifetimeFinder(graph, rules, runs_on).run();
 }
 
 }  // namespace jointer

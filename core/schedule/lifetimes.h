@@ -45,6 +45,8 @@ struct Lifetime {
 
 // In the order of allocation. Storages of other devices and without bytes are left out.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
+// The same where what the graph has on its main device is moved to one of type `runs_on`.
+std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on);
 
 // Bytes that the device's allocator hands out for a request: multiples of 512 on cuda.
 std::int64_t allocated_bytes(std::int64_t requested, DeviceType device);

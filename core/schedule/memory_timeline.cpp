@@ -31,9 +31,9 @@ void sum_up(std::vector<std::int64_t>& profile) {
 }  // namespace
 
 MemoryTimeline::MemoryTimeline(const Graph& graph, const MemoryOptions& options)
-    : options_(options) {
+    : options_(options), device_(options.runs_on.value_or(graph.main_device())) {
   find_steps(graph);
-  lifetimes_ = find_lifetimes(graph, options.rules);
+  lifetimes_ = find_lifetimes(graph, options.rules, device_);
   lifetime_by_storage_.assign(graph.storage_count(), -1);
   for (std::size_t i = 0; i < lifetimes_.size(); ++i)
     lifetime_by_storage_[lifetimes_[i].storage.index()] = static_cast<std::int32_t>(i);
@@ -69,12 +69,14 @@ void MemoryTimeline::add_optimizer_state(const Graph& graph) {
     // A pair's backward is given the same parameters again.
     if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
     for (const Tensor& t : graph.tensors(n)) {
-      if (graph.device_type(t) != graph.main_device()) continue;
+      if (const DeviceType type = graph.device_type(t);
+          type != graph.main_device() && type != device_)
+        continue;
       const std::int64_t moment =
-          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), graph.main_device());
+          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device_);
       lifetimes_.push_back({.storage = {},
                             .producer = id,
-                            .bytes = 2 * moment + allocated_bytes(kStepBytes, graph.main_device()),
+                            .bytes = 2 * moment + allocated_bytes(kStepBytes, device_),
                             .first = kBeforeStart,
                             .last = end,
                             .category = MemoryCategory::optimizer_state});

@@ -25,6 +25,10 @@ struct MemoryOptions {
   // adamw: for each parameter two fp32 moments and a 4-byte step, as torch's fused AdamW keeps
   // them.
   OptimizerState optimizer = OptimizerState::none;
+  // Where the graph runs, if not where it was captured: its tensors are moved there, sizes are
+  // rounded as they are there, and what the capture had there already counts too. Not for the
+  // torch rules.
+  std::optional<DeviceType> runs_on;
 };
 
 class MemoryTimeline {
@@ -32,6 +36,8 @@ class MemoryTimeline {
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});
 
   [[nodiscard]] const MemoryOptions& options() const { return options_; }
+  // The type of device whose memory this is.
+  [[nodiscard]] DeviceType device() const { return device_; }
   [[nodiscard]] std::span<const NodeId> steps() const { return steps_; }
   // Step of a node; of a node that does not run, nothing.
   [[nodiscard]] std::optional<std::size_t> step_of(NodeId node) const;
@@ -66,6 +72,7 @@ class MemoryTimeline {
   void build_profile();
 
   MemoryOptions options_;
+  DeviceType device_;
   std::vector<NodeId> steps_;
   std::vector<std::int32_t> step_by_node_;  // -1 for nodes that do not run
   std::vector<Lifetime> lifetimes_;

@@ -45,7 +45,7 @@ def test_help_and_version() -> None:
         assert (done.code, done.err) == (0, "")
         assert "--help" in done.out
     help_text = run("--help").out
-    for command in ("info", "memory", "overlap", "export", "capture"):
+    for command in ("info", "memory", "overlap", "bench", "export", "capture"):
         assert f"\n  {command} " in help_text
     assert run("--version").out.startswith("jointer ")
 

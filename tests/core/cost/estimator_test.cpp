@@ -19,6 +19,15 @@ DeviceDescription device(std::string_view id) {
   return *std::move(loaded);
 }
 
+TEST(Device, IsFoundInTheNameThatADriverGivesIt) {
+  EXPECT_EQ(device_id_in("NVIDIA H200"), "h200");
+  EXPECT_EQ(device_id_in("NVIDIA A100-SXM4-80GB"), "a100");
+  EXPECT_EQ(device_id_in("AMD Instinct MI300X"), "mi300x");
+  EXPECT_EQ(device_id_in("NVIDIA H2000"), "");
+  EXPECT_EQ(device_id_in("AMD EPYC 7763, 2 threads"), "");
+  EXPECT_EQ(device_id_in("A CPU"), "");
+}
+
 TEST(Devices, AllLoadAndSayWhereTheirFiguresAreFrom) {
   EXPECT_THAT(device_ids(),
               testing::UnorderedElementsAre("a100", "h100", "h200", "b200", "mi300x", "cpu"));

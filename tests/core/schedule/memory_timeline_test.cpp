@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/graph/literal.h"
+#include "core/schedule/analysis.h"
 #include "core/schedule/caching_allocator.h"
 
 namespace jointer {
@@ -143,6 +144,38 @@ TEST(MemoryTimeline, TakesAPlaceholderBehindTheLastCall) {
   )");
   EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(40, 160, 160));
   EXPECT_EQ(simulate_reserved(MemoryTimeline(graph), DeviceType::cuda).bytes.size(), 3U);
+}
+
+// A graph of a GPU that runs on the CPU: no rounding, and what it had on the CPU already counts.
+TEST(MemoryTimeline, CountsAsTheDeviceThatRuns) {
+  const Graph graph = parse(R"(
+    x: f32[10] = input
+    device cpu
+    c: f32[3] = constant
+    device cuda:0
+    a: f32[10] = aten.add.Tensor(x, c)
+    return [a]
+  )");
+  EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(512, 1024, 1024));
+  const MemoryTimeline on_cpu(graph, {.runs_on = DeviceType::cpu});
+  EXPECT_THAT(on_cpu.profile(), ElementsAre(52, 92, 92));
+  EXPECT_EQ(on_cpu.device(), DeviceType::cpu);
+  const MemoryTimeline with_optimizer(
+      parse("w: f32[10] = parameter\na: f32[10] = aten.relu(w)\nreturn [a]"),
+      {.optimizer = OptimizerState::adamw, .runs_on = DeviceType::cpu});
+  EXPECT_THAT(with_optimizer.profile(), ElementsAre(124, 164, 164));
+  const auto analysis =
+      analyze(graph, {.memory = {.runs_on = DeviceType::cpu}, .estimator = {.device = ""}});
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->device.id, "cpu");
+  EXPECT_EQ(analysis->reserved.peak_bytes, 92);
+}
+
+TEST(MemoryTimeline, AGraphOfTheCpuRoundsOnAGpu) {
+  const Graph graph =
+      parse("device cpu\nx: f32[10] = input\na: f32[10] = aten.relu(x)\nreturn [a]");
+  EXPECT_THAT(MemoryTimeline(graph, {.runs_on = DeviceType::cuda}).profile(),
+              ElementsAre(512, 1024, 1024));
 }
 
 TEST(CachingAllocator, ReservesSegmentsAndReusesBlocks) {

@@ -1,0 +1,286 @@
+// jointer bench FILE: runs the graph on this machine, a process a rank, and puts what was measured
+// beside the estimate.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/interruption.h"
+#include "app/cli/commands/options.h"
+#include "app/launch/captures.h"
+#include "app/launch/fit.h"
+#include "app/launch/launcher.h"
+#include "core/capture/open.h"
+#include "core/cost/device.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer::cli {
+namespace {
+
+// Options that a rank takes too, under the same name: checked by parse_runner_arguments.
+struct RankOption {
+  const char* name;
+  const char* help;
+  std::string value;
+  CLI::Option* option = nullptr;
+};
+
+struct BenchCommand {
+  GraphOptions graph;
+  EstimatorOptions estimator;
+  std::vector<RankOption> rank_options{
+      {"--inputs", "Safetensors with the inputs, by placeholder; made up from a seed without it"},
+      {"--expected", "Safetensors with the outputs that must come out, by index"},
+      {"--baseline", "The unedited graph, whose outputs must come out"},
+      {"--baseline-backward", "Its backward half, if it is a forward"},
+      {"--ranks", "How many ranks; as many as the capture's collectives need without it"},
+      {"--solo", "This rank alone, with local copies for collectives: for a world of any size"},
+      {"--on", "cpu, cuda or auto: where it runs"},
+      {"--backend", "interpret, cudagraph, inductor, regional or python"},
+      {"--attention", "auto, flash, efficient, cudnn or math: the attention kernel"},
+      {"--iterations", "Steps that are measured (10)"},
+      {"--warmup", "Steps before that (3)"},
+      {"--threads", "Threads of a rank; the machine's cores are shared out without it"},
+      {"--seed", "Of inputs that are made up (0)"},
+      {"--memory-limit", "Bytes that a rank may allocate"},
+      {"--timeout", "Seconds that a rank may be without progress (300)"}};
+  bool verify = false, profile = false, json = false;
+  std::string print_command;
+  int nodes = 1, ranks_per_node = 0;
+};
+
+// Everything that one run of the command works with.
+struct Bench {
+  const BenchCommand& options;
+  Graph graph;  // of the first rank
+  BenchmarkRequest request;
+  std::vector<std::string> notes;
+};
+
+Result<BenchmarkRequest> request_of(const BenchCommand& options) {
+  std::vector<std::string> arguments;
+  for (const RankOption& each : options.rank_options)
+    if (each.option->count() > 0) arguments.push_back(fmt::format("{}={}", each.name, each.value));
+  arguments.insert(arguments.end(), {"--", options.graph.file});
+  JOINTER_TRY(BenchmarkRequest request, parse_runner_arguments(arguments));
+  request.program.backward = options.graph.backward;
+  request.graph_index = options.graph.graph;
+  request.assumptions = fmt::format("{}", fmt::join(options.graph.assume, ","));
+  request.profile = options.profile;
+  if (options.verify && request.baseline.empty() && request.expected.empty())
+    request.baseline = request.program;
+  return request;
+}
+
+std::vector<int> rank_numbers(const BenchmarkRequest& request) {
+  if (request.solo) return {*request.solo};
+  std::vector<int> ranks(static_cast<std::size_t>(std::max(1, request.ranks)));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+Result<void> check_files(const std::string& pattern, const BenchmarkRequest& request) {
+  if (pattern.empty()) return {};
+  for (const int rank : rank_numbers(request)) {
+    const std::string path = path_of_rank(pattern, rank);
+    std::error_code status;
+    if (!std::filesystem::is_regular_file(path, status))
+      return input_error("{}: there is no such file", path);
+  }
+  return {};
+}
+
+// The graph that is estimated: that of the first rank, where each has its own.
+Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& request) {
+  GraphOptions first = options.graph;
+  const int rank = request.solo.value_or(0);
+  first.file = path_of_rank(first.file, rank);
+  first.backward = path_of_rank(first.backward, rank);
+  return first.open(options.json);
+}
+
+// Launchers may start elsewhere.
+void make_absolute(BenchmarkRequest& request) {
+  for (std::string* path :
+       {&request.program.graph, &request.program.backward, &request.baseline.graph,
+        &request.baseline.backward, &request.inputs, &request.expected})
+    if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
+}
+
+// --print-command: the same run by a launcher that the machines have.
+Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
+                          const Graph& graph) {
+  const int world = world_size(graph);
+  const int per_node =
+      options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
+  if (!request.solo && world > 1 && per_node * options.nodes != world)
+    return fail(Error::Kind::usage,
+                "{} nodes with {} ranks each are {} ranks, and the collectives of {} need {}",
+                options.nodes, per_node, per_node * options.nodes, graph.title(), world);
+  for (const std::string& file : {request.program.graph, request.program.backward}) {
+    if (file.empty()) continue;
+    JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));
+    if (!is_native)
+      return fail(Error::Kind::usage,
+                  "{} is no native capture: other machines' ranks read no other", file);
+  }
+  make_absolute(request);
+  const std::string line = options.print_command == "slurm"
+                               ? slurm_command(request, options.nodes, per_node)
+                               : torchrun_command(request, options.nodes, per_node);
+  if (options.json)
+    print_json({{"command", line}});
+  else
+    fmt::print("{}\n", line);
+  return ExitCode::done;
+}
+
+// Ranks read native captures from disk: what is another thing is written as such.
+Result<BenchmarkRequest> with_native_files(const Bench& bench, const TemporaryFolder& folder) {
+  BenchmarkRequest request = bench.request;
+  const bool verifies_itself = request.baseline.graph == request.program.graph &&
+                               request.baseline.backward == request.program.backward;
+  ConvertRequest convert{.files = request.program,
+                         .graph_index = request.graph_index,
+                         .assumptions = bench.graph.assumptions(),
+                         .ranks = rank_numbers(request),
+                         .opened = &bench.graph,
+                         .name = "graph"};
+  JOINTER_TRY(request.program, native_files(convert, folder));
+  if (verifies_itself) {
+    request.baseline = request.program;
+  } else if (!request.baseline.empty()) {
+    convert.files = request.baseline;
+    convert.opened = nullptr;
+    convert.name = "baseline";
+    JOINTER_TRY(request.baseline, native_files(convert, folder));
+  }
+  request.graph_index.reset();
+  return request;
+}
+
+// One line on a terminal, written over and over; nothing elsewhere.
+class ProgressLine {
+ public:
+  void show(const std::vector<RankResult>& ranks) {
+    if (!is_terminal_) return;
+    fmt::print(stderr, "\r\x1b[K{}", progress_line(ranks));
+    std::fflush(stderr);
+    is_shown_ = true;
+  }
+  void clear() {
+    if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+    is_shown_ = false;
+  }
+
+ private:
+  bool is_terminal_ = ::isatty(STDERR_FILENO) != 0;
+  bool is_shown_ = false;
+};
+
+// Where the ranks said that they ran; before they have, where they most likely would.
+DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
+  for (const RankResult& rank : result.ranks)
+    if (rank.started)
+      return rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
+  if (result.request.on != RunOn::automatic)
+    return result.request.on == RunOn::cpu ? DeviceType::cpu : DeviceType::cuda;
+  return this_machine().gpus > 0 ? graph.main_device() : DeviceType::cpu;
+}
+
+// The estimate, for the device that ran unless another one was asked for.
+Result<Analysis> estimate(const Bench& bench, const BenchmarkResult& result) {
+  AnalysisOptions options;
+  options.memory.runs_on = device_that_ran(result, bench.graph);
+  options.estimator = {.name = bench.options.estimator.estimator,
+                       .device = bench.options.estimator.device,
+                       .gpus_per_node = bench.options.estimator.gpus_per_node};
+  if (options.estimator.device.empty()) options.estimator.device = device_id_in(result.device());
+  return analyze(bench.graph, options);
+}
+
+int exit_code_of(const BenchmarkResult& result) {
+  if (Interruption::has_happened()) return report({Error::Kind::cancelled, "interrupted"});
+  if (!result.succeeded()) return report({Error::Kind::run, result.failure()});
+  const auto verified = result.verified();
+  return verified && !verified->equal ? ExitCode::answer_is_no : ExitCode::done;
+}
+
+Result<BenchmarkResult> run_ranks(const Bench& bench) {
+  JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
+  JOINTER_TRY(const BenchmarkRequest request, with_native_files(bench, folder));
+  if (Interruption::has_happened())
+    return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
+  ProgressLine line;
+  LaunchOptions launch_options;
+  launch_options.on_progress = [&](const std::vector<RankResult>& ranks) { line.show(ranks); };
+  launch_options.is_cancelled = &Interruption::has_happened;
+  auto result = launch(request, launch_options);
+  line.clear();
+  // The request as it was made: the files that were written for the ranks are gone.
+  if (result) result->request = bench.request;
+  return result;
+}
+
+Result<int> run(const BenchCommand& options) {
+  JOINTER_TRY(BenchmarkRequest request, request_of(options));
+  JOINTER_TRY(Graph graph, open_first(options, request));
+  if (!options.print_command.empty()) return print_command(options, std::move(request), graph);
+  JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, std::move(request), this_machine()));
+  JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
+  JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
+  // What can be wrong with the estimate is said before anything runs.
+  JOINTER_TRY(const auto estimator, options.estimator.make(graph));
+
+  const Interruption interruption;
+  const Bench bench{options, std::move(graph), std::move(fitted.request), std::move(fitted.notes)};
+  JOINTER_TRY(BenchmarkResult result, run_ranks(bench));
+  for (RankResult& rank : result.ranks)
+    rank.notes.insert(rank.notes.begin(), bench.notes.begin(), bench.notes.end());
+  JOINTER_TRY(const Analysis analysis, estimate(bench, result));
+  result.predicted = prediction_of(analysis);
+  result.conclude(bench.graph, analysis);
+  const std::string text =
+      options.json
+          ? write_result(result, options.profile, explained_member(result, bench.graph, analysis)) +
+                '\n'
+          : bench_tables(result, bench.graph, analysis);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  return exit_code_of(result);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<BenchCommand>();
+  CLI::App* command = program.add_subcommand(
+      "bench", "Run it here, one process a rank: memory and time beside the estimate");
+  options->graph.add_to(*command);
+  for (RankOption& each : options->rank_options)
+    each.option = command->add_option(each.name, each.value, each.help);
+  command->add_flag("--verify", options->verify,
+                    "Compare the outputs with --baseline, or with the same graph interpreted");
+  command->add_flag("--profile", options->profile,
+                    "Further steps that time every node and follow memory");
+  command
+      ->add_option("--print-command", options->print_command,
+                   "Run nothing; write the command line that starts it on several machines: "
+                   "torchrun or slurm")
+      ->check(CLI::IsMember({"torchrun", "slurm"}));
+  command->add_option("--nodes", options->nodes, "Machines of --print-command")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each of them")
+      ->check(CLI::Range(1, 1 << 10));
+  options->estimator.add_to(*command);
+  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->footer("In FILE, --inputs and --expected, {rank} stands for the rank: a file each.");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

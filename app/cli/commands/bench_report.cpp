@@ -1,0 +1,203 @@
+#include "app/cli/commands/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/table.h"
+#include "core/base/units.h"
+#include "core/bench/explanation.h"
+#include "core/bench/status_file.h"
+
+namespace jointer::cli {
+namespace {
+
+using enum Table::Align;
+
+constexpr std::size_t kOperators = 10;
+
+double ms(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+std::string ms_text(std::int64_t ns) {
+  return format_ms(ms(ns));
+}
+
+// "+1.3 %", "-0.2 %", "equal".
+std::string difference(std::int64_t measured, std::int64_t predicted) {
+  if (measured == predicted) return "equal";
+  if (predicted == 0) return "";
+  const double part = static_cast<double>(measured - predicted) / static_cast<double>(predicted);
+  return fmt::format("{}{}", part < 0 ? '-' : '+', format_percent(std::abs(part)));
+}
+
+std::string signed_bytes(std::int64_t bytes) {
+  return (bytes < 0 ? "-" : "+") + format_bytes(std::abs(bytes));
+}
+
+Table facts(const BenchmarkResult& r) {
+  Table table({{"", left}, {"", left}});
+  const std::string ranks =
+      r.request.solo ? fmt::format("rank {} alone", *r.request.solo)
+                     : fmt::format("{} rank{}", r.ranks.size(), r.ranks.size() == 1 ? "" : "s");
+  table.add({"run", fmt::format("{}, {}{}", to_string(r.request.backend), ranks,
+                                r.device().empty() ? "" : ", on " + r.device())});
+  table.add({"estimate", r.predicted.estimator});
+  if (r.throughput.tokens_per_second)
+    table.add({"tokens/s", format_significant(*r.throughput.tokens_per_second)});
+  if (r.throughput.tflops)
+    table.add({"model", fmt::format("{}{}", format_rate(*r.throughput.tflops * 1e12),
+                                    r.throughput.mfu
+                                        ? fmt::format(", {} MFU", format_percent(*r.throughput.mfu))
+                                        : "")});
+  if (r.step) table.add({"hardware", format_rate(r.throughput.hardware_tflops * 1e12)});
+  for (const RankResult& rank : r.ranks)
+    for (const RankVerified& v : rank.verified)
+      table.add({fmt::format("rank {} beside {}", rank.rank, v.against),
+                 v.bitwise ? fmt::format("{} outputs bitwise equal", v.compared)
+                           : fmt::format("{}: largest difference {:.3g} in {} at element {}",
+                                         v.equal ? fmt::format("equal within {:.2g}", v.bound)
+                                                 : "DIFFERENT",
+                                         v.max_abs_diff, v.output, v.element)});
+  return table;
+}
+
+Table ranks_table(const BenchmarkResult& r) {
+  Table table({{"rank", right},
+               {"status", left},
+               {"peak", right},
+               {"estimate", right},
+               {"difference", right},
+               {"step", right},
+               {"fastest", right},
+               {"slowest", right},
+               {"estimate", right},
+               {"difference", right}});
+  for (const RankResult& rank : r.ranks) {
+    std::vector<std::string> row{fmt::format("{}", rank.rank), std::string(to_string(rank.status))};
+    if (rank.measured) {
+      const RankMeasured& m = *rank.measured;
+      const StepTimes step = summarize(m.step_ns);
+      row.insert(row.end(), {format_bytes(m.peak_bytes), format_bytes(r.predicted.peak_bytes),
+                             difference(m.peak_bytes, r.predicted.peak_bytes)});
+      if (!m.step_ns.empty())
+        row.insert(row.end(),
+                   {ms_text(step.median_ns), ms_text(step.min_ns), ms_text(step.max_ns),
+                    ms_text(r.predicted.step_ns), difference(step.median_ns, r.predicted.step_ns)});
+    }
+    row.resize(10);
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+// Of the rank with the highest peak.
+const RankResult* highest(const BenchmarkResult& r) {
+  const RankResult* most = nullptr;
+  for (const RankResult& rank : r.ranks)
+    if (rank.measured && (!most || rank.measured->peak_bytes > most->measured->peak_bytes))
+      most = &rank;
+  return most;
+}
+
+std::string explanation(const RankResult& rank, const Graph& graph, const Analysis& analysis) {
+  const PeakExplanation e = explain_peak(graph, analysis.memory, *rank.measured);
+  if (e.difference == 0 && e.operators.empty()) return {};
+  std::string text = fmt::format("\npeak of rank {}: {} beside the estimate\n", rank.rank,
+                                 e.difference == 0 ? "nothing" : signed_bytes(e.difference));
+  Table parts({{"", right}, {"", left}});
+  if (e.scratch != 0)
+    parts.add({signed_bytes(e.scratch),
+               fmt::format("scratch memory that calls took and gave back{}",
+                           e.peak_node ? fmt::format(", at {}", graph.name(e.peak_node)) : "")});
+  if (e.held != 0) parts.add({signed_bytes(e.held), "held by the graph's tensors"});
+  if (e.first_difference != 0)
+    parts.add({signed_bytes(e.first_difference),
+               e.first_different ? fmt::format("at {}: the first node where they differ",
+                                               graph.name(e.first_different))
+                                 : std::string("from the start")});
+  text += parts.text();
+  if (e.operators.empty()) return text;
+  Table operators({{"scratch of", left}, {"calls", right}, {"most", right}, {"at", left}});
+  for (std::size_t i = 0; i < std::min(kOperators, e.operators.size()); ++i) {
+    const auto& each = e.operators[i];
+    operators.add({each.target, format_count(static_cast<std::int64_t>(each.calls)),
+                   format_bytes(each.most_bytes), std::string(graph.name(each.node))});
+  }
+  return text + '\n' + operators.text();
+}
+
+std::string failures(const BenchmarkResult& r) {
+  std::string text;
+  for (const RankResult& rank : r.ranks) {
+    if (rank.reason.empty() || rank.status == RankResult::Status::done) continue;
+    text += fmt::format("\nrank {} {}{}{}: {}", rank.rank, to_string(rank.status),
+                        rank.stage.empty() ? "" : " during " + rank.stage,
+                        rank.node.empty() ? "" : " at " + rank.node, rank.reason);
+  }
+  return text.empty() ? text : text + '\n';
+}
+
+// Stages in their order; a rank that has not begun is furthest behind.
+std::ptrdiff_t stage_index(const RankResult& rank) {
+  if (!rank.progress) return -1;
+  const auto* found = std::ranges::find(kRunStages, rank.progress->stage);
+  return found - std::begin(kRunStages);
+}
+
+}  // namespace
+
+std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
+                         const Analysis& analysis) {
+  std::string text = fmt::format("{}\n{}\n{}", result.graph_name, facts(result).text(),
+                                 ranks_table(result).text());
+  if (const RankResult* rank = highest(result)) text += explanation(*rank, graph, analysis);
+  text += failures(result);
+  const auto notes = result.notes();
+  if (!notes.empty()) text += '\n';
+  for (const std::string& note : notes) text += fmt::format("note: {}\n", note);
+  return text;
+}
+
+std::string explained_member(const BenchmarkResult& result, const Graph& graph,
+                             const Analysis& analysis) {
+  const RankResult* rank = highest(result);
+  if (rank == nullptr) return "\"explained\":null";
+  const PeakExplanation e = explain_peak(graph, analysis.memory, *rank->measured);
+  const auto name = [&](NodeId id) { return id ? Json(graph.name(id)) : Json(); };
+  Json json = {{"rank", rank->rank},
+               {"difference_bytes", e.difference},
+               {"scratch_bytes", e.scratch},
+               {"held_bytes", e.held},
+               {"peak_node", name(e.peak_node)},
+               {"first_different", name(e.first_different)},
+               {"first_difference_bytes", e.first_difference},
+               {"operators", Json::array()}};
+  for (const auto& each : e.operators)
+    json["operators"].push_back({{"target", each.target},
+                                 {"calls", each.calls},
+                                 {"most_bytes", each.most_bytes},
+                                 {"node", name(each.node)}});
+  return "\"explained\":" + json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string progress_line(const std::vector<RankResult>& ranks) {
+  const RankResult* last = nullptr;
+  for (const RankResult& rank : ranks)
+    if (rank.status == RankResult::Status::running &&
+        (!last || std::pair(stage_index(rank), rank.progress ? rank.progress->done : 0) <
+                      std::pair(stage_index(*last), last->progress ? last->progress->done : 0)))
+      last = &rank;
+  std::string line = fmt::format("{} rank{}", ranks.size(), ranks.size() == 1 ? "" : "s");
+  if (last == nullptr) return line;
+  if (!last->progress) return line + ", starting";
+  line += ", " + last->progress->stage;
+  if (last->progress->total > 0)
+    line += fmt::format(" {} of {}", last->progress->done, last->progress->total);
+  return line;
+}
+
+}  // namespace jointer::cli

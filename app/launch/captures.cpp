@@ -1,0 +1,71 @@
+#include "app/launch/captures.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+
+namespace jointer {
+namespace {
+
+bool is_one_a_rank(const ProgramFiles& files) {
+  return path_of_rank(files.graph, 0) != files.graph ||
+         path_of_rank(files.backward, 0) != files.backward;
+}
+
+// The ranks whose files differ: of all that share a file, one.
+std::vector<int> distinct_ranks(const ConvertRequest& request) {
+  if (is_one_a_rank(request.files)) return request.ranks;
+  return {request.ranks.empty() ? 0 : request.ranks.front()};
+}
+
+Result<bool> all_are_native(const ConvertRequest& request) {
+  for (const int rank : distinct_ranks(request))
+    for (const std::string& file : {request.files.graph, request.files.backward}) {
+      if (file.empty()) continue;
+      JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, rank)));
+      if (!is_native) return false;
+    }
+  return true;
+}
+
+Result<void> convert(const ConvertRequest& request, int rank, const std::string& path) {
+  if (request.opened != nullptr && !is_one_a_rank(request.files))
+    return write_bytes(path, write_native(*request.opened));
+  OpenRequest open;
+  open.path = path_of_rank(request.files.graph, rank);
+  open.backward = path_of_rank(request.files.backward, rank);
+  open.index = request.graph_index;
+  open.assumptions = request.assumptions;
+  JOINTER_TRY(const Graph graph, open_graph(open));
+  return write_bytes(path, write_native(graph));
+}
+
+}  // namespace
+
+Result<bool> is_native_file(const std::string& path) {
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status)) {
+    if (std::filesystem::exists(path, status) || path == "-") return false;
+    return input_error("{}: there is no such file", path);
+  }
+  JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
+  const auto readers = capture_readers();
+  const auto reader = std::ranges::find_if(
+      readers, [&](const CaptureReader& each) { return each.recognizes(bytes.view()); });
+  return reader != readers.end() && reader->name == "native capture";
+}
+
+Result<ProgramFiles> native_files(const ConvertRequest& request, const TemporaryFolder& folder) {
+  JOINTER_TRY(const bool all_native, all_are_native(request));
+  if (all_native) return request.files;
+  const std::string pattern =
+      folder.path(request.name + (is_one_a_rank(request.files) ? "{rank}.json" : ".json"));
+  for (const int rank : distinct_ranks(request))
+    JOINTER_CHECK(convert(request, rank, path_of_rank(pattern, rank)));
+  return ProgramFiles{pattern, ""};
+}
+
+}  // namespace jointer

@@ -1,0 +1,81 @@
+#include "app/launch/fit.h"
+
+#include <algorithm>
+
+namespace jointer {
+namespace {
+
+constexpr const char* kAlone =
+    "--solo RANK runs one of them alone, with local copies for collectives";
+
+bool has_collectives(const Graph& graph) {
+  return std::ranges::any_of(graph.order(),
+                             [&](NodeId id) { return graph.is_collective_start(graph.node(id)); });
+}
+
+// Groups that the capture does not have were made up from a size alone: nobody knows their ranks.
+bool knows_its_groups(const Graph& graph) {
+  for (std::uint32_t i = 0; i < graph.group_count(); ++i)
+    if (!graph.group(GroupId(i)).derived) return true;
+  return false;
+}
+
+Result<void> check_ranks(const Graph& graph, const BenchmarkRequest& request, int world) {
+  if (request.ranks == world || !has_collectives(graph) || !knows_its_groups(graph)) return {};
+  return fail(Error::Kind::usage,
+              "the collectives of {} need {} ranks, not {}: --ranks {} runs them; {}",
+              graph.title(), world, request.ranks, world, kAlone);
+}
+
+Result<void> check_room(const BenchmarkRequest& request, const Machine& machine) {
+  if (request.ranks > kMostRanks)
+    return fail(Error::Kind::usage, "{} ranks are too many for one machine (at most {}): {}",
+                request.ranks, kMostRanks, kAlone);
+  if (request.on == RunOn::cuda && machine.gpus > 0 && request.ranks > machine.gpus)
+    return fail(Error::Kind::usage,
+                "{} ranks need {} GPUs and this machine has {}: {}; --on cpu needs none",
+                request.ranks, request.ranks, machine.gpus, kAlone);
+  return {};
+}
+
+}  // namespace
+
+int world_size(const Graph& graph) {
+  if (!has_collectives(graph)) return 1;
+  std::int64_t world = 1;
+  for (std::uint32_t i = 0; i < graph.part_count(); ++i)
+    world = std::max(world, graph.part(PartId(i)).world_size.value_or(1));
+  for (std::uint32_t i = 0; i < graph.group_count(); ++i)
+    for (const std::int32_t rank : graph.group(GroupId(i)).ranks)
+      world = std::max<std::int64_t>(world, std::int64_t{rank} + 1);
+  return static_cast<int>(std::min<std::int64_t>(world, 1 << 30));
+}
+
+Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
+                                     const Machine& machine) {
+  const int world = world_size(graph);
+  if (request.solo) {
+    if (request.ranks > 1)
+      return fail(Error::Kind::usage, "--solo runs one rank alone: leave out --ranks {}",
+                  request.ranks);
+    if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
+      return fail(Error::Kind::usage, "there is no rank {} among the {} of {}", *request.solo,
+                  world, graph.title());
+    request.ranks = 0;
+    return FittedRequest{std::move(request), {}};
+  }
+  if (request.ranks == 0) request.ranks = world;
+  JOINTER_CHECK(check_ranks(graph, request, world));
+  JOINTER_CHECK(check_room(request, machine));
+  FittedRequest fitted{std::move(request), {}};
+  if (fitted.request.on == RunOn::automatic && machine.gpus > 0 &&
+      fitted.request.ranks > machine.gpus) {
+    fitted.request.on = RunOn::cpu;
+    fitted.notes.push_back(fmt::format("{} ranks and {} GPU{}: run on the CPU; {}",
+                                       fitted.request.ranks, machine.gpus,
+                                       machine.gpus == 1 ? "" : "s", kAlone));
+  }
+  return fitted;
+}
+
+}  // namespace jointer

@@ -1,0 +1,277 @@
+// Terms
+//   sign of life  an event, or a change of the status file.
+//   place         the node that a rank is at, by its status file.
+//
+// A rank is taken to hang when it has given no sign for the request's timeout, unless it waits for
+// others: at a collective, or at a place that it does not tell, it hangs only when no rank at all
+// has given a sign for that long (another may still be compiling). All silent ranks are looked at
+// together: where one is at no collective, it keeps the others waiting and they are not to blame;
+// where all are at collectives that differ, the ranks' collectives do not match.
+//
+// After the first failure the others have a moment of their own: a collective that fails because
+// its partner died is often heard of before the death. BenchmarkResult::culprit tells the two
+// apart. Where the failure cannot be such a consequence, the moment is short.
+
+#include "app/launch/launcher.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "app/launch/machine.h"
+#include "app/launch/node_places.h"
+#include "app/launch/programs.h"
+#include "app/launch/rank_process.h"
+#include "core/process/file_descriptor.h"
+#include "core/process/temporary_folder.h"
+
+namespace jointer {
+namespace {
+
+using Clock = RankProcess::Clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick{40};
+constexpr milliseconds kBetweenNews{50};
+
+// A port of the loopback device that nobody listens at now.
+Result<int> free_port() {
+  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* plain = reinterpret_cast<sockaddr*>(&address);
+  if (!socket || ::bind(socket.get(), plain, size) != 0 ||
+      ::getsockname(socket.get(), plain, &size) != 0)
+    return fail(Error::Kind::run, "no free port on the loopback device");
+  return ntohs(address.sin_port);
+}
+
+// 2026-01-02T03:04:05+01:00.
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  char text[32];
+  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S%z", &local);
+  std::string result(text, length);
+  if (result.size() > 2) result.insert(result.size() - 2, ":");
+  return result;
+}
+
+class Run {
+ public:
+  Run(const BenchmarkRequest& request, const LaunchOptions& options, TemporaryFolder folder)
+      : request_(request),
+        options_(options),
+        timeout_(request.timeout_ms),
+        folder_(std::move(folder)),
+        places_(request) {}
+
+  Result<BenchmarkResult> run() {
+    BenchmarkResult result;
+    result.request = request_;
+    result.started_at = now_text();
+    JOINTER_CHECK(start());
+    while (std::ranges::any_of(ranks_, [](const auto& rank) { return rank->is_running(); })) {
+      Child::pump(children_, kTick);
+      look();
+    }
+    look();
+    if (is_failed()) describe_collective_failures();
+    tell(true);
+    for (const auto& rank : ranks_) result.ranks.push_back(std::move(rank->result()));
+    return result;
+  }
+
+ private:
+  Result<void> start() {
+    JOINTER_TRY(const ProgramCommand program,
+                request_.backend == Backend::python ? python_program() : runner_program());
+    JOINTER_TRY(const int port, free_port());
+    const int world = request_.solo ? 1 : request_.ranks;
+    const int threads =
+        request_.threads > 0 ? request_.threads : std::max(1, this_machine().cores / world);
+    for (int i = 0; i < world; ++i) {
+      ChildOptions child;
+      child.command = program.command;
+      if (request_.backend == Backend::python) child.command.emplace_back("bench");
+      for (std::string& word : runner_arguments(request_)) child.command.push_back(std::move(word));
+      child.environment = program.environment;
+      const auto set = [&](const char* name, std::string value) {
+        child.environment.emplace_back(name, std::move(value));
+      };
+      set("RANK", fmt::format("{}", i));
+      set("LOCAL_RANK", fmt::format("{}", i));
+      set("WORLD_SIZE", fmt::format("{}", world));
+      set("LOCAL_WORLD_SIZE", fmt::format("{}", world));
+      set("MASTER_ADDR", "127.0.0.1");
+      set("MASTER_PORT", fmt::format("{}", port));
+      set("OMP_NUM_THREADS", fmt::format("{}", threads));
+      const int rank = request_.solo.value_or(i);
+      JOINTER_TRY(auto process,
+                  RankProcess::start(rank, std::move(child),
+                                     folder_.path(fmt::format("status{}", rank)), run_start_));
+      children_.push_back(&process->child());
+      ranks_.push_back(std::move(process));
+    }
+    return {};
+  }
+
+  void look() {
+    const auto now = Clock::now();
+    for (const auto& rank : ranks_) has_news_ |= rank->look(now, places_);
+    if (!is_cancelled_ && options_.is_cancelled && options_.is_cancelled()) {
+      is_cancelled_ = true;
+      for (const auto& rank : ranks_) rank->kill("cancelled");
+    }
+    if (!is_cancelled_) {
+      if (!first_failure_) find_hung(now);
+      end_those_that_do_not_close(now);
+      if (!first_failure_ && is_failed()) first_failure_ = now;
+      if (first_failure_ && !has_stopped_others_ && now - *first_failure_ >= moment())
+        stop_others();
+    }
+    tell(false);
+  }
+
+  [[nodiscard]] bool is_failed() const {
+    return std::ranges::any_of(ranks_, [](const auto& rank) { return rank->has_failed(); });
+  }
+
+  // A death by somebody's hand, a hang, and what a rank says of anything but a collective are what
+  // they are; an exit code or an abort may be how a library takes a lost connection.
+  [[nodiscard]] milliseconds moment() const {
+    const bool is_certain = std::ranges::any_of(ranks_, [](const auto& rank) {
+      const RankResult& r = rank->result();
+      return r.status == RankResult::Status::hung ||
+             (r.status == RankResult::Status::failed && r.kind != "collective") ||
+             (r.status == RankResult::Status::died && rank->was_killed());
+    });
+    return is_certain ? options_.same_words : options_.last_words;
+  }
+
+  void tell(bool at_the_end) {
+    const auto now = Clock::now();
+    if (!options_.on_progress || (!at_the_end && (!has_news_ || now - told_ < kBetweenNews)))
+      return;
+    std::vector<RankResult> results;
+    results.reserve(ranks_.size());
+    for (const auto& rank : ranks_) results.push_back(rank->result());
+    options_.on_progress(results);
+    told_ = now;
+    has_news_ = false;
+  }
+
+  struct Waiting {
+    RankProcess* rank;
+    NodePlace place;
+  };
+
+  void find_hung(Clock::time_point now) {
+    Clock::time_point last_sign = run_start_;
+    for (const auto& rank : ranks_) last_sign = std::max(last_sign, rank->last_sign());
+    const bool all_silent = now - last_sign > timeout_;
+    std::vector<Waiting> silent;
+    bool any_hung = false;
+    for (const auto& rank : ranks_) {
+      if (!rank->is_running() || rank->done_at()) continue;
+      const bool is_late = now - rank->last_sign() > timeout_;
+      if (!is_late) continue;
+      silent.push_back({rank.get(), places_.find(rank->result().rank, rank->position())});
+      const NodePlace& place = silent.back().place;
+      any_hung |= all_silent || (place.collective.empty() && !place.node.empty());
+    }
+    if (any_hung) blame(now, silent);
+  }
+
+  // Of ranks that have been silent for too long: who hangs, and who only waits for those.
+  void blame(Clock::time_point now, const std::vector<Waiting>& silent) {
+    const auto is_stuck = [](const Waiting& w) {
+      return w.place.collective.empty() && !w.place.node.empty();
+    };
+    const bool one_is_stuck = std::ranges::any_of(silent, is_stuck);
+    for (const Waiting& w : silent) {
+      if (one_is_stuck && !is_stuck(w)) continue;
+      const double seconds = std::chrono::duration<double>(timeout_).count();
+      w.rank->hang(now, w.place,
+                   fmt::format("no progress for {:g} s{}", seconds, beside(w, silent)));
+    }
+  }
+
+  // What others do while one hangs: what explains it.
+  static std::string beside(const Waiting& one, const std::vector<Waiting>& silent) {
+    const Waiting* other = nullptr;
+    bool all_alike = silent.size() > 1;
+    for (const Waiting& w : silent) {
+      if (&w == &one || w.place.text().empty()) continue;
+      const bool differs = w.place.text() != one.place.text();
+      all_alike = all_alike && !differs;
+      if (differs && other == nullptr) other = &w;
+    }
+    if (other == nullptr)
+      return all_alike && !one.place.text().empty() ? ", where every rank is" : "";
+    const bool both_at_collectives =
+        !one.place.collective.empty() && !other->place.collective.empty();
+    return fmt::format(", while rank {} is at {}{}", other->rank->result().rank,
+                       other->place.text(),
+                       both_at_collectives ? ": the ranks' collectives do not match" : "");
+  }
+
+  void end_those_that_do_not_close(Clock::time_point now) {
+    for (const auto& rank : ranks_)
+      if (rank->is_running() && rank->done_at() && now - *rank->done_at() > options_.closing &&
+          !rank->has_failed())
+        rank->hang(now, {}, "it said that it was done and did not end");
+  }
+
+  void stop_others() {
+    has_stopped_others_ = true;
+    for (const auto& rank : ranks_)
+      if (rank->is_running() && !rank->has_failed())
+        stopped_at_.emplace_back(rank->result().rank,
+                                 places_.find(rank->result().rank, rank->position()));
+    BenchmarkResult so_far;
+    for (const auto& rank : ranks_) so_far.ranks.push_back(rank->result());
+    const std::string reason = fmt::format("ended because rank {} failed", so_far.culprit()->rank);
+    for (const auto& rank : ranks_) rank->stop(options_.grace, reason);
+  }
+
+  // A collective that failed: where those were that it waited for.
+  void describe_collective_failures() {
+    for (const auto& rank : ranks_) {
+      RankResult& result = rank->result();
+      if (result.kind != "collective") continue;
+      for (const auto& [other, place] : stopped_at_)
+        if (!place.text().empty() && place.text() != result.node)
+          result.reason += fmt::format("; rank {} was at {}", other, place.text());
+    }
+  }
+
+  const BenchmarkRequest& request_;
+  const LaunchOptions& options_;
+  milliseconds timeout_;
+  TemporaryFolder folder_;
+  NodePlaces places_;
+  Clock::time_point run_start_ = Clock::now(), told_{};
+  std::vector<std::unique_ptr<RankProcess>> ranks_;
+  std::vector<Child*> children_;
+  std::optional<Clock::time_point> first_failure_;
+  std::vector<std::pair<int, NodePlace>> stopped_at_;
+  bool is_cancelled_ = false, has_stopped_others_ = false, has_news_ = true;
+};
+
+}  // namespace
+
+Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options) {
+  if (!request.solo && request.ranks < 1) return fail(Error::Kind::usage, "how many ranks?");
+  JOINTER_TRY(TemporaryFolder folder, TemporaryFolder::make("jointer-run-"));
+  return Run(request, options, std::move(folder)).run();
+}
+
+}  // namespace jointer

@@ -1,0 +1,126 @@
+#include "app/launch/rank_process.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace jointer {
+namespace {
+
+// Processes that the kernel has killed since it started because memory was short; 0 where it does
+// not say.
+std::int64_t out_of_memory_kills() {
+  std::ifstream file("/proc/vmstat");
+  std::string name;
+  for (std::int64_t count = 0; file >> name >> count;)
+    if (name == "oom_kill") return count;
+  return 0;
+}
+
+// Why a process that said nothing of it has ended.
+std::string why_it_died(const Child& child, bool said_done, bool memory_was_short) {
+  const ChildEnd& end = *child.end();
+  std::string why = to_string(end);
+  if (end.signal == SIGKILL)
+    why += memory_was_short ? ": the system was out of memory"
+                            : ": by somebody, or by the system: out of memory?";
+  else if (end.succeeded())
+    why = "it ended (exit code 0) and did not say that it was done";
+  if (said_done) why += ", after it had said that it was done";
+  if (const std::string error = child.last_error(); !error.empty()) why += ": " + error;
+  return why;
+}
+
+}  // namespace
+
+RankProcess::RankProcess(int rank, StatusReader status, Clock::time_point run_start)
+    : status_(std::move(status)),
+      run_start_(run_start),
+      last_sign_(Clock::now()),
+      kills_before_(out_of_memory_kills()) {
+  result_.rank = rank;
+}
+
+Result<std::unique_ptr<RankProcess>> RankProcess::start(int rank, ChildOptions options,
+                                                        const std::string& status_path,
+                                                        Clock::time_point run_start) {
+  JOINTER_TRY(StatusReader status, StatusReader::make(status_path));
+  options.environment.emplace_back(kStatusFileVariable, status_path);
+  std::unique_ptr<RankProcess> process(new RankProcess(rank, std::move(status), run_start));
+  options.on_line = [self = process.get()](std::string_view line) { self->hear(line); };
+  JOINTER_TRY(process->child_, Child::start(std::move(options)));
+  return process;
+}
+
+void RankProcess::set_ended(Clock::time_point now) {
+  result_.ended_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - run_start_).count();
+}
+
+void RankProcess::hear(std::string_view line) {
+  const auto event = parse_event(line);
+  if (!event) return;
+  const auto now = Clock::now();
+  last_sign_ = now;
+  has_news_ = true;
+  result_.apply(*event);
+  if (std::holds_alternative<RankDone>(*event)) done_at_ = now;
+  if (std::holds_alternative<RankFailed>(*event) && result_.status == RankResult::Status::running) {
+    result_.status = RankResult::Status::failed;
+    set_ended(now);
+  }
+}
+
+bool RankProcess::look(Clock::time_point now, NodePlaces& places) {
+  if (const RankStatus status = status_.read(); status != seen_) {
+    seen_ = status;
+    last_sign_ = now;
+  }
+  if (!is_running() && !is_concluded_) take_end(now, places);
+  return std::exchange(has_news_, false);
+}
+
+void RankProcess::take_end(Clock::time_point now, NodePlaces& places) {
+  is_concluded_ = has_news_ = true;
+  if (result_.status != RankResult::Status::running) return;
+  set_ended(now);
+  if (is_stopped_) {
+    result_.status = RankResult::Status::stopped;
+  } else if (done_at_ && child_->end()->succeeded()) {
+    result_.status = RankResult::Status::done;
+    result_.stage.clear();
+  } else {
+    result_.status = RankResult::Status::died;
+    const bool memory_was_short = out_of_memory_kills() > kills_before_;
+    result_.reason = why_it_died(*child_, done_at_.has_value(), memory_was_short);
+    if (memory_was_short && child_->end()->signal == SIGKILL) result_.kind = "memory";
+    if (const auto stage = seen_.stage_name(); !stage.empty()) result_.stage = stage;
+    result_.node = places.find(result_.rank, seen_.position).node;
+  }
+}
+
+void RankProcess::hang(Clock::time_point now, const NodePlace& place, std::string reason) {
+  result_.status = RankResult::Status::hung;
+  result_.kind = "hang";
+  result_.node = place.text();
+  if (const auto stage = seen_.stage_name(); !stage.empty()) result_.stage = stage;
+  result_.reason = std::move(reason);
+  has_news_ = true;
+  set_ended(now);
+}
+
+void RankProcess::stop(std::chrono::milliseconds grace, const std::string& reason) {
+  if (!is_running()) return;
+  if (result_.status == RankResult::Status::running && !done_at_) {
+    is_stopped_ = true;
+    result_.reason = reason;
+  }
+  child_->terminate(grace);
+}
+
+void RankProcess::kill(const std::string& reason) {
+  stop(std::chrono::milliseconds(0), reason);
+  child_->kill();
+}
+
+}  // namespace jointer

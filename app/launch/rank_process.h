@@ -1,0 +1,70 @@
+#pragma once
+
+// One rank's process, and what is known of it: what it said, and how it ended.
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/launch/node_places.h"
+#include "core/bench/result.h"
+#include "core/bench/status_file.h"
+#include "core/process/child.h"
+
+namespace jointer {
+
+class RankProcess {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `status_path`: where the status file is to be made. Error (run): it cannot be started.
+  static Result<std::unique_ptr<RankProcess>> start(int rank, ChildOptions options,
+                                                    const std::string& status_path,
+                                                    Clock::time_point run_start);
+
+  [[nodiscard]] Child& child() { return *child_; }
+  [[nodiscard]] const RankResult& result() const { return result_; }
+  [[nodiscard]] RankResult& result() { return result_; }
+  [[nodiscard]] bool is_running() const { return !child_->end().has_value(); }
+  [[nodiscard]] bool has_failed() const {
+    return result_.status == RankResult::Status::failed ||
+           result_.status == RankResult::Status::died || result_.status == RankResult::Status::hung;
+  }
+  // From outside: SIGKILL comes from nobody's own code.
+  [[nodiscard]] bool was_killed() const {
+    return child_->end() && child_->end()->signal == SIGKILL;
+  }
+  // It said that it is done, when; it may still be closing.
+  [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
+  [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }
+  // The position in its status file.
+  [[nodiscard]] std::int64_t position() const { return status_.read().position; }
+
+  // Looks for signs of life and for the end. Whether there is anything new.
+  bool look(Clock::time_point now, NodePlaces& places);
+  // No progress: `reason` says so.
+  void hang(Clock::time_point now, const NodePlace& place, std::string reason);
+  // Ends it because of something else than itself.
+  void stop(std::chrono::milliseconds grace, const std::string& reason);
+  void kill(const std::string& reason);
+
+ private:
+  RankProcess(int rank, StatusReader status, Clock::time_point run_start);
+  void hear(std::string_view line);
+  void take_end(Clock::time_point now, NodePlaces& places);
+  void set_ended(Clock::time_point now);
+
+  std::optional<Child> child_;
+  StatusReader status_;
+  RankStatus seen_;
+  RankResult result_;
+  Clock::time_point run_start_, last_sign_;
+  std::optional<Clock::time_point> done_at_;
+  bool has_news_ = true;
+  bool is_stopped_ = false, is_concluded_ = false;
+  std::int64_t kills_before_ = 0;  // by the system, for want of memory
+};
+
+}  // namespace jointer

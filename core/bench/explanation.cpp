@@ -1,0 +1,73 @@
+#include "core/bench/explanation.h"
+
+#include <algorithm>
+#include <map>
+
+namespace jointer {
+namespace {
+
+std::vector<PeakExplanation::OperatorScratch> scratch_by_operator(const Graph& graph,
+                                                                  const RankMeasured& measured) {
+  std::map<std::string_view, PeakExplanation::OperatorScratch> by_target;
+  for (const NodeScratch& scratch : measured.scratch) {
+    if (scratch.position >= graph.order().size()) continue;
+    const NodeId id = graph.order()[scratch.position];
+    auto& kept = by_target[graph.target(graph.node(id))];
+    ++kept.calls;
+    if (scratch.bytes <= kept.most_bytes) continue;
+    kept.most_bytes = scratch.bytes;
+    kept.node = id;
+  }
+  std::vector<PeakExplanation::OperatorScratch> operators;
+  for (auto& [target, scratch] : by_target) {
+    scratch.target = target;
+    if (scratch.most_bytes > 0) operators.push_back(scratch);
+  }
+  std::stable_sort(operators.begin(), operators.end(),
+                   [](const auto& a, const auto& b) { return a.most_bytes > b.most_bytes; });
+  return operators;
+}
+
+// What each step took beside the profile.
+std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeline& memory,
+                                          const RankMeasured& measured) {
+  std::vector<std::int64_t> bytes(memory.steps().size(), 0);
+  for (const NodeScratch& scratch : measured.scratch) {
+    if (scratch.position >= graph.order().size()) continue;
+    if (const auto step = memory.step_of(graph.order()[scratch.position]))
+      bytes[*step] = scratch.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
+                             const RankMeasured& measured) {
+  PeakExplanation result;
+  result.difference = measured.peak_bytes - memory.peak_bytes();
+  result.held = measured.resident_peak_bytes - memory.peak_bytes();
+  result.scratch = measured.peak_bytes - measured.resident_peak_bytes;
+  result.operators = scratch_by_operator(graph, measured);
+  const auto predicted = memory.profile();
+  const auto& profile = measured.memory_profile;
+  if (profile.size() != predicted.size()) return result;
+  const std::vector<std::int64_t> scratch = scratch_by_step(graph, memory, measured);
+  std::int64_t most = profile.front();
+  for (std::size_t step = 0; step < scratch.size(); ++step) {
+    const std::int64_t bytes = profile[1 + 2 * step] + scratch[step];
+    if (bytes > most) {
+      most = bytes;
+      result.peak_node = memory.steps()[step];
+    }
+  }
+  const auto [here, there] = std::ranges::mismatch(profile, predicted);
+  if (here != profile.end()) {
+    result.first_different =
+        memory.node_at(static_cast<std::size_t>(std::distance(profile.begin(), here)));
+    result.first_difference = *here - *there;
+  }
+  return result;
+}
+
+}  // namespace jointer

@@ -1,0 +1,88 @@
+#include "core/bench/explanation.h"
+
+#include <gtest/gtest.h>
+
+#include "core/graph/literal.h"
+
+namespace jointer::test {
+namespace {
+
+// On the CPU: 40 bytes a tensor; the profile is 40, 80 80, 120 80, 120 80.
+Graph three_calls() {
+  auto graph = parse_literal(R"(
+    device cpu
+    x: f32[10] = input
+    a: f32[10] = aten.relu(x)
+    b: f32[10] = aten.sort.values(a)
+    c: f32[10] = aten.relu(b)
+    return [c]
+  )");
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *std::move(graph);
+}
+
+RankMeasured as_predicted(const MemoryTimeline& memory) {
+  RankMeasured m;
+  m.memory_profile.assign(memory.profile().begin(), memory.profile().end());
+  m.peak_bytes = m.resident_peak_bytes = memory.peak_bytes();
+  return m;
+}
+
+TEST(Explanation, NothingToExplain) {
+  const Graph graph = three_calls();
+  const MemoryTimeline memory(graph);
+  const PeakExplanation e = explain_peak(graph, memory, as_predicted(memory));
+  EXPECT_EQ(e.difference, 0);
+  EXPECT_EQ(e.scratch, 0);
+  EXPECT_EQ(e.held, 0);
+  EXPECT_TRUE(e.operators.empty());
+  EXPECT_FALSE(e.first_different);
+  EXPECT_EQ(graph.name(e.peak_node), "b");
+}
+
+TEST(Explanation, ScratchIsNamedByItsOperator) {
+  const Graph graph = three_calls();
+  const MemoryTimeline memory(graph);
+  RankMeasured m = as_predicted(memory);
+  m.scratch = {{1, 8}, {2, 16}, {3, 100}, {99, 5}};
+  m.peak_bytes = 220;
+  const PeakExplanation e = explain_peak(graph, memory, m);
+  EXPECT_EQ(e.difference, 100);
+  EXPECT_EQ(e.scratch, 100);
+  EXPECT_EQ(e.held, 0);
+  ASSERT_EQ(e.operators.size(), 2U);
+  EXPECT_EQ(e.operators[0].target, "aten.relu.default");
+  EXPECT_EQ(e.operators[0].calls, 2U);
+  EXPECT_EQ(e.operators[0].most_bytes, 100);
+  EXPECT_EQ(graph.name(e.operators[0].node), "c");
+  EXPECT_EQ(graph.name(e.peak_node), "c");
+}
+
+TEST(Explanation, WhatIsHeldIsNamedByTheFirstNodeThatDiffers) {
+  const Graph graph = three_calls();
+  const MemoryTimeline memory(graph);
+  RankMeasured m = as_predicted(memory);
+  m.memory_profile[4] += 40;  // `a` outlives `b`
+  m.memory_profile[5] += 40;
+  m.peak_bytes = m.resident_peak_bytes = 160;
+  const PeakExplanation e = explain_peak(graph, memory, m);
+  EXPECT_EQ(e.held, 40);
+  EXPECT_EQ(graph.name(e.first_different), "b");
+  EXPECT_EQ(e.first_difference, 40);
+}
+
+TEST(Explanation, WithoutAProfileOnlyTheSumsAreKnown) {
+  const Graph graph = three_calls();
+  const MemoryTimeline memory(graph);
+  RankMeasured m;
+  m.peak_bytes = 300;
+  m.resident_peak_bytes = 120;
+  const PeakExplanation e = explain_peak(graph, memory, m);
+  EXPECT_EQ(e.difference, 180);
+  EXPECT_EQ(e.scratch, 180);
+  EXPECT_FALSE(e.peak_node);
+  EXPECT_FALSE(e.first_different);
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,79 @@
+#include "app/launch/fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/literal.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Graph of_world(int world) {
+  std::string ranks;
+  for (int i = 0; i < world; ++i) ranks += fmt::format(" {}", i);
+  auto graph = parse_literal("group dp:" + ranks + R"(
+    x: f32[8] = input
+    a: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    w: f32[8] = _c10d_functional.wait_tensor(a)
+    return [w]
+  )");
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *std::move(graph);
+}
+
+Graph of_one() {
+  return *parse_literal("x: f32[8] = input\na: f32[8] = aten.relu(x)\nreturn [a]");
+}
+
+std::string refused(const Graph& graph, const BenchmarkRequest& request, Machine machine = {}) {
+  const auto fitted = fit_to_machine(graph, request, machine);
+  EXPECT_FALSE(fitted);
+  if (fitted) return {};
+  EXPECT_EQ(fitted.error().kind, Error::Kind::usage);
+  return fitted.error().message;
+}
+
+TEST(Fit, RanksAreThoseOfTheCollectives) {
+  EXPECT_EQ(world_size(of_world(4)), 4);
+  EXPECT_EQ(fit_to_machine(of_world(4), {}, {})->request.ranks, 4);
+  EXPECT_EQ(fit_to_machine(of_world(4), {.ranks = 4}, {})->request.ranks, 4);
+  EXPECT_THAT(refused(of_world(4), {.ranks = 2}), HasSubstr("4 ranks, not 2"));
+  EXPECT_THAT(refused(of_world(4), {.ranks = 8}), HasSubstr("--solo"));
+}
+
+TEST(Fit, WithoutCollectivesAnyNumberWillDo) {
+  EXPECT_EQ(fit_to_machine(of_one(), {}, {})->request.ranks, 1);
+  EXPECT_EQ(fit_to_machine(of_one(), {.ranks = 3}, {})->request.ranks, 3);
+  EXPECT_TRUE(fit_to_machine(of_one(), {.solo = 7}, {}));
+}
+
+TEST(Fit, AWorldTooLargeIsRunAlone) {
+  EXPECT_EQ(fit_to_machine(of_world(64), {}, {})->request.ranks, 64);
+  EXPECT_THAT(refused(of_world(65), {}), HasSubstr("65 ranks are too many"));
+  const auto alone = fit_to_machine(of_world(512), {.solo = 511}, {});
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->request.ranks, 0);
+  EXPECT_THAT(refused(of_world(512), {.solo = 512}), HasSubstr("no rank 512"));
+  EXPECT_THAT(refused(of_world(4), {.ranks = 4, .solo = 1}), HasSubstr("--solo"));
+}
+
+TEST(Fit, GpusMustBeEnough) {
+  const Machine one_gpu{.cores = 8, .gpus = 1};
+  EXPECT_THAT(refused(of_world(2), {.on = RunOn::cuda}, one_gpu), HasSubstr("2 GPUs"));
+  EXPECT_TRUE(fit_to_machine(of_world(2), {.on = RunOn::cuda}, {.cores = 8, .gpus = 2}));
+  EXPECT_TRUE(fit_to_machine(of_world(2), {.solo = 0, .on = RunOn::cuda}, one_gpu));
+  const auto on_cpu = fit_to_machine(of_world(2), {}, one_gpu);
+  ASSERT_TRUE(on_cpu);
+  EXPECT_EQ(on_cpu->request.on, RunOn::cpu);
+  EXPECT_THAT(on_cpu->notes, SizeIs(1));
+  const auto on_gpu = fit_to_machine(of_one(), {}, one_gpu);
+  EXPECT_EQ(on_gpu->request.on, RunOn::automatic);
+  EXPECT_THAT(on_gpu->notes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace jointer::test
