@@ -27,11 +27,13 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import ShapeEnv, free_unbacked_symbols
 
 from . import symbols
+from .artifacts import cache_folder
 from .encode import HEAD
 from .errors import CaptureError
 from .retarget import moved
 from .signature import INTEGER, Signature, adapt
 from .values import captured_sizes
+from .vec_isa import vec_isa_options
 
 #: Shape and stride that a tensor has on this device.
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
@@ -244,6 +246,7 @@ def _ahead_of_time(
         "fallback_random": True,
         "aot_inductor.package": True,
         "aot_inductor.output_path": str(output),
+        **vec_isa_options(cache_folder()),
         **options,
     }
     with ExitStack() as stack:
