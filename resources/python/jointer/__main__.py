@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from . import bench as bench_worker
 from . import compile_worker
 from .document import read_document
 from .errors import CaptureError
@@ -38,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     compiler = commands.add_parser("compile", help="compile graphs by Inductor")
     compile_worker.add_arguments(compiler)
+    bench = commands.add_parser("bench", help="one rank of a benchmark, as jointer-runner's")
+    bench_worker.add_arguments(bench)
     options = parser.parse_args(arguments)
+    if options.command == "bench":
+        return bench_worker.main(options)
     if options.command == "compile":
         return compile_worker.main(options)
     if options.command == "info":

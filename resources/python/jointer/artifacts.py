@@ -79,6 +79,11 @@ def _processor() -> tuple[str, str]:
     )
 
 
+def processor_name() -> str:
+    """What the machine's processor is called."""
+    return _processor()[0]
+
+
 class Cache:
     """Packages by key. Processes that want the same one at a time make it once."""
 

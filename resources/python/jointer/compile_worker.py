@@ -30,7 +30,9 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
+
+from .events import Events
 
 PROTOCOL = 1
 
@@ -64,12 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Answer one request, or be a worker; the exit code."""
-    stream = _take_stdout()
+    events = Events.take_stdout()
     signal.signal(signal.SIGTERM, _cancel)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     from .compile import Request
 
-    answers = _Answers(stream)
+    answers = _Answers(events)
     fields = {f.name for f in dataclasses.fields(Request)}
     try:
         if options.graph:
@@ -82,15 +84,6 @@ def main(options: argparse.Namespace) -> int:
         _end_children()
 
 
-def _take_stdout() -> TextIO:
-    """The standard output, for answers alone: anything else that is printed goes to stderr."""
-    stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    sys.stdout.flush()
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return stream
-
-
 def _cancel(number: int, frame: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
     raise Cancelled
@@ -99,7 +92,7 @@ def _cancel(number: int, frame: object) -> None:
 def _serve(answers: _Answers) -> int:
     import torch
 
-    answers.say(event="ready", protocol=PROTOCOL, torch=torch.__version__, pid=os.getpid())
+    answers.say("ready", protocol=PROTOCOL, torch=torch.__version__, pid=os.getpid())
     requests: queue.Queue[str | None] = queue.Queue()
     threading.Thread(target=_read, args=(requests, answers), daemon=True).start()
     while (line := requests.get()) is not None:
@@ -108,7 +101,7 @@ def _serve(answers: _Answers) -> int:
             if not isinstance(request, dict):
                 raise ValueError("not an object")
         except ValueError as error:
-            answers.say(event="failed", id=None, kind="load", node="", text=f"request: {error}")
+            answers.say("failed", id=None, kind="load", node="", text=f"request: {error}")
             continue
         answers.answer(request.pop("id", None), request)
     return 0
@@ -124,18 +117,15 @@ def _read(requests: queue.Queue[str | None], answers: _Answers) -> None:
 
 
 class _Answers:
-    """Writes answers; one request at a time."""
+    """Answers requests, one at a time."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._lock = threading.Lock()
+    def __init__(self, events: Events) -> None:
+        self._events = events
         self.is_busy = False
 
-    def say(self, **answer: Any) -> None:
+    def say(self, event: str, **members: Any) -> None:
         """Write one line."""
-        with self._lock:
-            self._stream.write(json.dumps(answer) + "\n")
-            self._stream.flush()
+        self._events.say(event, **members)
 
     def answer(self, number: Any, given: dict[str, Any]) -> int:
         """Compile what ``given`` asks for; the exit code of a process that does only that."""
@@ -159,14 +149,14 @@ class _Answers:
             pulse.stop()
             self.is_busy = False
         for text in result["notes"]:
-            self.say(event="note", id=number, text=text)
-        self.say(event="compiled", id=number, packages=result["packages"])
+            self.say("note", id=number, text=text)
+        self.say("compiled", id=number, packages=result["packages"])
         return 0
 
     def _fail(self, number: Any, kind: str, node: str, error: BaseException, code: int) -> int:
         text = next((line for line in str(error).splitlines() if line.strip()), "")
         text = text or type(error).__name__
-        self.say(event="failed", id=number, kind=kind, node=node, text=text)
+        self.say("failed", id=number, kind=kind, node=node, text=text)
         return code
 
 
@@ -200,7 +190,7 @@ class _Pulse:
         stage, done, total = self._now
         seconds = round(time.monotonic() - self._began, 1)
         self._answers.say(
-            event="progress", id=self._number, stage=stage, done=done, total=total, seconds=seconds
+            "progress", id=self._number, stage=stage, done=done, total=total, seconds=seconds
         )
 
 

@@ -32,7 +32,7 @@ from torch import Tensor, fx, nn
 
 from .encode import HEAD
 from .errors import CaptureError
-from .targets import target_name
+from .retarget import captured_target
 
 MARK = "compile_with_inductor"
 
@@ -92,8 +92,7 @@ def _selects(selector: str, node: fx.Node) -> bool:
     pattern, found, wanted = selector.rpartition("::")
     if not found:
         return node.name == selector
-    name = target_name(node.target) or getattr(node.target, "__name__", "")
-    name = node.meta.get("captured_target", name)
+    name = captured_target(node)
     if not any(fnmatch.fnmatchcase(each, wanted) for each in (name, name.rpartition(".")[0])):
         return False
     return fnmatch.fnmatchcase(_module(node), pattern)

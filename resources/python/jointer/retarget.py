@@ -7,6 +7,7 @@ has (``cpu_forms``), or torch's own decomposition of them. What was done is said
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -28,6 +29,9 @@ _CPU_KERNELS = (
     "CompositeImplicitAutograd",
     "BackendSelect",
 )
+
+#: Key of ``Node.meta``.
+_CAPTURED = "captured_target"
 
 #: Argument of factory functions that a process without CUDA cannot grant.
 _PIN = "pin_memory"
@@ -59,6 +63,18 @@ def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
     return notes
 
 
+def substitute(node: fx.Node, function: Callable[..., Any]) -> None:
+    """Make ``node`` call ``function``; it remembers what it called (``captured_target``)."""
+    node.meta[_CAPTURED] = captured_target(node)
+    node.target = function
+
+
+def captured_target(node: fx.Node) -> str:
+    """The name of what ``node`` called in the capture."""
+    known = node.meta.get(_CAPTURED) or target_name(node.target)
+    return known or getattr(node.target, "__name__", str(node.target))
+
+
 def moved(device: torch.device, target: torch.device) -> torch.device:
     """Where something of ``device`` is, in a graph that runs on ``target``."""
     return device if device.type in ("cpu", "meta") else target
@@ -77,12 +93,12 @@ def _move_arguments(node: fx.Node, target: torch.device) -> None:
 def _give_cpu_form(node: fx.Node, replaced: Counter[str]) -> None:
     target = node.target
     if form := cpu_form(node):
-        node.target = form
+        substitute(node, form)
         kind = "backward of CPU flash attention" if "backward" in str(target) else "CPU attention"
         replaced[f"{target_name(target)} by the {kind}"] += 1
     elif isinstance(target, OpOverload) and not _runs_on_cpu(target):
         if decomposition := decomposition_table.get(target):
-            node.target = decomposition
+            substitute(node, decomposition)
             replaced[f"{target_name(target)} by its decomposition"] += 1
 
 
