@@ -22,8 +22,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from .events import Events
+from .amx import avoid_broken_amx
 from .errors import CaptureError
+from .events import Events
 from .execute import Ledger, MemoryLimit, NodeError
 from .groups import restore_groups
 from .measure import Measurer
@@ -86,9 +87,7 @@ def main(options: argparse.Namespace) -> int:
         kind = "load" if isinstance(error, (CaptureError, OSError)) else "internal"
         events.say("failed", kind=kind, node="", text=_line(error))
         return _leave(EXIT_INPUT if kind == "load" else EXIT_FAILED)
-    if dist.is_initialized():
-        dist.destroy_process_group()
-    return EXIT_DONE
+    return _leave(EXIT_DONE)
 
 
 def _cancel(number: int, frame: object) -> None:
@@ -96,7 +95,7 @@ def _cancel(number: int, frame: object) -> None:
 
 
 def _leave(code: int) -> int:
-    """End at once where other ranks may never answer: closing a group would wait for them."""
+    """End at once where there are other ranks: closing a group waits for those that may be gone."""
     if dist.is_initialized() and dist.get_backend() != "fake":
         sys.stderr.flush()
         os._exit(code)
@@ -114,6 +113,7 @@ class _Rank:
     def __init__(self, options: argparse.Namespace, events: Events) -> None:
         self._options = options
         self._events = events
+        self._groups: dict[str, dist.ProcessGroup] = {}
         self._alone = options.solo is not None
         self._rank = options.solo if self._alone else int(os.environ.get("RANK", "0"))
         self._world = 1 if self._alone else int(os.environ.get("WORLD_SIZE", "1"))
@@ -122,10 +122,13 @@ class _Rank:
         """From the files to the figures."""
         options, events = self._options, self._events
         self._check()
+        amx = avoid_broken_amx()
         device = self._device()
         if options.threads > 0:
             torch.set_num_threads(options.threads)
         captured = self._read(options.program, options.backward)
+        if self._alone and self._rank >= captured.world_size:
+            raise Failure("load", f"no rank {self._rank}: the capture has {captured.world_size}")
         events.say(
             "started",
             protocol=events.PROTOCOL,
@@ -139,6 +142,8 @@ class _Rank:
         events.progress("groups")
         self._join(captured, device)
         program = RankProgram(captured, device, alone=self._alone)
+        if amx and program.uses_bfloat16:
+            events.say("note", text=amx)
         for note in program.notes:
             events.say("note", text=note)
         if self._alone:
@@ -196,7 +201,7 @@ class _Rank:
                 )
             timeout = self._options.timeout
             try:
-                join_groups(groups, self._rank, self._world, device, timeout)
+                self._groups = join_groups(groups, self._rank, self._world, device, timeout)
             except (RuntimeError, ValueError) as error:
                 if isinstance(error, CaptureError):
                     raise

@@ -88,4 +88,4 @@ _FORMS: dict[str, Callable[..., Any]] = {
 def barrier(group: Any = None) -> None:
     """Wait for the other ranks; nothing where there are none."""
     if dist.is_initialized() and dist.get_backend() != "fake":
-        dist.barrier(group)
+        (group or dist.group.WORLD).barrier().wait()

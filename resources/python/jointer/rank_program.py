@@ -24,6 +24,7 @@ from .execute import (
     is_collective,
     is_wait,
     plan,
+    tensors_of,
 )
 from .inputs import make_inputs
 from .local_collectives import local_form
@@ -76,6 +77,15 @@ class RankProgram:
     def steps(self) -> list[Step]:
         """Every node of the program."""
         return [step for steps in self._plans for step in steps]
+
+    @property
+    def uses_bfloat16(self) -> bool:
+        """Does any node give bfloat16?"""
+        return any(
+            tensor.dtype is torch.bfloat16
+            for step in self.steps
+            for tensor in tensors_of(step.node.meta.get("val"))
+        )
 
     @property
     def collectives(self) -> set[str]:
@@ -163,6 +173,6 @@ def _saved(forward: Part, backward: Part) -> set[str]:
 
 
 def _stand_in(gm: fx.GraphModule) -> None:
-    for node in gm.graph.find_nodes(op="call_function"):
+    for node in gm.graph.nodes:
         if form := local_form(node):
             substitute(node, form)

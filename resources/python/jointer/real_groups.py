@@ -7,6 +7,7 @@ One capture may serve all ranks: then its table holds the groups of the rank tha
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,11 +60,14 @@ def join_groups(
     world_size: int,
     device: torch.device,
     timeout_s: float,
-) -> None:
+) -> dict[str, dist.ProcessGroup]:
     """Start communication with the other ranks and register ``groups`` under their names.
 
     Where to meet is in the environment as torchrun sets it. Every rank makes the groups that it is
     in, in one order that no two ranks can wait for each other in.
+
+    Returns:
+        the groups, which live as long as they are kept: torch's registry does not keep them.
 
     Raises:
         CaptureError: a group reaches beyond the world.
@@ -78,20 +82,47 @@ def join_groups(
                 f"group {name!r} has ranks {ranks}, and this run has {world_size}: start as many "
                 "ranks as the capture has, or one with --solo"
             )
-    backend = "nccl" if device.type == "cuda" else "gloo"
     timeout = datetime.timedelta(seconds=max(timeout_s, 1))
+    backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, rank=rank, world_size=world_size, timeout=timeout)
-    handles = {}
+    world = dist.group.WORLD
+    _unregister_process_group(world.group_name)  # a recorded name may be the one torch chose
+    handles: dict[str, dist.ProcessGroup] = {}
+    met: Counter[tuple[int, ...]] = Counter()
     for name in sorted(made, key=lambda name: (made[name], name)):
-        handles[name] = dist.new_group(
-            made[name],
-            timeout=timeout,
-            group_desc=groups[name].get("desc"),
-            use_local_synchronization=True,
-        )
-    for automatic in {dist.group.WORLD.group_name, *(g.group_name for g in handles.values())}:
-        _unregister_process_group(automatic)
-    for name, handle in handles.items():
-        _register_process_group(name, handle)
-    if dist.group.WORLD.group_name not in handles:
-        _register_process_group(dist.group.WORLD.group_name, dist.group.WORLD)
+        ranks = tuple(made[name])
+        key = f"jointer/{'_'.join(map(str, ranks))}/{met[ranks]}"
+        met[ranks] += 1
+        handles[name] = _connect(key, name, ranks.index(rank), len(ranks), timeout)
+        _register_process_group(name, handles[name])
+    if world.group_name not in made:
+        _register_process_group(world.group_name, world)
+    return handles
+
+
+def _connect(
+    key: str, name: str, rank: int, size: int, timeout: datetime.timedelta
+) -> dist.ProcessGroup:
+    """A group of ``size`` processes that meet at ``key`` of the world's store.
+
+    Not by ``new_group``: it wants all ranks to make their groups in one order under one numbering,
+    and captures of different ranks need not have that.
+    """
+    from torch.distributed.distributed_c10d import _get_default_store
+
+    store = dist.PrefixStore(key, _get_default_store())
+    group = dist.ProcessGroup(store, rank, size)
+    kinds = dist.ProcessGroup.BackendType
+    if dist.get_backend() == "nccl":
+        options = dist.ProcessGroupNCCL.Options()
+        options._timeout = timeout
+        device, kind = torch.device("cuda"), kinds.NCCL
+        backend = dist.ProcessGroupNCCL(store, rank, size, options)
+    else:
+        device, kind = torch.device("cpu"), kinds.GLOO
+        backend = dist.ProcessGroupGloo(store, rank, size, timeout)
+    backend._set_sequence_number_for_group()
+    group._set_default_backend(kind)
+    group._register_backend(device, kind, backend)
+    group._set_group_name(name)
+    return group
