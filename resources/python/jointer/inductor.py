@@ -11,8 +11,8 @@ Sizes are fixed to what the capture knows; unbacked symbols stay symbols.
 
 from __future__ import annotations
 
+import operator
 import tempfile
-import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -224,6 +224,10 @@ def _decompose(
 
     with mode, torch.no_grad(), fx.traceback.preserve_node_meta():
         traced = make_fx(tracer.run, decomposition_table=select_decomp_table())(*values)
+    # Tracing takes every result apart; not every lowering gives those that nobody asked for.
+    for node in reversed(traced.graph.nodes):
+        if node.target is operator.getitem and not node.users:
+            traced.graph.erase_node(node)
     end = traced.graph.output_node()
     returned = end.args[0]
     end.args = (tuple(returned) if isinstance(returned, (tuple, list)) else (returned,),)

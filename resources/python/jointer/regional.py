@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import fnmatch
 import operator
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,8 @@ from .errors import CaptureError
 from .retarget import captured_target
 
 MARK = "compile_with_inductor"
+
+_DYNAMO_ROOT = re.compile(r"^L\['\w+'\]\.?")
 
 
 @dataclass
@@ -100,7 +103,8 @@ def _selects(selector: str, node: fx.Node) -> bool:
 
 def _module(node: fx.Node) -> str:
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
-    return next((path for path, _ in reversed(stack.values())), "")
+    path = next((path for path, _ in reversed(stack.values())), "")
+    return _DYNAMO_ROOT.sub("", path)
 
 
 @dataclass
