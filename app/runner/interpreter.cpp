@@ -119,7 +119,7 @@ void Interpreter::run(Follower* follower) {
           call_with_state(instruction);
           break;
         case Instruction::Kind::compiled:
-          call_compiled(instruction);
+          program_.compiled[instruction.compiled](stack_);
           break;
         case Instruction::Kind::feed:
           feed(instruction.first_result);
@@ -271,17 +271,6 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   if (const IValue& state = slots_[instruction.state]; state.isGenerator())
     state.toGenerator().set_state(own.get_state());
   own.set_state(state_before);
-}
-
-void Interpreter::call_compiled(const Instruction& instruction) {
-  std::vector<at::Tensor> inputs;
-  inputs.reserve(stack_.size());
-  for (IValue& input : stack_) inputs.push_back(std::move(input).toTensor());
-  stack_.clear();
-  std::vector<at::Tensor> outputs = program_.compiled[instruction.compiled](std::move(inputs));
-  TORCH_CHECK(outputs.size() == instruction.result_count, "the compiled package returned ",
-              outputs.size(), " tensors where ", instruction.result_count, " are wanted");
-  for (at::Tensor& output : outputs) stack_.emplace_back(std::move(output));
 }
 
 }  // namespace jointer::runner

@@ -66,7 +66,6 @@ class Interpreter {
   c10::IValue value(const Operand& operand);
   void take_results(const Instruction& instruction);
   void call_with_state(const Instruction& instruction);
-  void call_compiled(const Instruction& instruction);
   void feed(SlotId slot);
 
   const Program& program_;

@@ -6,21 +6,19 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <string_view>
+#include <string>
 
 #include "app/runner/processor.h"
 #include "app/runner/session.h"
+#include "core/bench/request.h"
 
 namespace {
 
 // Whether the person wants the CPU, or there is nothing else.
 bool stays_on_cpu(int argc, char** argv) {
-  for (int i = 1; i + 1 < argc; ++i)
-    if (std::string_view(argv[i]) == "--on" && std::string_view(argv[i + 1]) == "cpu") return true;
-  for (int i = 1; i + 1 < argc; ++i)
-    if (std::string_view(argv[i]) == "--on" && std::string_view(argv[i + 1]) == "cuda")
-      return false;
-  return ::access("/dev/nvidiactl", R_OK | W_OK) != 0;
+  const auto request = jointer::parse_runner_arguments({argv + 1, argv + argc});
+  if (!request || request->on == jointer::RunOn::cpu) return true;
+  return request->on == jointer::RunOn::automatic && ::access("/dev/nvidiactl", R_OK | W_OK) != 0;
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ struct Operand {
 // c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
-// A compiled part of the program. Takes and gives tensors.
-using Compiled = std::function<std::vector<at::Tensor>(std::vector<at::Tensor>)>;
+// A compiled part of the program: takes its inputs from the stack, leaves its outputs there.
+using Compiled = std::function<void(torch::jit::Stack& stack)>;
 
 struct Instruction {
   enum class Kind : std::uint8_t {

@@ -360,6 +360,7 @@ void ProgramBuilder::add_region(const CompiledRegion& region) {
   instruction.first_result = program_.slot_count;
   instruction.result_count = static_cast<std::uint32_t>(region.outputs.size());
   for (const NodeId output : region.outputs) {
+    // One that is handed through keeps the slot that it has.
     if (slots_[output.index()] == kNoSlot) slots_[output.index()] = program_.slot_count;
     ++program_.slot_count;
   }

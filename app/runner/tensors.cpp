@@ -5,7 +5,7 @@
 //   other floating types, tangents             normal, in fp32, then cast
 //   complex types                              numbers of length one, angles uniform
 //   token ids                                  below the rows of the embedding that they index
-//   booleans                                   true or false
+//   booleans and bytes                         zero or one
 //   other whole numbers                        zero, which is a valid index of anything
 // resources/python/jointer/inputs.py makes the same, bit for bit.
 
@@ -107,14 +107,14 @@ class InputMaker {
                             tensor.dtype == DType::complex128;
     if (is_complex) {
       const at::Tensor angle = at::rand(shape, generator, at::kFloat) * (2 * M_PI);
-      return at::complex(angle.cos(), angle.sin());
+      return at::polar(at::ones(shape, at::kFloat), angle);
     }
     if (is_floating(tensor.dtype)) {
       const at::Tensor normal = at::randn(shape, generator, at::kFloat);
       const bool is_weight = node.role == Role::parameter || node.role == Role::buffer;
       return is_weight ? normal * kParameterScale : normal;
     }
-    if (tensor.dtype == DType::boolean)
+    if (tensor.dtype == DType::boolean || tensor.dtype == DType::uint8)
       return at::randint(0, 2, shape, generator, at::TensorOptions().dtype(at::kLong));
     const std::int64_t rows = indexed_rows(id);
     return at::randint(0, rows, shape, generator, at::TensorOptions().dtype(at::kLong));

@@ -1,10 +1,9 @@
 """Inputs of a graph: made up from a seed, or read from a file.
 
-The rule, which the native runner follows bit for bit. Placeholders are numbered from 0 over the
-program: the graph's in their order; of a pair the forward's, then those of the backward that the
-forward does not give (tangents). Number ``i`` of a rank has a CPU generator of its own, seeded with
-``(seed + rank * 7919) * 1000003 + i`` (modulo 2^63), and becomes, contiguous and then laid out as
-the capture says:
+The rule, which the native runner follows bit for bit. Each placeholder has a CPU generator of its
+own, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, FNV-1a of 32 bits), so
+that a graph with nodes moved, or a pair in place of its joint graph, gets the same. It becomes,
+contiguous and then laid out as the capture says:
 
 =========================  =====================================================================
 parameter, buffer          ``randn(shape) * 0.02`` in float32, cast to the dtype
@@ -33,12 +32,13 @@ from .errors import CaptureError
 from .retarget import moved
 from .signature import graph_outputs
 
-_RANK_STEP, _SEED_STEP, _SEEDS = 7919, 1_000_003, 1 << 63
+_RANK_STEP, _SEED_STEP, _SEEDS = 7919, 1_000_003, 1 << 64
 
-#: Operators that hand indices on unchanged.
+#: Operators that hand indices on, as they are or some of them, from their first argument.
 _SAME_INDICES = frozenset(
-    """_to_copy alias clone detach expand permute reshape squeeze t transpose unsqueeze
-    view _unsafe_view convert_element_type""".split()
+    """_to_copy alias clone detach expand permute reshape slice split squeeze t transpose unsqueeze
+    view _unsafe_view convert_element_type all_gather_into_tensor all_to_all_single broadcast
+    wait_tensor""".split()
 )
 
 
@@ -53,7 +53,7 @@ def make_inputs(
     """Values for placeholders by name.
 
     Args:
-        nodes: placeholders, in the order of their numbers.
+        nodes: placeholders.
         device: that the graph runs on.
         seed: see above.
         rank: see above.
@@ -64,20 +64,29 @@ def make_inputs(
     """
     nodes = list(nodes)
     scaled = {node for graph in {n.graph for n in nodes} for node in _state(graph)}
-    base = (seed + rank * _RANK_STEP) * _SEED_STEP
+    base = seed * _SEED_STEP + rank * _RANK_STEP
     result: dict[str, Any] = {}
-    for number, node in enumerate(nodes):
+    for node in nodes:
         value = node.meta.get("val")
-        generator = torch.Generator().manual_seed((base + number) % _SEEDS)
+        generator = torch.Generator().manual_seed((base + _fnv1a(node.name)) % _SEEDS)
         if not isinstance(value, Tensor):
             result[node.name] = generator if isinstance(value, torch.Generator) else value
             continue
-        if given and node.name in given:
+        if given is not None:
+            if node.name not in given:
+                raise CaptureError(f"there is no tensor {node.name} among the inputs")
             made = _checked(node, given[node.name], value)
         else:
             made = _made(node, value, generator, node in scaled)
         result[node.name] = _laid_out(made, value, moved(value.device, device))
     return result
+
+
+def _fnv1a(text: str) -> int:
+    value = 2166136261
+    for byte in text.encode():
+        value = (value ^ byte) * 16777619 % (1 << 32)
+    return value
 
 
 def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
