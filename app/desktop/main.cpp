@@ -13,6 +13,7 @@
 #include <memory>
 #include <string_view>
 
+#include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/options.h"
 
@@ -146,7 +147,9 @@ int main(int argc, char** argv) {
   views::apply_theme(application,
                      options->theme.value_or(kept.value_or(views::ThemeChoice::system)));
 
-  MainWindow window(*settings, options->analysis);
+  LocalBenchmarks benchmarks;
+  MainWindow window(*settings, options->analysis, benchmarks,
+                    BenchmarkHistory(BenchmarkHistory::default_folder()));
   if (options->size_is_given || ends_by_itself) window.resize(options->size);
   if (!options->select.isEmpty()) select_when_shown(window, options->select);
   if (ends_by_itself) end_when_shown(window, *options, since_start);

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <array>
 
+#include "views/benchmark/benchmark_pane.h"
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
 #include "views/find/find_bar.h"
@@ -28,7 +29,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 1;
+constexpr int kStateVersion = 2;
 constexpr int kMessageMs = 8000;
 
 // The panes, in the order of the menu. Each is made for a document when it is first seen.
@@ -48,9 +49,13 @@ QWidget* make_inspector(Document& document) {
                           QDir::currentPath()});
   return pane;
 }
+QWidget* make_benchmark_pane(Document& document) {
+  return new BenchmarkPane(*document.findChild<Benchmarks*>());
+}
 constexpr std::array kPanes{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
+    PaneKind{"benchmark", QT_TRANSLATE_NOOP("MainWindow", "Benchmark"), make_benchmark_pane},
     PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), make_pane<AlivePane>},
     PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), make_inspector},
 };
@@ -64,8 +69,14 @@ QStringList dropped_files(const QMimeData* data) {
 
 }  // namespace
 
-MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, QWidget* parent)
-    : QMainWindow(parent), settings_(settings), analysis_(std::move(analysis)), recent_(settings) {
+MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkService& service,
+                       BenchmarkHistory history, QWidget* parent)
+    : QMainWindow(parent),
+      settings_(settings),
+      analysis_(std::move(analysis)),
+      service_(service),
+      history_(std::move(history)),
+      recent_(settings) {
   setWindowTitle(QStringLiteral("Jointer"));
   setAcceptDrops(true);
   setDockOptions(AllowNestedDocks | AllowTabbedDocks | AnimatedDocks);
@@ -85,6 +96,7 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, QWidget* p
   make_file_menu();
   make_edit_menu();
   make_view_menu();
+  make_graph_menu();
   make_go_menu();
   make_help_menu();
   make_status_bar();
@@ -208,10 +220,22 @@ void MainWindow::take_tab(int /*index*/) {
   scoreboards_->setVisible(document != nullptr);
   scoreboards_->show_document(document);
   for (PaneDock* dock : docks_) dock->show_document(document);
-  for (QAction* action : document_actions_) action->setEnabled(document != nullptr);
+  refresh_actions();
   setWindowTitle(document == nullptr ? QStringLiteral("Jointer")
                                      : tr("%1 - Jointer").arg(document->title()));
   refresh_status();
+}
+
+void MainWindow::refresh_actions() {
+  const Document* document = current_document();
+  for (QAction* action : document_actions_) action->setEnabled(document != nullptr);
+  const Benchmarks* benchmarks = benchmarks_of(document);
+  for (QAction* action : run_actions_)
+    action->setEnabled(benchmarks != nullptr && benchmarks->is_running());
+}
+
+Benchmarks* MainWindow::benchmarks_of(const Document* document) {
+  return document == nullptr ? nullptr : document->findChild<Benchmarks*>();
 }
 
 void MainWindow::close_tab(int index) {
@@ -224,6 +248,10 @@ void MainWindow::close_tab(int index) {
 
 void MainWindow::tab_ready(DocumentTab* tab) {
   Document* document = tab->document();
+  auto* benchmarks = new Benchmarks(*document, service_, history_);
+  connect(benchmarks, &Benchmarks::running_changed, this, &MainWindow::refresh_actions);
+  connect(benchmarks, &Benchmarks::message_changed, this,
+          [this, benchmarks] { say(benchmarks->message()); });
   connect(document, &Document::changed, this, &MainWindow::refresh_status);
   connect(document, &Document::failed, this, &MainWindow::say);
   connect(document, &Document::busy_changed, this, [this](bool busy) {
@@ -278,7 +306,9 @@ void MainWindow::make_docks() {
         QCoreApplication::translate("MainWindow", kind.title), QString::fromLatin1(kind.name),
         [this, make = kind.make](Document& document) {
           QWidget* pane = make(document);
-          if (auto* table = qobject_cast<TablePane*>(pane))
+          auto* table = qobject_cast<TablePane*>(pane);
+          if (table == nullptr) table = pane->findChild<TablePane*>();
+          if (table != nullptr)
             connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
               with_timeline([](TimelineView& view) { view.show_selection(); });
             });
@@ -300,6 +330,7 @@ void MainWindow::place_docks() {
   splitDockWidget(modules, alive, Qt::Horizontal);
   splitDockWidget(alive, inspector, Qt::Horizontal);
   tabifyDockWidget(modules, operators);
+  tabifyDockWidget(operators, dock(QStringLiteral("benchmark")));
   for (PaneDock* dock : docks_) dock->show();
   modules->raise();
   const int share = width() / 20;

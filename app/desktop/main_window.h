@@ -11,6 +11,8 @@
 #include <functional>
 #include <vector>
 
+#include "core/bench/history.h"
+#include "views/benchmark/benchmarks.h"
 #include "views/palette/command_palette.h"
 #include "views/theme/theme_choice.h"
 #include "views/window/document_tab.h"
@@ -25,9 +27,11 @@ namespace jointer::desktop {
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  // `settings` keeps the layout, recent files and the theme; it must outlive the window. `analysis`
-  // is what new documents are computed with.
-  MainWindow(QSettings& settings, AnalysisOptions analysis, QWidget* parent = nullptr);
+  // `settings` keeps the layout, recent files and the theme. `analysis` is what new documents are
+  // computed with. `service` runs benchmarks, `history` keeps them. Settings and service must
+  // outlive the window.
+  MainWindow(QSettings& settings, AnalysisOptions analysis, views::BenchmarkService& service,
+             BenchmarkHistory history, QWidget* parent = nullptr);
   ~MainWindow() override;
   MainWindow(const MainWindow&) = delete;
   MainWindow& operator=(const MainWindow&) = delete;
@@ -38,7 +42,7 @@ class MainWindow : public QMainWindow {
 
   [[nodiscard]] views::DocumentTab* current_tab() const;
   [[nodiscard]] int tab_count() const { return tabs_->count(); }
-  // A dock by its object name: "modules", "operators", "alive", "inspector".
+  // A dock by its object name: "modules", "operators", "benchmark", "alive", "inspector".
   [[nodiscard]] views::PaneDock* dock(const QString& name) const;
 
  signals:
@@ -55,7 +59,7 @@ class MainWindow : public QMainWindow {
 
  private:
   // Which documents an action works on.
-  enum class Needs : std::uint8_t { nothing, document };
+  enum class Needs : std::uint8_t { nothing, document, run };
   template <class Slot>
   QAction* add_action(QMenu* menu, const QString& text, const QList<QKeySequence>& keys,
                       Needs needs, Slot slot);
@@ -64,6 +68,7 @@ class MainWindow : public QMainWindow {
   void make_file_menu();
   void make_edit_menu();
   void make_view_menu();
+  void make_graph_menu();
   void make_go_menu();
   void make_help_menu();
   void fill_recent_menu();
@@ -86,6 +91,7 @@ class MainWindow : public QMainWindow {
   void export_as(const QString& format, const QString& suffix);
   void save_picture();
   void copy_report();
+  void run_benchmark(void (views::Benchmarks::*start)());
   void show_find_bar();
   void escape();
   void open_palette(const QString& text);
@@ -99,16 +105,21 @@ class MainWindow : public QMainWindow {
   void choose_graph(views::DocumentTab* tab, const std::vector<GraphEntry>& entries);
   void refresh_tab_texts(views::DocumentTab* tab);
   void refresh_status();
+  void refresh_actions();
   void say(const QString& message);
 
   [[nodiscard]] views::DocumentTab* tab_at(int index) const;
   [[nodiscard]] int index_of(const views::DocumentTab* tab) const;
   [[nodiscard]] views::Document* current_document() const;
+  // Of a document that is shown; made when it is ready.
+  [[nodiscard]] static views::Benchmarks* benchmarks_of(const views::Document* document);
   [[nodiscard]] views::TimelineView* timeline() const;
   void with_timeline(const std::function<void(views::TimelineView&)>& action);
 
   QSettings& settings_;
   AnalysisOptions analysis_;
+  views::BenchmarkService& service_;
+  BenchmarkHistory history_;
   views::RecentFiles recent_;
   QMenuBar* menus_ = nullptr;
   views::CommandPalette* palette_ = nullptr;
@@ -119,6 +130,7 @@ class MainWindow : public QMainWindow {
   views::EmptyPage* empty_page_ = nullptr;
   std::vector<views::PaneDock*> docks_;
   std::vector<QAction*> document_actions_;
+  std::vector<QAction*> run_actions_;  // while a benchmark of the document in front runs
   QMenu* recent_menu_ = nullptr;
   QMenu* panes_menu_ = nullptr;
   QToolButton* facts_ = nullptr;

@@ -63,6 +63,7 @@ QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QList<QK
   action->setShortcuts(keys);
   connect(action, &QAction::triggered, this, slot);
   if (needs == Needs::document) document_actions_.push_back(action);
+  if (needs == Needs::run) run_actions_.push_back(action);
   menu->addAction(action);
   return action;
 }
@@ -268,14 +269,8 @@ void MainWindow::make_view_menu() {
              [this] { with_timeline([](TimelineView& view) { view.fit(); }); });
   add_action(menu, tr("Zoom to &Selection"), {QKeySequence(Qt::Key_Z)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.show_selection(); }); });
-  add_action(menu, tr("Program Order or Estimated &Time"), {QKeySequence(Qt::Key_G)},
-             Needs::document, [this] {
-               with_timeline([](TimelineView& view) {
-                 view.set_axis_kind(view.axis_kind() == AxisKind::program_order
-                                        ? AxisKind::estimated_time
-                                        : AxisKind::program_order);
-               });
-             });
+  add_action(menu, tr("Program Order or &Time"), {QKeySequence(Qt::Key_G)}, Needs::document,
+             [this] { with_timeline([](TimelineView& view) { view.next_axis_kind(); }); });
   menu->addSeparator();
   panes_menu_ = menu->addMenu(tr("&Panes"));
   for (PaneDock* dock : docks_) panes_menu_->addAction(dock->toggleViewAction());
@@ -300,6 +295,30 @@ void MainWindow::fill_theme_menu(QMenu* menu) {
   add(tr("As the &System"), ThemeChoice::system);
   add(tr("&Light"), ThemeChoice::light);
   add(tr("&Dark"), ThemeChoice::dark);
+}
+
+// --- Graph ---
+
+void MainWindow::make_graph_menu() {
+  QMenu* menu = menus_->addMenu(tr("&Graph"));
+  add_action(menu, tr("&Run Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, Needs::document,
+             [this] { run_benchmark(&Benchmarks::run); });
+  add_action(menu, tr("&Cancel Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_Period)}, Needs::run,
+             [this] {
+               if (Benchmarks* benchmarks = benchmarks_of(current_document())) benchmarks->cancel();
+             });
+  add_action(menu, tr("Ca&librate the Estimates"), {}, Needs::document,
+             [this] { run_benchmark(&Benchmarks::calibrate); });
+}
+
+// Shown while it runs: how far it is belongs on screen.
+void MainWindow::run_benchmark(void (Benchmarks::*start)()) {
+  Benchmarks* benchmarks = benchmarks_of(current_document());
+  if (benchmarks == nullptr) return;
+  PaneDock* pane = dock(QStringLiteral("benchmark"));
+  pane->show();
+  pane->raise();
+  (benchmarks->*start)();
 }
 
 // --- Go ---

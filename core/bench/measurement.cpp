@@ -17,6 +17,7 @@ Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std
   result.alone = alone;
   result.memory_profile = measured.memory_profile;
   result.step_ns = summarize(measured.step_ns).median_ns;
+  result.peak_bytes = measured.peak_bytes;
   result.nodes.reserve(measured.nodes.size());
   for (const NodeTime& time : measured.nodes)
     if (time.position < graph.order().size())

@@ -31,6 +31,7 @@ struct Measurement {
   std::vector<std::int64_t> memory_profile;     // as MemoryTimeline::profile, or empty
   std::vector<MeasuredBytes> memory_over_time;  // as time goes, or empty
   std::int64_t step_ns = 0;
+  std::int64_t peak_bytes = 0;     // allocated, scratch included; 0: not known
   std::vector<std::string> notes;  // what could not be matched
 };
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
 
 namespace {
@@ -68,7 +69,9 @@ int main(int argc, char** argv) {
   QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
   fmt::print("{{");
   for (int i = 1; i < argc; ++i) {
-    desktop::MainWindow window(settings, {});
+    desktop::LocalBenchmarks benchmarks;
+    desktop::MainWindow window(settings, {}, benchmarks,
+                               BenchmarkHistory(folder.path().toStdString()));
     window.resize(1600, 1000);
     window.show();
     run_for(kSettleMs);

@@ -16,6 +16,7 @@
 #include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/document/node_text.h"
 #include "views/find/find_bar.h"
@@ -86,6 +87,7 @@ class WindowTest : public QObject {
     return tab.document()->analysis().simulation.collectives().front().start;
   }
 
+  test::FakeBenchmarks service_;
   std::unique_ptr<QTemporaryDir> folder_;
   std::unique_ptr<QSettings> settings_;
   std::unique_ptr<MainWindow> window_;
@@ -95,7 +97,8 @@ void WindowTest::init() {
   folder_ = std::make_unique<QTemporaryDir>();
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
   apply_theme(*qApp, ThemeChoice::light);
-  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{});
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
+                                         BenchmarkHistory(folder_->path().toStdString()));
   window_->show();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
 }
@@ -492,7 +495,8 @@ void WindowTest::remembers_files_and_layout() {
   QVERIFY(open(kJoint) != nullptr);
   window_->dock("alive")->close();
   window_->close();
-  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{});
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
+                                         BenchmarkHistory(folder_->path().toStdString()));
   window_->show();
   QCOMPARE(RecentFiles(*settings_).list().value(0), QFileInfo(kJoint).absoluteFilePath());
   QVERIFY(open(kJoint) != nullptr);

@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QtConcurrentRun>
+#include <algorithm>
 
 namespace jointer::views {
 
@@ -55,7 +56,41 @@ void Document::take_result() {
     return;
   }
   snapshot_ = *result;
+  // The same measurement beside other estimates.
+  if (measured_) lay_over(measured_->shared_measurement());
   emit changed();
+}
+
+void Document::lay_over(const MeasurementPtr& measurement) {
+  measured_ = measurement ? std::make_shared<const MeasuredTimeline>(
+                                graph(), analysis(), measurement, snapshot_->estimated_time.bands())
+                          : nullptr;
+}
+
+void Document::show_measurement(const MeasurementPtr& measurement) {
+  if ((measured_ ? measured_->shared_measurement() : nullptr) == measurement) return;
+  lay_over(measurement);
+  emit measurement_changed();
+}
+
+void Document::set_run(std::vector<MeasurementPtr> ranks) {
+  const auto old_end = measurements_.begin() + static_cast<std::ptrdiff_t>(run_count_);
+  const MeasurementPtr shown = measured_ ? measured_->shared_measurement() : nullptr;
+  const bool shows_old = std::find(measurements_.begin(), old_end, shown) != old_end;
+  measurements_.erase(measurements_.begin(), old_end);
+  measurements_.insert(measurements_.begin(), ranks.begin(), ranks.end());
+  run_count_ = ranks.size();
+  if (!ranks.empty())
+    lay_over(ranks.front());
+  else if (shows_old)
+    lay_over(nullptr);
+  emit measurement_changed();
+}
+
+void Document::add_import(MeasurementPtr measurement) {
+  lay_over(measurement);
+  measurements_.push_back(std::move(measurement));
+  emit measurement_changed();
 }
 
 }  // namespace jointer::views

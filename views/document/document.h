@@ -3,15 +3,17 @@
 #include <QFutureWatcher>
 #include <QObject>
 #include <QString>
+#include <vector>
 
 #include "core/capture/open.h"
 #include "views/document/selection.h"
 #include "views/document/snapshot.h"
+#include "views/timeline/measured_timeline.h"
 
 namespace jointer::views {
 
-// One open graph: what it is, what is computed of it, what is selected in it. Panes hold a document
-// and listen; nobody holds a window.
+// One open graph: what it is, what is computed of it, what was measured of it, what is selected in
+// it. Panes hold a document and listen; nobody holds a window.
 class Document : public QObject {
   Q_OBJECT
  public:
@@ -36,6 +38,18 @@ class Document : public QObject {
   // Points of the memory profile of a node that runs: after its allocations.
   [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
 
+  // --- What was measured ---
+  // What there is to choose from: the ranks of one run, then what was imported.
+  [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
+  // What is laid over the estimates, null for nothing. Valid until it changes.
+  [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
+  // One of those there are, or null for none.
+  void show_measurement(const MeasurementPtr& measurement);
+  // In place of those of another run; the first one is shown. None: nothing of a run is left.
+  void set_run(std::vector<MeasurementPtr> ranks);
+  // Stays to choose from, and is shown.
+  void add_import(MeasurementPtr measurement);
+
  public slots:
   // Computes anew on a working thread; `changed` follows, or `failed`. A newer request replaces one
   // that is under way.
@@ -45,14 +59,20 @@ class Document : public QObject {
  signals:
   void busy_changed(bool busy);
   void changed();
+  // Another measurement is shown, or there are others to choose from.
+  void measurement_changed();
   void failed(const QString& message);
 
  private:
   void start(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
   void take_result();
+  void lay_over(const MeasurementPtr& measurement);
 
   OpenRequest source_;
   SnapshotPtr snapshot_;
+  std::vector<MeasurementPtr> measurements_;  // those of a run come first
+  std::size_t run_count_ = 0;                 // how many they are
+  MeasuredTimelinePtr measured_;
   Selection selection_;
   QFutureWatcher<Result<SnapshotPtr>> watcher_;
 };

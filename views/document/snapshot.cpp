@@ -5,8 +5,9 @@ namespace jointer::views {
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options) {
   JOINTER_TRY(Analysis analysis, analyze(graph, options));
   Users users(graph);
-  TimelineData order(graph, analysis, AxisKind::program_order);
-  TimelineData time(graph, analysis, AxisKind::estimated_time);
+  const auto bands = std::make_shared<const MemoryBands>(analysis);
+  TimelineData order(graph, analysis, AxisKind::program_order, bands);
+  TimelineData time(graph, analysis, AxisKind::estimated_time, bands);
   return std::make_shared<const Snapshot>(Snapshot{.graph = std::move(graph),
                                                    .users = std::move(users),
                                                    .analysis = std::move(analysis),

@@ -17,6 +17,7 @@ struct Snapshot {
   Analysis analysis;
   TimelineData program_order, estimated_time;
 
+  // In program order, or else in estimated time.
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order : estimated_time;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/cost/collective_model.h"
+#include "views/document/measured_text.h"
 #include "views/document/node_text.h"
 #include "views/document/stack_trace.h"
 #include "views/inspector/inspector_words.h"
@@ -34,8 +35,12 @@ bool is_symbolic(std::span<const Dim> dims) {
 
 class Describer {
  public:
-  Describer(const Snapshot& snapshot, NodeId id)
-      : snapshot_(snapshot), graph_(snapshot.graph), id_(id), node_(graph_.node(id)) {}
+  Describer(const Snapshot& snapshot, NodeId id, const MeasuredTimeline* measured)
+      : snapshot_(snapshot),
+        graph_(snapshot.graph),
+        id_(id),
+        node_(graph_.node(id)),
+        measured_(measured) {}
 
   InspectorContent describe() {
     content_.title = to_qstring(graph_.name(id_));
@@ -164,8 +169,11 @@ class Describer {
     const NodeCost& cost = snapshot_.analysis.costs[id_.index()];
     const NodeTiming& timing = snapshot_.analysis.simulation.timing(id_);
     const Flops& flops = snapshot_.analysis.flops[id_.index()];
-    if (cost.ns == 0 && flops.total == 0 && timing.end == timing.start) return;
+    const MeasuredNode* measured = measured_ == nullptr ? nullptr : measured_->find(id_);
+    if (cost.ns == 0 && flops.total == 0 && timing.end == timing.start && measured == nullptr)
+      return;
     InspectorSection& s = section(words("Cost"));
+    if (measured != nullptr) add_measured(s, *measured);
     const QString estimator = QString::fromStdString(snapshot_.analysis.estimator);
     if (cost.ns > 0)
       s.rows.push_back(
@@ -194,6 +202,25 @@ class Describer {
                                                        (static_cast<double>(cost.ns) / 1e9))),
            .provenance = Provenance::estimated,
            .note = words("FLOPs by the estimated time.")});
+  }
+
+  void add_measured(InspectorSection& s, const MeasuredNode& m) {
+    const Measurement& measurement = measured_->measurement();
+    const std::int64_t ns = measured_ns(snapshot_, m), estimate = estimated_ns(snapshot_, id_);
+    const QString ratio = ratio_text(ns, estimate);
+    s.rows.push_back(
+        {.label = words("measured"),
+         .value = words("%1 (%2) · estimated %3")
+                      .arg(time_text(ns), QString::fromStdString(measurement.label),
+                           time_text(estimate)),
+         .provenance = Provenance::measured,
+         .note =
+             words("%1 ns on %2.").arg(count_text(ns), QString::fromStdString(measurement.device)) +
+             (ratio.isEmpty() ? QString() : words(" %1 the estimate.").arg(ratio))});
+    s.rows.push_back({.label = words("ran"),
+                      .value = words("%1 to %2").arg(time_text(m.start_ns), time_text(m.end_ns)),
+                      .provenance = Provenance::measured,
+                      .note = words("From the start of the measured step.")});
   }
 
   void collective() {
@@ -326,6 +353,7 @@ class Describer {
   const Graph& graph_;
   NodeId id_;
   const Node& node_;
+  const MeasuredTimeline* measured_;
   InspectorContent content_;
 };
 
@@ -341,14 +369,16 @@ QString provenance_text(Provenance provenance) {
       return words("derived: the capture does not say it");
     case Provenance::estimated:
       return words("estimated");
+    case Provenance::measured:
+      return words("measured");
     case Provenance::assumed:
       return words("assumed: depends on symbols without a number");
   }
   return {};
 }
 
-InspectorContent describe(const Snapshot& snapshot, NodeId node) {
-  return Describer(snapshot, node).describe();
+InspectorContent describe(const Snapshot& snapshot, NodeId node, const MeasuredTimeline* measured) {
+  return Describer(snapshot, node, measured).describe();
 }
 
 }  // namespace jointer::views

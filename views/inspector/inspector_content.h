@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "views/document/snapshot.h"
+#include "views/timeline/measured_timeline.h"
 
 namespace jointer::views {
 
@@ -13,6 +14,7 @@ enum class Provenance : std::uint8_t {
   computed,   // it follows from the capture
   derived,    // by a rule, where the capture is silent
   estimated,  // by a model of the device
+  measured,   // by a run
   assumed,    // from a number that a symbol was given
 };
 QString provenance_text(Provenance provenance);
@@ -48,9 +50,12 @@ struct InspectorContent {
   std::vector<SourceLine> stack;  // innermost first
 };
 
-InspectorContent describe(const Snapshot& snapshot, NodeId node);
+// `measured`: what is shown beside the estimates, or null.
+InspectorContent describe(const Snapshot& snapshot, NodeId node,
+                          const MeasuredTimeline* measured = nullptr);
 // Of several nodes: what they add up to.
-InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes);
+InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
+                          const MeasuredTimeline* measured = nullptr);
 
 // Arguments as FX prints them: `mm_1, 'sum', [1, 2]`.
 QString arguments_text(const Graph& graph, const Node& node);

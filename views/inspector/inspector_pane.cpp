@@ -31,6 +31,7 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   rows->addWidget(page_);
   connect(page_, &QTextBrowser::anchorClicked, this, &InspectorPane::follow);
   connect(&document_, &Document::changed, this, &InspectorPane::request_refresh);
+  connect(&document_, &Document::measurement_changed, this, &InspectorPane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &InspectorPane::request_refresh);
 }
 
@@ -56,8 +57,8 @@ void InspectorPane::refresh() {
     return;
   }
   const bool is_one = selection.nodes().size() == 1;
-  content_ = is_one ? describe(document_.snapshot(), selection.current())
-                    : describe(document_.snapshot(), selection.nodes());
+  content_ = is_one ? describe(document_.snapshot(), selection.current(), document_.measured())
+                    : describe(document_.snapshot(), selection.nodes(), document_.measured());
   // The same node after a change of the graph: what was being read stays where it was.
   const bool is_same = is_one && shown_ == selection.current();
   shown_ = is_one ? selection.current() : NodeId{};

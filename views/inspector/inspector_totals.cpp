@@ -1,10 +1,37 @@
+#include "views/document/measured_text.h"
 #include "views/inspector/inspector_words.h"
 
 namespace jointer::views {
 
 using namespace inspector;
 
-InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes) {
+namespace {
+
+// Nothing if none of them was measured.
+std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<const NodeId> nodes,
+                                         const MeasuredTimeline& measured) {
+  std::int64_t ns = 0, estimate = 0;
+  std::size_t count = 0;
+  for (const NodeId id : nodes) {
+    const MeasuredNode* m = measured.find(id);
+    if (m == nullptr) continue;
+    ++count;
+    ns += measured_ns(snapshot, *m);
+    estimate += estimated_ns(snapshot, id);
+  }
+  if (count == 0) return std::nullopt;
+  const QString label = QString::fromStdString(measured.measurement().label);
+  return InspectorRow{
+      .label = words("measured"),
+      .value = words("%1 (%2) · estimated %3").arg(time_text(ns), label, time_text(estimate)),
+      .provenance = Provenance::measured,
+      .note = words("Of the %1 nodes that were measured, summed.").arg(count_text(count))};
+}
+
+}  // namespace
+
+InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
+                          const MeasuredTimeline* measured) {
   const Graph& graph = snapshot.graph;
   const Analysis& analysis = snapshot.analysis;
   std::int64_t output_bytes = 0, ns = 0, flops = 0, exposed = 0, storage_bytes = 0;
@@ -43,6 +70,8 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
                     .value = words("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
                     .provenance = Provenance::computed,
                     .note = exact_bytes(storage_bytes) + words(", each counted once.")});
+  if (measured != nullptr)
+    if (auto row = measured_row(snapshot, nodes, *measured)) s.rows.push_back(*std::move(row));
   s.rows.push_back({.label = words("time"),
                     .value = time_text(ns),
                     .provenance = Provenance::estimated,

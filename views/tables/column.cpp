@@ -1,6 +1,7 @@
 #include "views/tables/column.h"
 
 #include <QCoreApplication>
+#include <cmath>
 
 #include "core/base/units.h"
 #include "views/document/number_text.h"
@@ -28,9 +29,22 @@ QString exact_in(Unit unit, std::int64_t number) {
       return words("%1 ms").arg(milliseconds(number), 0, 'f', 6);
     case Unit::flops:
       return words("%1 FLOP").arg(count_text(number));
+    case Unit::thousandths:
+      return QString::number(static_cast<double>(number) / 1000, 'f', 3);
+    case Unit::fraction:
+    case Unit::change:
+      return words("%1 %").arg(static_cast<double>(number) / kPartsPerOne * 100, 0, 'f', 4);
     default:
       return count_text(number);
   }
+}
+
+// "+1.2 %", "-0.031 %", "0 %": as many digits as a small difference needs.
+QString change_text(double fraction) {
+  if (fraction == 0) return QStringLiteral("0 %");
+  return (fraction < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
+         QString::fromStdString(format_significant(std::abs(fraction) * 100)) +
+         QStringLiteral(" %");
 }
 
 // Past the zeros at `at`, so that 007 is 7.
@@ -62,6 +76,12 @@ QString number_text(const Column& column, std::optional<std::int64_t> number) {
       return *number == 0 ? QStringLiteral("0") : flops_text(*number);
     case Unit::share:
       return QString::fromStdString(format_percent(fraction(column, *number)));
+    case Unit::thousandths:
+      return QString::fromStdString(format_significant(static_cast<double>(*number) / 1000));
+    case Unit::fraction:
+      return QString::fromStdString(format_percent(static_cast<double>(*number) / kPartsPerOne));
+    case Unit::change:
+      return change_text(static_cast<double>(*number) / kPartsPerOne);
   }
   return {};
 }
@@ -79,6 +99,11 @@ QString raw_text(const Column& column, std::optional<std::int64_t> number) {
       return QString::number(milliseconds(*number), 'f', 6);
     case Unit::share:
       return QString::number(fraction(column, *number), 'f', 6);
+    case Unit::thousandths:
+      return QString::number(static_cast<double>(*number) / 1000, 'f', 3);
+    case Unit::fraction:
+    case Unit::change:
+      return QString::number(static_cast<double>(*number) / kPartsPerOne, 'f', 6);
     default:
       return QString::number(*number);
   }

@@ -11,10 +11,13 @@ enum class Unit : std::uint8_t {
   text,
   count,
   bytes,
-  time,   // nanoseconds
-  flops,  // floating-point operations
-  step,   // a position in the program order
-  share,  // a part of Column::whole, in the same unit as it
+  time,         // nanoseconds
+  flops,        // floating-point operations
+  step,         // a position in the program order
+  share,        // a part of Column::whole, in the same unit as it
+  thousandths,  // a real number times 1,000
+  fraction,     // parts per million of one: 412,000 is "41.2 %"
+  change,       // the same, of a difference: "+1.2 %"
 };
 
 struct Column {
@@ -38,6 +41,8 @@ QString exact_text(const Column& column, std::int64_t number);
 QString raw_text(const Column& column, std::optional<std::int64_t> number);
 // The title with the unit that raw_text writes: "time ms".
 QString raw_title(const Column& column);
+
+inline constexpr double kPartsPerOne = 1e6;
 
 // Whether `a` is before `b` as people order names: digits count as numbers, case does not matter.
 bool natural_less(const QString& a, const QString& b);

@@ -37,6 +37,8 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
   style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, option.widget);
   const bool is_number = (index.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight) != 0;
+  if (index.data(TableModel::alarm_role).toBool())
+    cell.palette.setColor(QPalette::Text, Theme::of(option.palette).error);
   cell.rect.adjust(kTextInset, 0, is_number ? -kNumberInset : -kTextInset, 0);
   QStyledItemDelegate::paint(painter, cell, index);
 }

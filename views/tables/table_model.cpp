@@ -237,6 +237,8 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
       return tooltip(row, column);
     case Qt::DecorationRole:
       return decoration(row, column);
+    case alarm_role:
+      return is_alarm(row);
     case raw_role: {
       if (c.unit == Unit::text) return text(row, column);
       const auto value = number(row, column);

@@ -25,6 +25,7 @@ class TableModel : public QAbstractItemModel {
   enum DataRole : int {
     raw_role = Qt::UserRole,  // qlonglong of numbers, QString of texts
     bar_role,                 // double from 0 to 1, of columns that are shares
+    alarm_role,               // bool: the row says that something went wrong
   };
 
   // What a set of rows adds up to; a member that the table has no column for is left out of words.
@@ -42,6 +43,8 @@ class TableModel : public QAbstractItemModel {
   // More to say than the exact number and the column's meaning; one line or several.
   [[nodiscard]] virtual QString note(int /*row*/, int /*column*/) const { return {}; }
   [[nodiscard]] virtual QVariant decoration(int /*row*/, int /*column*/) const { return {}; }
+  // Something went wrong: the row is written in the colour of errors.
+  [[nodiscard]] virtual bool is_alarm(int /*row*/) const { return false; }
   // The same row before and after a rebuild has the same key.
   [[nodiscard]] virtual std::uint64_t key(int row) const = 0;
   // Nodes that the row stands for, in any order.

@@ -139,7 +139,7 @@ void TablePane::choose() {
 }
 
 void TablePane::follow_selection() {
-  if (is_choosing_ || is_stale_ || !isVisible()) return;
+  if (is_choosing_ || is_stale_ || !isVisible() || !has_rows_of_nodes()) return;
   const Selection& selection = document_.selection();
   // The rows that made this selection stay as they are.
   if (view_->selectionModel()->hasSelection() && !chosen_.empty() &&
@@ -180,6 +180,7 @@ void TablePane::show_menu(QPoint at) {
     menu.addAction(tr("Expand all"), view_, &QTreeView::expandAll);
     menu.addAction(tr("Collapse all"), view_, &QTreeView::collapseAll);
   }
+  add_to_menu(menu);
   menu.exec(view_->viewport()->mapToGlobal(at));
 }
 

@@ -3,6 +3,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QWidget>
 
 #include "views/document/document.h"
@@ -37,6 +38,10 @@ class TablePane : public QWidget {
   [[nodiscard]] Document& document() { return document_; }
   // Beside the filter, for more controls.
   [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
+  // Whether a node that is selected elsewhere has a row here.
+  [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
+  // More entries at the end of a row's menu.
+  virtual void add_to_menu(QMenu& /*menu*/) {}
   // A sentence above the table; hidden while it is empty.
   void set_headline(const QString& text);
   // What is shown instead of an empty table.

@@ -32,6 +32,7 @@ Theme make_light() {
   t.accent = QColor(0x0B, 0x5C, 0xAD);
   t.accent_text = QColor(0xFF, 0xFF, 0xFF);
   t.warning = QColor(0xC4, 0x4E, 0x00);
+  t.error = QColor(0xB3, 0x1D, 0x28);
   t.ghost = QColor(0x8A, 0x93, 0x9E);
   return t;
 }
@@ -50,6 +51,7 @@ Theme make_dark() {
   t.accent = QColor(0x6C, 0xB6, 0xFF);
   t.accent_text = QColor(0x10, 0x16, 0x1D);
   t.warning = QColor(0xFF, 0x8A, 0x3D);
+  t.error = QColor(0xFF, 0x7B, 0x72);
   t.ghost = QColor(0x6E, 0x77, 0x82);
   return t;
 }
@@ -142,6 +144,14 @@ QColor Theme::item(ItemColor color) const {
       return kGrey;
   }
   return kGrey;
+}
+
+QColor Theme::pale(const QColor& color) const {
+  return mixed(color, bed, dark ? 0.62 : 0.66);
+}
+
+QColor Theme::half(const QColor& color) const {
+  return mixed(color, bed, 0.45);
 }
 
 QColor Theme::text_on(const QColor& background) {

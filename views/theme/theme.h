@@ -17,13 +17,16 @@ namespace jointer::views {
 struct Theme {
   bool dark = false;
   QColor window, surface, raised, border, grid, bed;
-  QColor text, muted_text, accent, accent_text, warning, ghost;
+  QColor text, muted_text, accent, accent_text, warning, error, ghost;
 
   // Of memory categories.
   [[nodiscard]] QColor category(MemoryCategory category) const;
   [[nodiscard]] static Qt::BrushStyle hatch(MemoryCategory category);
   // Of items in lanes.
   [[nodiscard]] QColor item(ItemColor color) const;
+  // What an estimate is filled with inside its outline, and where it is too narrow to have one.
+  [[nodiscard]] QColor pale(const QColor& color) const;
+  [[nodiscard]] QColor half(const QColor& color) const;
   // Black or white, whichever is read better on `background`.
   [[nodiscard]] static QColor text_on(const QColor& background);
 

@@ -39,21 +39,43 @@ std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis) {
   return runs;
 }
 
-std::vector<MemoryRun> memory_columns(const TimelineData& data, const AxisView& axis) {
+namespace {
+
+// A run for each column of pixels from `first` up to `last`; neighbours that show one point join.
+template <class Curve>
+std::vector<MemoryRun> columns_of(const Curve& curve, const AxisView& axis, int first, int last) {
   std::vector<MemoryRun> runs;
-  const int first = static_cast<int>(std::lround(axis.left()));
-  const int last = static_cast<int>(std::lround(axis.left() + axis.width()));
   for (int x = first; x < last; ++x) {
     const auto begin = static_cast<std::int64_t>(std::floor(axis.to_position(x)));
     const auto end = static_cast<std::int64_t>(std::ceil(axis.to_position(x + 1)));
-    const std::size_t point = data.largest_point(std::max<std::int64_t>(begin, 0),
-                                                 std::max<std::int64_t>(end, begin + 1));
+    const std::size_t point = curve.largest_point(std::max<std::int64_t>(begin, 0),
+                                                  std::max<std::int64_t>(end, begin + 1));
     if (!runs.empty() && runs.back().point == point)
       runs.back().right = x + 1;
     else
       runs.push_back({.left = x, .right = x + 1, .point = point});
   }
   return runs;
+}
+
+int pixel_column(double pixel) {
+  return static_cast<int>(std::lround(pixel));
+}
+
+}  // namespace
+
+std::vector<MemoryRun> memory_columns(const TimelineData& data, const AxisView& axis) {
+  return columns_of(data, axis, pixel_column(axis.left()),
+                    pixel_column(axis.left() + axis.width()));
+}
+
+std::vector<MemoryRun> memory_columns(const MeasuredCurve& curve, const AxisView& axis) {
+  if (curve.empty()) return {};
+  const double left = axis.left(), right = axis.left() + axis.width();
+  const auto column = [&](std::int64_t position) {
+    return pixel_column(std::clamp(axis.to_pixel(static_cast<double>(position)), left, right));
+  };
+  return columns_of(curve, axis, column(curve.begin()), column(curve.end()));
 }
 
 }  // namespace jointer::views

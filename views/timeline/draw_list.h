@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "views/timeline/axis_view.h"
+#include "views/timeline/measured_timeline.h"
 #include "views/timeline/timeline_data.h"
 
 namespace jointer::views {
@@ -30,5 +31,7 @@ struct MemoryRun {
   std::size_t point = 0;
 };
 std::vector<MemoryRun> memory_columns(const TimelineData& data, const AxisView& axis);
+// The same of a measured curve, from its first point to its end.
+std::vector<MemoryRun> memory_columns(const MeasuredCurve& curve, const AxisView& axis);
 
 }  // namespace jointer::views

@@ -9,6 +9,7 @@ namespace {
 constexpr int kLeastNameWidth = 36;
 constexpr int kNamePadding = 4;
 constexpr int kLeastHatchWidth = 6;
+constexpr int kLeastOutlineWidth = 4;
 
 }  // namespace
 
@@ -25,17 +26,42 @@ void LaneTrack::paint(QPainter& painter) const {
     }
   }
   painter.setPen(Qt::NoPen);
-  for (std::size_t c = 0; c < kItemColors; ++c) {
-    if (rects[c].empty()) continue;
-    painter.setBrush(theme_.item(static_cast<ItemColor>(c)));
-    painter.drawRects(rects[c].data(), static_cast<int>(rects[c].size()));
-  }
-  // Hatching that is too narrow to be seen only costs time.
-  auto& stalls = rects[static_cast<std::size_t>(ItemColor::stall)];
-  std::erase_if(stalls, [](const QRect& r) { return r.width() < kLeastHatchWidth; });
-  painter.setBrush(QBrush(theme_.surface, Qt::BDiagPattern));
-  painter.drawRects(stalls.data(), static_cast<int>(stalls.size()));
+  for (std::size_t c = 0; c < kItemColors; ++c)
+    if (!rects[c].empty()) paint_blocks(painter, static_cast<ItemColor>(c), rects[c]);
   paint_names(painter);
+}
+
+void LaneTrack::paint_blocks(QPainter& painter, ItemColor color, std::vector<QRect>& blocks) const {
+  const auto draw = [&] { painter.drawRects(blocks.data(), static_cast<int>(blocks.size())); };
+  const QColor full = theme_.item(color);
+  const bool is_estimate = style_ == LaneStyle::estimated;
+  const auto drop_narrow = [&](int least) {
+    std::erase_if(blocks, [least](const QRect& r) { return r.width() < least; });
+  };
+  if (is_estimate) {
+    // Wide blocks in full with a pale inside; what is too narrow for an outline is pale all over.
+    std::vector<QRect> wide, inner;
+    for (const QRect& r : blocks) {
+      if (r.width() < kLeastOutlineWidth || r.height() < kLeastOutlineWidth) continue;
+      wide.push_back(r);
+      inner.push_back(r.adjusted(1, 1, -1, -1));
+    }
+    painter.setBrush(theme_.half(full));
+    draw();
+    painter.setBrush(full);
+    painter.drawRects(wide.data(), static_cast<int>(wide.size()));
+    painter.setBrush(theme_.pale(full));
+    painter.drawRects(inner.data(), static_cast<int>(inner.size()));
+    if (color == ItemColor::stall) blocks = std::move(inner);
+  } else {
+    painter.setBrush(full);
+    draw();
+  }
+  if (color != ItemColor::stall) return;
+  // Hatching that is too narrow to be seen only costs time.
+  drop_narrow(kLeastHatchWidth);
+  painter.setBrush(QBrush(is_estimate ? full : theme_.surface, Qt::BDiagPattern));
+  draw();
 }
 
 // Shares of the run's own extent, from the bottom; what is idle in it stays empty at the top.
@@ -72,7 +98,8 @@ void LaneTrack::paint_names(QPainter& painter) const {
                     area_.height());
     const QString text = metrics.elidedText(
         QString::fromUtf8(name.data(), static_cast<int>(name.size())), Qt::ElideRight, box.width());
-    painter.setPen(Theme::text_on(theme_.item(item.color)));
+    const QColor full = theme_.item(item.color);
+    painter.setPen(Theme::text_on(style_ == LaneStyle::estimated ? theme_.pale(full) : full));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, text);
   }
 }

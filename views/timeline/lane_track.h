@@ -12,17 +12,21 @@
 
 namespace jointer::views {
 
+// Estimates are pale with an outline, measurements are filled.
+enum class LaneStyle : std::uint8_t { estimated, measured };
+
 // Paints one lane: blocks with names where they fit, folded runs as stacks of their colours,
 // stalls hatched.
 class LaneTrack {
  public:
   LaneTrack(const Graph& graph, const Lane& lane, const AxisView& axis, QRect area,
-            const Theme& theme)
+            const Theme& theme, LaneStyle style)
       : graph_(graph),
         lane_(lane),
         axis_(axis),
         area_(area),
         theme_(theme),
+        style_(style),
         runs_(fold_lane(lane, axis)) {}
 
   void paint(QPainter& painter) const;
@@ -31,6 +35,7 @@ class LaneTrack {
   [[nodiscard]] const std::vector<LaneRun>& runs() const { return runs_; }
 
  private:
+  void paint_blocks(QPainter& painter, ItemColor color, std::vector<QRect>& blocks) const;
   void paint_names(QPainter& painter) const;
   void stack_folded(const LaneRun& run, int width,
                     std::array<std::vector<QRect>, kItemColors>& rects) const;
@@ -40,6 +45,7 @@ class LaneTrack {
   const AxisView& axis_;
   QRect area_;
   const Theme& theme_;
+  LaneStyle style_;
   std::vector<LaneRun> runs_;
 };
 

@@ -1,10 +1,10 @@
 #include "views/timeline/memory_track.h"
 
 #include <QImage>
-#include <QVarLengthArray>
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "core/base/units.h"
@@ -146,18 +146,42 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   painter.drawImage(area_.topLeft(), image);
 }
 
-void MemoryTrack::paint_reserved(QPainter& painter) const {
-  QVarLengthArray<QLine, 4096> lines;
-  int last_y = -1;
-  for (const MemoryRun& run : memory_columns(data_, axis_)) {
-    const int y = y_of(data_.reserved(run.point));
-    if (last_y >= 0 && y != last_y) lines.append(QLine(run.left, last_y, run.left, y));
-    lines.append(QLine(run.left, y, run.right, y));
+// The upper edge of a curve: a level for each run of columns, and what joins them. As rectangles:
+// wide pens are drawn line by line.
+template <class BytesAt>
+std::vector<QRect> MemoryTrack::outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,
+                                        int width) const {
+  std::vector<QRect> edges;
+  int last_y = 0;
+  for (const MemoryRun& run : runs) {
+    const int y = y_of(bytes_at(run.point)) - width / 2;
+    if (!edges.empty() && y != last_y)
+      edges.emplace_back(run.left, std::min(y, last_y), width, std::abs(y - last_y) + width);
+    edges.emplace_back(run.left, y, run.right - run.left, width);
     last_y = y;
   }
-  // One pixel, grey: dotted pens are drawn dot by dot.
-  painter.setPen(theme_.muted_text);
-  painter.drawLines(lines.data(), static_cast<int>(lines.size()));
+  return edges;
+}
+
+void MemoryTrack::paint_reserved(QPainter& painter) const {
+  const auto edges = outline(
+      memory_columns(data_, axis_), [this](std::size_t point) { return data_.reserved(point); }, 1);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(theme_.muted_text);
+  painter.drawRects(edges.data(), static_cast<int>(edges.size()));
+}
+
+void MemoryTrack::paint_measured(QPainter& painter, const MeasuredCurve& curve) const {
+  auto edges = outline(
+      memory_columns(curve, axis_), [&curve](std::size_t point) { return curve.bytes(point); }, 2);
+  painter.setPen(Qt::NoPen);
+  // Light around dark (or dark around light) is seen over every colour of the stack.
+  for (QRect& edge : edges) edge.adjust(0, -1, 0, 1);
+  painter.setBrush(theme_.surface);
+  painter.drawRects(edges.data(), static_cast<int>(edges.size()));
+  for (QRect& edge : edges) edge.adjust(0, 1, 0, -1);
+  painter.setBrush(theme_.text);
+  painter.drawRects(edges.data(), static_cast<int>(edges.size()));
 }
 
 }  // namespace jointer::views

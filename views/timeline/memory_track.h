@@ -2,9 +2,12 @@
 
 #include <QPainter>
 #include <QRect>
+#include <vector>
 
 #include "views/theme/theme.h"
 #include "views/timeline/axis_view.h"
+#include "views/timeline/draw_list.h"
+#include "views/timeline/measured_timeline.h"
 #include "views/timeline/timeline_data.h"
 
 namespace jointer::views {
@@ -24,11 +27,17 @@ class MemoryTrack {
   void paint_curve(QPainter& painter, bool hatched = true) const;
   // What the allocator reserves, as a line above the curve.
   void paint_reserved(QPainter& painter) const;
+  // What was measured, as a strong line over the estimate.
+  void paint_measured(QPainter& painter, const MeasuredCurve& curve) const;
 
   [[nodiscard]] int y_of(std::int64_t bytes) const;
   [[nodiscard]] std::int64_t bytes_at(int y) const;
 
  private:
+  template <class BytesAt>
+  [[nodiscard]] std::vector<QRect> outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,
+                                           int width) const;
+
   const TimelineData& data_;
   const AxisView& axis_;
   QRect area_;

@@ -1,11 +1,16 @@
 #include "views/timeline/timeline_bar.h"
 
+#include <QActionGroup>
 #include <QHBoxLayout>
+#include <QMenu>
+
+#include "views/document/measured_text.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr double kZoomStep = 1.6;
+constexpr int kMostLabel = 260;
 
 }  // namespace
 
@@ -24,7 +29,18 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
                             tr("One step wide for every node (G)"));
   estimated_time_ =
       add_axis(tr("estimated time"), AxisKind::estimated_time, tr("As the simulation runs it (G)"));
+  measured_time_ = add_axis(tr("measured"), AxisKind::measured_time,
+                            tr("As it was measured: nodes and memory when they ran (G)"));
   row->addSpacing(14);
+  measurement_ = add_button({}, tr("Which measurement is laid over the estimates"));
+  measurement_->setPopupMode(QToolButton::InstantPopup);
+  measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  measurement_->setMenu(new QMenu(measurement_));
+  measurement_->setAccessibleName(tr("Measurement"));
+  measurement_->setObjectName(QStringLiteral("measurement"));
+  connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
+  connect(&timeline_.document(), &Document::measurement_changed, this,
+          &TimelineBar::show_measurement);
   auto* reserved =
       add_button(tr("reserved"), tr("The curve of what the caching allocator would take"));
   reserved->setCheckable(true);
@@ -48,6 +64,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(&timeline_, &TimelineView::range_changed, range_,
           [this] { range_->setText(timeline_.range_text()); });
   show_axis(timeline_.axis_kind());
+  show_measurement();
   range_->setText(timeline_.range_text());
 }
 
@@ -72,7 +89,51 @@ QToolButton* TimelineBar::add_axis(const QString& text, AxisKind kind, const QSt
 }
 
 void TimelineBar::show_axis(AxisKind kind) {
-  (kind == AxisKind::program_order ? program_order_ : estimated_time_)->setChecked(true);
+  (kind == AxisKind::program_order    ? program_order_
+   : kind == AxisKind::estimated_time ? estimated_time_
+                                      : measured_time_)
+      ->setChecked(true);
+}
+
+void TimelineBar::show_measurement() {
+  const Document& document = timeline_.document();
+  const MeasuredTimeline* shown = document.measured();
+  measured_time_->setVisible(shown != nullptr);
+  measurement_->setVisible(!document.measurements().empty());
+  const QString label =
+      shown == nullptr ? tr("no measurement") : QString::fromStdString(shown->measurement().label);
+  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMostLabel));
+  QStringList tip;
+  if (shown != nullptr) {
+    tip << tr("Laid over the estimates: %1").arg(measurement_text(shown->measurement()));
+    for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
+    if (shown->measurement().nodes.empty())
+      tip << tr("It has no times of nodes: only a profiled run has them.");
+  } else {
+    tip << tr("Which measurement is laid over the estimates");
+  }
+  measurement_->setToolTip(tip.join(u'\n'));
+}
+
+void TimelineBar::fill_measurement_menu() {
+  QMenu* menu = measurement_->menu();
+  menu->clear();
+  qDeleteAll(menu->findChildren<QActionGroup*>());
+  auto* group = new QActionGroup(menu);
+  Document& document = timeline_.document();
+  const MeasurementPtr shown =
+      document.measured() == nullptr ? nullptr : document.measured()->shared_measurement();
+  const auto add = [&](const QString& text, const MeasurementPtr& measurement) {
+    QAction* action = group->addAction(menu->addAction(text));
+    action->setCheckable(true);
+    action->setChecked(measurement == shown);
+    connect(action, &QAction::triggered, &timeline_,
+            [&document, measurement] { document.show_measurement(measurement); });
+  };
+  for (const MeasurementPtr& measurement : document.measurements())
+    add(measurement_text(*measurement), measurement);
+  menu->addSeparator();
+  add(tr("None"), nullptr);
 }
 
 }  // namespace jointer::views

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The strip over a timeline: which axis, which part of it is on screen, zoom.
+// The strip over a timeline: which axis, which measurement, which part of it is on screen, zoom.
 class TimelineBar : public QWidget {
   Q_OBJECT
  public:
@@ -18,10 +18,14 @@ class TimelineBar : public QWidget {
   QToolButton* add_axis(const QString& text, AxisKind kind, const QString& tip);
   QToolButton* add_button(const QString& text, const QString& tip);
   void show_axis(AxisKind kind);
+  void show_measurement();
+  void fill_measurement_menu();
 
   TimelineView& timeline_;
   QToolButton* program_order_ = nullptr;
   QToolButton* estimated_time_ = nullptr;
+  QToolButton* measured_time_ = nullptr;
+  QToolButton* measurement_ = nullptr;  // which one is laid over the estimates
   QLabel* range_ = nullptr;
 };
 

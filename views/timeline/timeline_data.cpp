@@ -9,6 +9,8 @@ namespace jointer::views {
 namespace {
 
 constexpr std::size_t kHostLane = 0, kComputeLane = 1, kFirstGroupLane = 2;
+// What a wait_tensor takes that finds its result there; longer than this it stalls.
+constexpr std::int64_t kLeastStallNs = 10'000;
 
 ItemColor collective_color(CollectiveKind kind) {
   switch (kind) {
@@ -113,11 +115,15 @@ std::size_t RangeMaximum::find(std::size_t first, std::size_t last) const {
 
 // --- TimelineData ---
 
-TimelineData::TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind)
+MemoryBands::MemoryBands(const Analysis& analysis)
+    : categories(analysis.memory.by_category()),
+      reserved(analysis.reserved.bytes),
+      maximum(analysis.memory.profile()) {}
+
+TimelineData::TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
+                           MemoryBandsPtr bands)
     : kind_(kind),
-      categories_(analysis.memory.by_category()),
-      reserved_(analysis.reserved.bytes),
-      maximum_(analysis.memory.profile()),
+      bands_(bands ? std::move(bands) : std::make_shared<const MemoryBands>(analysis)),
       extents_(graph.node_count()),
       lane_by_node_(graph.node_count(), -1) {
   if (kind == AxisKind::program_order)
@@ -126,18 +132,35 @@ TimelineData::TimelineData(const Graph& graph, const Analysis& analysis, AxisKin
     place_in_time(graph, analysis);
 }
 
-void TimelineData::place_in_program_order(const Graph& graph, const Analysis& analysis) {
-  const auto steps = analysis.memory.steps();
-  const auto count = static_cast<std::int64_t>(steps.size());
-  length_ = std::max<std::int64_t>(count, 1);
+TimelineData::TimelineData(const Graph& graph, const Analysis& analysis,
+                           const Measurement& measurement, AxisKind kind, MemoryBandsPtr bands)
+    : kind_(kind),
+      bands_(std::move(bands)),
+      extents_(graph.node_count()),
+      lane_by_node_(graph.node_count(), -1) {
+  if (kind == AxisKind::program_order)
+    place_points_by_step(analysis.memory.steps().size());
+  else
+    place_points_by_measured_time(graph, analysis, measurement);
+  place_measured(graph, analysis, measurement);
+}
 
-  // A step's allocations show over its own extent, its frees from the next step on.
-  positions_.reserve(2 * steps.size() + 1);
+// A step's allocations show over its own extent, its frees from the next step on.
+void TimelineData::place_points_by_step(std::size_t steps) {
+  const auto count = static_cast<std::int64_t>(steps);
+  length_ = std::max<std::int64_t>(count, 1);
+  positions_.reserve(2 * steps + 1);
   positions_.push_back(0);
   for (std::int64_t step = 0; step < count; ++step) {
     positions_.push_back(step);
     positions_.push_back(step + 1);
   }
+}
+
+void TimelineData::place_in_program_order(const Graph& graph, const Analysis& analysis) {
+  const auto steps = analysis.memory.steps();
+  const auto count = static_cast<std::int64_t>(steps.size());
+  place_points_by_step(steps.size());
 
   std::vector<std::vector<LaneItem>> items(kFirstGroupLane + analysis.simulation.streams().size());
   for (std::int64_t step = 0; step < count; ++step) {
@@ -170,7 +193,7 @@ void TimelineData::place_in_program_order(const Graph& graph, const Analysis& an
       lane_by_node_[id.index()] = static_cast<std::int32_t>(kComputeLane);
     }
   }
-  build_lanes(graph, analysis, std::move(items));
+  build_lanes(analysis, std::move(items));
 }
 
 void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
@@ -210,11 +233,89 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
     items[lane].push_back({timing.start, timing.end, id, color});
     lane_by_node_[id.index()] = static_cast<std::int32_t>(lane);
   }
-  build_lanes(graph, analysis, std::move(items));
+  build_lanes(analysis, std::move(items));
 }
 
-void TimelineData::build_lanes(const Graph& /*graph*/, const Analysis& analysis,
-                               std::vector<std::vector<LaneItem>> items) {
+// Memory changes when a node was measured to run. What was not measured, runs in no time where it
+// stands; where nothing was measured node by node, the estimate is stretched to the measured step.
+void TimelineData::place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
+                                                 const Measurement& measurement) {
+  const std::size_t points = analysis.memory.profile().size();
+  positions_.reserve(points);
+  length_ = std::max<std::int64_t>(measurement.step_ns, 1);
+  if (!measurement.memory_over_time.empty())
+    length_ = std::max(length_, measurement.memory_over_time.back().ns);
+  if (measurement.nodes.empty()) {
+    const TimelineData estimate(graph, analysis, AxisKind::estimated_time, bands_);
+    const double stretch = static_cast<double>(length_) / static_cast<double>(estimate.length());
+    for (std::size_t point = 0; point < points; ++point)
+      positions_.push_back(
+          static_cast<std::int64_t>(static_cast<double>(estimate.position(point)) * stretch));
+    return;
+  }
+  std::vector<const MeasuredNode*> by_node(graph.node_count(), nullptr);
+  for (const MeasuredNode& m : measurement.nodes) {
+    if (m.node.index() < by_node.size()) by_node[m.node.index()] = &m;
+    length_ = std::max(length_, m.end_ns);
+  }
+  std::int64_t clock = 0;
+  positions_.push_back(0);
+  for (const NodeId id : analysis.memory.steps()) {
+    const MeasuredNode* m = by_node[id.index()];
+    if (m != nullptr) clock = std::max(clock, m->start_ns);
+    positions_.push_back(clock);
+    // A collective's buffer is taken when it is launched; nothing is freed at its end.
+    if (m != nullptr && !graph.is_collective_start(graph.node(id)))
+      clock = std::max(clock, m->end_ns);
+    positions_.push_back(clock);
+  }
+}
+
+void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
+                                  const Measurement& measurement) {
+  const Simulation& simulation = analysis.simulation;
+  std::vector<std::vector<LaneItem>> items(kFirstGroupLane + simulation.streams().size());
+  const bool in_order = kind_ == AxisKind::program_order;
+  for (const MeasuredNode& m : measurement.nodes) {
+    if (m.node.index() >= graph.node_count() || m.end_ns <= m.start_ns) continue;
+    const auto step = analysis.memory.step_of(m.node);
+    if (!step) continue;
+    const Node& n = graph.node(m.node);
+    const bool is_start = graph.is_collective_start(n);
+    const bool is_wait = graph.is_wait(n);
+    // Of local copies nothing is learnt about a network.
+    if (measurement.alone && (is_start || is_wait)) continue;
+    if (in_order && is_wait && m.end_ns - m.start_ns < kLeastStallNs) continue;
+    std::size_t lane = kComputeLane;
+    ItemColor color = ItemColor::stall;
+    Extent extent{m.start_ns, m.end_ns};
+    if (in_order) {
+      const auto at = static_cast<std::int64_t>(*step);
+      extent = {at, at + 1};
+    }
+    if (is_start) {
+      lane += static_cast<std::size_t>(std::max(simulation.timing(m.node).stream, 0));
+      color = collective_color(graph.op(n).collective);
+      const std::int32_t collective = simulation.collective_of(m.node);
+      if (in_order && collective >= 0) {
+        const NodeId wait = simulation.collectives()[static_cast<std::size_t>(collective)].wait;
+        if (const auto wait_step = wait ? analysis.memory.step_of(wait) : std::nullopt)
+          extent.end = std::max(extent.end, static_cast<std::int64_t>(*wait_step) + 1);
+      }
+    } else if (!is_wait) {
+      color = kernel_color(graph, n, analysis.flops[m.node.index()]);
+    }
+    items[lane].push_back({extent.begin, extent.end, m.node, color});
+    extents_[m.node.index()] = extent;
+    lane_by_node_[m.node.index()] = static_cast<std::int32_t>(lane);
+  }
+  for (std::vector<LaneItem>& lane : items)
+    std::stable_sort(lane.begin(), lane.end(),
+                     [](const LaneItem& a, const LaneItem& b) { return a.begin < b.begin; });
+  build_lanes(analysis, std::move(items));
+}
+
+void TimelineData::build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items) {
   lanes_.emplace_back("cpu", GroupId{}, std::move(items[kHostLane]));
   const auto streams = analysis.simulation.streams();
   for (std::size_t i = 0; i < streams.size(); ++i) {
@@ -232,7 +333,7 @@ std::size_t TimelineData::largest_point(std::int64_t begin, std::int64_t end) co
   const std::size_t first = point_at(begin);
   const auto last = static_cast<std::size_t>(
       std::lower_bound(positions_.begin(), positions_.end(), end) - positions_.begin());
-  return maximum_.find(first, std::max(last, first + 1));
+  return bands_->maximum.find(first, std::max(last, first + 1));
 }
 
 }  // namespace jointer::views

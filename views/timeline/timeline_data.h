@@ -5,18 +5,20 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/bench/measurement.h"
 #include "core/graph/graph.h"
 #include "core/schedule/analysis.h"
 
 namespace jointer::views {
 
-// The two horizontal axes. A position on the axis is a whole number: a step (program order), or a
-// nanosecond (estimated time).
-enum class AxisKind : std::uint8_t { program_order, estimated_time };
+// The horizontal axes. A position on the axis is a whole number: a step (program order), or a
+// nanosecond from the step's start, as it is estimated or as it was measured.
+enum class AxisKind : std::uint8_t { program_order, estimated_time, measured_time };
 
 // What a colour stands for in a lane.
 enum class ItemColor : std::uint8_t {
@@ -83,9 +85,26 @@ class RangeMaximum {
   std::vector<std::vector<std::uint32_t>> levels_;  // level l: best of 2^l blocks from each block
 };
 
+// The stacked memory profile, by point. It is the same on every axis, so they share one.
+struct MemoryBands {
+  explicit MemoryBands(const Analysis& analysis);
+
+  std::array<std::vector<std::int64_t>, kMemoryCategories> categories;
+  std::vector<std::int64_t> reserved;
+  RangeMaximum maximum;
+};
+using MemoryBandsPtr = std::shared_ptr<const MemoryBands>;
+
 class TimelineData {
  public:
-  TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind);
+  // What is estimated, in program order or in estimated time. Without `bands` it makes its own.
+  TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
+               MemoryBandsPtr bands = {});
+  // What was measured, in program order or in measured time: lanes have only nodes that were
+  // measured, and the same places among the lanes as those of the estimate. Memory is still the
+  // estimate's, at the moments when its nodes were measured to run.
+  TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
+               AxisKind kind, MemoryBandsPtr bands);
 
   [[nodiscard]] AxisKind kind() const { return kind_; }
   // The axis runs from 0 to this.
@@ -101,9 +120,10 @@ class TimelineData {
   // The point with the most bytes among those that hold anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t bytes(MemoryCategory category, std::size_t point) const {
-    return categories_[static_cast<std::size_t>(category)][point];
+    return bands_->categories[static_cast<std::size_t>(category)][point];
   }
-  [[nodiscard]] std::int64_t reserved(std::size_t point) const { return reserved_[point]; }
+  [[nodiscard]] std::int64_t reserved(std::size_t point) const { return bands_->reserved[point]; }
+  [[nodiscard]] const MemoryBandsPtr& bands() const { return bands_; }
 
   // Where a node stands on the axis: its own extent in its lane.
   struct Extent {
@@ -116,16 +136,17 @@ class TimelineData {
  private:
   void place_in_program_order(const Graph& graph, const Analysis& analysis);
   void place_in_time(const Graph& graph, const Analysis& analysis);
-  void build_lanes(const Graph& graph, const Analysis& analysis,
-                   std::vector<std::vector<LaneItem>> items);
+  void place_measured(const Graph& graph, const Analysis& analysis, const Measurement& measurement);
+  void place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
+                                     const Measurement& measurement);
+  void place_points_by_step(std::size_t steps);
+  void build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items);
 
   AxisKind kind_;
   std::int64_t length_ = 1;
   std::vector<Lane> lanes_;
   std::vector<std::int64_t> positions_;
-  std::array<std::vector<std::int64_t>, kMemoryCategories> categories_;
-  std::vector<std::int64_t> reserved_;
-  RangeMaximum maximum_;
+  MemoryBandsPtr bands_;
   std::vector<Extent> extents_;
   std::vector<std::int32_t> lane_by_node_;
 };

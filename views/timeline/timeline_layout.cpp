@@ -10,12 +10,21 @@ constexpr int kRightMargin = 12;
 constexpr int kRuler = 24;
 constexpr int kOverview = 40;
 constexpr int kGap = 8;
-constexpr int kHostLane = 20, kLane = 34, kLaneGap = 4;
+constexpr int kHostLane = 20, kLane = 34, kMeasuredLane = 22, kLaneGap = 4;
 constexpr int kLeastMemory = 110;
+
+int height_of(LaneKind kind) {
+  return kind == LaneKind::host ? kHostLane : kind == LaneKind::measured ? kMeasuredLane : kLane;
+}
+
+// Between a lane and the one above it.
+int gap_over(LaneKind kind) {
+  return kind == LaneKind::measured ? 1 : kLaneGap;
+}
 
 }  // namespace
 
-TimelineLayout TimelineLayout::make(QSize size, std::size_t lane_count, int legend_height,
+TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds, int legend_height,
                                     int scroll) {
   TimelineLayout layout;
   layout.gutter = kGutter;
@@ -24,7 +33,7 @@ TimelineLayout TimelineLayout::make(QSize size, std::size_t lane_count, int lege
   layout.ruler = {kGutter, legend_height, width, kRuler};
 
   int height = 0;
-  for (std::size_t i = 0; i < lane_count; ++i) height += (i == 0 ? kHostLane : kLane) + kLaneGap;
+  for (const LaneKind kind : kinds) height += gap_over(kind) + height_of(kind);
   layout.lanes_height = height;
 
   const int top = layout.ruler.bottom() + 1;
@@ -36,11 +45,11 @@ TimelineLayout TimelineLayout::make(QSize size, std::size_t lane_count, int lege
   layout.lanes = {kGutter, lanes_top, width, std::max(bottom - lanes_top, 0)};
   layout.overview = {kGutter, size.height() - kOverview, width, kOverview - 4};
 
-  int y = lanes_top - scroll;
-  for (std::size_t i = 0; i < lane_count; ++i) {
-    const int lane_height = i == 0 ? kHostLane : kLane;
-    layout.lane.emplace_back(kGutter, y, width, lane_height);
-    y += lane_height + kLaneGap;
+  int y = lanes_top - scroll - kLaneGap;
+  for (const LaneKind kind : kinds) {
+    y += gap_over(kind);
+    layout.lane.emplace_back(kGutter, y, width, height_of(kind));
+    y += height_of(kind);
   }
   return layout;
 }

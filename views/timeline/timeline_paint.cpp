@@ -9,7 +9,6 @@
 
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
-#include "views/timeline/hover_card.h"
 #include "views/timeline/memory_track.h"
 #include "views/timeline/timeline_view.h"
 
@@ -176,7 +175,9 @@ void TimelineView::paint_ruler(QPainter& painter) const {
   painter.setPen(theme().muted_text);
   painter.drawText(QRect(8, r.top(), layout_.gutter - 16, r.height()),
                    Qt::AlignLeft | Qt::AlignVCenter,
-                   kind_ == AxisKind::program_order ? tr("program order") : tr("estimated time"));
+                   kind_ == AxisKind::program_order    ? tr("program order")
+                   : kind_ == AxisKind::estimated_time ? tr("estimated time")
+                                                       : tr("measured time"));
   painter.restore();
 }
 
@@ -192,7 +193,18 @@ void TimelineView::paint_memory(QPainter& painter) const {
   track.paint_curve(painter);
   if (shows_reserved()) paint_reserved(painter, track);
 
-  // The lifetime of what the current node made.
+  paint_lifetime(painter);
+  paint_peak(painter, track);
+  paint_measured_curve(painter, track);
+  painter.setClipping(false);
+  painter.setPen(theme().border);
+  painter.drawLine(area.left(), area.bottom() + 1, area.right(), area.bottom() + 1);
+  painter.restore();
+}
+
+// The lifetime of what the current node made.
+void TimelineView::paint_lifetime(QPainter& painter) const {
+  const QRect& area = layout_.memory;
   const Analysis& a = document_.analysis();
   if (const NodeId current = document_.selection().current()) {
     for (const Tensor& t : document_.graph().tensors(current)) {
@@ -217,8 +229,11 @@ void TimelineView::paint_memory(QPainter& painter) const {
       break;
     }
   }
+}
 
-  // The peak.
+void TimelineView::paint_peak(QPainter& painter, const MemoryTrack& track) const {
+  const QRect& area = layout_.memory;
+  const Analysis& a = document_.analysis();
   const int x =
       static_cast<int>(axis_.to_pixel(static_cast<double>(data().position(a.memory.peak_index()))));
   const int y = track.y_of(a.memory.peak_bytes());
@@ -244,10 +259,35 @@ void TimelineView::paint_memory(QPainter& painter) const {
     painter.setPen(theme().warning);
     painter.drawText(box, Qt::AlignCenter, label);
   }
-  painter.setClipping(false);
-  painter.setPen(theme().border);
-  painter.drawLine(area.left(), area.bottom() + 1, area.right(), area.bottom() + 1);
-  painter.restore();
+}
+
+// A line over the stack, its highest point marked and named.
+void TimelineView::paint_measured_curve(QPainter& painter, const MemoryTrack& track) const {
+  if (document_.measured() == nullptr) return;
+  const MeasuredCurve& curve = document_.measured()->curve(kind_);
+  if (curve.empty()) return;
+  track.paint_measured(painter, curve);
+  const std::size_t peak = curve.peak();
+  const QRect& area = layout_.memory;
+  const int x = static_cast<int>(axis_.to_pixel(static_cast<double>(curve.position(peak))));
+  const int y = track.y_of(curve.bytes(peak));
+  if (x < area.left() || x > area.right()) return;
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(theme().surface, 1));
+  painter.setBrush(theme().text);
+  painter.drawEllipse(QPoint(x, y), 4, 4);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  const QString label = tr("measured peak %1").arg(bytes_text(curve.bytes(peak)));
+  const QFontMetrics metrics = painter.fontMetrics();
+  // Under the estimated peak's label, which stands at the same height where the estimate is good.
+  QRect box(x + 8, std::max(y + 12, area.top() + 22), metrics.horizontalAdvance(label) + 10,
+            metrics.height() + 4);
+  if (box.right() > area.right()) box.moveRight(x - 8);
+  QColor behind = theme().surface;
+  behind.setAlphaF(0.86F);
+  painter.fillRect(box, behind);
+  painter.setPen(theme().text);
+  painter.drawText(box, Qt::AlignCenter, label);
 }
 
 void TimelineView::paint_reserved(QPainter& painter, const MemoryTrack& track) const {
@@ -275,64 +315,100 @@ void TimelineView::paint_lanes(QPainter& painter) const {
   painter.save();
   painter.setFont(small_font(font()));
   painter.setClipRect(QRect(0, layout_.lanes.top(), viewport()->width(), layout_.lanes.height()));
-  const auto lanes = data().lanes();
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const QRect& area = layout_.lane[i];
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const QRect& area = layout_.lane[row];
     if (area.bottom() < layout_.lanes.top() || area.top() > layout_.lanes.bottom()) continue;
     painter.fillRect(area, theme().bed);
-    LaneTrack(document_.graph(), lanes[i], axis_, area, theme()).paint(painter);
-    paint_lane_label(painter, i);
+    track_of(row).paint(painter);
+    paint_cut(painter, row);
+    paint_lane_label(painter, row);
   }
   paint_selection(painter);
   paint_flows(painter);
   painter.restore();
 }
 
-void TimelineView::paint_lane_label(QPainter& painter, std::size_t lane) const {
-  const Lane& l = data().lanes()[lane];
-  const QRect& area = layout_.lane[lane];
+// A step that goes on beyond the axis says so at its edge.
+void TimelineView::paint_cut(QPainter& painter, std::size_t row) const {
+  const std::int64_t length = (rows_[row].is_measured ? *measured() : estimated()).length();
+  if (length <= axis_.length() || axis_.end() < static_cast<double>(axis_.length())) return;
+  const QString label = tr("… to %1").arg(position_text(static_cast<double>(length)));
+  const QRect& area = layout_.lane[row];
+  const QFontMetrics metrics = painter.fontMetrics();
+  const int width = metrics.horizontalAdvance(label) + 10;
+  const QRect box(area.right() + 1 - width, area.top(), width, area.height());
+  QColor behind = theme().surface;
+  behind.setAlphaF(0.9F);
+  painter.fillRect(box, behind);
+  painter.setPen(theme().muted_text);
+  painter.drawText(box, Qt::AlignCenter, label);
+}
+
+TimelineView::LaneDetail TimelineView::lane_detail(const Row& row) const {
+  const Simulation& s = document_.analysis().simulation;
+  if (row.lane == 0) return {};
+  if (row.is_measured) {
+    std::int64_t busy = 0;
+    const Lane& in_time = document_.measured()->timeline(AxisKind::measured_time).lanes()[row.lane];
+    const auto by_color = in_time.times(0, in_time.items().size());
+    for (std::size_t c = 0; c < kItemColors; ++c)
+      if (static_cast<ItemColor>(c) != ItemColor::stall) busy += by_color[c];
+    return {time_text(busy)};
+  }
+  if (row.lane == 1) return {tr("%1 busy").arg(time_text(s.compute_ns()))};
+  std::int64_t exposed = 0;
+  for (const CollectiveTiming& c : s.collectives())
+    if (s.timing(c.start).stream == static_cast<std::int32_t>(row.lane) - 1)
+      exposed += c.exposed_ns;
+  if (exposed > 0) return {tr("%1 exposed").arg(time_text(exposed)), true};
+  return {tr("hidden")};
+}
+
+void TimelineView::paint_lane_label(QPainter& painter, std::size_t row) const {
+  const QRect& area = layout_.lane[row];
   const QRect box(8, area.top(), layout_.gutter - 16, area.height());
   const QFontMetrics metrics = painter.fontMetrics();
-  const QString name =
-      metrics.elidedText(QString::fromStdString(l.name()), Qt::ElideRight, box.width());
-  const Simulation& s = document_.analysis().simulation;
-  QString detail;
-  bool warns = false;
-  if (lane == 1) {
-    detail = tr("%1 busy").arg(time_text(s.compute_ns()));
-  } else if (lane > 1) {
-    std::int64_t exposed = 0;
-    for (const CollectiveTiming& c : s.collectives())
-      if (s.timing(c.start).stream == static_cast<std::int32_t>(lane) - 1) exposed += c.exposed_ns;
-    warns = exposed > 0;
-    detail = warns ? tr("%1 exposed").arg(time_text(exposed)) : tr("hidden");
+  const LaneDetail detail = lane_detail(rows_[row]);
+  if (rows_[row].is_measured) {
+    // Filled, as its blocks are.
+    const int middle = area.center().y();
+    painter.fillRect(QRect(box.left(), middle - 3, 7, 7), theme().text);
+    painter.setPen(theme().text);
+    const QRect rest = box.adjusted(13, 0, 0, 0);
+    painter.drawText(
+        rest, Qt::AlignLeft | Qt::AlignVCenter,
+        metrics.elidedText(tr("measured %1").arg(detail.text), Qt::ElideRight, rest.width()));
+    return;
   }
+  const QString name = metrics.elidedText(QString::fromStdString(lane(rows_[row]).name()),
+                                          Qt::ElideRight, box.width());
   painter.setPen(theme().text);
-  if (detail.isEmpty() || area.height() < 2 * metrics.height()) {
+  if (detail.text.isEmpty() || area.height() < 2 * metrics.height()) {
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, name);
     return;
   }
   const int top = area.top() + (area.height() - 2 * metrics.height()) / 2;
   painter.drawText(QRect(box.left(), top, box.width(), metrics.height()),
                    Qt::AlignLeft | Qt::AlignVCenter, name);
-  painter.setPen(warns ? theme().warning : theme().muted_text);
+  painter.setPen(detail.warns ? theme().warning : theme().muted_text);
   painter.drawText(QRect(box.left(), top + metrics.height(), box.width(), metrics.height()),
                    Qt::AlignLeft | Qt::AlignVCenter,
-                   metrics.elidedText(detail, Qt::ElideRight, box.width()));
+                   metrics.elidedText(detail.text, Qt::ElideRight, box.width()));
 }
 
 void TimelineView::paint_flow(QPainter& painter, const CollectiveTiming& c,
                               const QColor& color) const {
   if (!c.wait) return;
-  const std::int32_t from_lane = data().lane_of(c.start);
-  if (from_lane < 0) return;
-  const QRect& from_area = layout_.lane[static_cast<std::size_t>(from_lane)];
-  const QRect& to_area = layout_.lane[1];
+  const int from_row = row_of(c.start, is_measured_axis());
+  const int to_row = row_of(std::size_t{1}, is_measured_axis());
+  if (from_row < 0 || to_row < 0) return;
+  const QRect& from_area = layout_.lane[static_cast<std::size_t>(from_row)];
+  const QRect& to_area = layout_.lane[static_cast<std::size_t>(to_row)];
   const auto from = data().extent(c.start);
   const auto to = data().extent(c.wait);
   // In time from the collective's end to the moment its wait is over; in program order from its
   // start to its wait.
-  const bool in_time = kind_ == AxisKind::estimated_time;
+  const bool in_time = kind_ != AxisKind::program_order;
   const QPointF a(axis_.to_pixel(static_cast<double>(in_time ? from.end : from.begin)),
                   from_area.center().y());
   const QPointF b(axis_.to_pixel(static_cast<double>(in_time ? to.end : to.begin)),
@@ -385,33 +461,38 @@ void TimelineView::paint_selection(QPainter& painter) const {
   const NodeId current = document_.selection().current();
   painter.setBrush(Qt::NoBrush);
   std::vector<int> last_column(layout_.lane.size(), -1);
-  for (const NodeId node : document_.selection().nodes()) {
-    const std::int32_t lane = data().lane_of(node);
-    if (lane < 0) continue;
-    const auto extent = data().extent(node);
+  const auto mark = [&](NodeId node, bool is_measured) {
+    const int row = row_of(node, is_measured);
+    if (row < 0) return;
+    const auto extent = (is_measured ? *measured() : estimated()).extent(node);
     if (static_cast<double>(extent.end) < axis_.begin() ||
         static_cast<double>(extent.begin) > axis_.end())
-      continue;
+      return;
     const int x0 = static_cast<int>(
         std::lround(std::max(axis_.to_pixel(static_cast<double>(extent.begin)), axis_.left())));
     const int x1 = std::max(
         static_cast<int>(std::lround(std::min(axis_.to_pixel(static_cast<double>(extent.end)),
                                               axis_.left() + axis_.width()))),
         x0 + 2);
-    const QRect& area = layout_.lane[static_cast<std::size_t>(lane)];
+    const QRect& area = layout_.lane[static_cast<std::size_t>(row)];
     // One mark a column: thousands of selected nodes may fall into one.
-    if (node != current && last_column[static_cast<std::size_t>(lane)] == x0) continue;
-    last_column[static_cast<std::size_t>(lane)] = x0;
+    int& last = last_column[static_cast<std::size_t>(row)];
+    if (node != current && last == x0) return;
+    last = x0;
     painter.fillRect(QRect(x0, area.bottom() - 2, x1 - x0, 3), theme().accent);
     if (node == current) {
       painter.setPen(QPen(theme().accent, 2));
       painter.drawRect(QRect(x0 - 1, area.top(), x1 - x0 + 1, area.height()));
     }
+  };
+  for (const NodeId node : document_.selection().nodes()) {
+    mark(node, false);
+    if (measured() != nullptr) mark(node, true);
   }
   painter.restore();
 }
 
-// --- Moment, marks, stretch ---
+// --- Moment, marks ---
 
 void TimelineView::paint_moment(QPainter& painter) const {
   const auto moment = document_.selection().moment();
@@ -452,56 +533,6 @@ void TimelineView::paint_marks(QPainter& painter) const {
   }
 }
 
-QStringList TimelineView::stretch_lines(Selection::Stretch stretch) const {
-  const Snapshot& s = document_.snapshot();
-  const auto steps = s.analysis.memory.steps();
-  const std::size_t last = std::min(stretch.last, steps.size());
-  std::int64_t compute = 0, exposed = 0, communication = 0, flops = 0, peak = 0;
-  const auto profile = s.analysis.memory.profile();
-  for (std::size_t step = stretch.first; step < last; ++step) {
-    const NodeId id = steps[step];
-    const Node& n = s.graph.node(id);
-    const NodeTiming& timing = s.analysis.simulation.timing(id);
-    const std::int64_t time = timing.end - timing.start;
-    if (timing.stream > 0)
-      communication += time;
-    else if (s.graph.is_wait(n))
-      exposed += time;
-    else if (timing.stream == 0)
-      compute += time;
-    flops += s.analysis.flops[id.index()].total;
-    peak = std::max(peak, profile[1 + 2 * step]);
-  }
-  const auto& time = s.estimated_time;
-  const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
-                                time.position(1 + 2 * stretch.first);
-  return {tr("%1 steps, %2").arg(count_text(last - stretch.first), time_text(duration)),
-          tr("compute %1").arg(time_text(compute)),
-          tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
-          flops_text(flops), tr("most memory %1").arg(bytes_text(peak))};
-}
-
-void TimelineView::paint_stretch(QPainter& painter) const {
-  const auto stretch = document_.selection().stretch();
-  if (!stretch || 2 * stretch->last >= data().point_count() + 1) return;
-  const QRect area = content();
-  const auto column = [&](std::size_t point) {
-    const double pixel = axis_.to_pixel(
-        static_cast<double>(data().position(std::min(point, data().point_count() - 1))));
-    return static_cast<int>(
-        std::lround(std::clamp(pixel, axis_.left(), axis_.left() + axis_.width())));
-  };
-  const int x0 = column(1 + 2 * stretch->first), x1 = std::max(column(2 * stretch->last), x0 + 1);
-  QColor shade = theme().accent;
-  shade.setAlphaF(0.14F);
-  painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()), shade);
-  painter.setPen(theme().accent);
-  painter.drawLine(x0, area.top(), x0, area.bottom());
-  painter.drawLine(x1, area.top(), x1, area.bottom());
-  paint_card(painter, QPoint(x1, layout_.memory.top()), viewport()->rect(), stretch_lines(*stretch),
-             theme());
-}
-
 // --- Overview ---
 
 void TimelineView::paint_overview(QPainter& painter) {
@@ -512,7 +543,7 @@ void TimelineView::paint_overview(QPainter& painter) {
     overview_.setDevicePixelRatio(ratio);
     overview_.fill(theme().window);
     QPainter inner(&overview_);
-    AxisView whole(data().length());
+    AxisView whole(axis_.length());
     whole.set_pixels(0, area.width());
     MemoryTrack(data(), whole, QRect(0, 2, area.width(), area.height() - 8), top_bytes(), theme())
         .paint_curve(inner, /*hatched=*/false);
@@ -542,51 +573,6 @@ void TimelineView::paint_overview(QPainter& painter) {
   painter.setPen(theme().muted_text);
   painter.drawText(QRect(8, area.top(), layout_.gutter - 16, area.height()),
                    Qt::AlignLeft | Qt::AlignVCenter, tr("whole step"));
-}
-
-// --- Hover ---
-
-QStringList TimelineView::hit_lines(const Hit& h) const {
-  const Snapshot& s = document_.snapshot();
-  if (h.run) {
-    const Lane& lane = data().lanes()[*h.lane];
-    const auto items = lane.items();
-    if (!h.run->is_folded()) return hover_lines(s, items[h.run->first].node);
-    QStringList lines;
-    lines << tr("%1 nodes here").arg(count_text(h.run->last - h.run->first));
-    if (kind_ == AxisKind::estimated_time) {
-      const auto times = lane.times(h.run->first, h.run->last);
-      for (std::size_t c = 0; c < kItemColors; ++c)
-        if (times[c] > 0)
-          lines << QStringLiteral("%1  %2").arg(time_text(times[c]),
-                                                item_label(static_cast<ItemColor>(c)));
-    }
-    const auto first = s.graph.name(items[h.run->first].node);
-    const auto last = s.graph.name(items[h.run->last - 1].node);
-    lines << tr("%1 .. %2").arg(to_qstring(first), to_qstring(last))
-          << tr("zoom in (double click) to see them apart");
-    return lines;
-  }
-  if (h.point) {
-    QStringList lines;
-    lines << bytes_text(s.analysis.memory.profile()[*h.point]);
-    if (const NodeId node = s.analysis.memory.node_at(*h.point))
-      lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
-    if (shows_reserved()) lines << tr("reserved %1").arg(bytes_text(data().reserved(*h.point)));
-    return lines;
-  }
-  return {};
-}
-
-void TimelineView::paint_hover(QPainter& painter) const {
-  if (!hover_ || drag_ == Drag::area || drag_ == Drag::overview || drag_ == Drag::pan) return;
-  const Hit h = hit(*hover_);
-  if (!h.run && !h.point) return;
-  QColor line = theme().muted_text;
-  line.setAlphaF(0.5F);
-  painter.setPen(line);
-  painter.drawLine(hover_->x(), layout_.ruler.bottom(), hover_->x(), layout_.lanes.bottom());
-  paint_card(painter, *hover_, viewport()->rect(), hit_lines(h), theme());
 }
 
 }  // namespace jointer::views

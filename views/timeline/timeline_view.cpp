@@ -17,6 +17,9 @@ namespace {
 constexpr double kZoomStep = 1.25;
 constexpr double kPanStep = 0.15;
 constexpr int kDragDistance = 4;
+// How much longer than its own step an axis gets so that the other one is seen to its end. Beyond
+// that, what the axis is of would be too small; what is cut off is said.
+constexpr std::int64_t kMostStretch = 2;
 
 }  // namespace
 
@@ -30,19 +33,42 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   setAccessibleName(tr("Timeline"));
   setMinimumSize(320, 240);
   connect(&document_, &Document::changed, this, &TimelineView::take_document);
+  connect(&document_, &Document::measurement_changed, this, &TimelineView::take_measurement);
   Selection& selection = document_.selection();
   connect(&selection, &Selection::nodes_changed, this, &TimelineView::follow_selection);
   connect(&selection, &Selection::moment_changed, this, &TimelineView::refresh);
   connect(&selection, &Selection::stretch_changed, this, &TimelineView::refresh);
-  axis_.set_length(data().length());
+  axis_.set_length(axis_length());
 }
 
 std::int64_t TimelineView::top_bytes() const {
   const Analysis& a = document_.analysis();
-  const std::int64_t most = shows_reserved()
-                                ? std::max(a.memory.peak_bytes(), a.reserved.peak_bytes)
-                                : a.memory.peak_bytes();
+  std::int64_t most = a.memory.peak_bytes();
+  if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
+  if (const MeasuredTimeline* m = document_.measured()) {
+    if (const MeasuredCurve& curve = m->curve(kind_); !curve.empty())
+      most = std::max(most, curve.bytes(curve.peak()));
+  }
   return most + most / 16 + 1;
+}
+
+std::int64_t TimelineView::axis_length() const {
+  const std::int64_t own = data().length();
+  if (kind_ == AxisKind::program_order || measured() == nullptr) return own;
+  const std::int64_t longer = std::max(estimated().length(), measured()->length());
+  return std::min(longer, kMostStretch * own);
+}
+
+int TimelineView::row_of(std::size_t lane, bool is_measured) const {
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    if (rows_[row].lane == lane && rows_[row].is_measured == is_measured)
+      return static_cast<int>(row);
+  return -1;
+}
+
+int TimelineView::row_of(NodeId node, bool is_measured) const {
+  const std::int32_t lane = (is_measured ? *measured() : estimated()).lane_of(node);
+  return lane < 0 ? -1 : row_of(static_cast<std::size_t>(lane), is_measured);
 }
 
 QRect TimelineView::content() const {
@@ -52,19 +78,38 @@ QRect TimelineView::content() const {
 
 void TimelineView::take_document() {
   // The same part of the step stays on screen, whatever its new length.
-  const double scale = static_cast<double>(data().length()) / static_cast<double>(axis_.length());
+  const double scale = static_cast<double>(axis_length()) / static_cast<double>(axis_.length());
   const double begin = axis_.begin() * scale, end = axis_.end() * scale;
-  axis_.set_length(data().length());
+  axis_.set_length(axis_length());
   axis_.show(begin, end);
   marks_.clear();
   relayout();
 }
 
+// What is on screen stays where it is; who looks at the whole step sees the whole of both.
+void TimelineView::take_measurement() {
+  if (kind_ == AxisKind::measured_time && measured() == nullptr)
+    set_axis_kind(AxisKind::estimated_time);
+  const double begin = axis_.begin(), end = axis_.end();
+  const bool whole = axis_.shows_all();
+  axis_.set_length(axis_length());
+  if (!whole) axis_.show(begin, end);
+  relayout();
+}
+
 void TimelineView::relayout() {
   const QSize size = viewport()->size();
-  const std::size_t lanes = data().lanes().size();
+  rows_.clear();
+  std::vector<LaneKind> kinds;
+  for (std::size_t i = 0; i < estimated().lanes().size(); ++i) {
+    rows_.push_back({i, false});
+    kinds.push_back(i == 0 ? LaneKind::host : LaneKind::estimated);
+    if (measured() == nullptr || measured()->lanes()[i].items().empty()) continue;
+    rows_.push_back({i, true});
+    kinds.push_back(LaneKind::measured);
+  }
   layout_ =
-      TimelineLayout::make(size, lanes, legend_height(size.width()), verticalScrollBar()->value());
+      TimelineLayout::make(size, kinds, legend_height(size.width()), verticalScrollBar()->value());
   const int hidden = std::max(layout_.lanes_height - layout_.lanes.height(), 0);
   verticalScrollBar()->setRange(0, hidden);
   verticalScrollBar()->setPageStep(std::max(layout_.lanes.height(), 1));
@@ -90,19 +135,26 @@ QString TimelineView::range_text() const {
 // --- Commands ---
 
 void TimelineView::set_axis_kind(AxisKind kind) {
-  if (kind == kind_) return;
+  if (kind == kind_ || (kind == AxisKind::measured_time && measured() == nullptr)) return;
   // What is in the middle of the screen stays there.
   const TimelineData& old = data();
   const std::size_t first = old.point_at(static_cast<std::int64_t>(axis_.begin()));
   const std::size_t last = old.point_at(static_cast<std::int64_t>(std::ceil(axis_.end())));
   const bool whole = axis_.shows_all();
   kind_ = kind;
-  axis_.set_length(data().length());
+  axis_.set_length(axis_length());
   if (!whole)
     axis_.show(static_cast<double>(data().position(first)),
                static_cast<double>(data().position(last)));
   relayout();
   emit axis_kind_changed(kind);
+}
+
+void TimelineView::next_axis_kind() {
+  if (kind_ == AxisKind::estimated_time && measured() != nullptr)
+    return set_axis_kind(AxisKind::measured_time);
+  set_axis_kind(kind_ == AxisKind::program_order ? AxisKind::estimated_time
+                                                 : AxisKind::program_order);
 }
 
 void TimelineView::fit() {
@@ -349,8 +401,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   const Hit h = hit(event->pos());
-  if (h.run && h.lane) {
-    const auto items = data().lanes()[*h.lane].items();
+  if (h.run && h.row) {
+    const auto items = lane(rows_[*h.row]).items();
     axis_.show(static_cast<double>(items[h.run->first].begin),
                static_cast<double>(items[h.run->last - 1].end), h.run->is_folded() ? 0.1 : 1);
     refresh();
@@ -420,12 +472,19 @@ TimelineView::Hit TimelineView::hit(QPoint at) const {
     const auto begin = static_cast<std::int64_t>(std::floor(axis_.to_position(at.x())));
     const auto end = static_cast<std::int64_t>(std::ceil(axis_.to_position(at.x() + 1)));
     h.point = data().largest_point(std::max<std::int64_t>(begin, 0), std::max(end, begin + 1));
-  } else if ((h.lane = layout_.lane_at(at))) {
-    const LaneTrack track(document_.graph(), data().lanes()[*h.lane], axis_, layout_.lane[*h.lane],
-                          theme());
-    h.run = track.run_at(at.x());
+  } else if ((h.row = layout_.lane_at(at))) {
+    h.run = track_of(*h.row).run_at(at.x());
   }
   return h;
+}
+
+LaneTrack TimelineView::track_of(std::size_t row) const {
+  return {document_.graph(),
+          lane(rows_[row]),
+          axis_,
+          layout_.lane[row],
+          theme(),
+          rows_[row].is_measured ? LaneStyle::measured : LaneStyle::estimated};
 }
 
 void TimelineView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
@@ -433,7 +492,7 @@ void TimelineView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
   const Hit h = hit(at);
   selection.set_stretch(std::nullopt);
   if (h.run) {
-    const auto items = data().lanes()[*h.lane].items();
+    const auto items = lane(rows_[*h.row]).items();
     if (h.run->is_folded()) {
       std::vector<NodeId> nodes;
       for (std::size_t i = h.run->first; i < h.run->last; ++i) nodes.push_back(items[i].node);

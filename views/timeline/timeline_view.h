@@ -9,13 +9,15 @@
 #include "views/palette/keys_group.h"
 #include "views/timeline/axis_view.h"
 #include "views/timeline/lane_track.h"
+#include "views/timeline/measured_timeline.h"
 #include "views/timeline/memory_track.h"
 #include "views/timeline/timeline_layout.h"
 
 namespace jointer::views {
 
 // The memory curve, and under it on the same axis the lanes of the CPU, the compute stream and each
-// process group. Painted by hand, bounded by pixels; see draw_list.h.
+// process group. Where the document has a measurement, its curve lies over the estimated one and
+// its lanes stand under theirs. Painted by hand, bounded by pixels; see draw_list.h.
 //
 // Pointer: click selects, drag selects a stretch, drag with the middle button (or with Space held)
 // pans, Ctrl+wheel zooms at the pointer, wheel pans, a double click zooms to what is under it. The
@@ -25,8 +27,27 @@ class TimelineView : public QAbstractScrollArea {
  public:
   explicit TimelineView(Document& document, QWidget* parent = nullptr);
 
-  // What is drawn, on the axis that is shown.
-  [[nodiscard]] const TimelineData& data() const { return document_.snapshot().timeline(kind_); }
+  [[nodiscard]] Document& document() const { return document_; }
+  // What the axis is of: nodes and moments stand on it where this has them.
+  [[nodiscard]] const TimelineData& data() const {
+    return is_measured_axis() ? *measured() : estimated();
+  }
+  [[nodiscard]] const TimelineData& estimated() const {
+    return document_.snapshot().timeline(kind_);
+  }
+  // Null if nothing measured is shown.
+  [[nodiscard]] const TimelineData* measured() const {
+    return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
+  }
+  // Lanes from top to bottom, as many as the layout has.
+  struct Row {
+    std::size_t lane = 0;  // of estimated() or of *measured()
+    bool is_measured = false;
+  };
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  [[nodiscard]] const Lane& lane(const Row& row) const {
+    return (row.is_measured ? *measured() : estimated()).lanes()[row.lane];
+  }
   [[nodiscard]] AxisKind axis_kind() const { return kind_; }
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
@@ -38,11 +59,15 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
   // What its keys and the pointer do, for a page of help.
   [[nodiscard]] static KeysGroup keys();
+  // What a pointer at this place of the viewport is told; empty where there is nothing.
+  [[nodiscard]] QStringList card_at(QPoint at) const { return hit_lines(hit(at), at.x()); }
   // What part of the step is on screen: "120 ms to 180 ms".
   [[nodiscard]] QString range_text() const;
 
  public slots:
   void set_axis_kind(jointer::views::AxisKind kind);
+  // Program order, estimated time, and measured time where something measured is shown.
+  void next_axis_kind();
   void fit();
   void zoom(double factor);
   // Parts of the visible width; negative is left.
@@ -88,7 +113,15 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
   [[nodiscard]] std::int64_t top_bytes() const;
   [[nodiscard]] QRect content() const;  // ruler to lanes: what the axis governs
+  [[nodiscard]] std::int64_t axis_length() const;
+  // Where the lane of a node is drawn: a row, or -1.
+  [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
+  [[nodiscard]] int row_of(std::size_t lane, bool is_measured) const;
+  [[nodiscard]] bool is_measured_axis() const {
+    return kind_ == AxisKind::measured_time && measured() != nullptr;
+  }
   void take_document();
+  void take_measurement();
   void relayout();
   void refresh();  // what is painted must be painted anew
 
@@ -99,8 +132,17 @@ class TimelineView : public QAbstractScrollArea {
   void paint_ruler(QPainter& painter) const;
   void paint_memory(QPainter& painter) const;
   void paint_reserved(QPainter& painter, const MemoryTrack& track) const;
+  void paint_measured_curve(QPainter& painter, const MemoryTrack& track) const;
+  void paint_lifetime(QPainter& painter) const;
+  void paint_peak(QPainter& painter, const MemoryTrack& track) const;
   void paint_lanes(QPainter& painter) const;
-  void paint_lane_label(QPainter& painter, std::size_t lane) const;
+  void paint_lane_label(QPainter& painter, std::size_t row) const;
+  void paint_cut(QPainter& painter, std::size_t row) const;
+  struct LaneDetail {
+    QString text;
+    bool warns = false;
+  };
+  [[nodiscard]] LaneDetail lane_detail(const Row& row) const;
   void paint_flows(QPainter& painter) const;
   void paint_flow(QPainter& painter, const CollectiveTiming& collective, const QColor& color) const;
   void paint_overview(QPainter& painter);
@@ -114,12 +156,14 @@ class TimelineView : public QAbstractScrollArea {
 
   // Under the pointer.
   struct Hit {
-    std::optional<std::size_t> lane;
+    std::optional<std::size_t> row;
     std::optional<LaneRun> run;
     std::optional<std::size_t> point;  // of the memory profile
   };
   [[nodiscard]] Hit hit(QPoint at) const;
-  [[nodiscard]] QStringList hit_lines(const Hit& hit) const;
+  [[nodiscard]] LaneTrack track_of(std::size_t row) const;
+  [[nodiscard]] QStringList hit_lines(const Hit& hit, int x) const;
+  [[nodiscard]] QStringList folded_lines(const Lane& lane, const LaneRun& run) const;
   void click(QPoint at, Qt::KeyboardModifiers modifiers);
   void drag_area(QPoint to);
   void move_overview(int x);
@@ -131,6 +175,7 @@ class TimelineView : public QAbstractScrollArea {
   AxisKind kind_ = AxisKind::estimated_time;
   AxisView axis_;
   TimelineLayout layout_;
+  std::vector<Row> rows_;
   bool show_reserved_ = true;
   std::vector<std::size_t> marks_;  // points of the memory profile
 

@@ -7,6 +7,7 @@
 
 #include "core/base/units.h"
 #include "core/cost/device.h"
+#include "views/document/measured_text.h"
 #include "views/document/number_text.h"
 #include "views/window/assumptions_dialog.h"
 
@@ -38,6 +39,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), d
       add_metric(tr("Tokens/s"), tr("Local tokens of one step over its time, of one device."));
   mfu_ = add_metric(tr("MFU"), tr("Model FLOPs a second over the device's dense bf16 peak. "
                                   "Recomputation does not count."));
+  measured_ = add_metric(tr("Measured"), {});
   layout->addStretch(1);
 
   auto* settings = new QVBoxLayout;
@@ -71,6 +73,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), d
   connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
   connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
+  connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
   connect(&document_, &Document::busy_changed, this,
           [this](bool busy) { estimate_->setEnabled(!busy); });
 }
@@ -110,7 +113,30 @@ void Scoreboard::fill_devices() {
   device_->addItem(tr("Other (a JSON file)..."));
 }
 
+// Peak and step as they were measured; resting the pointer says where, and how far the estimate is
+// off.
+void Scoreboard::show_measurement() {
+  const MeasuredTimeline* m = document_.measured();
+  measured_.box->setVisible(m != nullptr);
+  if (m == nullptr) return;
+  const std::int64_t step = m->measurement().step_ns, peak = m->peak_bytes();
+  QStringList figures, lines{measurement_text(m->measurement())};
+  if (peak > 0) {
+    figures << bytes_text(peak);
+    lines << tr("Peak memory: %1")
+                 .arg(bytes_text_beside(peak, document_.analysis().memory.peak_bytes()));
+  }
+  if (step > 0) {
+    figures << time_text(step);
+    lines << tr("Step: %1").arg(times_text(step, document_.analysis().simulation.step_ns()));
+  }
+  measured_.value->setText(figures.isEmpty() ? tr("times of nodes")
+                                             : figures.join(QStringLiteral(" · ")));
+  measured_.box->setToolTip(lines.join(u'\n'));
+}
+
 void Scoreboard::refresh() {
+  show_measurement();
   const Analysis& a = document_.analysis();
   const Simulation& s = a.simulation;
   peak_.value->setText(bytes_text(a.memory.peak_bytes()));

@@ -24,12 +24,13 @@ class Scoreboard : public QWidget {
   Metric add_metric(const QString& name, const QString& how);
   void fill_devices();
   void refresh();
+  void show_measurement();
   void choose_device(int index);
   void choose_optimizer(int index);
   void show_assumptions();
 
   Document& document_;
-  Metric peak_, reserved_, step_, compute_, exposed_, tokens_, mfu_;
+  Metric peak_, reserved_, step_, compute_, exposed_, tokens_, mfu_, measured_;
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QLabel* estimate_ = nullptr;

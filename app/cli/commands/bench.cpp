@@ -12,12 +12,12 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/interruption.h"
 #include "app/cli/commands/options.h"
+#include "app/launch/benchmark.h"
 #include "app/launch/captures.h"
 #include "app/launch/fit.h"
 #include "app/launch/launcher.h"
+#include "app/launch/machine.h"
 #include "core/capture/open.h"
-#include "core/cost/device.h"
-#include "core/schedule/analysis.h"
 
 namespace jointer::cli {
 namespace {
@@ -54,14 +54,6 @@ struct BenchCommand {
   bool verify = false, profile = false, json = false;
   std::string print_command;
   int nodes = 1, ranks_per_node = 0;
-};
-
-// Everything that one run of the command works with.
-struct Bench {
-  const BenchCommand& options;
-  Graph graph;  // of the first rank
-  BenchmarkRequest request;
-  std::vector<std::string> notes;
 };
 
 Result<BenchmarkRequest> request_of(const BenchCommand& options) {
@@ -142,30 +134,6 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
   return ExitCode::done;
 }
 
-// Ranks read native captures from disk: what is another thing is written as such.
-Result<BenchmarkRequest> with_native_files(const Bench& bench, const TemporaryFolder& folder) {
-  BenchmarkRequest request = bench.request;
-  const bool verifies_itself = request.baseline.graph == request.program.graph &&
-                               request.baseline.backward == request.program.backward;
-  ConvertRequest convert{.files = request.program,
-                         .graph_index = request.graph_index,
-                         .assumptions = bench.graph.assumptions(),
-                         .ranks = rank_numbers(request),
-                         .opened = &bench.graph,
-                         .name = "graph"};
-  JOINTER_TRY(request.program, native_files(convert, folder));
-  if (verifies_itself) {
-    request.baseline = request.program;
-  } else if (!request.baseline.empty()) {
-    convert.files = request.baseline;
-    convert.opened = nullptr;
-    convert.name = "baseline";
-    JOINTER_TRY(request.baseline, native_files(convert, folder));
-  }
-  request.graph_index.reset();
-  return request;
-}
-
 // One line on a terminal, written over and over; nothing elsewhere.
 class ProgressLine {
  public:
@@ -185,27 +153,6 @@ class ProgressLine {
   bool is_shown_ = false;
 };
 
-// Where the ranks said that they ran; before they have, where they most likely would.
-DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
-  for (const RankResult& rank : result.ranks)
-    if (rank.started)
-      return rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
-  if (result.request.on != RunOn::automatic)
-    return result.request.on == RunOn::cpu ? DeviceType::cpu : DeviceType::cuda;
-  return this_machine().gpus > 0 ? graph.main_device() : DeviceType::cpu;
-}
-
-// The estimate, for the device that ran unless another one was asked for.
-Result<Analysis> estimate(const Bench& bench, const BenchmarkResult& result) {
-  AnalysisOptions options;
-  options.memory.runs_on = device_that_ran(result, bench.graph);
-  options.estimator = {.name = bench.options.estimator.estimator,
-                       .device = bench.options.estimator.device,
-                       .gpus_per_node = bench.options.estimator.gpus_per_node};
-  if (options.estimator.device.empty()) options.estimator.device = device_id_in(result.device());
-  return analyze(bench.graph, options);
-}
-
 int exit_code_of(const BenchmarkResult& result) {
   if (Interruption::has_happened()) return report({Error::Kind::cancelled, "interrupted"});
   if (!result.succeeded()) return report({Error::Kind::run, result.failure()});
@@ -213,20 +160,18 @@ int exit_code_of(const BenchmarkResult& result) {
   return verified && !verified->equal ? ExitCode::answer_is_no : ExitCode::done;
 }
 
-Result<BenchmarkResult> run_ranks(const Bench& bench) {
-  JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
-  JOINTER_TRY(const BenchmarkRequest request, with_native_files(bench, folder));
-  if (Interruption::has_happened())
-    return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
+Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& graph,
+                                   const FittedRequest& fitted) {
   ProgressLine line;
   LaunchOptions launch_options;
   launch_options.on_progress = [&](const std::vector<RankResult>& ranks) { line.show(ranks); };
   launch_options.is_cancelled = &Interruption::has_happened;
-  auto result = launch(request, launch_options);
+  const EstimatorRequest estimator{.name = options.estimator.estimator,
+                                   .device = options.estimator.device,
+                                   .gpus_per_node = options.estimator.gpus_per_node};
+  auto outcome = run_benchmark(graph, fitted, estimator, launch_options);
   line.clear();
-  // The request as it was made: the files that were written for the ranks are gone.
-  if (result) result->request = bench.request;
-  return result;
+  return outcome;
 }
 
 Result<int> run(const BenchCommand& options) {
@@ -240,18 +185,12 @@ Result<int> run(const BenchCommand& options) {
   JOINTER_TRY(const auto estimator, options.estimator.make(graph));
 
   const Interruption interruption;
-  const Bench bench{options, std::move(graph), std::move(fitted.request), std::move(fitted.notes)};
-  JOINTER_TRY(BenchmarkResult result, run_ranks(bench));
-  for (RankResult& rank : result.ranks)
-    rank.notes.insert(rank.notes.begin(), bench.notes.begin(), bench.notes.end());
-  JOINTER_TRY(const Analysis analysis, estimate(bench, result));
-  result.predicted = prediction_of(analysis);
-  result.conclude(bench.graph, analysis);
+  JOINTER_TRY(const BenchmarkOutcome outcome, run_ranks(options, graph, fitted));
+  const auto& [result, analysis] = outcome;
   const std::string text =
       options.json
-          ? write_result(result, options.profile, explained_member(result, bench.graph, analysis)) +
-                '\n'
-          : bench_tables(result, bench.graph, analysis);
+          ? write_result(result, options.profile, explained_member(result, graph, analysis)) + '\n'
+          : bench_tables(result, graph, analysis);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   return exit_code_of(result);

@@ -1,0 +1,136 @@
+#include "app/desktop/local_benchmarks.h"
+
+#include <QFile>
+
+#include "app/launch/benchmark.h"
+#include "app/launch/fit.h"
+#include "app/launch/programs.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+// "AMD EPYC 7763 64-Core Processor", as Linux tells it; empty where it does not.
+QString processor_name() {
+  QFile file(QStringLiteral("/proc/cpuinfo"));
+  if (!file.open(QFile::ReadOnly)) return {};
+  for (QByteArray line = file.readLine(); !line.isEmpty(); line = file.readLine())
+    if (line.startsWith("model name"))
+      return QString::fromUtf8(line.mid(line.indexOf(':') + 1)).simplified();
+  return {};
+}
+
+bool needs_python(Backend backend) {
+  return backend == Backend::inductor || backend == Backend::regional || backend == Backend::python;
+}
+
+QString message_of(const Error& error) {
+  return QString::fromStdString(error.message);
+}
+
+}  // namespace
+
+LocalBenchmarks::LocalBenchmarks(QObject* parent)
+    : BenchmarkService(parent), machine_(this_machine()) {
+  describe_devices({});
+}
+
+LocalBenchmarks::~LocalBenchmarks() {
+  if (!run_) return;
+  *run_->cancel = true;
+  run_->thread->wait();
+}
+
+void LocalBenchmarks::describe_devices(const QStringList& gpus) {
+  const QString name = processor_name();
+  devices_ = {tr("%1, %n core(s)", nullptr, machine_.cores)
+                  .arg(name.isEmpty() ? tr("this machine's processor") : name)};
+  if (!gpus.isEmpty())
+    devices_ += gpus;
+  else
+    devices_ << (machine_.gpus == 0 ? tr("no GPU") : tr("%n GPU(s)", nullptr, machine_.gpus));
+}
+
+void LocalBenchmarks::set_gpus(const QStringList& names) {
+  machine_.gpus = static_cast<int>(names.size());
+  describe_devices(names);
+  emit devices_changed();
+}
+
+QString LocalBenchmarks::why_not(Backend backend) const {
+  if (backend == Backend::cudagraph && machine_.gpus == 0)
+    return tr("CUDA graphs need a GPU, and this machine has none.");
+  if (backend != Backend::python)
+    if (const auto runner = runner_program(); !runner) return message_of(runner.error());
+  if (needs_python(backend))
+    if (const auto python = python_program(); !python) return message_of(python.error());
+  return {};
+}
+
+QString LocalBenchmarks::why_not(RunOn on) const {
+  return on == RunOn::cuda && machine_.gpus == 0 ? tr("This machine has no GPU.") : QString();
+}
+
+int LocalBenchmarks::world_size(const Graph& graph) const {
+  return jointer::world_size(graph);
+}
+
+std::optional<QString> LocalBenchmarks::running() const {
+  return run_ ? std::optional(run_->title) : std::nullopt;
+}
+
+quint64 LocalBenchmarks::start(const BenchmarkJob& job) {
+  run_.emplace();
+  run_->number = ++last_number_;
+  run_->title = job.title;
+  const quint64 number = run_->number;
+  run_->thread.reset(
+      QThread::create([this, number, job, cancel = run_->cancel] { work(number, job, *cancel); }));
+  run_->thread->start();
+  emit running_changed();
+  return number;
+}
+
+void LocalBenchmarks::cancel(quint64 run) {
+  if (run_ && run_->number == run) *run_->cancel = true;
+}
+
+// On the run's thread. What it finds is told on the window's thread: this object outlives the
+// thread, and calls that are still queued go with it.
+void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
+                           const std::atomic<bool>& cancel) {
+  BenchmarkResult so_far{.request = job.request};
+  LaunchOptions options;
+  options.is_cancelled = [&cancel] { return cancel.load(); };
+  options.on_progress = [&](const std::vector<RankResult>& ranks) {
+    so_far.ranks = ranks;
+    QMetaObject::invokeMethod(this, [this, number, so_far] { emit progressed(number, so_far); });
+  };
+  const Graph& graph = job.snapshot->graph;
+  const auto result =
+      fit_to_machine(graph, job.request, machine_)
+          .and_then([&](const FittedRequest& fitted) {
+            return run_benchmark(graph, fitted, {}, options);
+          })
+          .map([](BenchmarkOutcome&& outcome) { return std::move(outcome.result); });
+  const bool cancelled = cancel.load();
+  QMetaObject::invokeMethod(this, [this, number, cancelled, so_far, result] {
+    end(number);
+    if (cancelled)
+      emit finished(number, result ? *result : so_far, true);
+    else if (result)
+      emit finished(number, *result, false);
+    else
+      emit failed(number, message_of(result.error()));
+    emit running_changed();
+  });
+}
+
+void LocalBenchmarks::end(quint64 number) {
+  if (!run_ || run_->number != number) return;
+  run_->thread->wait();  // it has nothing left to do
+  run_.reset();
+}
+
+}  // namespace jointer::desktop

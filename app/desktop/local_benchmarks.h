@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QThread>
+#include <atomic>
+#include <memory>
+
+#include "app/launch/machine.h"
+#include "views/benchmark/benchmark_service.h"
+
+namespace jointer::desktop {
+
+// Runs benchmarks as processes of this machine, one a rank, on a thread of its own. Deleting it
+// ends all ranks of a run.
+class LocalBenchmarks : public views::BenchmarkService {
+  Q_OBJECT
+ public:
+  explicit LocalBenchmarks(QObject* parent = nullptr);
+  ~LocalBenchmarks() override;
+  LocalBenchmarks(const LocalBenchmarks&) = delete;
+  LocalBenchmarks& operator=(const LocalBenchmarks&) = delete;
+
+  [[nodiscard]] QStringList devices() const override { return devices_; }
+  // Names of the GPUs, where something that has the device's libraries can tell them.
+  void set_gpus(const QStringList& names);
+  [[nodiscard]] QString why_not(Backend backend) const override;
+  [[nodiscard]] QString why_not(RunOn on) const override;
+  [[nodiscard]] int world_size(const Graph& graph) const override;
+  [[nodiscard]] std::optional<QString> running() const override;
+  quint64 start(const views::BenchmarkJob& job) override;
+  void cancel(quint64 run) override;
+
+ private:
+  struct Run {
+    quint64 number = 0;
+    QString title;
+    std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
+    std::unique_ptr<QThread> thread;
+  };
+
+  void describe_devices(const QStringList& gpus);
+  void work(quint64 number, const views::BenchmarkJob& job, const std::atomic<bool>& cancel);
+  void end(quint64 number);
+
+  Machine machine_;
+  QStringList devices_;
+  std::optional<Run> run_;
+  quint64 last_number_ = 0;
+};
+
+}  // namespace jointer::desktop

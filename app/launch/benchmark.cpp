@@ -1,0 +1,83 @@
+#include "app/launch/benchmark.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "app/launch/captures.h"
+#include "app/launch/machine.h"
+#include "core/cost/device.h"
+#include "core/process/temporary_folder.h"
+
+namespace jointer {
+namespace {
+
+std::vector<int> rank_numbers(const BenchmarkRequest& request) {
+  if (request.solo) return {*request.solo};
+  std::vector<int> ranks(static_cast<std::size_t>(std::max(1, request.ranks)));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// Ranks read native captures from disk: what is another thing is written as such.
+Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest request,
+                                           const TemporaryFolder& folder) {
+  const bool verifies_itself = request.baseline.graph == request.program.graph &&
+                               request.baseline.backward == request.program.backward;
+  ConvertRequest convert{.files = request.program,
+                         .graph_index = request.graph_index,
+                         .assumptions = graph.assumptions(),
+                         .ranks = rank_numbers(request),
+                         .opened = &graph,
+                         .name = "graph"};
+  JOINTER_TRY(request.program, native_files(convert, folder));
+  if (verifies_itself) {
+    request.baseline = request.program;
+  } else if (!request.baseline.empty()) {
+    convert.files = request.baseline;
+    convert.opened = nullptr;
+    convert.name = "baseline";
+    JOINTER_TRY(request.baseline, native_files(convert, folder));
+  }
+  request.graph_index.reset();
+  return request;
+}
+
+// Where the ranks said that they ran; before they have, where they most likely would.
+DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
+  for (const RankResult& rank : result.ranks)
+    if (rank.started)
+      return rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
+  if (result.request.on != RunOn::automatic)
+    return result.request.on == RunOn::cpu ? DeviceType::cpu : DeviceType::cuda;
+  return this_machine().gpus > 0 ? graph.main_device() : DeviceType::cpu;
+}
+
+Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
+                          EstimatorRequest estimator) {
+  if (estimator.device.empty()) estimator.device = device_id_in(result.device());
+  AnalysisOptions options{.estimator = std::move(estimator)};
+  options.memory.runs_on = device_that_ran(result, graph);
+  return analyze(graph, options);
+}
+
+}  // namespace
+
+Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
+                                       const EstimatorRequest& estimator,
+                                       const LaunchOptions& options) {
+  JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
+  JOINTER_TRY(const BenchmarkRequest files, with_native_files(graph, fitted.request, folder));
+  if (options.is_cancelled && options.is_cancelled())
+    return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
+  JOINTER_TRY(BenchmarkResult result, launch(files, options));
+  // The request as it was made: the files that were written for the ranks are gone.
+  result.request = fitted.request;
+  for (RankResult& rank : result.ranks)
+    rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());
+  JOINTER_TRY(Analysis analysis, estimate(graph, result, estimator));
+  result.predicted = prediction_of(analysis);
+  result.conclude(graph, analysis);
+  return BenchmarkOutcome{std::move(result), std::move(analysis)};
+}
+
+}  // namespace jointer

@@ -1,0 +1,106 @@
+#include "core/bench/history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "core/base/bytes.h"
+
+namespace jointer {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A place beside `path` that nothing has yet.
+std::string free_path(const std::string& path) {
+  std::string candidate = path + ".damaged";
+  for (int number = 2; fs::exists(candidate); ++number)
+    candidate = fmt::format("{}.damaged.{}", path, number);
+  return candidate;
+}
+
+bool has_profile(const BenchmarkResult& result) {
+  return std::ranges::any_of(result.ranks, [](const RankResult& rank) {
+    return rank.measured &&
+           (!rank.measured->nodes.empty() || !rank.measured->memory_profile.empty());
+  });
+}
+
+}  // namespace
+
+std::string BenchmarkHistory::default_folder() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : std::string(value);
+  };
+  std::string base = variable("XDG_DATA_HOME");
+  // The specification: a path that is not absolute counts as none.
+  if (base.empty() || base.front() != '/') base = variable("HOME") + "/.local/share";
+  return base + "/jointer/benchmarks";
+}
+
+std::string BenchmarkHistory::path_of(const std::string& graph_hash) const {
+  return folder_ + '/' + graph_hash + ".jsonl";
+}
+
+BenchmarkHistory::Loaded BenchmarkHistory::load(const std::string& graph_hash) const {
+  Loaded loaded;
+  const std::string path = path_of(graph_hash);
+  std::error_code error;
+  if (!fs::exists(path, error)) return loaded;
+  const auto bytes = read_bytes(path);
+  std::size_t bad = 0;
+  if (bytes) {
+    std::string_view rest = bytes->view();
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (line.empty()) continue;
+      if (auto result = parse_result(line))
+        loaded.results.push_back(*std::move(result));
+      else
+        ++bad;
+    }
+    if (bad == 0) return loaded;
+  }
+  const std::string kept = free_path(path);
+  fs::rename(path, kept, error);
+  const std::string what = bytes ? fmt::format("{} of {} earlier results could not be read", bad,
+                                               bad + loaded.results.size())
+                                 : bytes.error().message;
+  loaded.note = error ? what : fmt::format("{}; the file is now {}", what, kept);
+  return loaded;
+}
+
+Result<void> BenchmarkHistory::save(const std::string& graph_hash,
+                                    std::span<const BenchmarkResult> results) const {
+  const std::string path = path_of(graph_hash);
+  std::error_code error;
+  if (results.empty()) {
+    fs::remove(path, error);
+    if (error) return fail(Error::Kind::input, "{}: {}", path, error.message());
+    return {};
+  }
+  fs::create_directories(folder_, error);
+  if (error) return fail(Error::Kind::input, "{}: {}", folder_, error.message());
+  if (results.size() > kMostResults) results = results.last(kMostResults);
+  // From the newest on, as long as profiles have room.
+  std::vector<std::string> lines(results.size());
+  std::size_t left = kMostProfileBytes;
+  for (std::size_t i = results.size(); i-- > 0;) {
+    lines[i] = write_result(results[i], /*with_profile=*/true);
+    if (has_profile(results[i]) && lines[i].size() > left)
+      lines[i] = write_result(results[i], /*with_profile=*/false);
+    else if (has_profile(results[i]))
+      left -= lines[i].size();
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return write_bytes(path, text);
+}
+
+}  // namespace jointer

@@ -1,0 +1,447 @@
+// The benchmark pane and the window around it under real events, with a service that the test
+// plays.
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QElapsedTimer>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QStandardItemModel>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTextBlock>
+
+#include "app/desktop/main_window.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/paths.h"
+#include "tests/support/snapshots.h"
+#include "views/benchmark/benchmark_pane.h"
+#include "views/timeline/timeline_bar.h"
+#include "views/timeline/timeline_view.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::MainWindow;
+
+constexpr int kPatienceMs = 20000;
+
+const QString kSample = QString::fromStdString(
+    test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
+
+// A run of two ranks that failed on the second one, at a node.
+BenchmarkResult failed_at(const test::FakeBenchmarks& fake, const std::string& node) {
+  BenchmarkResult result = fake.begun(2);
+  result.ranks[1].apply(RankFailed{"memory", node, "out of memory: 2 GiB more was needed"});
+  result.ranks[1].status = RankResult::Status::failed;
+  result.ranks[0].status = RankResult::Status::stopped;
+  return result;
+}
+
+QPoint place_of_link(QTextBrowser& page, const QString& text) {
+  const QTextCursor cursor = page.document()->find(text);
+  QTextCursor middle(page.document());
+  middle.setPosition((cursor.anchor() + cursor.position()) / 2);
+  page.setTextCursor(middle);
+  page.ensureCursorVisible();
+  return page.cursorRect(middle).center();
+}
+
+}  // namespace
+
+class BenchmarkTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init();
+  void cleanup();
+
+  void an_empty_pane_says_what_to_do();
+  void runs_with_what_was_chosen();
+  void shows_every_rank_while_it_runs();
+  void cancels_at_once();
+  void a_failure_is_a_red_row_that_leads_to_the_node();
+  void a_row_lays_its_measurement_over_the_timeline();
+  void copies_and_removes_rows();
+  void copies_command_lines();
+  void says_why_something_is_impossible();
+  void the_window_runs_and_cancels_by_key();
+  void the_window_goes_on_after_a_crash();
+  void closing_the_document_or_the_window_ends_the_run();
+  void the_scoreboard_says_what_was_measured();
+  void the_timeline_has_a_measured_axis();
+  void rows_are_there_after_a_restart();
+
+ private:
+  void make_pane();
+  void open_window();
+  void press(QPushButton& button) { QTest::mouseClick(&button, Qt::LeftButton); }
+  [[nodiscard]] Document& document() const {
+    return window_ ? *window_->current_tab()->document() : *document_;
+  }
+  [[nodiscard]] Benchmarks& benchmarks() const { return *document().findChild<Benchmarks*>(); }
+  [[nodiscard]] QString cell(int row, int column) const {
+    return pane_->table().model().index(row, column).data().toString();
+  }
+
+  test::FakeBenchmarks* fake_ = nullptr;
+  std::unique_ptr<test::FakeBenchmarks> service_;
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<Document> document_;
+  std::unique_ptr<BenchmarkPane> pane_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+void BenchmarkTest::init() {
+  apply_theme(*qApp, ThemeChoice::light);
+  folder_ = std::make_unique<QTemporaryDir>();
+  service_ = std::make_unique<test::FakeBenchmarks>();
+  fake_ = service_.get();
+}
+
+void BenchmarkTest::cleanup() {
+  pane_.reset();
+  window_.reset();
+  document_.reset();
+  settings_.reset();
+}
+
+void BenchmarkTest::make_pane() {
+  document_ = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
+                                         test::snapshot_of(test::kSmallStep));
+  auto* benchmarks =
+      new Benchmarks(*document_, *service_, BenchmarkHistory(folder_->path().toStdString()));
+  pane_ = std::make_unique<BenchmarkPane>(*benchmarks);
+  pane_->resize(900, 500);
+  pane_->show();
+  QVERIFY(QTest::qWaitForWindowExposed(pane_.get()));
+  QTRY_VERIFY(benchmarks->is_settled());
+}
+
+void BenchmarkTest::open_window() {
+  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
+                                         BenchmarkHistory(folder_->path().toStdString()));
+  window_->show();
+  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_->open({.path = kSample.toStdString()});
+  QVERIFY(opened.wait(kPatienceMs));
+}
+
+void BenchmarkTest::an_empty_pane_says_what_to_do() {
+  make_pane();
+  const auto labels = pane_->table().view().viewport()->findChildren<QLabel*>();
+  QCOMPARE(labels.size(), 1);
+  QVERIFY(labels.front()->isVisible());
+  QVERIFY(labels.front()->text().contains("No benchmark of this graph yet"));
+  QVERIFY(!pane_->details().isVisible());
+  QVERIFY(!pane_->rank_view().isVisible());
+  QVERIFY(pane_->form().hint().contains("A CPU, 2 cores"));
+  QVERIFY(pane_->form().run_button().isVisible());
+  QVERIFY(!pane_->form().cancel_button().isVisible());
+}
+
+void BenchmarkTest::runs_with_what_was_chosen() {
+  make_pane();
+  pane_->form().iterations_box().setFocus();
+  pane_->form().iterations_box().selectAll();
+  QTest::keyClicks(&pane_->form().iterations_box(), "25");
+  QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
+  press(pane_->form().run_button());
+  QCOMPARE(fake_->run(), 1U);
+  QCOMPARE(fake_->job().request.iterations, 25);
+  // The second backend is impossible here: the keys pass over it.
+  QVERIFY(fake_->job().request.backend == Backend::inductor);
+  QVERIFY(!fake_->job().request.solo);
+  QCOMPARE(fake_->job().request.baseline.graph, std::string("/tmp/graph.json"));
+}
+
+void BenchmarkTest::shows_every_rank_while_it_runs() {
+  make_pane();
+  const QAbstractItemModelTester tester(&pane_->ranks(),
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+  press(pane_->form().run_button());
+  QVERIFY(pane_->form().cancel_button().isVisible());
+  QVERIFY(!pane_->form().run_button().isVisible());
+  BenchmarkResult so_far = fake_->begun(2);
+  fake_->progress(so_far);
+  QVERIFY(pane_->rank_view().isVisible());
+  QCOMPARE(pane_->ranks().rowCount(), 2);
+  so_far.ranks[1].apply(RankProgress{"measure", 3, 10});
+  fake_->progress(so_far);
+  QCOMPARE(pane_->ranks().index(1, RankModel::doing_column).data().toString(), "measure, 3 of 10");
+  QVERIFY(pane_->status().startsWith("Running for"));
+  // Time goes on while ranks are silent.
+  const auto in_stage = [this] {
+    return pane_->ranks().number(1, RankModel::stage_column).value_or(0);
+  };
+  const std::int64_t before = in_stage();
+  QTRY_VERIFY(in_stage() > before);
+  fake_->finish(fake_->measured(2));
+  QVERIFY(!pane_->rank_view().isVisible());
+  QVERIFY(pane_->status().startsWith("Done in"));
+  QCOMPARE(pane_->table().model().rowCount(), 1);
+  // The new row is selected, and said of.
+  QCOMPARE(pane_->table().view().selected_rows(), std::vector{0});
+  QVERIFY(pane_->details().toPlainText().contains("Peak memory"));
+}
+
+void BenchmarkTest::cancels_at_once() {
+  make_pane();
+  press(pane_->form().run_button());
+  fake_->progress(fake_->begun(2));
+  QElapsedTimer since;
+  since.start();
+  press(pane_->form().cancel_button());
+  QCOMPARE(fake_->cancelled(), fake_->run());
+  QVERIFY(!pane_->form().cancel_button().isEnabled());
+  QCOMPARE(pane_->status(), "Ending all ranks...");
+  fake_->finish(fake_->begun(2), /*was_cancelled=*/true);
+  QVERIFY(since.elapsed() < 100);
+  QVERIFY(pane_->form().run_button().isVisible());
+  QVERIFY(pane_->status().startsWith("Cancelled after"));
+  QCOMPARE(pane_->table().model().rowCount(), 0);
+}
+
+void BenchmarkTest::a_failure_is_a_red_row_that_leads_to_the_node() {
+  make_pane();
+  press(pane_->form().run_button());
+  fake_->finish(failed_at(*fake_, "mm_1"));
+  QCOMPARE(cell(0, BenchmarkModel::status_column),
+           "rank 1: at mm_1: out of memory: 2 GiB more was needed");
+  QVERIFY(pane_->status().contains("rank 1: at mm_1"));
+  const QModelIndex index = pane_->table().model().index(0, 0);
+  QVERIFY(index.data(TableModel::alarm_role).toBool());
+  // It is painted in the colour of errors.
+  QImage picture(pane_->table().view().viewport()->size(), QImage::Format_RGB32);
+  pane_->table().view().clearSelection();
+  pane_->table().view().viewport()->render(&picture);
+  const QColor error = Theme::light_theme().error;
+  int red = 0;
+  for (int y = 0; y < picture.height(); ++y)
+    for (int x = 0; x < picture.width(); ++x) {
+      const QColor pixel = picture.pixelColor(x, y);
+      red += std::abs(pixel.red() - error.red()) + std::abs(pixel.green() - error.green()) +
+                         std::abs(pixel.blue() - error.blue()) <
+                     60
+                 ? 1
+                 : 0;
+    }
+  QVERIFY2(red > 20, qPrintable(QString::number(red)));
+  // The name of the node in the details selects it everywhere.
+  QTest::mouseClick(pane_->table().view().viewport(), Qt::LeftButton, {},
+                    pane_->table().view().visualRect(index).center());
+  document_->selection().clear();
+  const QPoint link = place_of_link(pane_->details(), "mm_1");
+  QTest::mouseClick(pane_->details().viewport(), Qt::LeftButton, {}, link);
+  QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
+  // So does a double click on the row.
+  document_->selection().clear();
+  QSignalSpy activated(&pane_->table(), &TablePane::node_activated);
+  const QPoint at = pane_->table().view().visualRect(index).center();
+  QTest::mouseClick(pane_->table().view().viewport(), Qt::LeftButton, {}, at);
+  QTest::mouseDClick(pane_->table().view().viewport(), Qt::LeftButton, {}, at);
+  QVERIFY(activated.count() >= 1);
+  QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
+}
+
+void BenchmarkTest::a_row_lays_its_measurement_over_the_timeline() {
+  make_pane();
+  for (int i = 0; i < 2; ++i) {
+    press(pane_->form().run_button());
+    BenchmarkResult result = fake_->measured(2);
+    result.ranks[0].measured->step_ns = {(i + 1) * 1'000'000};
+    fake_->finish(result);
+  }
+  QCOMPARE(document_->measured()->measurement().step_ns, 2'000'000);
+  TableView& view = pane_->table().view();
+  const QModelIndex older = pane_->table().model().index(1, 0);
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(older).center());
+  QCOMPARE(document_->measured()->measurement().step_ns, 1'000'000);
+  QCOMPARE(document_->measurements().size(), 2U);
+}
+
+void BenchmarkTest::copies_and_removes_rows() {
+  make_pane();
+  for (int i = 0; i < 3; ++i) {
+    press(pane_->form().run_button());
+    fake_->finish(fake_->measured(2));
+  }
+  TableView& view = pane_->table().view();
+  const auto click = [&](int row, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, modifiers,
+                      view.visualRect(pane_->table().model().index(row, 0)).center());
+  };
+  click(0);
+  click(1, Qt::ShiftModifier);
+  QTest::keyClick(&view, Qt::Key_C, Qt::ControlModifier);
+  QCOMPARE(QApplication::clipboard()->text().count('\n'), 3);
+  pane_->table().copy_markdown();
+  const QString markdown = QApplication::clipboard()->text();
+  QVERIFY(markdown.startsWith('|'));
+  QCOMPARE(markdown.count("interpret"), 2);
+  view.setFocus();
+  QTest::keyClick(&view, Qt::Key_Delete);
+  QCOMPARE(pane_->table().model().rowCount(), 1);
+  QCOMPARE(benchmarks().rows().size(), 1U);
+}
+
+void BenchmarkTest::copies_command_lines() {
+  make_pane();
+  QStringList copied;
+  for (QAction* action : pane_->table().findChildren<QAction*>())
+    if (action->text().startsWith("Copy torchrun") || action->text().startsWith("Copy Slurm")) {
+      action->trigger();
+      copied << QApplication::clipboard()->text();
+    }
+  QCOMPARE(copied.size(), 2);
+  QVERIFY(copied[0].contains("torchrun"));
+  QVERIFY(copied[0].contains("graph.json"));
+  QVERIFY(copied[1].contains("srun"));
+}
+
+void BenchmarkTest::says_why_something_is_impossible() {
+  make_pane();
+  const auto* items = qobject_cast<QStandardItemModel*>(pane_->form().backend_box().model());
+  const QStandardItem* cudagraph = items->item(1);
+  QVERIFY(!cudagraph->isEnabled());
+  QVERIFY(cudagraph->toolTip().contains("no CUDA device"));
+  QVERIFY(items->item(0)->isEnabled());
+  // The one that runs elsewhere is in the way, and said so.
+  Document other(OpenRequest{.path = "b.json"}, test::snapshot_of(test::kSmallStep));
+  auto* others = new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()));
+  others->run();
+  QVERIFY(!pane_->form().run_button().isEnabled());
+  QVERIFY(pane_->form().hint().contains("two would slow each other down"));
+  fake_->finish(fake_->measured(2));
+  QVERIFY(pane_->form().run_button().isEnabled());
+}
+
+void BenchmarkTest::the_window_runs_and_cancels_by_key() {
+  open_window();
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
+  QVERIFY(benchmarks().is_running());
+  QTRY_VERIFY(window_->dock("benchmark")->pane() != nullptr);
+  QVERIFY(window_->dock("benchmark")->pane()->isVisible());
+  QTest::keyClick(window_.get(), Qt::Key_Period, Qt::ControlModifier);
+  QCOMPARE(fake_->cancelled(), fake_->run());
+  fake_->finish(fake_->begun(2), true);
+  QVERIFY(!benchmarks().is_running());
+}
+
+void BenchmarkTest::the_window_goes_on_after_a_crash() {
+  open_window();
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
+  BenchmarkResult crashed = fake_->begun(2);
+  for (RankResult& rank : crashed.ranks) {
+    rank.status = RankResult::Status::died;
+    rank.reason = "it was ended by signal 11 (Segmentation fault)";
+  }
+  fake_->finish(crashed);
+  QCOMPARE(benchmarks().rows().size(), 1U);
+  QTest::keyClick(window_->current_tab()->timeline(), Qt::Key_P);
+  QVERIFY(document().selection().current());
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
+  fake_->finish(fake_->measured(2));
+  QCOMPARE(benchmarks().rows().size(), 2U);
+}
+
+void BenchmarkTest::closing_the_document_or_the_window_ends_the_run() {
+  open_window();
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
+  QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
+  QTRY_COMPARE(fake_->cancelled(), fake_->run());
+  fake_->finish(fake_->begun(2), true);
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_->open({.path = kSample.toStdString()});
+  QVERIFY(opened.wait(kPatienceMs));
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
+  QCOMPARE(fake_->run(), 2U);
+  window_.reset();
+  QCOMPARE(fake_->cancelled(), 2U);
+}
+
+void BenchmarkTest::the_scoreboard_says_what_was_measured() {
+  open_window();
+  // Panes are made one by one, each in a turn of the event loop of its own.
+  QTRY_VERIFY(window_->findChild<Scoreboard*>() != nullptr);
+  const auto* board = window_->findChild<Scoreboard*>();
+  const auto measured = [board]() -> QLabel* {
+    for (QLabel* label : board->findChildren<QLabel*>())
+      if (label->accessibleName() == "Measured") return label;
+    return nullptr;
+  };
+  QVERIFY(!measured()->isVisible());
+  benchmarks().run();
+  fake_->finish(fake_->measured(2));
+  QVERIFY(measured()->isVisible());
+  QVERIFY(measured()->text().endsWith("· 5.00 ms"));
+  QVERIFY(measured()->parentWidget()->toolTip().contains("rank 0, interpret, on A CPU"));
+  document().show_measurement(nullptr);
+  QVERIFY(!measured()->isVisible());
+}
+
+void BenchmarkTest::the_timeline_has_a_measured_axis() {
+  open_window();
+  TimelineView* timeline = window_->current_tab()->timeline();
+  const std::size_t lanes = timeline->rows().size();
+  QTest::keyClick(timeline, Qt::Key_G);
+  QTest::keyClick(timeline, Qt::Key_G);
+  QVERIFY(timeline->axis_kind() == AxisKind::estimated_time);
+  benchmarks().run();
+  fake_->finish(fake_->measured(2));
+  QVERIFY(timeline->rows().size() > lanes);
+  QTest::keyClick(timeline, Qt::Key_G);
+  QVERIFY(timeline->axis_kind() == AxisKind::measured_time);
+  QCOMPARE(&timeline->data(), timeline->measured());
+
+  // A click into a measured lane selects the node, and the card says both times.
+  const auto row = std::find_if(timeline->rows().begin(), timeline->rows().end(),
+                                [](const TimelineView::Row& r) { return r.is_measured; });
+  const LaneItem& item = timeline->lane(*row).items().front();
+  document().selection().select(item.node);
+  timeline->show_selection();
+  const double x = timeline->axis().to_pixel(static_cast<double>(item.begin + item.end) / 2);
+  const QPoint at(static_cast<int>(x),
+                  timeline->layout()
+                      .lane[static_cast<std::size_t>(row - timeline->rows().begin())]
+                      .center()
+                      .y());
+  document().selection().clear();
+  QTest::mouseClick(timeline->viewport(), Qt::LeftButton, {}, at);
+  QCOMPARE(document().selection().current(), item.node);
+  QVERIFY(timeline->card_at(at).join('\n').contains("measured 200 us · estimated"));
+
+  // Its choice is the document's: with nothing shown there is no such axis.
+  document().show_measurement(nullptr);
+  QVERIFY(timeline->axis_kind() == AxisKind::estimated_time);
+  QCOMPARE(timeline->rows().size(), lanes);
+  const auto* bar = window_->findChild<TimelineBar*>();
+  auto* choice = bar->findChild<QToolButton*>("measurement");
+  QVERIFY(choice->isVisible());
+  emit choice->menu()->aboutToShow();
+  QCOMPARE(choice->menu()->actions().size(), 4);  // two ranks, a line, none
+  choice->menu()->actions()[1]->trigger();
+  QCOMPARE(document().measured()->measurement().label, std::string("rank 1, interpret"));
+}
+
+void BenchmarkTest::rows_are_there_after_a_restart() {
+  open_window();
+  benchmarks().run();
+  fake_->finish(fake_->measured(2));
+  QTRY_VERIFY(benchmarks().is_settled());
+  window_.reset();
+  open_window();
+  benchmarks().load();
+  QTRY_COMPARE(benchmarks().rows().size(), 1U);
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::BenchmarkTest)
+#include "benchmark_test.moc"

@@ -1,0 +1,188 @@
+// Benchmarks of the desktop with real processes: ranks that do what the test tells them
+// (tests/support/fake_rank.py), started, watched and ended as those of a person are.
+
+#include <signal.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "app/desktop/local_benchmarks.h"
+#include "app/desktop/main_window.h"
+#include "tests/support/paths.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::LocalBenchmarks;
+using desktop::MainWindow;
+
+constexpr int kPatienceMs = 20000;
+
+const QString kSample = QString::fromStdString(
+    test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
+
+}  // namespace
+
+class LocalBenchmarksTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init();
+  void cleanup();
+
+  void runs_every_rank();
+  void says_which_rank_failed_where_and_why();
+  void goes_on_when_every_rank_crashes();
+  void cancels_a_run_that_hangs();
+  void closing_the_window_ends_all_ranks();
+  void says_that_there_is_no_runner();
+
+ private:
+  void script(const char* json) { qputenv("FAKE_RANKS", json); }
+  [[nodiscard]] Benchmarks& benchmarks() const {
+    return *window_->current_tab()->document()->findChild<Benchmarks*>();
+  }
+  void press_run() { QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier); }
+  // Ranks and their children that have said so and still run.
+  [[nodiscard]] int processes() const;
+  [[nodiscard]] int logged() const {
+    return static_cast<int>(QDir(log_->path()).entryList({"*.json"}).size());
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_, log_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<LocalBenchmarks> service_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+void LocalBenchmarksTest::init() {
+  qputenv("JOINTER_RUNNER", test::source_path("tests/support/fake_rank.py").c_str());
+  qunsetenv("FAKE_RANKS");
+  folder_ = std::make_unique<QTemporaryDir>();
+  log_ = std::make_unique<QTemporaryDir>();
+  qputenv("FAKE_LOG", log_->path().toUtf8());
+  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+  service_ = std::make_unique<LocalBenchmarks>();
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
+                                         BenchmarkHistory(folder_->path().toStdString()));
+  window_->show();
+  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_->open({.path = kSample.toStdString()});
+  QVERIFY(opened.wait(kPatienceMs));
+  // What is asked of every run: the sample's own ranks, on the CPU.
+  BenchmarkSettings settings = benchmarks().settings();
+  QCOMPARE(benchmarks().world_size(), 4);
+  settings.request.on = RunOn::cpu;
+  benchmarks().set_settings(settings);
+}
+
+void LocalBenchmarksTest::cleanup() {
+  window_.reset();
+  service_.reset();
+  settings_.reset();
+}
+
+int LocalBenchmarksTest::processes() const {
+  int alive = 0;
+  for (const QString& name : QDir(log_->path()).entryList({"*.json"})) {
+    QFile file(log_->filePath(name));
+    if (!file.open(QFile::ReadOnly)) continue;
+    for (const QJsonValue& pid : QJsonDocument::fromJson(file.readAll())["processes"].toArray())
+      alive += ::kill(static_cast<pid_t>(pid.toInteger()), 0) == 0 ? 1 : 0;
+  }
+  return alive;
+}
+
+void LocalBenchmarksTest::runs_every_rank() {
+  QSignalSpy progressed(&benchmarks(), &Benchmarks::progressed);
+  press_run();
+  QVERIFY(benchmarks().is_running());
+  QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
+  QVERIFY(progressed.count() > 0);
+  QCOMPARE(benchmarks().rows().size(), 1U);
+  const BenchmarkResult& result = *benchmarks().rows().front().result;
+  QVERIFY2(result.succeeded(), result.failure().c_str());
+  QCOMPARE(result.ranks.size(), 4U);
+  QCOMPARE(result.peak_bytes, std::int64_t{4096});
+  QVERIFY(result.predicted.peak_bytes > 0);
+  QVERIFY(!result.graph_hash.empty());
+  QCOMPARE(window_->current_tab()->document()->measured()->measurement().step_ns,
+           std::int64_t{2'000'000});
+  QTRY_COMPARE(processes(), 0);
+}
+
+void LocalBenchmarksTest::says_which_rank_failed_where_and_why() {
+  script(R"({"1": [["started"], ["stage", "measure", 1, 10],
+                   ["fail", "memory", "mm_3", "out of memory"], ["exit", 1]],
+             "*": [["started"], ["hang"]]})");
+  press_run();
+  QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
+  QCOMPARE(benchmarks().rows().size(), 1U);
+  QCOMPARE(benchmarks().rows().front().result->failure(),
+           std::string("rank 1: at mm_3: out of memory"));
+  QTRY_COMPARE(processes(), 0);
+}
+
+void LocalBenchmarksTest::goes_on_when_every_rank_crashes() {
+  script(R"({"*": [["started"], ["stage", "inputs", 0, 1], ["kill", 11]]})");
+  press_run();
+  QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
+  QCOMPARE(benchmarks().rows().size(), 1U);
+  QVERIFY(!benchmarks().rows().front().result->succeeded());
+  QVERIFY(benchmarks().message().contains("signal"));
+  // The window works as before, and the next run does.
+  QTest::keyClick(window_->current_tab()->timeline(), Qt::Key_P);
+  QVERIFY(window_->current_tab()->document()->selection().current());
+  script("{}");
+  press_run();
+  QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
+  QVERIFY(benchmarks().rows().back().result->succeeded());
+}
+
+void LocalBenchmarksTest::cancels_a_run_that_hangs() {
+  script(R"({"*": [["started"], ["stubborn"], ["grandchild"], ["hang"]]})");
+  press_run();
+  QTRY_COMPARE_WITH_TIMEOUT(logged(), 4, kPatienceMs);
+  QTRY_COMPARE(processes(), 8);
+  QElapsedTimer since;
+  since.start();
+  QTest::keyClick(window_.get(), Qt::Key_Period, Qt::ControlModifier);
+  QVERIFY(benchmarks().is_cancelling());
+  QVERIFY(since.elapsed() < 100);  // the window itself is free at once
+  QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
+  QVERIFY(benchmarks().message().startsWith("Cancelled after"));
+  QVERIFY(benchmarks().rows().empty());
+  QTRY_COMPARE(processes(), 0);
+}
+
+void LocalBenchmarksTest::closing_the_window_ends_all_ranks() {
+  script(R"({"*": [["started"], ["hang"]]})");
+  press_run();
+  QTRY_COMPARE_WITH_TIMEOUT(logged(), 4, kPatienceMs);
+  QCOMPARE(processes(), 4);
+  window_.reset();
+  service_.reset();
+  QCOMPARE(processes(), 0);
+}
+
+void LocalBenchmarksTest::says_that_there_is_no_runner() {
+  qputenv("JOINTER_RUNNER", "/nowhere/jointer-runner");
+  press_run();
+  QVERIFY(!benchmarks().is_running());
+  QVERIFY2(benchmarks().message().contains("/nowhere/jointer-runner"),
+           qPrintable(benchmarks().message()));
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::LocalBenchmarksTest)
+#include "local_benchmarks_test.moc"

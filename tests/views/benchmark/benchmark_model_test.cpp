@@ -1,0 +1,182 @@
+// Results as rows, ranks as rows, and what is said of one result, from results that tests make up.
+
+#include "views/benchmark/benchmark_model.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QRegularExpression>
+
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/snapshots.h"
+#include "views/benchmark/benchmark_details.h"
+#include "views/benchmark/rank_model.h"
+
+namespace jointer::views {
+namespace {
+
+class Results : public testing::Test {
+ protected:
+  Results() { fake.start({.snapshot = snapshot, .title = "graph"}); }
+
+  [[nodiscard]] BenchmarkResult good() const { return fake.measured(2); }
+  [[nodiscard]] BenchmarkResult failed() const {
+    BenchmarkResult result = fake.begun(2);
+    result.ranks[1].apply(RankFailed{"memory", "mm_1", "out of memory: 1 GiB more was needed"});
+    result.ranks[1].status = RankResult::Status::failed;
+    result.ranks[0].status = RankResult::Status::stopped;
+    return result;
+  }
+  static BenchmarkRow row(std::uint64_t id, BenchmarkResult result) {
+    return {id, std::make_shared<const BenchmarkResult>(std::move(result))};
+  }
+
+  SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
+  test::FakeBenchmarks fake;
+};
+
+using Columns = BenchmarkModel::ColumnIndex;
+
+TEST_F(Results, AreRowsNewestFirst) {
+  BenchmarkModel model;
+  const QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::Fatal);
+  model.set_rows_of(snapshot, {row(1, failed()), row(2, good())});
+  ASSERT_EQ(model.rowCount(), 2);
+  const auto cell = [&](int at, int column) {
+    return model.index(at, column).data().toString().toStdString();
+  };
+  EXPECT_EQ(model.benchmark(0).id, 2U);
+  EXPECT_EQ(cell(0, Columns::when_column), "2026-01-02 03:04");
+  EXPECT_EQ(cell(0, Columns::backend_column), "interpret");
+  EXPECT_EQ(cell(0, Columns::ranks_column), "2");
+  EXPECT_EQ(cell(0, Columns::device_column), "A CPU, 2 threads");
+  EXPECT_EQ(cell(0, Columns::step_column), "5.00 ms");
+  EXPECT_EQ(cell(0, Columns::verified_column), "bitwise equal");
+  EXPECT_EQ(cell(0, Columns::status_column), "done");
+  // The exact difference, with its sign.
+  const std::int64_t predicted = snapshot->analysis.memory.peak_bytes();
+  const double percent = 4096.0 / static_cast<double>(predicted) * 100;
+  const QString change = model.index(0, Columns::peak_change_column).data().toString();
+  ASSERT_TRUE(change.startsWith(u'+')) << change.toStdString();
+  EXPECT_NEAR(QString(change).remove(QRegularExpression("[+ %]")).toDouble(), percent, 0.05);
+  EXPECT_FALSE(model.index(0, 0).data(TableModel::alarm_role).toBool());
+}
+
+TEST_F(Results, ARunThatFailedSaysWhichRankWhichNodeAndWhy) {
+  BenchmarkModel model;
+  model.set_rows_of(snapshot, {row(1, failed())});
+  EXPECT_EQ(model.index(0, Columns::status_column).data().toString(),
+            "rank 1: at mm_1: out of memory: 1 GiB more was needed");
+  EXPECT_TRUE(model.index(0, 0).data(TableModel::alarm_role).toBool());
+  EXPECT_EQ(model.index(0, Columns::peak_column).data().toString(), "");
+  EXPECT_EQ(model.nodes(0), std::vector{snapshot->graph.find("mm_1")});
+}
+
+TEST_F(Results, WrongOutputsAreAnAlarm) {
+  BenchmarkResult wrong = good();
+  wrong.ranks[1].verified = {{"baseline", false, false, 0.5, 0, "relu", 7, 3}};
+  BenchmarkModel model;
+  model.set_rows_of(snapshot, {row(1, wrong)});
+  EXPECT_EQ(model.index(0, Columns::verified_column).data().toString(), "differs by 0.5 in relu");
+  EXPECT_TRUE(model.index(0, 0).data(TableModel::alarm_role).toBool());
+}
+
+TEST_F(Results, APredictionThatIsMetToTheByteSaysZero) {
+  BenchmarkResult exact = good();
+  exact.peak_bytes = exact.predicted.peak_bytes;
+  BenchmarkModel model;
+  model.set_rows_of(snapshot, {row(1, exact)});
+  EXPECT_EQ(model.index(0, Columns::peak_change_column).data().toString(), "0 %");
+}
+
+TEST_F(Results, AreCopiedAsTsv) {
+  BenchmarkModel model;
+  model.set_rows_of(snapshot, {row(1, good())});
+  const QStringList lines = model.tsv(std::vector{0}).split('\n');
+  ASSERT_GE(lines.size(), 2);
+  EXPECT_EQ(lines[0].count('\t'), Columns::status_column);
+  EXPECT_EQ(lines[1].count('\t'), Columns::status_column);
+  EXPECT_TRUE(lines[0].contains("measured step ms"));
+  EXPECT_TRUE(lines[1].contains("\t5.000001\t"));  // of the slowest rank
+}
+
+// --- Details ---
+
+QString text_of(const InspectorContent& content) {
+  QString text = content.title + u'\n' + content.subtitle + u'\n';
+  for (const InspectorSection& section : content.sections) {
+    text += section.title + u'\n';
+    for (const InspectorRow& row : section.rows) text += row.label + u'\t' + row.value + u'\n';
+  }
+  return text;
+}
+
+const InspectorRow* find_row(const InspectorContent& content, const char* label) {
+  for (const InspectorSection& section : content.sections)
+    for (const InspectorRow& row : section.rows)
+      if (row.label == label) return &row;
+  return nullptr;
+}
+
+TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
+  const InspectorContent content = describe_benchmark(good(), *snapshot);
+  const QString text = text_of(content);
+  EXPECT_EQ(content.title, "interpret, 2 ranks");
+  EXPECT_TRUE(text.contains("difference\t+4.00 KiB")) << text.toStdString();
+  EXPECT_TRUE(text.contains("in calls\t+4.00 KiB"));
+  EXPECT_FALSE(text.contains("held\t"));
+  const InspectorRow* scratch = find_row(content, "scratch");
+  ASSERT_NE(scratch, nullptr);
+  EXPECT_TRUE(scratch->value.contains("4.00 KiB"));
+  ASSERT_EQ(scratch->links.size(), 1U);
+  EXPECT_EQ(scratch->links.front(), snapshot->analysis.memory.steps().front());
+  EXPECT_TRUE(text.contains("note\tattention ran as its CPU form"));
+  EXPECT_TRUE(text.contains("rank 1\t"));
+  EXPECT_NE(find_row(content, "furthest off"), nullptr);
+}
+
+TEST_F(Results, DetailsOfAFailureLinkTheNode) {
+  const InspectorContent content = describe_benchmark(failed(), *snapshot);
+  EXPECT_EQ(content.sections.front().title, "Failed");
+  const InspectorRow* at = find_row(content, "at");
+  ASSERT_NE(at, nullptr);
+  EXPECT_EQ(at->links, std::vector{snapshot->graph.find("mm_1")});
+  EXPECT_TRUE(text_of(content).contains("rank\t1\n"));
+}
+
+// --- Ranks under way ---
+
+TEST_F(Results, RanksSayHowFarTheyAreAndHowLongItTakes) {
+  RankModel model;
+  const QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::Fatal);
+  BenchmarkResult so_far = fake.begun(2);
+  model.update(so_far, 0);
+  ASSERT_EQ(model.rowCount(), 2);
+  so_far.ranks[0].apply(RankProgress{"measure", 0, 10});
+  model.update(so_far, 1000);
+  so_far.ranks[0].apply(RankProgress{"measure", 4, 10});
+  model.update(so_far, 3000);
+  const auto cell = [&](int row, int column) {
+    return model.index(row, column).data().toString().toStdString();
+  };
+  EXPECT_EQ(cell(0, RankModel::doing_column), "measure, 4 of 10");
+  EXPECT_EQ(cell(0, RankModel::stage_column), "2.00 s");
+  EXPECT_EQ(cell(0, RankModel::left_column), "3.00 s");
+  EXPECT_NEAR(model.index(0, RankModel::progress_column).data(TableModel::bar_role).toDouble(), 0.4,
+              1e-9);
+  // Nothing is done yet: how long it takes is not known.
+  EXPECT_EQ(cell(1, RankModel::left_column), "");
+  model.tick(5000);
+  EXPECT_EQ(cell(0, RankModel::stage_column), "4.00 s");
+
+  so_far.ranks[1].apply(RankFailed{"hang", "wt", "no progress for 300 s"});
+  so_far.ranks[1].status = RankResult::Status::hung;
+  model.update(so_far, 6000);
+  EXPECT_EQ(cell(1, RankModel::doing_column), "hung: no progress for 300 s");
+  EXPECT_TRUE(model.index(1, 0).data(TableModel::alarm_role).toBool());
+}
+
+}  // namespace
+}  // namespace jointer::views

@@ -1,0 +1,304 @@
+#include "views/benchmark/benchmark_details.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "core/bench/explanation.h"
+#include "views/benchmark/benchmark_text.h"
+#include "views/document/measured_text.h"
+#include "views/document/node_text.h"
+#include "views/document/number_text.h"
+#include "views/tables/column.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMostNamed = 5;      // operators and nodes that are named
+constexpr std::int64_t kLeastOff = 1'000;  // nanoseconds; nearer than this nothing is off
+
+QString words(const char* text) {
+  return QCoreApplication::translate("BenchmarkDetails", text);
+}
+
+class Describer {
+ public:
+  Describer(const BenchmarkResult& result, const Snapshot& snapshot)
+      : result_(result), snapshot_(snapshot), graph_(snapshot.graph) {}
+
+  InspectorContent describe() {
+    content_.title = words("%1, %2").arg(to_qstring(to_string(result_.request.backend)),
+                                         result_.request.solo || result_.ranks.size() == 1
+                                             ? words("one rank")
+                                             : words("%1 ranks").arg(result_.ranks.size()));
+    content_.subtitle = when_text(result_);
+    if (const std::string device = result_.device(); !device.empty())
+      content_.subtitle += QStringLiteral(" · ") + QString::fromStdString(device);
+    failure();
+    peak();
+    time();
+    ranks();
+    verified();
+    notes();
+    asked();
+    return std::move(content_);
+  }
+
+ private:
+  InspectorSection& section(const QString& title) {
+    content_.sections.push_back({title, {}});
+    return content_.sections.back();
+  }
+  static void add(InspectorSection& s, const QString& label, const QString& value,
+                  Provenance provenance = Provenance::captured, const QString& note = {}) {
+    s.rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
+  }
+  // The name as a link, where the graph has such a node.
+  [[nodiscard]] InspectorRow named(const QString& label, const std::string& name) const {
+    InspectorRow row{.label = label, .is_code = true};
+    if (const NodeId node = graph_.find(name))
+      row.links = {node};
+    else
+      row.value = QString::fromStdString(name);
+    return row;
+  }
+  [[nodiscard]] NodeId node_at(std::uint32_t position) const {
+    return position < graph_.order().size() ? graph_.order()[position] : NodeId{};
+  }
+
+  void failure() {
+    const RankResult* culprit = result_.culprit();
+    if (culprit == nullptr) {
+      if (!result_.succeeded())
+        add(section(words("Stopped")), words("why"), status_text(result_), Provenance::measured);
+      return;
+    }
+    InspectorSection& s = section(words("Failed"));
+    add(s, words("rank"), QString::number(culprit->rank), Provenance::measured);
+    if (!culprit->stage.empty())
+      add(s, words("during"), QString::fromStdString(culprit->stage), Provenance::measured);
+    if (!culprit->node.empty()) s.rows.push_back(named(words("at"), culprit->node));
+    add(s, words("why"), QString::fromStdString(culprit->reason), Provenance::measured);
+  }
+
+  // --- Memory ---
+
+  // The rank whose peak is the result's.
+  [[nodiscard]] const RankMeasured* largest() const {
+    const RankMeasured* best = nullptr;
+    for (const RankResult& rank : result_.ranks)
+      if (rank.measured && (best == nullptr || rank.measured->peak_bytes > best->peak_bytes))
+        best = &*rank.measured;
+    return best;
+  }
+
+  void peak() {
+    const RankMeasured* m = largest();
+    if (m == nullptr || m->peak_bytes <= 0) return;
+    InspectorSection& s = section(words("Peak memory"));
+    const std::int64_t predicted = result_.predicted.peak_bytes;
+    add(s, words("measured"), bytes_text(m->peak_bytes), Provenance::measured,
+        words("%1 bytes allocated at once.").arg(count_text(m->peak_bytes)));
+    add(s, words("predicted"), bytes_text(predicted), Provenance::estimated,
+        words("%1 bytes.").arg(count_text(predicted)));
+    const std::int64_t difference = m->peak_bytes - predicted;
+    add(s, words("difference"),
+        difference == 0
+            ? words("none, to the byte")
+            : QStringLiteral("%1 (%2)").arg(
+                  signed_bytes(difference),
+                  number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
+        Provenance::measured, words("%1 bytes.").arg(count_text(difference)));
+    if (m->resident_peak_bytes > 0) explain(s, *m);
+    if (m->reserved_peak_bytes > 0)
+      add(s, words("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
+          words("What the caching allocator took from the device."));
+  }
+
+  static QString signed_bytes(std::int64_t bytes) {
+    return (bytes < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
+           bytes_text(bytes < 0 ? -bytes : bytes);
+  }
+
+  // The prediction for the kind of device that ran, by its own rounding.
+  [[nodiscard]] MemoryTimeline memory_of_run() const {
+    MemoryOptions options = snapshot_.analysis.memory.options();
+    for (const RankResult& rank : result_.ranks)
+      if (rank.started)
+        options.runs_on = rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
+    return MemoryTimeline(graph_, options);
+  }
+
+  // What the difference is made of, by name.
+  void explain(InspectorSection& s, const RankMeasured& m) {
+    const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
+    if (peak.scratch != 0)
+      add(s, words("in calls"), signed_bytes(peak.scratch), Provenance::measured,
+          words("What kernels take beside their results and give back: workspaces, copies. The "
+                "prediction counts what the graph holds."));
+    if (peak.held != 0)
+      add(s, words("held"), signed_bytes(peak.held), Provenance::measured,
+          words("What is held between calls beside the prediction: storage of another size, or "
+                "held longer or shorter."));
+    for (std::size_t i = 0; i < std::min(peak.operators.size(), kMostNamed); ++i) {
+      const PeakExplanation::OperatorScratch& each = peak.operators[i];
+      s.rows.push_back(
+          {.label = words("scratch"),
+           .value = words("%1: up to %2, in")
+                        .arg(QString::fromStdString(each.target), bytes_text(each.most_bytes)),
+           .provenance = Provenance::measured,
+           .note = words("%1 calls take some; each gives it back before it ends.")
+                       .arg(count_text(each.calls)),
+           .links = {each.node}});
+    }
+    if (peak.operators.size() > kMostNamed)
+      add(s, words("scratch"),
+          words("%1 more operators").arg(count_text(peak.operators.size() - kMostNamed)),
+          Provenance::measured);
+    if (peak.peak_node)
+      s.rows.push_back({.label = words("peak in"),
+                        .provenance = Provenance::measured,
+                        .is_code = true,
+                        .links = {peak.peak_node}});
+    if (peak.first_different)
+      s.rows.push_back({.label = words("differs from"),
+                        .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
+                        .provenance = Provenance::measured,
+                        .note = words("The first call after which the graph held more or less "
+                                      "than predicted."),
+                        .links = {peak.first_different}});
+  }
+
+  // --- Time ---
+
+  void time() {
+    if (!result_.step) return;
+    InspectorSection& s = section(words("Step"));
+    const StepTimes& step = *result_.step;
+    add(s, words("measured"),
+        words("%1 (%2 to %3)")
+            .arg(time_text(step.median_ns), time_text(step.min_ns), time_text(step.max_ns)),
+        Provenance::measured,
+        words("Median of %1 iterations, of the slowest rank.").arg(result_.request.iterations));
+    const QString ratio = ratio_text(step.median_ns, result_.predicted.step_ns);
+    add(s, words("predicted"), time_text(result_.predicted.step_ns), Provenance::estimated,
+        QString::fromStdString(result_.predicted.estimator));
+    if (!ratio.isEmpty())
+      add(s, words("ratio"), words("%1 the prediction").arg(ratio), Provenance::measured);
+    const Throughput& t = result_.throughput;
+    QStringList rates;
+    if (t.tokens_per_second)
+      rates << words("%1 tokens/s")
+                   .arg(QString::fromStdString(format_significant(*t.tokens_per_second)));
+    if (t.tflops)
+      rates << words("%1 TFLOP/s").arg(QString::fromStdString(format_significant(*t.tflops)));
+    if (t.mfu) rates << words("MFU %1").arg(QString::fromStdString(format_percent(*t.mfu)));
+    if (!rates.isEmpty())
+      add(s, words("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
+    furthest(s);
+  }
+
+  // The nodes whose time is furthest from the estimate that is shown now.
+  void furthest(InspectorSection& s) {
+    const auto profiled = std::ranges::find_if(result_.ranks, [](const RankResult& rank) {
+      return rank.measured && !rank.measured->nodes.empty();
+    });
+    if (profiled == result_.ranks.end()) return;
+    struct Off {
+      NodeId node;
+      std::int64_t measured = 0, estimated = 0;
+    };
+    std::vector<Off> off;
+    for (const NodeTime& each : profiled->measured->nodes) {
+      const NodeId node = node_at(each.position);
+      if (!node || graph_.is_wait(graph_.node(node))) continue;
+      if (result_.request.solo && graph_.is_collective_start(graph_.node(node))) continue;
+      const std::int64_t estimate = estimated_ns(snapshot_, node);
+      if (std::abs(each.own_ns - estimate) >= kLeastOff)
+        off.push_back({node, each.own_ns, estimate});
+    }
+    std::ranges::stable_sort(off, std::greater<>(), [](const Off& each) {
+      return std::abs(each.measured - each.estimated);
+    });
+    if (off.size() > kMostNamed) off.resize(kMostNamed);
+    for (const Off& each : off)
+      s.rows.push_back({.label = words("furthest off"),
+                        .value = times_text(each.measured, each.estimated),
+                        .provenance = Provenance::measured,
+                        .note = words("Beside the estimate that is shown now."),
+                        .links = {each.node}});
+  }
+
+  // --- The rest ---
+
+  void ranks() {
+    if (result_.ranks.empty()) return;
+    InspectorSection& s = section(words("Ranks"));
+    for (const RankResult& rank : result_.ranks) {
+      QStringList figures;
+      if (rank.measured) {
+        figures << bytes_text(rank.measured->peak_bytes);
+        if (!rank.measured->step_ns.empty())
+          figures << time_text(summarize(rank.measured->step_ns).median_ns);
+      }
+      if (rank.status != RankResult::Status::done) {
+        figures << to_qstring(to_string(rank.status));
+        if (!rank.stage.empty())
+          figures.back() += words(" during %1").arg(QString::fromStdString(rank.stage));
+      }
+      add(s, words("rank %1").arg(rank.rank), figures.join(QStringLiteral(" · ")),
+          Provenance::measured,
+          rank.started ? words("Process %1 on %2.")
+                             .arg(rank.started->pid)
+                             .arg(QString::fromStdString(rank.started->device))
+                       : QString::fromStdString(rank.reason));
+    }
+  }
+
+  void verified() {
+    const auto verified = result_.verified();
+    if (!verified) return;
+    InspectorSection& s = section(words("Verified"));
+    add(s, words("against"), QString::fromStdString(verified->against), Provenance::measured);
+    add(s, words("outputs"),
+        words("%1 compared: %2").arg(count_text(verified->compared), verified_text(verified)),
+        Provenance::measured);
+    if (verified->bitwise || verified->output.empty()) return;
+    s.rows.push_back(named(words("worst in"), verified->output));
+    add(s, words("element"), count_text(verified->element), Provenance::measured);
+  }
+
+  void notes() {
+    const auto notes = result_.notes();
+    if (notes.empty()) return;
+    InspectorSection& s = section(words("Notes"));
+    for (const std::string& note : notes)
+      add(s, words("note"), QString::fromStdString(note), Provenance::measured);
+  }
+
+  void asked() {
+    const BenchmarkRequest& r = result_.request;
+    InspectorSection& s = section(words("Asked for"));
+    add(s, words("iterations"), words("%1 after %2 of warm-up").arg(r.iterations).arg(r.warmup));
+    add(s, words("run on"), to_qstring(to_string(r.on)));
+    add(s, words("attention"), to_qstring(to_string(r.attention)));
+    add(s, words("seed"), QString::number(r.seed));
+    add(s, words("profiled"), r.profile ? words("yes") : words("no"));
+    if (!r.assumptions.empty())
+      s.rows.push_back({.label = words("assumed"),
+                        .value = QString::fromStdString(r.assumptions),
+                        .is_code = true});
+  }
+
+  const BenchmarkResult& result_;
+  const Snapshot& snapshot_;
+  const Graph& graph_;
+  InspectorContent content_;
+};
+
+}  // namespace
+
+InspectorContent describe_benchmark(const BenchmarkResult& result, const Snapshot& snapshot) {
+  return Describer(result, snapshot).describe();
+}
+
+}  // namespace jointer::views

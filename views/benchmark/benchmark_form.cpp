@@ -1,0 +1,224 @@
+#include "views/benchmark/benchmark_form.h"
+
+#include <QHBoxLayout>
+#include <QScopedValueRollback>
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <limits>
+
+#include "views/benchmark/flow_layout.h"
+#include "views/document/node_text.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8, kFieldSpacing = 12, kRowSpacing = 6;
+constexpr int kMostIterations = 100'000;
+
+const std::vector kBackends{Backend::interpret, Backend::cudagraph, Backend::inductor,
+                            Backend::regional, Backend::python};
+const std::vector kPlaces{RunOn::automatic, RunOn::cpu, RunOn::cuda};
+const std::vector kKernels{AttentionKernel::automatic, AttentionKernel::flash,
+                           AttentionKernel::efficient, AttentionKernel::cudnn,
+                           AttentionKernel::math};
+
+QString backend_tip(Backend backend) {
+  switch (backend) {
+    case Backend::interpret:
+      return BenchmarkForm::tr("Operator by operator through LibTorch's dispatcher");
+    case Backend::cudagraph:
+      return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, replayed");
+    case Backend::inductor:
+      return BenchmarkForm::tr("Compiled as a whole; numerics change");
+    case Backend::regional:
+      return BenchmarkForm::tr("Marked regions compiled, the rest interpreted");
+    case Backend::python:
+      return BenchmarkForm::tr("torch.fx in a Python process, for what has no native form");
+  }
+  return {};
+}
+
+// Disabled with its reason, or enabled with what it is.
+void set_possible(QComboBox& box, int index, const QString& why_not, const QString& tip) {
+  auto* model = qobject_cast<QStandardItemModel*>(box.model());
+  model->item(index)->setEnabled(why_not.isEmpty());
+  model->item(index)->setToolTip(why_not.isEmpty() ? tip : why_not);
+}
+
+}  // namespace
+
+BenchmarkForm::BenchmarkForm(Benchmarks& benchmarks, QWidget* parent)
+    : QWidget(parent), benchmarks_(benchmarks) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(kMargin, 0, kMargin, 0);
+  column->setSpacing(kRowSpacing);
+  auto* fields = new QWidget(this);
+  new FlowLayout(fields, kFieldSpacing, kRowSpacing);
+  fields->layout()->setContentsMargins(0, 0, 0, 0);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  fields->setSizePolicy(policy);
+  fields->setObjectName(QStringLiteral("fields"));
+  column->addWidget(fields);
+  make_buttons();
+  make_fields();
+  hint_ = new QLabel(this);
+  hint_->setWordWrap(true);
+  hint_->setForegroundRole(QPalette::PlaceholderText);
+  column->addWidget(hint_);
+
+  show_settings();
+  refresh();
+  connect(&benchmarks_, &Benchmarks::settings_changed, this, &BenchmarkForm::show_settings);
+  connect(&benchmarks_, &Benchmarks::running_changed, this, &BenchmarkForm::refresh);
+  connect(&benchmarks_.service(), &BenchmarkService::running_changed, this,
+          &BenchmarkForm::refresh);
+  connect(&benchmarks_.service(), &BenchmarkService::devices_changed, this,
+          &BenchmarkForm::refresh);
+}
+
+void BenchmarkForm::make_buttons() {
+  auto* buttons = new QWidget(this);
+  auto* row = new QHBoxLayout(buttons);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(4);
+  run_ = new QPushButton(tr("Run"), buttons);
+  run_->setAutoDefault(false);
+  cancel_ = new QPushButton(tr("Cancel"), buttons);
+  cancel_->setAutoDefault(false);
+  row->addWidget(run_);
+  row->addWidget(cancel_);
+  findChild<QWidget*>(QStringLiteral("fields"))->layout()->addWidget(buttons);
+  connect(run_, &QPushButton::clicked, &benchmarks_, &Benchmarks::run);
+  connect(cancel_, &QPushButton::clicked, &benchmarks_, &Benchmarks::cancel);
+}
+
+QWidget* BenchmarkForm::add_field(const QString& label, QWidget* control, const QString& tip) {
+  auto* field = new QWidget(this);
+  auto* row = new QHBoxLayout(field);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(5);
+  auto* name = new QLabel(label, field);
+  name->setForegroundRole(QPalette::PlaceholderText);
+  name->setBuddy(control);
+  row->addWidget(name);
+  row->addWidget(control);
+  field->setToolTip(tip);
+  control->setAccessibleName(label);
+  findChild<QWidget*>(QStringLiteral("fields"))->layout()->addWidget(field);
+  return field;
+}
+
+template <class Choice>
+QComboBox* BenchmarkForm::make_choices(const std::vector<Choice>& choices) {
+  auto* box = new QComboBox(this);
+  for (const Choice choice : choices)
+    box->addItem(to_qstring(to_string(choice)), static_cast<int>(choice));
+  connect(box, &QComboBox::activated, this, &BenchmarkForm::take_settings);
+  return box;
+}
+
+QSpinBox* BenchmarkForm::make_number(int least, int most) {
+  auto* box = new QSpinBox(this);
+  box->setRange(least, most);
+  box->setAlignment(Qt::AlignRight);
+  // As wide as three digits: what people enter, not what would be possible.
+  box->setFixedWidth(box->fontMetrics().horizontalAdvance(QStringLiteral("00000")) + 34);
+  connect(box, &QSpinBox::valueChanged, this, &BenchmarkForm::take_settings);
+  return box;
+}
+
+QCheckBox* BenchmarkForm::add_check(const QString& label, const QString& tip) {
+  auto* box = new QCheckBox(label, this);
+  box->setToolTip(tip);
+  findChild<QWidget*>(QStringLiteral("fields"))->layout()->addWidget(box);
+  connect(box, &QCheckBox::toggled, this, &BenchmarkForm::take_settings);
+  return box;
+}
+
+void BenchmarkForm::make_fields() {
+  add_field(tr("Backend"), backend_ = make_choices(kBackends), tr("What runs the graph"));
+  ranks_ = new QComboBox(this);
+  const int world = benchmarks_.world_size();
+  ranks_->addItem(world == 1 ? tr("1 rank") : tr("all %1 ranks").arg(world));
+  if (world > 1) ranks_->addItem(tr("one rank alone"));
+  connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::take_settings);
+  add_field(tr("Ranks"), ranks_,
+            tr("A process each. A rank alone has local copies in place of collectives: its memory "
+               "is right, its communication takes no time"));
+  solo_field_ = add_field(tr("Rank"), solo_ = make_number(0, std::max(world - 1, 0)),
+                          tr("Which rank runs alone"));
+  add_field(tr("On"), on_ = make_choices(kPlaces), tr("Where it runs"));
+  add_field(tr("Iterations"), iterations_ = make_number(1, kMostIterations),
+            tr("Steps that are measured; the median counts"));
+  add_field(tr("Warm-up"), warmup_ = make_number(0, kMostIterations),
+            tr("Steps before those that are measured"));
+  add_field(tr("Attention"), attention_ = make_choices(kKernels),
+            tr("Kernel of scaled dot product attention; automatic: what the graph names, or what "
+               "the device has instead"));
+  add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
+            tr("Of inputs that are made up"));
+  verify_ = add_check(tr("Verify"),
+                      tr("Compare every output with that of the unedited graph, same inputs"));
+  profile_ = add_check(tr("Profile"),
+                       tr("Further steps that time every node and follow memory: what is laid over "
+                          "the timeline"));
+}
+
+void BenchmarkForm::show_settings() {
+  const QScopedValueRollback showing(is_showing_, true);
+  const BenchmarkRequest& r = benchmarks_.settings().request;
+  backend_->setCurrentIndex(backend_->findData(static_cast<int>(r.backend)));
+  ranks_->setCurrentIndex(r.solo && ranks_->count() > 1 ? 1 : 0);
+  solo_->setValue(r.solo.value_or(0));
+  solo_field_->setVisible(ranks_->currentIndex() == 1);
+  on_->setCurrentIndex(on_->findData(static_cast<int>(r.on)));
+  iterations_->setValue(r.iterations);
+  warmup_->setValue(r.warmup);
+  attention_->setCurrentIndex(attention_->findData(static_cast<int>(r.attention)));
+  seed_->setValue(static_cast<int>(r.seed));
+  verify_->setChecked(benchmarks_.settings().verify);
+  profile_->setChecked(r.profile);
+  refresh();
+}
+
+void BenchmarkForm::take_settings() {
+  if (is_showing_) return;
+  BenchmarkSettings settings = benchmarks_.settings();
+  BenchmarkRequest& r = settings.request;
+  r.backend = static_cast<Backend>(backend_->currentData().toInt());
+  r.solo = ranks_->currentIndex() == 1 ? std::optional(solo_->value()) : std::nullopt;
+  r.on = static_cast<RunOn>(on_->currentData().toInt());
+  r.iterations = iterations_->value();
+  r.warmup = warmup_->value();
+  r.attention = static_cast<AttentionKernel>(attention_->currentData().toInt());
+  r.seed = static_cast<std::uint64_t>(seed_->value());
+  r.profile = profile_->isChecked();
+  settings.verify = verify_->isChecked();
+  benchmarks_.set_settings(settings);
+}
+
+void BenchmarkForm::refresh() {
+  const BenchmarkService& service = benchmarks_.service();
+  for (int i = 0; i < backend_->count(); ++i) {
+    const Backend backend = kBackends[static_cast<std::size_t>(i)];
+    set_possible(*backend_, i, service.why_not(backend), backend_tip(backend));
+  }
+  for (int i = 0; i < on_->count(); ++i)
+    set_possible(*on_, i, service.why_not(kPlaces[static_cast<std::size_t>(i)]), {});
+  const bool running = benchmarks_.is_running();
+  const QString why_not = benchmarks_.why_not();
+  run_->setVisible(!running);
+  run_->setEnabled(why_not.isEmpty());
+  run_->setToolTip(why_not.isEmpty() ? tr("Measure this graph here (Ctrl+R)") : why_not);
+  cancel_->setVisible(running);
+  cancel_->setEnabled(!benchmarks_.is_cancelling());
+  cancel_->setText(benchmarks_.is_cancelling() ? tr("Cancelling...") : tr("Cancel"));
+  hint_->setText(running || why_not.isEmpty()
+                     ? tr("Here: %1").arg(service.devices().join(QStringLiteral(" · ")))
+                     : why_not);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QWidget>
+
+#include "views/benchmark/benchmarks.h"
+
+namespace jointer::views {
+
+// What the next run shall be, with its button. What is impossible here is there, disabled, and says
+// why.
+class BenchmarkForm : public QWidget {
+  Q_OBJECT
+ public:
+  explicit BenchmarkForm(Benchmarks& benchmarks, QWidget* parent = nullptr);
+
+  [[nodiscard]] QPushButton& run_button() { return *run_; }
+  [[nodiscard]] QPushButton& cancel_button() { return *cancel_; }
+  [[nodiscard]] QComboBox& backend_box() { return *backend_; }
+  [[nodiscard]] QComboBox& ranks_box() { return *ranks_; }
+  [[nodiscard]] QSpinBox& iterations_box() { return *iterations_; }
+  // Why it cannot run, or what there is to run on.
+  [[nodiscard]] QString hint() const { return hint_->text(); }
+
+ private:
+  void make_buttons();
+  void make_fields();
+  QWidget* add_field(const QString& label, QWidget* control, const QString& tip);
+  template <class Choice>
+  QComboBox* make_choices(const std::vector<Choice>& choices);
+  QSpinBox* make_number(int least, int most);
+  QCheckBox* add_check(const QString& label, const QString& tip);
+  void show_settings();
+  void take_settings();
+  void refresh();
+
+  Benchmarks& benchmarks_;
+  QPushButton* run_ = nullptr;
+  QPushButton* cancel_ = nullptr;
+  QComboBox* backend_ = nullptr;
+  QComboBox* ranks_ = nullptr;
+  QSpinBox* solo_ = nullptr;
+  QWidget* solo_field_ = nullptr;
+  QComboBox* on_ = nullptr;
+  QSpinBox* iterations_ = nullptr;
+  QSpinBox* warmup_ = nullptr;
+  QComboBox* attention_ = nullptr;
+  QSpinBox* seed_ = nullptr;
+  QCheckBox* verify_ = nullptr;
+  QCheckBox* profile_ = nullptr;
+  QLabel* hint_ = nullptr;
+  bool is_showing_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,148 @@
+#include "views/benchmark/benchmark_model.h"
+
+#include <cmath>
+
+#include "views/benchmark/benchmark_text.h"
+#include "views/document/node_text.h"
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+std::optional<std::int64_t> times(std::optional<double> number, double factor) {
+  return number && std::isfinite(*number)
+             ? std::optional<std::int64_t>(std::llround(*number * factor))
+             : std::nullopt;
+}
+
+}  // namespace
+
+BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("when"), .meaning = tr("When it was started.")},
+      {.title = tr("backend"), .meaning = tr("What ran the graph.")},
+      {.title = tr("ranks"), .meaning = tr("Processes; alone: collectives were local copies.")},
+      {.title = tr("device"), .meaning = tr("What it ran on, as the first rank says.")},
+      {.title = tr("predicted peak"),
+       .unit = Unit::bytes,
+       .meaning = tr("Most bytes alive at once, as they were estimated when it ran.")},
+      {.title = tr("measured peak"),
+       .unit = Unit::bytes,
+       .meaning = tr("Most bytes allocated at once, of the rank that takes most.")},
+      {.title = tr("Δ peak"),
+       .unit = Unit::change,
+       .meaning = tr("How far the measured peak is from the predicted one.")},
+      {.title = tr("predicted step"),
+       .unit = Unit::time,
+       .meaning = tr("Time of one step, as it was estimated when it ran.")},
+      {.title = tr("measured step"),
+       .unit = Unit::time,
+       .meaning = tr("Median over the iterations, of the slowest rank.")},
+      {.title = tr("Δ step"),
+       .unit = Unit::change,
+       .meaning = tr("How far the measured step is from the predicted one.")},
+      {.title = tr("tokens/s"),
+       .unit = Unit::thousandths,
+       .meaning = tr("Local tokens of one step over its measured time, of one device.")},
+      {.title = tr("TFLOP/s"),
+       .unit = Unit::thousandths,
+       .meaning = tr("Model FLOPs over the measured step; recomputation does not count.")},
+      {.title = tr("MFU"),
+       .unit = Unit::fraction,
+       .meaning = tr("Model FLOPs a second over the device's dense bf16 peak.")},
+      {.title = tr("verified"),
+       .meaning = tr("Outputs beside those of the unedited graph, the worst of all ranks.")},
+      {.title = tr("status"), .meaning = tr("How it ended.")},
+  };
+}
+
+void BenchmarkModel::set_rows_of(SnapshotPtr snapshot, std::vector<BenchmarkRow> rows) {
+  begin_rows();
+  snapshot_ = std::move(snapshot);
+  rows_ = std::move(rows);
+  set_rows(std::vector<int>(rows_.size(), -1));
+}
+
+std::optional<std::int64_t> BenchmarkModel::number(int row, int column) const {
+  const BenchmarkResult& r = result(row);
+  const std::optional<std::int64_t> step = r.step ? std::optional(r.step->median_ns) : std::nullopt;
+  switch (column) {
+    case predicted_peak_column:
+      return r.predicted.peak_bytes;
+    case peak_column:
+      return r.peak_bytes;
+    case peak_change_column:
+      return change_of(r.peak_bytes, r.predicted.peak_bytes);
+    case predicted_step_column:
+      return r.predicted.step_ns;
+    case step_column:
+      return step;
+    case step_change_column:
+      return change_of(step, r.predicted.step_ns);
+    case tokens_column:
+      return times(r.throughput.tokens_per_second, 1000);
+    case tflops_column:
+      return times(r.throughput.tflops, 1000);
+    case mfu_column:
+      return times(r.throughput.mfu, kPartsPerOne);
+    default:
+      return std::nullopt;
+  }
+}
+
+QString BenchmarkModel::text(int row, int column) const {
+  const BenchmarkResult& r = result(row);
+  switch (column) {
+    case when_column:
+      return when_text(r);
+    case backend_column:
+      return to_qstring(to_string(r.request.backend));
+    case ranks_column:
+      return ranks_text(r);
+    case device_column:
+      return QString::fromStdString(r.device());
+    case verified_column:
+      return verified_text(r.verified());
+    case status_column:
+      return status_text(r);
+    default:
+      return {};
+  }
+}
+
+QString BenchmarkModel::note(int row, int column) const {
+  const BenchmarkResult& r = result(row);
+  switch (column) {
+    case peak_column:
+      return r.reserved_peak_bytes && *r.reserved_peak_bytes > 0
+                 ? tr("Reserved from the device: %1").arg(bytes_text(*r.reserved_peak_bytes))
+                 : QString();
+    case step_column:
+      return r.step ? tr("From %1 to %2 over %3 iterations")
+                          .arg(time_text(r.step->min_ns), time_text(r.step->max_ns))
+                          .arg(r.request.iterations)
+                    : QString();
+    case predicted_peak_column:
+    case predicted_step_column:
+      return QString::fromStdString(r.predicted.estimator);
+    default:
+      return {};
+  }
+}
+
+bool BenchmarkModel::is_alarm(int row) const {
+  return is_bad(result(row));
+}
+
+std::vector<NodeId> BenchmarkModel::nodes(int row) const {
+  const RankResult* culprit = result(row).culprit();
+  if (culprit == nullptr || culprit->node.empty() || !snapshot_) return {};
+  const NodeId node = snapshot_->graph.find(culprit->node);
+  return node ? std::vector{node} : std::vector<NodeId>();
+}
+
+QString BenchmarkModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 benchmark") : tr("%1 benchmarks").arg(things);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/bench/result.h"
+#include "views/document/snapshot.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// A result with a number that stays its own while there are others.
+struct BenchmarkRow {
+  std::uint64_t id = 0;
+  std::shared_ptr<const BenchmarkResult> result;
+};
+
+// A row a benchmark, newest first: what was predicted, what was measured, how it ended. A row that
+// failed stands for the node that it failed at.
+class BenchmarkModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    when_column,
+    backend_column,
+    ranks_column,
+    device_column,
+    predicted_peak_column,
+    peak_column,
+    peak_change_column,
+    predicted_step_column,
+    step_column,
+    step_change_column,
+    tokens_column,
+    tflops_column,
+    mfu_column,
+    verified_column,
+    status_column,
+  };
+
+  explicit BenchmarkModel(QObject* parent = nullptr);
+
+  // Rows oldest first, as they are kept.
+  void set_rows_of(SnapshotPtr snapshot, std::vector<BenchmarkRow> rows);
+  [[nodiscard]] const BenchmarkRow& benchmark(int row) const {
+    return rows_[rows_.size() - 1 - static_cast<std::size_t>(row)];
+  }
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] bool is_alarm(int row) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override { return benchmark(row).id; }
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  [[nodiscard]] const BenchmarkResult& result(int row) const { return *benchmark(row).result; }
+
+  SnapshotPtr snapshot_;
+  std::vector<Column> columns_;
+  std::vector<BenchmarkRow> rows_;
+};
+
+}  // namespace jointer::views

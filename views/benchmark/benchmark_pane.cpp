@@ -1,0 +1,157 @@
+#include "views/benchmark/benchmark_pane.h"
+
+#include <QEvent>
+#include <QFontInfo>
+#include <QHeaderView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "views/benchmark/benchmark_details.h"
+#include "views/document/number_text.h"
+#include "views/inspector/inspector_html.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8;
+constexpr int kLeastFont = 11;
+constexpr int kTickMs = 250;
+constexpr int kMostRankRows = 5;  // seen at once; more scroll
+constexpr int kWide = 620;        // from here on details stand beside the table
+
+}  // namespace
+
+BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
+    : QWidget(parent), benchmarks_(benchmarks) {
+  setAccessibleName(tr("Benchmark"));
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::Base);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, kMargin, 0, 0);
+  column->setSpacing(6);
+  form_ = new BenchmarkForm(benchmarks_, this);
+  column->addWidget(form_);
+  status_ = new QLabel(this);
+  status_->setWordWrap(true);
+  status_->setContentsMargins(kMargin, 0, kMargin, 0);
+  status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(status_);
+  ranks_ = new RankModel(this);
+  rank_view_ = new TableView(*ranks_, this);
+  rank_view_->setRootIsDecorated(false);
+  rank_view_->setSelectionMode(QAbstractItemView::NoSelection);
+  rank_view_->setFocusPolicy(Qt::NoFocus);
+  rank_view_->setAccessibleName(tr("Ranks"));
+  rank_view_->hide();
+  column->addWidget(rank_view_);
+  splitter_ = new QSplitter(Qt::Horizontal, this);
+  splitter_->setChildrenCollapsible(false);
+  table_ = new BenchmarkTable(benchmarks_, splitter_);
+  details_ = new QTextBrowser(splitter_);
+  details_->setFrameShape(QFrame::NoFrame);
+  details_->setOpenLinks(false);
+  details_->document()->setDocumentMargin(kMargin);
+  details_->setAccessibleName(tr("Details of the benchmark"));
+  details_->setMinimumSize(160, 60);
+  splitter_->addWidget(table_);
+  splitter_->addWidget(details_);
+  splitter_->setStretchFactor(0, 3);
+  splitter_->setStretchFactor(1, 2);
+  column->addWidget(splitter_, 1);
+  setFocusProxy(&form_->run_button());
+
+  connect(&benchmarks_, &Benchmarks::running_changed, this, &BenchmarkPane::show_status);
+  connect(&benchmarks_, &Benchmarks::message_changed, this, &BenchmarkPane::show_status);
+  connect(&benchmarks_, &Benchmarks::progressed, this, &BenchmarkPane::show_progress);
+  connect(&benchmarks_, &Benchmarks::ran, table_, [this](quint64 row) { table_->select(row); });
+  connect(table_, &BenchmarkTable::current_changed, this, &BenchmarkPane::show_details);
+  connect(&benchmarks_.document(), &Document::changed, this, &BenchmarkPane::show_details);
+  connect(details_, &QTextBrowser::anchorClicked, this, &BenchmarkPane::follow);
+  tick_.setInterval(kTickMs);
+  connect(&tick_, &QTimer::timeout, this, [this] {
+    ranks_->tick(benchmarks_.elapsed_ms());
+    show_status();
+  });
+  show_status();
+  show_details();
+}
+
+void BenchmarkPane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  benchmarks_.load();
+}
+
+void BenchmarkPane::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  splitter_->setOrientation(width() >= kWide ? Qt::Horizontal : Qt::Vertical);
+}
+
+void BenchmarkPane::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (details_ == nullptr) return;  // the palette of a pane that is being made
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+    show_status();
+    show_details();
+  }
+}
+
+void BenchmarkPane::show_status() {
+  const bool running = benchmarks_.is_running();
+  if (running && !tick_.isActive()) {
+    ranks_->clear();
+    tick_.start();
+  }
+  if (!running) {
+    tick_.stop();
+    rank_view_->hide();
+  }
+  QString text = benchmarks_.message();
+  if (running)
+    text = benchmarks_.is_cancelling()
+               ? tr("Ending all ranks...")
+               : tr("Running for %1").arg(time_text(benchmarks_.elapsed_ms() / 100 * 100'000'000));
+  QPalette colors = palette();
+  if (!running && benchmarks_.message_is_error())
+    colors.setColor(QPalette::WindowText, Theme::of(palette()).error);
+  status_->setPalette(colors);
+  status_->setText(text);
+  status_->setVisible(!text.isEmpty());
+}
+
+void BenchmarkPane::show_progress() {
+  ranks_->update(benchmarks_.so_far(), benchmarks_.elapsed_ms());
+  if (!rank_view_->isVisible() && ranks_->rowCount() > 0) {
+    const int rows = std::min(ranks_->rowCount(), kMostRankRows);
+    rank_view_->setFixedHeight(rank_view_->header()->sizeHint().height() +
+                               rows * rank_view_->sizeHintForRow(0) + 2);
+    rank_view_->show();
+    rank_view_->fit_columns();
+    rank_view_->setColumnWidth(RankModel::doing_column, width() / 3);
+  }
+  show_status();
+}
+
+void BenchmarkPane::show_details() {
+  const Theme& theme = Theme::of(palette());
+  const BenchmarkResult* result = benchmarks_.find(table_->current());
+  details_->setVisible(result != nullptr || !benchmarks_.rows().empty());
+  if (result == nullptr) {
+    content_ = {};
+    details_->setHtml(QStringLiteral("<p style=\"color: %1\">%2</p>")
+                          .arg(theme.muted_text.name(),
+                               tr("Select a benchmark: what it measured is laid over the timeline, "
+                                  "and what there is to say of it appears here.")));
+    return;
+  }
+  content_ = describe_benchmark(*result, benchmarks_.document().snapshot());
+  details_->setHtml(inspector_html(content_, benchmarks_.document().graph(), theme, {},
+                                   std::max(kLeastFont, QFontInfo(font()).pixelSize())));
+}
+
+void BenchmarkPane::follow(const QUrl& link) {
+  if (link.scheme() == u"node")
+    benchmarks_.document().selection().select(NodeId(link.path().toULongLong()));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <QLabel>
+#include <QSplitter>
+#include <QTextBrowser>
+#include <QTimer>
+#include <QWidget>
+
+#include "views/benchmark/benchmark_form.h"
+#include "views/benchmark/benchmark_table.h"
+#include "views/benchmark/rank_model.h"
+#include "views/inspector/inspector_content.h"
+
+namespace jointer::views {
+
+// Measures the graph beside its estimate: what the next run shall be, the one under way rank by
+// rank, results, and what is to be said of the selected one.
+class BenchmarkPane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit BenchmarkPane(Benchmarks& benchmarks, QWidget* parent = nullptr);
+
+  [[nodiscard]] BenchmarkForm& form() { return *form_; }
+  [[nodiscard]] BenchmarkTable& table() { return *table_; }
+  [[nodiscard]] RankModel& ranks() { return *ranks_; }
+  [[nodiscard]] TableView& rank_view() { return *rank_view_; }
+  [[nodiscard]] QTextBrowser& details() { return *details_; }
+  // How the run goes, or went.
+  [[nodiscard]] QString status() const { return status_->text(); }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void show_status();
+  void show_progress();
+  void show_details();
+  void follow(const QUrl& link);
+
+  Benchmarks& benchmarks_;
+  BenchmarkForm* form_ = nullptr;
+  QLabel* status_ = nullptr;
+  RankModel* ranks_ = nullptr;
+  TableView* rank_view_ = nullptr;
+  QSplitter* splitter_ = nullptr;
+  BenchmarkTable* table_ = nullptr;
+  QTextBrowser* details_ = nullptr;
+  InspectorContent content_;
+  QTimer tick_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,130 @@
+#include "views/benchmark/benchmark_table.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QMessageBox>
+#include <QToolButton>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMostRanksPerNode = 8;
+
+}  // namespace
+
+BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
+    : BenchmarkTable(benchmarks, new BenchmarkModel, parent) {}
+
+BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QWidget* parent)
+    : TablePane(benchmarks.document(), *model, tr("Filter benchmarks"), parent),
+      benchmarks_(benchmarks),
+      model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("Benchmarks"));
+  view().setRootIsDecorated(false);
+  view().setItemsExpandable(false);
+  set_empty_text(
+      tr("No benchmark of this graph yet.\nRun measures it on this machine: peak memory "
+         "and step time beside the estimate."));
+  remove_ = new QAction(tr("Remove"), this);
+  remove_->setShortcut(QKeySequence::Delete);
+  remove_->setShortcutContext(Qt::WidgetShortcut);
+  connect(remove_, &QAction::triggered, this, &BenchmarkTable::remove_selected);
+  view().addAction(remove_);
+  auto* menu = new QMenu(this);
+  add_to_menu(*menu);
+  auto* more = new QToolButton(this);
+  more->setText(tr("Copy, export"));
+  more->setPopupMode(QToolButton::InstantPopup);
+  more->setMenu(menu);
+  controls().addWidget(more);
+
+  connect(&benchmarks_, &Benchmarks::rows_changed, this, &BenchmarkTable::request_refresh);
+  connect(&view(), &TableView::selection_changed, this, &BenchmarkTable::current_changed);
+  connect(&view(), &TableView::rows_chosen, this, [this] { benchmarks_.show(current()); });
+}
+
+void BenchmarkTable::refresh() {
+  model_->set_rows_of(document().shared_snapshot(), benchmarks_.rows());
+}
+
+std::vector<std::uint64_t> BenchmarkTable::selected_ids() const {
+  std::vector<std::uint64_t> ids;
+  for (const int row : const_cast<BenchmarkTable*>(this)->view().selected_rows())
+    ids.push_back(model_->benchmark(row).id);
+  return ids;
+}
+
+std::vector<BenchmarkResult> BenchmarkTable::chosen() const {
+  const std::vector<std::uint64_t> ids = selected_ids();
+  std::vector<BenchmarkResult> results;
+  for (const BenchmarkRow& row : benchmarks_.rows())
+    if (ids.empty() || std::ranges::find(ids, row.id) != ids.end()) results.push_back(*row.result);
+  return results;
+}
+
+std::uint64_t BenchmarkTable::current() const {
+  const std::vector<std::uint64_t> ids = selected_ids();
+  return ids.empty() ? 0 : ids.front();
+}
+
+void BenchmarkTable::select(std::uint64_t id) {
+  for (int row = 0; row < model_->row_count(); ++row)
+    if (model_->benchmark(row).id == id) return view().show_row(row);
+}
+
+void BenchmarkTable::copy_markdown() {
+  QGuiApplication::clipboard()->setText(QString::fromStdString(results_markdown(chosen())));
+}
+
+void BenchmarkTable::export_csv() {
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Export benchmarks"), document().title() + QStringLiteral(".benchmarks.csv"),
+      QStringLiteral("*.csv"));
+  if (path.isEmpty()) return;
+  const auto written = write_bytes(path.toStdString(), results_csv(chosen()));
+  if (written) return;
+  auto* box =
+      new QMessageBox(QMessageBox::Warning, tr("Export benchmarks"),
+                      QString::fromStdString(written.error().message), QMessageBox::Ok, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
+}
+
+void BenchmarkTable::remove_selected() {
+  benchmarks_.remove(selected_ids());
+}
+
+// Of the selected row, or of the next run: as many machines as its ranks need.
+void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {
+  const BenchmarkResult* result = benchmarks_.find(current());
+  BenchmarkRequest request = result == nullptr ? benchmarks_.request() : result->request;
+  request.solo.reset();
+  const int world = benchmarks_.world_size();
+  const int per_node = std::min(world, kMostRanksPerNode);
+  QGuiApplication::clipboard()->setText(
+      QString::fromStdString(command(request, (world + per_node - 1) / per_node, per_node)));
+}
+
+void BenchmarkTable::add_to_menu(QMenu& menu) {
+  if (!menu.isEmpty()) menu.addSeparator();
+  menu.addAction(tr("Copy as Markdown"), this, &BenchmarkTable::copy_markdown);
+  menu.addAction(tr("Copy as TSV"), this, [this] {
+    if (view().selected_rows().empty()) view().selectAll();
+    view().copy();
+  });
+  menu.addAction(tr("Export as CSV..."), this, &BenchmarkTable::export_csv);
+  menu.addSeparator();
+  menu.addAction(tr("Copy torchrun command"), this, [this] { copy_command(torchrun_command); });
+  menu.addAction(tr("Copy Slurm command"), this, [this] { copy_command(slurm_command); });
+  menu.addSeparator();
+  menu.addAction(remove_);
+}
+
+}  // namespace jointer::views

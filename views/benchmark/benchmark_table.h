@@ -1,0 +1,45 @@
+#pragma once
+
+#include "views/benchmark/benchmark_model.h"
+#include "views/benchmark/benchmarks.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::views {
+
+// The results of one document. Selecting a row lays its measurement over the timeline.
+class BenchmarkTable : public TablePane {
+  Q_OBJECT
+ public:
+  explicit BenchmarkTable(Benchmarks& benchmarks, QWidget* parent = nullptr);
+
+  [[nodiscard]] BenchmarkModel& model() { return *model_; }
+  // The selected rows, or all where none is.
+  [[nodiscard]] std::vector<BenchmarkResult> chosen() const;
+  // What is shown in detail: the current selected row, else 0.
+  [[nodiscard]] std::uint64_t current() const;
+  void select(std::uint64_t id);
+
+ public slots:
+  void copy_markdown();
+  void export_csv();
+  void remove_selected();
+
+ signals:
+  void current_changed();
+
+ protected:
+  void refresh() override;
+  void add_to_menu(QMenu& menu) override;
+  [[nodiscard]] bool has_rows_of_nodes() const override { return false; }
+
+ private:
+  BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QWidget* parent);
+  [[nodiscard]] std::vector<std::uint64_t> selected_ids() const;
+  void copy_command(std::string (*command)(const BenchmarkRequest&, int, int));
+
+  Benchmarks& benchmarks_;
+  BenchmarkModel* model_;
+  QAction* remove_ = nullptr;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <QString>
+#include <optional>
+
+#include "core/bench/result.h"
+
+namespace jointer::views {
+
+// How benchmarks are put in words, alike in tables and details.
+
+// "2026-11-21 13:20", in the time zone that it was started in.
+QString when_text(const BenchmarkResult& result);
+// "2", or "rank 3 alone".
+QString ranks_text(const BenchmarkResult& result);
+// "bitwise equal", "equal within 1e-4 (largest difference 3e-05)", "differs by 0.5 in mm_3"; empty
+// if nothing was compared.
+QString verified_text(const std::optional<RankVerified>& verified);
+// "done", or why it failed.
+QString status_text(const BenchmarkResult& result);
+// "rank 0, interpret".
+std::string measurement_label(const BenchmarkResult& result, const RankResult& rank);
+
+// It failed, or its outputs are wrong.
+bool is_bad(const BenchmarkResult& result);
+// The measured figure over the predicted one, less one, in parts per million.
+std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured, std::int64_t predicted);
+
+}  // namespace jointer::views

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <QLayout>
+#include <memory>
+#include <vector>
+
+namespace jointer::views {
+
+// Items one after another, in as many rows as the width needs.
+class FlowLayout : public QLayout {
+ public:
+  FlowLayout(QWidget* parent, int horizontal_spacing, int vertical_spacing);
+  ~FlowLayout() override;
+  FlowLayout(const FlowLayout&) = delete;
+  FlowLayout& operator=(const FlowLayout&) = delete;
+
+  void addItem(QLayoutItem* item) override;
+  [[nodiscard]] int count() const override { return static_cast<int>(items_.size()); }
+  [[nodiscard]] QLayoutItem* itemAt(int index) const override;
+  QLayoutItem* takeAt(int index) override;
+  [[nodiscard]] Qt::Orientations expandingDirections() const override { return {}; }
+  [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+  [[nodiscard]] int heightForWidth(int width) const override;
+  void setGeometry(const QRect& rect) override;
+  [[nodiscard]] QSize sizeHint() const override { return minimumSize(); }
+  [[nodiscard]] QSize minimumSize() const override;
+
+ private:
+  // Height that is needed; items get their places only if `moves`.
+  int arrange(const QRect& rect, bool moves) const;
+
+  std::vector<std::unique_ptr<QLayoutItem>> items_;
+  int horizontal_spacing_, vertical_spacing_;
+};
+
+}  // namespace jointer::views

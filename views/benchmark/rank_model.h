@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "core/bench/result.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// A row a rank of the run that is under way: what it does, how far it is, how long it takes. Time
+// is given from outside, in milliseconds of any clock.
+class RankModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int { rank_column, doing_column, progress_column, stage_column, left_column };
+
+  explicit RankModel(QObject* parent = nullptr);
+
+  void clear();
+  void update(const BenchmarkResult& so_far, qint64 now_ms);
+  // Only time has passed.
+  void tick(qint64 now_ms);
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] bool is_alarm(int row) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override {
+    return static_cast<std::uint64_t>(rank(row).rank);
+  }
+  [[nodiscard]] std::vector<NodeId> nodes(int /*row*/) const override { return {}; }
+  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  struct Rank {
+    int rank = 0;
+    RankResult::Status status = RankResult::Status::running;
+    QString stage, reason;
+    std::int64_t done = 0, total = 0;
+    qint64 stage_since_ms = 0;
+  };
+  [[nodiscard]] const Rank& rank(int row) const { return ranks_[static_cast<std::size_t>(row)]; }
+
+  std::vector<Column> columns_;
+  std::vector<Rank> ranks_;
+  qint64 now_ms_ = 0;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,152 @@
+// What TimelineView says of a stretch and of what is under the pointer.
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "views/document/measured_text.h"
+#include "views/document/node_text.h"
+#include "views/document/number_text.h"
+#include "views/timeline/hover_card.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::views {
+
+// --- Stretch ---
+
+QStringList TimelineView::stretch_lines(Selection::Stretch stretch) const {
+  const Snapshot& s = document_.snapshot();
+  const auto steps = s.analysis.memory.steps();
+  const std::size_t last = std::min(stretch.last, steps.size());
+  std::int64_t compute = 0, exposed = 0, communication = 0, flops = 0, peak = 0;
+  std::int64_t measured_compute = 0;
+  const auto profile = s.analysis.memory.profile();
+  for (std::size_t step = stretch.first; step < last; ++step) {
+    const NodeId id = steps[step];
+    const Node& n = s.graph.node(id);
+    const NodeTiming& timing = s.analysis.simulation.timing(id);
+    const std::int64_t time = timing.end - timing.start;
+    if (timing.stream > 0)
+      communication += time;
+    else if (s.graph.is_wait(n))
+      exposed += time;
+    else if (timing.stream == 0)
+      compute += time;
+    if (const MeasuredNode* m = document_.measured() ? document_.measured()->find(id) : nullptr;
+        m != nullptr && timing.stream <= 0 && !s.graph.is_wait(n))
+      measured_compute += m->own_ns;
+    flops += s.analysis.flops[id.index()].total;
+    peak = std::max(peak, profile[1 + 2 * step]);
+  }
+  const auto& time = s.estimated_time;
+  const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
+                                time.position(1 + 2 * stretch.first);
+  return {tr("%1 steps, %2").arg(count_text(last - stretch.first), time_text(duration)),
+          measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
+                               : tr("compute %1").arg(time_text(compute)),
+          tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
+          flops_text(flops), tr("most memory %1").arg(bytes_text(peak))};
+}
+
+void TimelineView::paint_stretch(QPainter& painter) const {
+  const auto stretch = document_.selection().stretch();
+  if (!stretch || 2 * stretch->last >= data().point_count() + 1) return;
+  const QRect area = content();
+  const auto column = [&](std::size_t point) {
+    const double pixel = axis_.to_pixel(
+        static_cast<double>(data().position(std::min(point, data().point_count() - 1))));
+    return static_cast<int>(
+        std::lround(std::clamp(pixel, axis_.left(), axis_.left() + axis_.width())));
+  };
+  const int x0 = column(1 + 2 * stretch->first), x1 = std::max(column(2 * stretch->last), x0 + 1);
+  QColor shade = theme().accent;
+  shade.setAlphaF(0.14F);
+  painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()), shade);
+  painter.setPen(theme().accent);
+  painter.drawLine(x0, area.top(), x0, area.bottom());
+  painter.drawLine(x1, area.top(), x1, area.bottom());
+  paint_card(painter, QPoint(x1, layout_.memory.top()), viewport()->rect(), stretch_lines(*stretch),
+             theme());
+}
+
+// --- Hover ---
+
+// What is folded into a few pixels: totals are exact, however much it is.
+QStringList TimelineView::folded_lines(const Lane& lane, const LaneRun& run) const {
+  const Snapshot& s = document_.snapshot();
+  const auto items = lane.items().subspan(run.first, run.last - run.first);
+  QStringList lines;
+  lines << tr("%1 nodes here").arg(count_text(items.size()));
+  if (const MeasuredTimeline* m = document_.measured()) {
+    std::int64_t both_measured = 0, both_estimated = 0;
+    std::size_t count = 0;
+    for (const LaneItem& item : items) {
+      const MeasuredNode* node = m->find(item.node);
+      if (node == nullptr) continue;
+      ++count;
+      both_measured += measured_ns(s, *node);
+      both_estimated += estimated_ns(s, item.node);
+    }
+    if (count > 0)
+      lines << (count == items.size()
+                    ? times_text(both_measured, both_estimated)
+                    : tr("%1, of the %2 that were measured")
+                          .arg(times_text(both_measured, both_estimated), count_text(count)));
+  }
+  if (kind_ != AxisKind::program_order) {
+    const auto times = lane.times(run.first, run.last);
+    for (std::size_t c = 0; c < kItemColors; ++c)
+      if (times[c] > 0)
+        lines << QStringLiteral("%1  %2").arg(time_text(times[c]),
+                                              item_label(static_cast<ItemColor>(c)));
+  }
+  return lines << tr("%1 .. %2")
+                      .arg(to_qstring(s.graph.name(items.front().node)),
+                           to_qstring(s.graph.name(items.back().node)))
+               << tr("zoom in (double click) to see them apart");
+}
+
+QStringList TimelineView::hit_lines(const Hit& h, int x) const {
+  const Snapshot& s = document_.snapshot();
+  const MeasuredTimeline* m = document_.measured();
+  if (h.run) {
+    const Lane& over = lane(rows_[*h.row]);
+    if (h.run->is_folded()) return folded_lines(over, *h.run);
+    const NodeId node = over.items()[h.run->first].node;
+    QStringList lines = hover_lines(s, node);
+    if (m != nullptr) lines += measured_lines(s, *m, node);
+    return lines;
+  }
+  if (h.point) {
+    const std::int64_t estimate = s.analysis.memory.profile()[*h.point];
+    QStringList lines;
+    const MeasuredCurve* curve = m == nullptr ? nullptr : &m->curve(kind_);
+    const auto position = static_cast<std::int64_t>(std::floor(axis_.to_position(x)));
+    const auto next = static_cast<std::int64_t>(std::ceil(axis_.to_position(x + 1)));
+    if (curve != nullptr && !curve->empty() && position < curve->end())
+      lines << bytes_text_beside(
+          curve->bytes(curve->largest_point(std::max<std::int64_t>(position, 0),
+                                            std::max(next, position + 1))),
+          estimate);
+    else
+      lines << bytes_text(estimate);
+    if (const NodeId node = s.analysis.memory.node_at(*h.point))
+      lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
+    if (shows_reserved()) lines << tr("reserved %1").arg(bytes_text(data().reserved(*h.point)));
+    return lines;
+  }
+  return {};
+}
+
+void TimelineView::paint_hover(QPainter& painter) const {
+  if (!hover_ || drag_ == Drag::area || drag_ == Drag::overview || drag_ == Drag::pan) return;
+  const Hit h = hit(*hover_);
+  if (!h.run && !h.point) return;
+  QColor line = theme().muted_text;
+  line.setAlphaF(0.5F);
+  painter.setPen(line);
+  painter.drawLine(hover_->x(), layout_.ruler.bottom(), hover_->x(), layout_.lanes.bottom());
+  paint_card(painter, *hover_, viewport()->rect(), hit_lines(h, hover_->x()), theme());
+}
+
+}  // namespace jointer::views
