@@ -57,6 +57,8 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
   if (estimator.device.empty()) estimator.device = device_id_in(result.device());
   AnalysisOptions options{.estimator = std::move(estimator)};
   options.memory.runs_on = device_that_ran(result, graph);
+  if (options.memory.runs_on == DeviceType::cpu && !result.request.solo)
+    options.memory.collectives = CollectiveLibrary::gloo;
   return analyze(graph, options);
 }
 

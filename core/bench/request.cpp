@@ -163,6 +163,8 @@ const std::array kOptions{
            [](const BenchmarkRequest& r) {
              return name_unless(r.attention, AttentionKernel::automatic);
            }},
+    text_option<&BenchmarkRequest::marked>("mark", "nodes or FQN_PATTERN::operator"),
+    text_option<&BenchmarkRequest::artifacts>("artifacts", "a folder"),
     number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "a number from 1"),
     number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "a number from 0"),
     number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),

@@ -56,6 +56,10 @@ struct BenchmarkRequest {
   int iterations = 10, warmup = 3;
   int threads = 0;  // of a rank's operators; 0: the machine's cores shared out
   std::uint64_t seed = 0;
+  // Regional compilation: nodes, or FQN_PATTERN::operator, separated by `;`, beside what the graph
+  // itself marks.
+  std::string marked;
+  std::string artifacts;              // folder for compiled packages, beside the cache; or empty
   bool profile = false;               // further runs that time every node and follow memory
   std::int64_t memory_limit = 0;      // bytes a rank may allocate; 0: no limit
   std::int64_t timeout_ms = 300'000;  // how long a rank may be without progress

@@ -74,11 +74,10 @@ StatusWriter StatusWriter::from_environment() {
 }
 
 void StatusWriter::set_stage(std::string_view stage) {
-  if (words_ == nullptr) return;
-  store(2, -1);
   const auto* found = std::ranges::find(kRunStages, stage);
-  store(1, found == std::end(kRunStages) ? -1 : found - std::begin(kRunStages));
-  beat();
+  if (words_ != nullptr)
+    store(1, found == std::end(kRunStages) ? -1 : found - std::begin(kRunStages));
+  set_position(-1);
 }
 
 Result<StatusReader> StatusReader::make(const std::string& path) {

@@ -63,20 +63,26 @@ class StatusWriter : public StatusMapping {
   void set_stage(std::string_view stage);
   // Meant for the loop over nodes.
   void set_position(std::int64_t position) {
-    if (words_ == nullptr) return;
-    store(2, position);
+    __atomic_store_n(&position_, position, __ATOMIC_RELAXED);
+    if (words_ != nullptr) store(2, position);
     beat();
   }
   // Alive, where neither changes.
   void beat() {
-    if (words_ != nullptr) store(3, ++count_);
+    __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
+    if (words_ != nullptr) store(3, count_);
   }
+  // As last set, with or without a file; from any thread.
+  [[nodiscard]] std::int64_t position() const {
+    return __atomic_load_n(&position_, __ATOMIC_RELAXED);
+  }
+  [[nodiscard]] std::int64_t count() const { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
 
  private:
   void store(std::size_t word, std::int64_t value) {
     __atomic_store_n(words_ + word, value, __ATOMIC_RELEASE);
   }
-  std::int64_t count_ = 0;
+  std::int64_t position_ = -1, count_ = 0;
 };
 
 // Of whoever started it.

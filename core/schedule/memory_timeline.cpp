@@ -37,6 +37,8 @@ MemoryTimeline::MemoryTimeline(const Graph& graph, const MemoryOptions& options)
   lifetime_by_storage_.assign(graph.storage_count(), -1);
   for (std::size_t i = 0; i < lifetimes_.size(); ++i)
     lifetime_by_storage_[lifetimes_[i].storage.index()] = static_cast<std::int32_t>(i);
+  const auto copies = find_collective_copies(graph, options.collectives, device_);
+  lifetimes_.insert(lifetimes_.end(), copies.begin(), copies.end());
   if (options.optimizer != OptimizerState::none) add_optimizer_state(graph);
   build_profile();
 }

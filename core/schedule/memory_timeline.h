@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/schedule/collective_copies.h"
 #include "core/schedule/lifetimes.h"
 
 namespace jointer {
@@ -29,6 +30,8 @@ struct MemoryOptions {
   // rounded as they are there, and what the capture had there already counts too. Not for the
   // torch rules.
   std::optional<DeviceType> runs_on;
+  // Whose collectives it runs with: some take memory of their own.
+  CollectiveLibrary collectives = CollectiveLibrary::none;
 };
 
 class MemoryTimeline {

@@ -215,7 +215,9 @@ QString AliveModel::text(int row, int column) const {
       const QString name = n.role_target && !graph.text(n.role_target).empty()
                                ? to_qstring(graph.text(n.role_target))
                                : to_qstring(graph.name(l.producer));
-      return l.storage ? name : tr("%1 (optimizer state)").arg(name);
+      if (l.storage) return name;
+      return l.category == MemoryCategory::optimizer_state ? tr("%1 (optimizer state)").arg(name)
+                                                           : tr("%1 (Gloo's copy)").arg(name);
     }
     case category_column:
       return category_label(l.category);

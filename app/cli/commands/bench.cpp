@@ -43,6 +43,8 @@ struct BenchCommand {
       {"--on", "cpu, cuda or auto: where it runs"},
       {"--backend", "interpret, cudagraph, inductor, regional or python"},
       {"--attention", "auto, flash, efficient, cudnn or math: the attention kernel"},
+      {"--mark", "With --backend regional: nodes or FQN_PATTERN::operator, separated by `;`"},
+      {"--artifacts", "Folder for compiled packages, which are otherwise only in the cache"},
       {"--iterations", "Steps that are measured (10)"},
       {"--warmup", "Steps before that (3)"},
       {"--threads", "Threads of a rank; the machine's cores are shared out without it"},
@@ -100,7 +102,7 @@ Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& re
 void make_absolute(BenchmarkRequest& request) {
   for (std::string* path :
        {&request.program.graph, &request.program.backward, &request.baseline.graph,
-        &request.baseline.backward, &request.inputs, &request.expected})
+        &request.baseline.backward, &request.inputs, &request.expected, &request.artifacts})
     if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
 }
 

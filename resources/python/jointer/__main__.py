@@ -1,6 +1,10 @@
-"""``python -m jointer``: ``info`` says what a capture holds, ``run`` runs a script with captures.
+"""``python -m jointer``: captures, and the processes that Jointer starts for what needs Python.
 
-Exit codes: 0 done, 2 wrong usage, 3 unreadable input; ``run`` ends as its script does.
+``info`` says what a capture holds, ``run`` runs a script with captures, ``compile`` makes packages of
+graphs by Inductor, ``bench`` runs a graph and measures it.
+
+Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130 ended by
+whoever started it; ``run`` ends as its script does.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from . import bench as bench_worker
+from . import compile_worker
 from .document import read_document
 from .errors import CaptureError
 from .hashing import document_hash
@@ -31,7 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="-- COMMAND",
         help="script.py ARGS, -m MODULE ARGS or torchrun OPTIONS script.py ARGS",
     )
+    compiler = commands.add_parser("compile", help="compile graphs by Inductor")
+    compile_worker.add_arguments(compiler)
+    bench = commands.add_parser("bench", help="one rank of a benchmark, as jointer-runner's")
+    bench_worker.add_arguments(bench)
     options = parser.parse_args(arguments)
+    if options.command == "bench":
+        return bench_worker.main(options)
+    if options.command == "compile":
+        return compile_worker.main(options)
     if options.command == "info":
         return _info(options.path)
     return _run(run, options)

@@ -24,6 +24,8 @@ Number = int | float | bool
 #: What an unbacked symbol is taken for where nothing in the capture says anything about it.
 DEFAULT_ASSUMPTION = 64
 
+_NAME = re.compile(r"[a-zA-Z_]\w*")
+
 #: A deferred assertion that symbols add up to a number, as text.
 _SUM = re.compile(r"Eq\(([a-zA-Z_]\w*(?: \+ [a-zA-Z_]\w*)*), (\d+)\)")
 
@@ -183,6 +185,23 @@ class Assumptions:
             if bounds.get(bound) is not None:
                 share = nearer(share, self.number(bounds[bound]))
         return share
+
+
+class Unbacked:
+    """Tells expressions that only a run knows from those that the capture knows."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        replaced = table.get("replacements") or {}
+        variables = (table.get("vars") or {}).items()
+        self._names = {
+            name
+            for name, facts in variables
+            if (facts or {}).get("hint") is None and name not in replaced
+        }
+
+    def __call__(self, text: str) -> bool:
+        """Does the expression ``text`` hold a symbol without a hint?"""
+        return not self._names.isdisjoint(_NAME.findall(text))
 
 
 def evaluate(text: str, symbol: Callable[[str], Number]) -> Number:

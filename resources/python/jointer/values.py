@@ -32,7 +32,7 @@ _BYTES = "_jointer_bytes"
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class CapturedSizes:
     """The sizes of a restored tensor as its capture wrote them."""
 
     shape: list[Json]
@@ -74,7 +74,7 @@ class ValueEncoder:
     def tensor(self, tensor: torch.Tensor) -> Json:
         """One tensor, without its data."""
         strided = tensor.layout is torch.strided
-        known: _Sizes | None = getattr(tensor, _SIZES, None)
+        known: CapturedSizes | None = getattr(tensor, _SIZES, None)
         record = {
             "shape": known.shape if known else [self._size(each) for each in tensor.shape],
             "dtype": str(tensor.dtype).removeprefix("torch."),
@@ -210,7 +210,7 @@ class ValueDecoder:
             if record.get("requires_grad"):
                 elem.requires_grad_()
         fake = FakeTensor(self._mode, elem, torch.device(record["device"]))
-        sizes = _Sizes(record["shape"], record["stride"], record["offset"])
+        sizes = CapturedSizes(record["shape"], record["stride"], record["offset"])
         if any(isinstance(each, dict) for each in (*sizes.shape, *sizes.stride, sizes.offset)):
             setattr(fake, _SIZES, sizes)
         return fake
@@ -255,3 +255,13 @@ def _restore(data: Json) -> Any:
 
 def _no_node(name: str) -> Any:
     raise CaptureError(f"a value cannot refer to the node {name!r}")
+
+
+def captured_sizes(tensor: torch.Tensor) -> CapturedSizes | None:
+    """The sizes of ``tensor`` as its capture wrote them, if any of them is an expression."""
+    return getattr(tensor, _SIZES, None)
+
+
+def captured_device(tensor: torch.Tensor) -> torch.device:
+    """Where ``tensor`` was when it was captured, which need not be where it is."""
+    return getattr(tensor, _DEVICE, tensor.device)

@@ -1,0 +1,303 @@
+#include "app/runner/arguments.h"
+
+#include <ATen/core/jit_type.h>
+#include <ATen/ops/scalar_tensor.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace jointer::runner {
+namespace {
+
+using c10::IValue;
+using c10::TypeKind;
+
+const c10::Type& without_optional(const c10::Type& type) {
+  if (const auto* optional = type.castRaw<c10::OptionalType>()) return *optional->getElementType();
+  return type;
+}
+
+Operand::Element element_of(const c10::Type& type) {
+  switch (type.kind()) {
+    case TypeKind::TensorType:
+      return Operand::Element::tensor;
+    case TypeKind::OptionalType:
+      return without_optional(type).kind() == TypeKind::TensorType
+                 ? Operand::Element::optional_tensor
+                 : Operand::Element::any;
+    case TypeKind::IntType:
+    case TypeKind::SymIntType:
+      return Operand::Element::integer;
+    case TypeKind::FloatType:
+    case TypeKind::SymFloatType:
+      return Operand::Element::real;
+    case TypeKind::BoolType:
+    case TypeKind::SymBoolType:
+      return Operand::Element::boolean;
+    default:
+      return Operand::Element::any;
+  }
+}
+
+Result<c10::Layout> parse_layout(std::string_view name) {
+  if (name == "strided") return c10::Layout::Strided;
+  if (name == "sparse_coo") return c10::Layout::Sparse;
+  if (name == "sparse_csr") return c10::Layout::SparseCsr;
+  return input_error("layout {} is not one that can be run", name);
+}
+
+Result<c10::MemoryFormat> parse_memory_format(std::string_view name) {
+  if (name == "contiguous_format") return c10::MemoryFormat::Contiguous;
+  if (name == "preserve_format") return c10::MemoryFormat::Preserve;
+  if (name == "channels_last") return c10::MemoryFormat::ChannelsLast;
+  if (name == "channels_last_3d") return c10::MemoryFormat::ChannelsLast3d;
+  return input_error("memory format {} is not known", name);
+}
+
+std::string_view last_part(std::string_view name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
+}  // namespace
+
+at::Tensor wrapped_number(const IValue& number) {
+  at::Tensor tensor;
+  if (number.isBool())
+    tensor = at::scalar_tensor(number.toBool(), at::kBool);
+  else if (number.isInt())
+    tensor = at::scalar_tensor(number.toInt(), at::kLong);
+  else
+    tensor = at::scalar_tensor(number.toDouble(), at::kDouble);
+  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return tensor;
+}
+
+Result<at::ScalarType> scalar_type(DType type) {
+  using enum DType;
+  static constexpr std::pair<DType, at::ScalarType> kTypes[] = {
+      {bfloat16, at::kBFloat16},
+      {float16, at::kHalf},
+      {float32, at::kFloat},
+      {float64, at::kDouble},
+      {float8_e4m3fn, at::kFloat8_e4m3fn},
+      {float8_e4m3fnuz, at::kFloat8_e4m3fnuz},
+      {float8_e5m2, at::kFloat8_e5m2},
+      {float8_e5m2fnuz, at::kFloat8_e5m2fnuz},
+      {float8_e8m0fnu, at::kFloat8_e8m0fnu},
+      {float4_e2m1fn_x2, at::ScalarType::Float4_e2m1fn_x2},
+      {complex32, at::kComplexHalf},
+      {complex64, at::kComplexFloat},
+      {complex128, at::kComplexDouble},
+      {boolean, at::kBool},
+      {int8, at::kChar},
+      {int16, at::kShort},
+      {int32, at::kInt},
+      {int64, at::kLong},
+      {uint8, at::kByte},
+      {uint16, at::kUInt16},
+      {uint32, at::kUInt32},
+      {uint64, at::kUInt64},
+  };
+  for (const auto& [ours, theirs] : kTypes)
+    if (ours == type) return theirs;
+  return input_error("dtype {} cannot be run", to_string(type));
+}
+
+Operand ArgumentConverter::add_constant(IValue value) {
+  program_.constants.push_back(std::move(value));
+  return {.kind = Operand::Kind::constant,
+          .index = static_cast<std::uint32_t>(program_.constants.size() - 1)};
+}
+
+at::Device ArgumentConverter::map_device(std::string_view name) const {
+  const at::Device captured{std::string(name)};
+  if (captured.is_meta()) return captured;
+  const bool is_main =
+      graph_.main_device() == DeviceType::cpu ? captured.is_cpu() : !captured.is_cpu();
+  return is_main ? device_ : at::Device(at::kCPU);
+}
+
+Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
+  JOINTER_TRY(Expression expression, Expression::parse(graph_.expression_text(id)));
+  SymbolicOperand operand{.expression = std::move(expression), .symbols = {}};
+  for (const std::string& name : operand.expression.symbols()) {
+    auto at = std::find(program_.symbol_names.begin(), program_.symbol_names.end(), name);
+    if (at == program_.symbol_names.end())
+      return input_error("symbol {} of {} is not one of the graph's", name,
+                         operand.expression.text());
+    operand.symbols.push_back(static_cast<std::uint32_t>(at - program_.symbol_names.begin()));
+  }
+  program_.expressions.push_back(std::move(operand));
+  return Operand{.kind = Operand::Kind::expression,
+                 .index = static_cast<std::uint32_t>(program_.expressions.size() - 1)};
+}
+
+Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSchema& schema,
+                                        std::size_t skip, std::string_view ignored_keyword) {
+  const std::span<const Argument> positional = graph_.args(node).subspan(skip);
+  const std::span<const Argument> keywords = graph_.children(node.kwargs);
+  std::size_t used_keywords = 0;
+  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
+    used_keywords += graph_.text(keywords[i].text()) == ignored_keyword ? 1 : 0;
+
+  std::size_t next = 0;
+  // Lists put their elements behind: the call's own operands come one after another at the end.
+  std::vector<Operand> operands;
+  for (const c10::Argument& parameter : schema.arguments()) {
+    const Argument* given = nullptr;
+    if (!parameter.kwarg_only() && next < positional.size()) {
+      given = &positional[next++];
+    } else {
+      for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
+        if (graph_.text(keywords[i].text()) == parameter.name()) given = &keywords[i + 1];
+      if (given != nullptr) ++used_keywords;
+    }
+    if (given == nullptr) {
+      if (!parameter.default_value())
+        return input_error("argument {} of {} is missing", parameter.name(), schema.name());
+      operands.push_back(add_constant(*parameter.default_value()));
+      continue;
+    }
+    const c10::Type& type = *parameter.type();
+    auto operand = without_optional(type).kind() == TypeKind::ListType &&
+                           given->kind != Argument::Kind::none &&
+                           given->kind != Argument::Kind::node
+                       ? convert_list(*given, *without_optional(type).castRaw<c10::ListType>(),
+                                      parameter.N().value_or(0))
+                       : convert(*given, type);
+    if (!operand)
+      return input_error("argument {} of {}: {}", parameter.name(), schema.name(),
+                         operand.error().message);
+    operands.push_back(*operand);
+  }
+  if (next < positional.size() || used_keywords < keywords.size() / 2)
+    return input_error("{} takes no more than {} arguments", schema.name(),
+                       schema.arguments().size());
+  program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
+  return {};
+}
+
+Result<Operand> ArgumentConverter::of_node(NodeId node, const c10::Type& type) {
+  const SlotId slot = slot_of_(node);
+  if (slot == kNoSlot) return input_error("{} has no value", graph_.name(node));
+  const bool is_number = graph_.node(node).value.kind == Value::Kind::symbol;
+  const bool wants_tensor = without_optional(type).kind() == TypeKind::TensorType;
+  return Operand{.kind = is_number && wants_tensor ? Operand::Kind::as_tensor : Operand::Kind::slot,
+                 .index = slot};
+}
+
+Result<Operand> ArgumentConverter::convert(const Argument& argument, const c10::Type& type) {
+  if (argument.kind == Argument::Kind::node) return of_node(argument.node(), type);
+  if (argument.kind == Argument::Kind::symbol) return symbol(argument.expression());
+  const c10::Type& plain = without_optional(type);
+  if (argument.kind != Argument::Kind::none && plain.kind() == TypeKind::ListType)
+    return convert_list(argument, *plain.castRaw<c10::ListType>(), 0);
+  JOINTER_TRY(IValue value, constant(argument, type));
+  return add_constant(std::move(value));
+}
+
+Result<Operand> ArgumentConverter::convert_list(const Argument& argument, const c10::ListType& type,
+                                                int fixed_size) {
+  const c10::Type& element = *type.getElementType();
+  std::vector<Operand> elements;
+  if (argument.kind == Argument::Kind::list || argument.kind == Argument::Kind::tuple) {
+    for (const Argument& child : graph_.children(argument)) {
+      JOINTER_TRY(const Operand operand, convert(child, element));
+      elements.push_back(operand);
+    }
+  } else if (fixed_size > 0) {
+    // `int[2]` takes one number for all.
+    JOINTER_TRY(const Operand operand, convert(argument, element));
+    elements.assign(static_cast<std::size_t>(fixed_size), operand);
+  } else {
+    return input_error("a list is wanted");
+  }
+  Operand list{.kind = Operand::Kind::list,
+               .element = element_of(element),
+               .index = static_cast<std::uint32_t>(program_.operands.size()),
+               .count = static_cast<std::uint32_t>(elements.size())};
+  program_.operands.insert(program_.operands.end(), elements.begin(), elements.end());
+  return list;
+}
+
+Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::Type& type) {
+  const c10::Type& plain = without_optional(type);
+  const bool is_optional = type.kind() == TypeKind::OptionalType;
+  switch (argument.kind) {
+    case Argument::Kind::none:
+      // A Tensor that may not be there is an undefined one; `Tensor?` and the rest know None.
+      if (!is_optional && plain.kind() == TypeKind::TensorType) return IValue(at::Tensor());
+      return IValue();
+    case Argument::Kind::boolean:
+    case Argument::Kind::integer: {
+      const bool is_bool = argument.kind == Argument::Kind::boolean;
+      const IValue number = is_bool ? IValue(argument.integer != 0) : IValue(argument.integer);
+      switch (plain.kind()) {
+        case TypeKind::TensorType:
+          return IValue(wrapped_number(number));
+        case TypeKind::FloatType:
+        case TypeKind::SymFloatType:
+          return IValue(static_cast<double>(argument.integer));
+        case TypeKind::BoolType:
+          return IValue(argument.integer != 0);
+        case TypeKind::IntType:
+        case TypeKind::SymIntType:
+          return IValue(argument.integer);
+        default:
+          return number;
+      }
+    }
+    case Argument::Kind::real:
+      if (plain.kind() == TypeKind::TensorType)
+        return IValue(wrapped_number(IValue(argument.real)));
+      return IValue(argument.real);
+    case Argument::Kind::complex: {
+      const auto parts = graph_.children(argument);
+      const auto part = [](const Argument& a) {
+        return a.kind == Argument::Kind::real ? a.real : static_cast<double>(a.integer);
+      };
+      return IValue(c10::complex<double>(part(parts[0]), part(parts[1])));
+    }
+    case Argument::Kind::string:
+      return IValue(std::string(graph_.text(argument.text())));
+    case Argument::Kind::dtype: {
+      const auto dtype = parse_dtype(last_part(graph_.text(argument.text())));
+      if (!dtype) return input_error("dtype {} is not known", graph_.text(argument.text()));
+      JOINTER_TRY(const at::ScalarType scalar, scalar_type(*dtype));
+      return IValue(static_cast<std::int64_t>(scalar));
+    }
+    case Argument::Kind::device:
+      return IValue(map_device(graph_.text(argument.text())));
+    case Argument::Kind::layout: {
+      JOINTER_TRY(const c10::Layout layout, parse_layout(last_part(graph_.text(argument.text()))));
+      return IValue(static_cast<std::int64_t>(layout));
+    }
+    case Argument::Kind::memory_format: {
+      JOINTER_TRY(const c10::MemoryFormat format,
+                  parse_memory_format(last_part(graph_.text(argument.text()))));
+      return IValue(static_cast<std::int64_t>(format));
+    }
+    default:
+      return input_error("a value of this kind cannot be run");
+  }
+}
+
+Result<Operand> ArgumentConverter::convert_plain(const Argument& argument) {
+  if (argument.kind == Argument::Kind::list || argument.kind == Argument::Kind::tuple) {
+    std::vector<Operand> elements;
+    for (const Argument& child : graph_.children(argument)) {
+      JOINTER_TRY(const Operand operand, convert_plain(child));
+      elements.push_back(operand);
+    }
+    Operand list{.kind = Operand::Kind::list,
+                 .element = Operand::Element::any,
+                 .index = static_cast<std::uint32_t>(program_.operands.size()),
+                 .count = static_cast<std::uint32_t>(elements.size())};
+    program_.operands.insert(program_.operands.end(), elements.begin(), elements.end());
+    return list;
+  }
+  return convert(argument, *c10::AnyType::get());
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,101 @@
+#include "app/runner/backends/compiled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/runner/backends/compiler.h"
+#include "app/runner/backends/package.h"
+
+namespace jointer::runner {
+namespace {
+
+// The part of a graph that a package was made of, by its phase.
+PartId part_of(const Graph& graph, const CompiledPackage& package) {
+  const std::string& phase = package.phase == "region" ? package.of : package.phase;
+  for (std::size_t p = 0; p < graph.part_count(); ++p) {
+    const PartId id(static_cast<std::uint32_t>(p));
+    if (graph.part_count() == 1 || to_string(graph.part(id).kind) == phase) return id;
+  }
+  return {};
+}
+
+// All that a whole package does in place of the graph.
+std::vector<NodeId> computing_nodes(const Graph& graph, PartId part) {
+  std::vector<NodeId> nodes;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.part == part && (node.kind == NodeKind::call || node.kind == NodeKind::get_attr))
+      nodes.push_back(id);
+  }
+  return nodes;
+}
+
+Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& package,
+                                 at::Device device) {
+  const PartId part = part_of(graph, package);
+  if (!part) return fail(Error::Kind::run, "{}: made of a graph of another kind", package.path);
+  CompiledRegion region;
+  const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {
+    const NodeId node = graph.find(part, name);
+    if (!node) return fail(Error::Kind::run, "{}: the graph has no node {}", package.path, name);
+    into.push_back(node);
+    return {};
+  };
+  PackageCall call;
+  for (const PackageValue& input : package.inputs) {
+    JOINTER_CHECK(find(input.name, region.inputs));
+    call.input_is_number.push_back(input.is_number);
+  }
+  for (const PackageValue& output : package.outputs) {
+    JOINTER_CHECK(find(output.name, region.outputs));
+    call.output_is_number.push_back(output.is_number);
+  }
+  for (const std::string& name : package.replaces) {
+    JOINTER_CHECK(find(name, region.nodes));
+  }
+  if (package.phase != "region") region.nodes = computing_nodes(graph, part);
+  std::sort(region.nodes.begin(), region.nodes.end(),
+            [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
+  if (region.nodes.empty()) return fail(Error::Kind::run, "{}: it replaces no node", package.path);
+  JOINTER_TRY(region.function, load_package(package.path, device, std::move(call)));
+  return region;
+}
+
+}  // namespace
+
+Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
+                                                    const CompileOptions& options,
+                                                    Reporter& reporter) {
+  const BenchmarkRequest& request = options.request;
+  if (request.graph_index)
+    return fail(Error::Kind::run,
+                "a file of several graphs cannot be compiled; `jointer bench` takes it apart");
+  const CompilerListener listener{
+      .progress = [&](const std::string&, std::int64_t done,
+                      std::int64_t total) { reporter.stage("compile", done, total); },
+      .note = [&](const std::string& text) { reporter.note(text); }};
+  JOINTER_TRY(const std::vector<CompiledPackage> packages,
+              run_compiler({.graph = options.files.graph,
+                            .backward = options.files.backward,
+                            .method = std::string(to_string(request.backend)),
+                            .on = options.device.is_cpu() ? "cpu" : "cuda",
+                            .marked = request.marked,
+                            .assumptions = request.assumptions,
+                            .artifacts = request.artifacts,
+                            .rank = options.rank},
+                           listener));
+  std::vector<CompiledRegion> regions;
+  for (const CompiledPackage& package : packages) {
+    JOINTER_TRY(CompiledRegion region, region_of(graph, package, options.device));
+    reporter.note(fmt::format("{}: {} nodes, {}", package.phase, region.nodes.size(),
+                              package.from_cache
+                                  ? std::string("compiled before")
+                                  : fmt::format("compiled in {:.1f} s", package.seconds)));
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,48 @@
+#pragma once
+
+// The Python process that compiles: `python -m jointer compile`, one call of it.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace jointer::runner {
+
+struct CompilerRequest {
+  std::string graph, backward;  // of this rank
+  std::string method;           // "inductor", "regional"
+  std::string on;               // "cpu", "cuda"
+  std::string marked;           // selectors, separated by `;`
+  std::string assumptions;
+  std::string artifacts;
+  int rank = 0;
+};
+
+// A value that goes into a package or comes out of it.
+struct PackageValue {
+  std::string name;  // the node's
+  bool is_number = false;
+};
+
+struct CompiledPackage {
+  std::string path;
+  std::string phase;  // "joint", "forward", "backward", "region"
+  std::string of;     // of a region: the phase of the graph that it lies in
+  std::vector<PackageValue> inputs, outputs;
+  std::vector<std::string> replaces;  // of a region: nodes
+  bool from_cache = false;
+  double seconds = 0;
+};
+
+struct CompilerListener {
+  std::function<void(const std::string& stage, std::int64_t done, std::int64_t total)> progress;
+  std::function<void(const std::string& text)> note;
+};
+
+// Error (run): no Python with torch, or the compiler's own error in one line.
+Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request,
+                                                  const CompilerListener& listener);
+
+}  // namespace jointer::runner

@@ -1,0 +1,61 @@
+#include "app/runner/backends/package.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <dlfcn.h>
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+namespace jointer::runner {
+namespace {
+
+// Generated code looks for libtorch's symbols among those that everybody sees.
+Result<void> make_torch_visible() {
+  Dl_info info{};
+  // Any function of libtorch_cpu.so says where that lies.
+  const auto inside = reinterpret_cast<const void*>(&c10::Dispatcher::realSingleton);
+  if (::dladdr(inside, &info) == 0 || info.dli_fname == nullptr)
+    return fail(Error::Kind::run, "torch's libraries cannot be found in this process");
+  const auto library = std::filesystem::path(info.dli_fname).parent_path() / "libtorch.so";
+  if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    return fail(Error::Kind::run, "{}", ::dlerror());
+  return {};
+}
+
+}  // namespace
+
+Result<Compiled> load_package(const std::string& path, at::Device device, PackageCall call) {
+  JOINTER_CHECK(make_torch_visible());
+  std::shared_ptr<torch::inductor::AOTIModelPackageLoader> loader;
+  try {
+    loader = std::make_shared<torch::inductor::AOTIModelPackageLoader>(
+        path, "model", /*run_single_threaded=*/true, /*num_runners=*/1, device.index());
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    return fail(Error::Kind::run, "{}: {}", path, text.substr(0, text.find('\n')));
+  }
+  return Compiled([loader, call = std::move(call)](torch::jit::Stack& stack) {
+    std::vector<at::Tensor> inputs;
+    inputs.reserve(stack.size());
+    for (std::size_t i = 0; i < stack.size(); ++i)
+      inputs.push_back(call.input_is_number[i] ? at::scalar_tensor(stack[i].toInt(), at::kLong)
+                                               : std::move(stack[i]).toTensor());
+    stack.clear();
+    // The package lets go of inputs as it reads them last.
+    std::vector<at::Tensor> outputs = loader->boxed_run(std::move(inputs));
+    TORCH_CHECK(outputs.size() == call.output_is_number.size(), "the package returned ",
+                outputs.size(), " tensors where ", call.output_is_number.size(), " are wanted");
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (call.output_is_number[i])
+        stack.emplace_back(outputs[i].item<std::int64_t>());
+      else
+        stack.emplace_back(std::move(outputs[i]));
+    }
+  });
+}
+
+}  // namespace jointer::runner

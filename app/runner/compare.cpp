@@ -1,0 +1,93 @@
+#include "app/runner/compare.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "app/runner/memory/counting_allocator.h"
+
+namespace jointer::runner {
+namespace {
+
+at::Tensor on_host(const at::Tensor& tensor) {
+  return tensor.resolve_conj().resolve_neg().to(at::kCPU).contiguous();
+}
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
+         std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+}
+
+// Real numbers, two a complex one.
+at::Tensor as_real(const at::Tensor& tensor) {
+  return (tensor.is_complex() ? at::view_as_real(tensor) : tensor).to(at::kDouble).flatten();
+}
+
+struct Difference {
+  double absolute = 0, relative = 0;
+  std::int64_t element = 0;
+};
+
+// A number that is not one differs from everything but another such.
+Difference largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (a.sizes() != b.sizes()) return {kInfinite, kInfinite, 0};
+  if (a.numel() == 0) return {};
+  const at::Tensor x = as_real(a), y = as_real(b);
+  at::Tensor difference = (x - y).abs();
+  difference.masked_fill_(x == y, 0);
+  difference.masked_fill_(x.isnan().logical_and(y.isnan()), 0);
+  difference.masked_fill_(difference.isnan(), kInfinite);
+  const std::int64_t at = difference.argmax().item<std::int64_t>();
+  const double absolute = difference[at].item<double>();
+  const double magnitude = at::nan_to_num(y, 0.0, 0.0, 0.0).abs().max().item<double>();
+  const double relative = absolute == 0 ? 0 : magnitude == 0 ? kInfinite : absolute / magnitude;
+  return {absolute, relative, a.is_complex() ? at / 2 : at};
+}
+
+}  // namespace
+
+std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs) {
+  const Uncounted uncounted;
+  std::vector<at::Tensor> kept;
+  for (const at::Tensor& output : outputs)
+    kept.push_back(output.defined() ? on_host(output).clone() : output);
+  return kept;
+}
+
+RankVerified compare_outputs(std::string against, std::span<const at::Tensor> outputs,
+                             std::span<const at::Tensor> expected,
+                             std::span<const std::string> names, double bound) {
+  const Uncounted uncounted;
+  RankVerified verified{
+      .against = std::move(against), .bitwise = true, .equal = true, .bound = bound};
+  double worst = -1;
+  const auto differs = [&](std::size_t i, const Difference& difference) {
+    verified.bitwise = false;
+    verified.equal = verified.equal && difference.relative <= bound;
+    if (difference.relative <= worst) return;
+    worst = difference.relative;
+    verified.max_abs_diff = difference.absolute;
+    verified.element = difference.element;
+    verified.output = i < names.size() ? names[i] : fmt::format("{}", i);
+  };
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < std::max(outputs.size(), expected.size()); ++i) {
+    const at::Tensor a = i < outputs.size() ? outputs[i] : at::Tensor();
+    const at::Tensor b = i < expected.size() ? expected[i] : at::Tensor();
+    if (!a.defined() && !b.defined()) continue;
+    ++verified.compared;
+    if (!a.defined() || !b.defined()) {
+      differs(i, {kInfinite, kInfinite, 0});
+      continue;
+    }
+    const at::Tensor mine = on_host(a), theirs = on_host(b);
+    if (!same_bits(mine, theirs)) differs(i, largest_difference(mine, theirs));
+  }
+  return verified;
+}
+
+}  // namespace jointer::runner

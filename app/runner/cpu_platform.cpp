@@ -1,0 +1,97 @@
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/cpu/Utils.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "app/runner/kernels/attention.h"
+#include "app/runner/memory/counting_allocator.h"
+#include "app/runner/platform.h"
+
+namespace jointer::runner {
+namespace {
+
+class ClockMarks final : public Marks {
+ public:
+  explicit ClockMarks(std::size_t count) : times_(count) {}
+  void mark(std::size_t index) override { times_[index] = std::chrono::steady_clock::now(); }
+  std::vector<std::int64_t> read() override {
+    std::vector<std::int64_t> ns;
+    ns.reserve(times_.size());
+    for (const auto& time : times_)
+      ns.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(time - times_[0]).count());
+    return ns;
+  }
+
+ private:
+  std::vector<std::chrono::steady_clock::time_point> times_;
+};
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "CPU";
+}
+
+class CpuPlatform final : public Platform {
+ public:
+  explicit CpuPlatform(const PlatformOptions& options) : allocator_(CountingAllocator::install()) {
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    threads_ = options.threads > 0 ? options.threads
+                                   : std::max(1, cores / std::max(1, options.local_world_size));
+    at::set_num_threads(threads_);
+    // The kernel lets a process use the tile registers only when it has asked; oneDNN takes it that
+    // somebody has.
+    at::cpu::init_amx();
+    name_ = processor_name() + ", " + std::to_string(threads_) +
+            (threads_ == 1 ? " thread" : " threads");
+  }
+
+  [[nodiscard]] at::Device device() const override { return at::kCPU; }
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] MemoryFigures memory() const override {
+    // There is no cache between torch and the system: what is asked for is what is taken.
+    const std::int64_t peak = allocator_.peak();
+    return {.allocated = allocator_.allocated(),
+            .peak_allocated = peak,
+            .peak_requested = peak,
+            .peak_reserved = peak};
+  }
+  void start_counting() override { allocator_.start_from_here(); }
+  void reset_peaks() override { allocator_.reset_peak(); }
+  void limit_memory(std::int64_t bytes) override { allocator_.limit(bytes); }
+  void synchronize() override {}
+  [[nodiscard]] std::unique_ptr<Marks> marks(std::size_t count) const override {
+    return std::make_unique<ClockMarks>(count);
+  }
+  Result<std::unique_ptr<Recording>> record(const std::function<void()>& /*step*/) override {
+    return fail(Error::Kind::run,
+                "CUDA graphs need a CUDA device; --backend interpret runs on the CPU");
+  }
+  [[nodiscard]] const BackendFactory& collectives() const override { return gloo_collectives(); }
+  Result<void> choose_attention(AttentionKernel kernel) override {
+    use_plain_attention(kernel == AttentionKernel::math);
+    if (kernel == AttentionKernel::efficient || kernel == AttentionKernel::cudnn)
+      return fail(Error::Kind::run, "the CPU has no {} attention; there are flash and math",
+                  to_string(kernel));
+    return {};
+  }
+
+ private:
+  CountingAllocator& allocator_;
+  int threads_ = 1;
+  std::string name_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Platform>> make_cpu_platform(const PlatformOptions& options) {
+  return std::make_unique<CpuPlatform>(options);
+}
+
+}  // namespace jointer::runner

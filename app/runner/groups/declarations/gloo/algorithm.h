@@ -1,0 +1,5 @@
+#pragma once
+// See README.md beside this folder.
+namespace gloo {
+class Algorithm;
+}  // namespace gloo

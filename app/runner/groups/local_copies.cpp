@@ -1,0 +1,133 @@
+// A process group of which only one rank runs. Every collective is a copy of this rank's own
+// tensors into an output of the size that the whole group would give:
+//   all-gather       its input, once for each rank
+//   reduce-scatter   its own share of its input
+//   all-reduce       its input
+//   all-to-all       its input from the start, again and again where more is asked for than it has
+//   broadcast        its input
+// so that memory, shapes and compute are those of the real step, and sizes that are sent through a
+// collective (the token counts of an MoE) stay such that later splits fit. Values are not the real
+// step's. Times are those of a copy: they never enter the cost database.
+
+#include <ATen/ops/cat.h>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <utility>
+
+#include "app/runner/groups/backend_factory.h"
+
+namespace jointer::runner {
+namespace {
+
+class Done final : public c10d::Work {
+ public:
+  explicit Done(std::vector<at::Tensor> outputs) : outputs_(std::move(outputs)) {}
+  bool wait(std::chrono::milliseconds) override { return true; }
+  bool isCompleted() override { return true; }
+  std::vector<at::Tensor> result() override { return outputs_; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
+    auto future =
+        c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+    future->markCompleted(c10::IValue(outputs_));
+    return future;
+  }
+
+ private:
+  std::vector<at::Tensor> outputs_;
+};
+
+using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+
+WorkPtr done(std::vector<at::Tensor> outputs) {
+  return c10::make_intrusive<Done>(std::move(outputs));
+}
+
+// Fills `output` with `input`'s elements, from the start again where they run out.
+void copy_round(at::Tensor output, const at::Tensor& input) {
+  const at::Tensor to = output.view({-1});
+  const at::Tensor from = input.contiguous().view({-1});
+  if (from.numel() == 0) {
+    to.zero_();
+    return;
+  }
+  for (std::int64_t at = 0; at < to.numel(); at += from.numel()) {
+    const std::int64_t count = std::min(from.numel(), to.numel() - at);
+    to.narrow(0, at, count).copy_(from.narrow(0, 0, count));
+  }
+}
+
+class LocalCopies final : public c10d::Backend {
+ public:
+  LocalCopies(int rank, int size) : Backend(rank, size) {}
+  const std::string getBackendName() const override { return "jointer-local"; }
+  bool supportsCoalescing() const override { return false; }
+
+  WorkPtr broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions&) override {
+    return done(tensors);
+  }
+  WorkPtr allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions&) override {
+    return done(tensors);
+  }
+  WorkPtr allreduce_coalesced(std::vector<at::Tensor>& tensors,
+                              const c10d::AllreduceCoalescedOptions&) override {
+    return done(tensors);
+  }
+  WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input,
+                          const c10d::AllgatherOptions&) override {
+    gather(output, input);
+    return done({output});
+  }
+  WorkPtr allgather_into_tensor_coalesced(std::vector<at::Tensor>& outputs,
+                                          std::vector<at::Tensor>& inputs,
+                                          const c10d::AllgatherOptions&) override {
+    for (std::size_t i = 0; i < outputs.size(); ++i) gather(outputs[i], inputs[i]);
+    return done(outputs);
+  }
+  WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                               const c10d::ReduceScatterOptions&) override {
+    scatter(output, input);
+    return done({output});
+  }
+  WorkPtr reduce_scatter_tensor_coalesced(std::vector<at::Tensor>& outputs,
+                                          std::vector<at::Tensor>& inputs,
+                                          const c10d::ReduceScatterOptions&) override {
+    for (std::size_t i = 0; i < outputs.size(); ++i) scatter(outputs[i], inputs[i]);
+    return done(outputs);
+  }
+  WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<std::int64_t>&,
+                        std::vector<std::int64_t>&, const c10d::AllToAllOptions&) override {
+    copy_round(output, input);
+    return done({output});
+  }
+  WorkPtr barrier(const c10d::BarrierOptions&) override { return done({}); }
+
+ private:
+  // The rank's own part may already be where it belongs: an all-gather out of its output.
+  void gather(const at::Tensor& output, const at::Tensor& input) const {
+    const at::Tensor parts = output.view({getSize(), -1});
+    const at::Tensor own = input.contiguous().view({-1});
+    for (std::int64_t rank = 0; rank < getSize(); ++rank)
+      if (parts[rank].data_ptr() != own.data_ptr()) parts[rank].copy_(own);
+  }
+  void scatter(const at::Tensor& output, const at::Tensor& input) const {
+    output.view({-1}).copy_(input.contiguous().view({getSize(), -1})[getRank()]);
+  }
+};
+
+class LocalCopyFactory final : public BackendFactory {
+ public:
+  [[nodiscard]] std::string name() const override { return "local copies"; }
+  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> make(const c10::intrusive_ptr<c10d::Store>&,
+                                                       int rank, int size,
+                                                       std::chrono::milliseconds) const override {
+    return c10::make_intrusive<LocalCopies>(rank, size);
+  }
+};
+
+}  // namespace
+
+const BackendFactory& local_copies() {
+  static const LocalCopyFactory factory;
+  return factory;
+}
+
+}  // namespace jointer::runner

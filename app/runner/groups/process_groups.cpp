@@ -1,0 +1,172 @@
+#include "app/runner/groups/process_groups.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+namespace jointer::runner {
+namespace {
+
+Result<int> number_of(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return otherwise;
+  const std::string_view view = text;
+  int value = 0;
+  const auto [end, status] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (status != std::errc{} || end != view.data() + view.size() || value < 0)
+    return fail(Error::Kind::usage, "{}={} is not a whole number", variable, view);
+  return value;
+}
+
+using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+class RegisteredGroups final : public ProcessGroups {
+ public:
+  ~RegisteredGroups() override {
+    c10d::unregister_all_process_groups();
+    groups_.clear();
+  }
+
+  void barrier() override {
+    if (world_) world_->barrier()->wait();
+  }
+  void barrier(const std::string& name) override {
+    const auto found = groups_.find(name);
+    if (found != groups_.end()) found->second->barrier()->wait();
+  }
+
+  void connect(const Options& options) {
+    if (!options.alone) {
+      c10d::TCPStoreOptions store;
+      store.port = static_cast<std::uint16_t>(options.world.master_port);
+      store.isServer = options.world.rank == 0 && !options.world.agent_has_store;
+      store.numWorkers = static_cast<std::size_t>(options.world.size);
+      store.waitWorkers = !options.world.agent_has_store;
+      store.timeout = options.timeout;
+      store_ = c10::make_intrusive<c10d::PrefixStore>(
+          "jointer", c10::make_intrusive<c10d::TCPStore>(options.world.master_address, store));
+    }
+    world_ = make_group(options, "world", options.world.rank, options.world.size);
+  }
+
+  void add(const Options& options, const std::string& name, std::span<const std::int32_t> ranks) {
+    const auto at = std::find(ranks.begin(), ranks.end(), options.world.rank) - ranks.begin();
+    // Groups of one name, of other ranks, must not meet in the store.
+    const std::string key = fmt::format("{}/{}", name, ranks.front());
+    Group group = make_group(options, key, static_cast<int>(at), static_cast<int>(ranks.size()));
+    group->setGroupName(name);
+    c10d::register_process_group(name, group);
+    groups_.emplace(name, std::move(group));
+  }
+
+ private:
+  [[nodiscard]] Group make_group(const Options& options, const std::string& key, int rank,
+                                 int size) const {
+    c10::intrusive_ptr<c10d::Store> store;
+    if (store_) store = c10::make_intrusive<c10d::PrefixStore>(key, store_);
+    auto group = store ? c10::make_intrusive<c10d::ProcessGroup>(store, rank, size)
+                       : c10::make_intrusive<c10d::ProcessGroup>(rank, size);
+    const auto type = options.alone                       ? c10d::ProcessGroup::BackendType::CUSTOM
+                      : options.backend->name() == "nccl" ? c10d::ProcessGroup::BackendType::NCCL
+                                                          : c10d::ProcessGroup::BackendType::GLOO;
+    const auto backend = options.backend->make(store, rank, size, options.timeout);
+    group->setBackend(options.device, type, backend);
+    // Tensors on the host occur inside CUDA graphs too (a barrier's, sizes).
+    if (options.alone && options.device != at::kCPU) group->setBackend(at::kCPU, type, backend);
+    group->setDefaultBackend(type);
+    return group;
+  }
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  Group world_;
+  std::map<std::string, Group> groups_;
+};
+
+}  // namespace
+
+Result<World> World::from_environment() {
+  World world;
+  JOINTER_TRY(world.rank, number_of("RANK", 0));
+  JOINTER_TRY(world.size, number_of("WORLD_SIZE", 1));
+  JOINTER_TRY(world.local_rank, number_of("LOCAL_RANK", world.rank));
+  JOINTER_TRY(world.local_size, number_of("LOCAL_WORLD_SIZE", world.size));
+  JOINTER_TRY(world.master_port, number_of("MASTER_PORT", world.master_port));
+  if (const char* address = std::getenv("MASTER_ADDR"); address != nullptr)
+    world.master_address = address;
+  const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  world.agent_has_store = agent != nullptr && std::string_view(agent) == "True";
+  if (world.size < 1 || world.rank >= world.size)
+    return fail(Error::Kind::usage, "RANK={} is not one of WORLD_SIZE={}", world.rank, world.size);
+  return world;
+}
+
+Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
+                                                int world_size) {
+  if (std::find(captured.begin(), captured.end(), rank) != captured.end())
+    return std::vector<std::int32_t>(captured.begin(), captured.end());
+  const auto unfit = [&] {
+    return input_error(
+        "the group [{}] of the capture cannot be carried over to rank {} of {}; give a capture a "
+        "rank, as NAME.rank{{rank}}.json.zst",
+        fmt::join(captured, ", "), rank, world_size);
+  };
+  if (captured.empty()) return unfit();
+  // Laid from the lowest free rank up, one copy after another.
+  const std::int32_t base = *std::min_element(captured.begin(), captured.end());
+  std::vector<bool> taken(static_cast<std::size_t>(world_size), false);
+  for (int first = 0; first < world_size; ++first) {
+    if (taken[static_cast<std::size_t>(first)]) continue;
+    std::vector<std::int32_t> copy;
+    for (const std::int32_t member : captured) {
+      const std::int64_t shifted = std::int64_t{member} - base + first;
+      if (shifted >= world_size || taken[static_cast<std::size_t>(shifted)]) return unfit();
+      taken[static_cast<std::size_t>(shifted)] = true;
+      copy.push_back(static_cast<std::int32_t>(shifted));
+    }
+    if (std::find(copy.begin(), copy.end(), rank) != copy.end()) return copy;
+  }
+  return unfit();
+}
+
+Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
+                                                           const Options& options) {
+  auto groups = std::make_unique<RegisteredGroups>();
+  std::map<std::string, std::vector<std::int32_t>> wanted;  // every rank makes them in one order
+  for (std::size_t g = 0; g < graph.group_count(); ++g) {
+    const ProcessGroup& group = graph.group(GroupId(static_cast<std::uint32_t>(g)));
+    const std::string name(graph.text(group.name));
+    if (wanted.contains(name)) continue;
+    if (options.alone) {
+      wanted[name] = group.ranks;
+      // Where this rank stands in the group does not matter to copies: it takes the capture's
+      // place.
+      if (std::find(group.ranks.begin(), group.ranks.end(), options.world.rank) ==
+          group.ranks.end())
+        wanted[name][0] = options.world.rank;
+      continue;
+    }
+    JOINTER_TRY(wanted[name], group_of_rank(group.ranks, options.world.rank, options.world.size));
+  }
+  try {
+    groups->connect(options);
+    for (const auto& [name, ranks] : wanted) groups->add(options, name, ranks);
+  } catch (const c10::Error& error) {
+    return fail(Error::Kind::run, "the ranks did not find each other at {}:{}: {}",
+                options.world.master_address, options.world.master_port,
+                error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return fail(Error::Kind::run, "the ranks did not find each other at {}:{}: {}",
+                options.world.master_address, options.world.master_port, error.what());
+  }
+  return groups;
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,203 @@
+// CUDA's attention operators on the CPU.
+//
+// Computes, for each head, with S = scale * Q K^T (+ bias, -inf above the diagonal if causal):
+//   forward   P = softmax(S), O = P V, L = logsumexp(S)
+//   backward  P = exp(S - L), dV = P^T dO, dP = dO V^T, dS = P * (dP - rowsum(dO * O)),
+//             dQ = scale * dS K, dK = scale * dS^T Q
+// Cost: O(batch * heads * queries * keys) time and memory. torch's own fused CPU kernel, which
+// never holds S, is taken wherever it can be: head sizes are equal and there is no bias. Source:
+// Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures are
+// torch 2.11's. Deviations: dropout is refused, since CUDA's random numbers cannot be had here.
+
+#include "app/runner/kernels/attention.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <atomic>
+#include <cmath>
+
+namespace jointer::runner {
+namespace {
+
+std::atomic<bool> plain_attention{false};
+
+double scale_of(const at::Tensor& query, const std::optional<double>& scale) {
+  return scale ? *scale : 1.0 / std::sqrt(static_cast<double>(query.size(-1)));
+}
+
+// S in fp32.
+at::Tensor scores(const at::Tensor& query, const at::Tensor& key,
+                  const std::optional<at::Tensor>& bias, const AttentionOptions& options) {
+  at::Tensor s = at::matmul(query.to(at::kFloat), key.to(at::kFloat).transpose(-2, -1));
+  s.mul_(scale_of(query, options.scale));
+  if (bias && bias->defined()) s.add_(*bias);
+  if (options.is_causal) {
+    const at::Tensor above =
+        at::ones({s.size(-2), s.size(-1)}, s.options().dtype(at::kBool)).triu_(1);
+    s.masked_fill_(above, -std::numeric_limits<float>::infinity());
+  }
+  return s;
+}
+
+// What the caller may read later: the captured layout, batch x queries x heads x size in memory.
+at::Tensor as_captured(const at::Tensor& t, at::ScalarType dtype) {
+  const at::Tensor laid_out =
+      at::empty({t.size(0), t.size(2), t.size(1), t.size(3)}, t.options().dtype(dtype))
+          .transpose(1, 2);
+  return laid_out.copy_(t);
+}
+
+void refuse_dropout(double dropout) {
+  TORCH_CHECK(dropout == 0,
+              "attention with dropout draws CUDA's random numbers, which the CPU does not have");
+}
+
+bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                 const std::optional<at::Tensor>& bias) {
+  return !plain_attention && !(bias && bias->defined()) && query.size(-1) == value.size(-1) &&
+         query.size(1) == key.size(1) && query.size(1) == value.size(1) && query.numel() > 0;
+}
+
+std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& query, const at::Tensor& key,
+                                           const at::Tensor& value,
+                                           const std::optional<at::Tensor>& bias, double dropout,
+                                           const AttentionOptions& options) {
+  refuse_dropout(dropout);
+  if (fused_takes(query, key, value, bias))
+    return at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0,
+                                                           options.is_causal, {}, options.scale);
+  return attention(query, key, value, bias, options);
+}
+
+AttentionGradients backward(const at::Tensor& grad_out, const at::Tensor& query,
+                            const at::Tensor& key, const at::Tensor& value,
+                            const std::optional<at::Tensor>& bias, const at::Tensor& out,
+                            const at::Tensor& logsumexp, double dropout,
+                            const AttentionOptions& options) {
+  refuse_dropout(dropout);
+  if (fused_takes(query, key, value, bias)) {
+    auto [q, k, v] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+        grad_out, query, key, value, out, logsumexp, 0.0, options.is_causal, {}, options.scale);
+    return {q, k, v};
+  }
+  return attention_backward(grad_out, query, key, value, bias, out, logsumexp, options);
+}
+
+using Flash = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt,
+                         at::Tensor, at::Tensor, at::Tensor>;
+
+Flash flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double dropout,
+            bool is_causal, bool /*return_debug_mask*/, std::optional<double> scale) {
+  auto [out, logsumexp] = forward(query, key, value, {}, dropout, {is_causal, scale});
+  const auto random = query.options().dtype(at::kUInt64);
+  return {out,
+          logsumexp,
+          at::Tensor(),
+          at::Tensor(),
+          query.size(2),
+          key.size(2),
+          at::zeros({2}, random),
+          at::zeros({}, random),
+          at::empty({0}, query.options())};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& out, const at::Tensor& logsumexp,
+    const at::Tensor& /*cum_seq_q*/, const at::Tensor& /*cum_seq_k*/, c10::SymInt /*max_q*/,
+    c10::SymInt /*max_k*/, double dropout, bool is_causal, const at::Tensor& /*philox_seed*/,
+    const at::Tensor& /*philox_offset*/, std::optional<double> scale) {
+  const AttentionGradients g =
+      backward(grad_out, query, key, value, {}, out, logsumexp, dropout, {is_causal, scale});
+  return {g.query, g.key, g.value};
+}
+
+Flash cudnn(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+            const std::optional<at::Tensor>& bias, bool /*compute_log_sumexp*/, double dropout,
+            bool is_causal, bool /*return_debug_mask*/, std::optional<double> scale) {
+  auto [out, logsumexp] = forward(query, key, value, bias, dropout, {is_causal, scale});
+  const auto random = query.options().dtype(at::kLong);
+  // cuDNN's logsumexp has a last dimension of one.
+  return {out,         logsumexp.unsqueeze(-1), at::Tensor(),          at::Tensor(), query.size(2),
+          key.size(2), at::zeros({}, random),   at::zeros({}, random), at::Tensor()};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> cudnn_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& out, const at::Tensor& logsumexp,
+    const at::Tensor& /*philox_seed*/, const at::Tensor& /*philox_offset*/, const at::Tensor& bias,
+    const at::Tensor& /*cum_seq_q*/, const at::Tensor& /*cum_seq_k*/, c10::SymInt /*max_q*/,
+    c10::SymInt /*max_k*/, double dropout, bool is_causal, std::optional<double> scale) {
+  const AttentionGradients g = backward(grad_out, query, key, value, bias, out,
+                                        logsumexp.squeeze(-1), dropout, {is_causal, scale});
+  return {g.query, g.key, g.value};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient(
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+    const std::optional<at::Tensor>& bias, bool compute_log_sumexp, double dropout, bool is_causal,
+    std::optional<double> scale) {
+  auto [out, logsumexp] = forward(query, key, value, bias, dropout, {is_causal, scale});
+  const auto random = query.options().dtype(at::kLong);
+  if (!compute_log_sumexp) logsumexp = logsumexp.narrow(2, 0, 0);
+  return {out, logsumexp, at::zeros({}, random), at::zeros({}, random)};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& bias, const at::Tensor& out,
+    const at::Tensor& logsumexp, const at::Tensor& /*philox_seed*/,
+    const at::Tensor& /*philox_offset*/, double dropout, std::array<bool, 4> mask, bool is_causal,
+    std::optional<double> scale) {
+  TORCH_CHECK(!mask[3], "the gradient of an attention bias cannot be had on the CPU");
+  // The kernel pads rows of the logsumexp; only the real ones count.
+  const at::Tensor rows = logsumexp.narrow(2, 0, query.size(2));
+  const AttentionGradients g =
+      backward(grad_out, query, key, value, bias, out, rows, dropout, {is_causal, scale});
+  return {g.query, g.key, g.value, at::Tensor()};
+}
+
+}  // namespace
+
+std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& query, const at::Tensor& key,
+                                             const at::Tensor& value,
+                                             const std::optional<at::Tensor>& bias,
+                                             const AttentionOptions& options) {
+  const at::Tensor s = scores(query, key, bias, options);
+  const at::Tensor logsumexp = s.logsumexp({-1});
+  const at::Tensor p = at::softmax(s, -1);
+  return {as_captured(at::matmul(p, value.to(at::kFloat)), query.scalar_type()), logsumexp};
+}
+
+AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tensor& query,
+                                      const at::Tensor& key, const at::Tensor& value,
+                                      const std::optional<at::Tensor>& bias, const at::Tensor& out,
+                                      const at::Tensor& logsumexp,
+                                      const AttentionOptions& options) {
+  const double scale = scale_of(query, options.scale);
+  const at::Tensor grad = grad_out.to(at::kFloat);
+  const at::Tensor p = scores(query, key, bias, options).sub_(logsumexp.unsqueeze(-1)).exp_();
+  const at::Tensor grad_value = at::matmul(p.transpose(-2, -1), grad);
+  at::Tensor grad_scores = at::matmul(grad, value.to(at::kFloat).transpose(-2, -1));
+  grad_scores.sub_((grad * out.to(at::kFloat)).sum(-1, true)).mul_(p).mul_(scale);
+  const at::Tensor grad_query = at::matmul(grad_scores, key.to(at::kFloat));
+  const at::Tensor grad_key = at::matmul(grad_scores.transpose(-2, -1), query.to(at::kFloat));
+  return {as_captured(grad_query, query.scalar_type()), as_captured(grad_key, key.scalar_type()),
+          as_captured(grad_value, value.scalar_type())};
+}
+
+void use_plain_attention(bool on) {
+  plain_attention = on;
+}
+
+TORCH_LIBRARY_IMPL(aten, CPU, m) {
+  m.impl("_scaled_dot_product_flash_attention", TORCH_FN(flash));
+  m.impl("_scaled_dot_product_flash_attention_backward", TORCH_FN(flash_backward));
+  m.impl("_scaled_dot_product_cudnn_attention", TORCH_FN(cudnn));
+  m.impl("_scaled_dot_product_cudnn_attention_backward", TORCH_FN(cudnn_backward));
+  m.impl("_scaled_dot_product_efficient_attention", TORCH_FN(efficient));
+  m.impl("_scaled_dot_product_efficient_attention_backward", TORCH_FN(efficient_backward));
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,40 @@
+// jointer-runner: one rank of a benchmark, on the CPU. Where a CUDA device can be used, the binary
+// of the same name with -cuda beside it takes over: this one starts without any CUDA library.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include "app/runner/processor.h"
+#include "app/runner/session.h"
+#include "core/bench/request.h"
+
+namespace {
+
+// Whether the person wants the CPU, or there is nothing else.
+bool stays_on_cpu(int argc, char** argv) {
+  const auto request = jointer::parse_runner_arguments({argv + 1, argv + argc});
+  if (!request || request->on == jointer::RunOn::cpu) return true;
+  return request->on == jointer::RunOn::automatic && ::access("/dev/nvidiactl", R_OK | W_OK) != 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  jointer::runner::avoid_trapping_instructions(argv);
+  try {
+    if (!stays_on_cpu(argc, argv)) {
+      std::error_code status;
+      const auto self = std::filesystem::read_symlink("/proc/self/exe", status);
+      const std::string other = (self.parent_path() / "jointer-runner-cuda").string();
+      if (!status && ::access(other.c_str(), X_OK) == 0) ::execv(other.c_str(), argv);
+    }
+    return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "jointer-runner: %s\n", error.what());
+    return 4;
+  }
+}

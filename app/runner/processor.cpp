@@ -1,0 +1,53 @@
+#include "app/runner/processor.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/cpu/Utils.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace jointer::runner {
+namespace {
+
+constexpr const char* kVariable = "ONEDNN_MAX_CPU_ISA";
+constexpr const char* kWithoutTiles = "AVX512_CORE_FP16";  // the most below AMX
+
+bool claims_tile_registers() {
+#if defined(__x86_64__)
+  unsigned a = 7, b = 0, c = 0, d = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  constexpr unsigned kAmxTile = 1U << 24;
+  return (d & kAmxTile) != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+void avoid_trapping_instructions(char** argv) {
+  if (!claims_tile_registers() || std::getenv(kVariable) != nullptr) return;
+  const pid_t child = ::fork();
+  if (child < 0) return;
+  if (child == 0) {
+    at::set_num_threads(1);
+    at::cpu::init_amx();
+    const at::Tensor ones = at::ones({64, 64}, at::kBFloat16);
+    at::mm(ones, ones);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGILL) return;
+  ::setenv(kVariable, kWithoutTiles, 1);
+  ::execv("/proc/self/exe", argv);
+  std::perror("jointer-runner: starting again without AMX");
+}
+
+}  // namespace jointer::runner

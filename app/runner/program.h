@@ -1,0 +1,114 @@
+#pragma once
+
+// A graph made ready to run: what is called in which order, with which values, and which values go
+// when. Everything that can be decided once is decided here, so that a step does nothing else.
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer::runner {
+
+// Where a value lies while the program runs. A node that returns several values has a slot for
+// each; a getitem is another name for one of them.
+using SlotId = std::uint32_t;
+inline constexpr SlotId kNoSlot = ~SlotId{0};
+
+// One argument of a call.
+struct Operand {
+  enum class Kind : std::uint8_t {
+    constant,    // `index` into Program::constants
+    slot,        // `index`: a slot
+    last,        // the same, and nobody reads it later: it may be moved from
+    as_tensor,   // a number in a slot, for a parameter that is a tensor
+    expression,  // `index` into Program::expressions: a symbolic size
+    list,        // `count` operands from `index` on
+  };
+  enum class Element : std::uint8_t { none, tensor, optional_tensor, integer, real, boolean, any };
+
+  Kind kind = Kind::constant;
+  Element element = Element::none;  // of a list
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+};
+
+// Functions on plain values that are no operators of torch: Python's own, and the higher-order
+// ones. Takes its arguments from the end of the stack and leaves its results there. Throws
+// c10::Error.
+using Builtin = void (*)(torch::jit::Stack& stack);
+
+// A compiled part of the program: takes its inputs from the stack, leaves its outputs there.
+using Compiled = std::function<void(torch::jit::Stack& stack)>;
+
+struct Instruction {
+  enum class Kind : std::uint8_t {
+    call,         // `op`
+    builtin,      // `builtin`
+    name,         // runs nothing: a getitem
+    random_call,  // `op`, drawing from `state`
+    compiled,     // `compiled`: index into Program::compiled
+    feed,         // puts an input that goes at last use into its slot
+  };
+  Kind kind = Kind::call;
+  bool starts_collective = false, waits = false;
+  bool unpacks = false;  // its result is a list, one slot an element
+  NodeId node;
+  std::uint32_t position = 0;  // in the program order of the graph
+  std::uint32_t first_operand = 0, operand_count = 0;
+  std::uint32_t first_result = 0, result_count = 0;  // slots, one after another
+  std::uint32_t first_freed = 0, freed_count = 0;    // in Program::freed
+  SlotId symbol = kNoSlot;                           // in Program::symbols: what its result binds
+  const c10::OperatorHandle* op = nullptr;
+  Builtin builtin = nullptr;
+  std::uint32_t compiled = 0;
+  SlotId state = kNoSlot;    // of a random call: a generator, or its state as a tensor
+  bool saves_state = false;  // it returns the state that it found before its result
+};
+
+// What the person must give before a step.
+struct ProgramInput {
+  NodeId node;
+  SlotId slot = kNoSlot;
+  bool released = false;  // goes at last use: a backward's saved values and tangents
+};
+
+struct ProgramOutput {
+  NodeId node;  // none for a None
+  SlotId slot = kNoSlot;
+  std::string name;  // "layers.0.attention.wq.weight" of a gradient, else the node's
+};
+
+// A symbolic size, computed from symbols when it is needed.
+struct SymbolicOperand {
+  Expression expression;
+  std::vector<std::uint32_t> symbols;  // in Program::symbols, by the expression's symbols
+};
+
+struct Program {
+  std::vector<Instruction> instructions;
+  std::vector<Operand> operands;
+  std::vector<c10::IValue> constants;
+  std::vector<SlotId> freed;
+  std::vector<SymbolicOperand> expressions;
+  std::vector<std::string> symbol_names;
+  std::vector<std::int64_t> symbol_values;   // at the start of a step
+  std::vector<c10::OperatorHandle> handles;  // what instructions point to; never resized
+  std::vector<Compiled> compiled;
+  std::uint32_t slot_count = 0;
+  std::vector<ProgramInput> inputs;              // placeholders that are fed, in program order
+  std::vector<ProgramInput> constants_of_graph;  // get_attr nodes
+  // As the joint graph returns them: of a pair the forward's without what it saves, then the
+  // backward's.
+  std::vector<ProgramOutput> outputs;
+  // What differs from the graph as captured, a line each: "aten.histc.default: integers by way of
+  // bincount".
+  std::vector<std::string> notes;
+};
+
+}  // namespace jointer::runner

@@ -1,0 +1,31 @@
+#include "app/runner/reporter.h"
+
+#include <unistd.h>
+
+namespace jointer::runner {
+
+Reporter::Reporter() : descriptor_(::dup(STDOUT_FILENO)) {
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+Reporter::~Reporter() {
+  ::close(descriptor_);
+}
+
+void Reporter::report(const RankEvent& event) {
+  const std::string line = write_event(event) + "\n";
+  const std::scoped_lock lock(mutex_);
+  ++count_;
+  // Whoever listened may be gone; the run itself goes on.
+  for (std::size_t written = 0; written < line.size();) {
+    const ssize_t count = ::write(descriptor_, line.data() + written, line.size() - written);
+    if (count <= 0) return;
+    written += static_cast<std::size_t>(count);
+  }
+}
+
+void Reporter::stage(std::string name, std::int64_t done, std::int64_t total) {
+  report(RankProgress{.stage = std::move(name), .done = done, .total = total});
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "core/bench/event.h"
+
+namespace jointer::runner {
+
+// Writes events to what was standard output when it was made. From then on everything else that is
+// written there, by any library, goes to standard error. Safe to use from any thread.
+class Reporter {
+ public:
+  Reporter();
+  ~Reporter();
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
+
+  void report(const RankEvent& event);
+  void stage(std::string name, std::int64_t done = 0, std::int64_t total = 0);
+  void note(std::string text) { report(RankNote{std::move(text)}); }
+  // How many events there were: a sign of life.
+  [[nodiscard]] std::int64_t count() const { return count_.load(); }
+
+ private:
+  int descriptor_;
+  std::mutex mutex_;
+  std::atomic<std::int64_t> count_{0};
+};
+
+}  // namespace jointer::runner

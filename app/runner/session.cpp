@@ -1,0 +1,369 @@
+#include "app/runner/session.h"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "app/runner/backends/compiled.h"
+#include "app/runner/compare.h"
+#include "app/runner/interpreter.h"
+#include "app/runner/measure.h"
+#include "app/runner/memory/counting_allocator.h"
+#include "app/runner/program_builder.h"
+#include "app/runner/reporter.h"
+#include "app/runner/tensors.h"
+#include "app/runner/watchdog.h"
+#include "core/capture/open.h"
+#include "core/graph/canonical.h"
+
+namespace jointer::runner {
+namespace {
+
+enum ExitCode : int { done = 0, wrong_usage = 2, invalid_input = 3, failed = 4 };
+
+// What a backend that changes numerics may differ by, relative to an output's largest magnitude: a
+// few roundings of the coarsest floating type that the graph computes in.
+constexpr double kHalfBound = 2e-2, kSingleBound = 1e-4;
+
+template <class T>
+using Or = tl::expected<T, RankFailed>;
+using Done = Or<void>;
+
+tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::string node = {}) {
+  return tl::unexpected<RankFailed>(
+      {.kind = std::move(kind), .node = std::move(node), .text = std::move(text)});
+}
+
+// A graph that is ready to run, and what it is fed with.
+struct Runnable {
+  Graph graph;
+  Program program;
+  std::unique_ptr<Interpreter> interpreter;
+};
+
+class Session {
+ public:
+  Session(BenchmarkRequest request, World world, Reporter& reporter)
+      : request_(std::move(request)),
+        world_(std::move(world)),
+        reporter_(reporter),
+        status_(StatusWriter::from_environment()) {
+    if (request_.solo) world_.rank = *request_.solo;
+  }
+
+  Done run(MakePlatform make_platform);
+
+ private:
+  Or<Graph> open(const ProgramFiles& files) const;
+  Done prepare(MakePlatform make_platform);
+  Or<std::unique_ptr<Runnable>> make(const ProgramFiles& files, Backend backend);
+  Done feed(Runnable& runnable, bool counted);
+  Or<std::vector<at::Tensor>> outputs_of(Runnable& runnable);
+  Done verify(Runnable& runnable);
+  Done measure(Runnable& runnable);
+  [[nodiscard]] RankFailed failure_at(const Runnable& runnable, const StepError& error) const;
+  void stage(const char* name) {
+    status_.set_stage(name);
+    reporter_.stage(name);
+  }
+  [[nodiscard]] bool compares() const {
+    return !request_.expected.empty() || !request_.baseline.empty();
+  }
+  void gave_up_waiting();
+
+  BenchmarkRequest request_;
+  World world_;
+  Reporter& reporter_;
+  StatusWriter status_;
+  std::unique_ptr<Platform> platform_;
+  std::unique_ptr<ProcessGroups> groups_;
+  std::optional<NamedTensors> given_;
+  std::vector<at::Tensor> baseline_;  // outputs of the unedited graph
+  const Runnable* running_ = nullptr;
+};
+
+Or<Graph> Session::open(const ProgramFiles& files) const {
+  const auto assumptions = Assumptions::parse(request_.assumptions);
+  if (!assumptions) return failure("usage", assumptions.error().message);
+  auto graph = open_graph({.path = path_of_rank(files.graph, world_.rank),
+                           .backward = path_of_rank(files.backward, world_.rank),
+                           .index = request_.graph_index,
+                           .choose = {},
+                           .assumptions = *assumptions,
+                           .progress = {}});
+  if (!graph) return failure("load", graph.error().message);
+  return std::move(*graph);
+}
+
+Done Session::prepare(MakePlatform make_platform) {
+  auto platform = make_platform({.local_rank = world_.local_rank,
+                                 .local_world_size = world_.local_size,
+                                 .threads = request_.threads});
+  if (!platform) return failure("device", platform.error().message);
+  platform_ = std::move(*platform);
+  if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)
+    return failure("device", chosen.error().message);
+  if (compares()) {
+    // Sums in one order, so that two runs of the same operators can be told from a changed graph.
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+  }
+  return {};
+}
+
+Or<std::unique_ptr<Runnable>> Session::make(const ProgramFiles& files, Backend backend) {
+  auto graph = open(files);
+  if (!graph) return tl::unexpected(graph.error());
+  auto runnable = std::make_unique<Runnable>();
+  runnable->graph = std::move(*graph);
+  std::vector<CompiledRegion> regions;
+  if (backend == Backend::inductor || backend == Backend::regional) {
+    stage("compile");
+    auto compiled = compile_regions(runnable->graph,
+                                    {.files = {path_of_rank(files.graph, world_.rank),
+                                               path_of_rank(files.backward, world_.rank)},
+                                     .request = request_,
+                                     .rank = world_.rank,
+                                     .device = platform_->device()},
+                                    reporter_);
+    if (!compiled) return failure("compile", compiled.error().message);
+    regions = std::move(*compiled);
+  }
+  auto program =
+      build_program(runnable->graph, {.device = platform_->device(), .regions = regions});
+  if (!program)
+    return failure(program.error().kind == Error::Kind::run ? "unsupported" : "load",
+                   program.error().message);
+  runnable->program = std::move(*program);
+  runnable->interpreter = std::make_unique<Interpreter>(runnable->program, &status_);
+  return runnable;
+}
+
+Done Session::feed(Runnable& runnable, bool counted) {
+  const InputOptions options{.device = platform_->device(),
+                             .seed = request_.seed,
+                             .rank = world_.rank,
+                             .given = given_ ? &*given_ : nullptr};
+  Inputs inputs;
+  {
+    // Inputs that a step lets go of are copied for each step: the copy is what counts.
+    std::optional<Uncounted> uncounted;
+    if (!counted) uncounted.emplace();
+    auto made = make_inputs(runnable.graph, runnable.program, options);
+    if (!made) return failure("load", made.error().message);
+    inputs = std::move(*made);
+    if (const auto constants = make_constants(runnable.graph, runnable.program, options, inputs);
+        !constants)
+      return failure("load", constants.error().message);
+  }
+  const Program& program = runnable.program;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i)
+    runnable.interpreter->set(program.inputs[i], std::move(inputs.values[i]));
+  for (std::size_t i = 0; i < program.constants_of_graph.size(); ++i)
+    runnable.interpreter->set(program.constants_of_graph[i], std::move(inputs.constants[i]));
+  for (const std::string& note : inputs.notes) reporter_.note(note);
+  return {};
+}
+
+RankFailed Session::failure_at(const Runnable& runnable, const StepError& error) const {
+  return {.kind = error.out_of_memory   ? "memory"
+                  : error.in_collective ? "collective"
+                                        : "node",
+          .node = std::string(runnable.graph.name(error.node)),
+          .text = error.text};
+}
+
+Or<std::vector<at::Tensor>> Session::outputs_of(Runnable& runnable) {
+  at::Generator generator = at::globalContext().defaultGenerator(platform_->device());
+  generator.set_current_seed(request_.seed);
+  if (const StepResult done = runnable.interpreter->step(); !done)
+    return tl::unexpected(failure_at(runnable, done.error()));
+  return keep(runnable.interpreter->outputs());
+}
+
+Done Session::verify(Runnable& runnable) {
+  stage("verify");
+  auto outputs = outputs_of(runnable);
+  if (!outputs) return tl::unexpected(outputs.error());
+  runnable.interpreter->clear();
+  std::vector<std::string> names;
+  for (const ProgramOutput& output : runnable.program.outputs) names.push_back(output.name);
+  double bound = 0;
+  if (request_.backend == Backend::inductor || request_.backend == Backend::regional) {
+    bound = kSingleBound;
+    for (const NodeId id : runnable.graph.order())
+      for (const Tensor& tensor : runnable.graph.tensors(id))
+        if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) bound = kHalfBound;
+    reporter_.note(
+        fmt::format("compiled code rounds at other places than the operators it replaces: outputs "
+                    "may differ by "
+                    "{} of their largest magnitude",
+                    bound));
+  }
+  if (!request_.baseline.empty())
+    reporter_.report(compare_outputs("baseline", *outputs, baseline_, names, bound));
+  if (!request_.expected.empty()) {
+    auto expected = read_safetensors(path_of_rank(request_.expected, world_.rank));
+    if (!expected) return failure("load", expected.error().message);
+    std::vector<at::Tensor> tensors(outputs->size());
+    for (const auto& [index, tensor] : *expected) {
+      const auto at = static_cast<std::size_t>(std::strtoull(index.c_str(), nullptr, 10));
+      if (at >= tensors.size())
+        return failure("load", fmt::format("{}: there is no output {}, the graph has {}",
+                                           request_.expected, index, tensors.size()));
+      tensors[at] = tensor;
+    }
+    reporter_.report(compare_outputs("expected", *outputs, tensors, names, bound));
+  }
+  return {};
+}
+
+Done Session::measure(Runnable& runnable) {
+  const MeasuredProgram run{runnable.graph, runnable.program, *runnable.interpreter,
+                            *platform_,     *groups_,         reporter_,
+                            status_};
+  stage("warm up");
+  auto memory = measure_memory(run);
+  if (!memory) return tl::unexpected(failure_at(runnable, memory.error()));
+  std::unique_ptr<Recording> recording;
+  std::function<StepResult()> step = [&] { return runnable.interpreter->step(); };
+  if (request_.backend == Backend::cudagraph) {
+    StepResult recorded;
+    auto made = platform_->record([&] { recorded = runnable.interpreter->step(); });
+    if (!recorded) return tl::unexpected(failure_at(runnable, recorded.error()));
+    if (!made) return failure("compile", made.error().message);
+    recording = std::move(*made);
+    step = [&]() -> StepResult {
+      recording->replay();
+      return {};
+    };
+  }
+  auto times = measure_steps(run, request_.warmup, request_.iterations, step);
+  if (!times) return tl::unexpected(failure_at(runnable, times.error()));
+  RankMeasured measured{.step_ns = std::move(*times),
+                        .peak_bytes = memory->figures.peak_allocated,
+                        .requested_peak_bytes = memory->figures.peak_requested,
+                        .reserved_peak_bytes = memory->figures.peak_reserved,
+                        .resident_peak_bytes = memory->resident_peak,
+                        .memory_profile = {},
+                        .nodes = {},
+                        .scratch = std::move(memory->scratch)};
+  if (request_.profile) {
+    measured.memory_profile = std::move(memory->profile);
+    auto nodes = measure_nodes(run);
+    if (!nodes) return tl::unexpected(failure_at(runnable, nodes.error()));
+    measured.nodes = std::move(*nodes);
+  }
+  reporter_.report(measured);
+  return {};
+}
+
+// No sign of life within the deadline: this process cannot be helped, but it can say where it is.
+void Session::gave_up_waiting() {
+  const Runnable* running = running_;
+  const std::int64_t position = status_.position();
+  std::string node;
+  if (running != nullptr && position >= 0 &&
+      position < static_cast<std::int64_t>(running->graph.order().size()))
+    node = running->graph.name(running->graph.order()[static_cast<std::size_t>(position)]);
+  reporter_.report(
+      RankFailed{.kind = "hang",
+                 .node = node,
+                 .text = fmt::format("no progress for {:.3g} s",
+                                     static_cast<double>(request_.timeout_ms) / 1000)});
+  ::_exit(ExitCode::failed);
+}
+
+Done Session::run(MakePlatform make_platform) {
+  stage("load");
+  if (auto prepared = prepare(make_platform); !prepared) return prepared;
+  auto graph = open(request_.program);
+  if (!graph) return tl::unexpected(graph.error());
+  reporter_.report(RankStarted{.rank = world_.rank,
+                               .world_size = world_.size,
+                               .pid = ::getpid(),
+                               .device = platform_->name(),
+                               .device_type = platform_->device().is_cpu() ? "cpu" : "cuda",
+                               .hash = graph_hash(*graph)});
+  const Watchdog watchdog(
+      std::chrono::milliseconds(request_.timeout_ms),
+      [this] { return reporter_.count() + status_.count(); }, [this] { gave_up_waiting(); });
+
+  stage("groups");
+  auto groups = ProcessGroups::make(
+      *graph, {.world = world_,
+               .timeout = std::chrono::milliseconds(request_.timeout_ms),
+               .backend = request_.solo ? &local_copies() : &platform_->collectives(),
+               .device = platform_->device().type(),
+               .alone = request_.solo.has_value()});
+  if (!groups) return failure("collective", groups.error().message);
+  groups_ = std::move(*groups);
+
+  stage("inputs");
+  if (!request_.inputs.empty()) {
+    const Uncounted uncounted;
+    auto given = read_safetensors(path_of_rank(request_.inputs, world_.rank));
+    if (!given) return failure("load", given.error().message);
+    given_ = std::move(*given);
+  }
+  if (!request_.baseline.empty()) {
+    auto baseline = make(request_.baseline, Backend::interpret);
+    if (!baseline) return tl::unexpected(baseline.error());
+    if (auto fed = feed(**baseline, false); !fed) return fed;
+    stage("verify");
+    auto outputs = outputs_of(**baseline);
+    if (!outputs) return tl::unexpected(outputs.error());
+    baseline_ = std::move(*outputs);
+  }
+  auto runnable = make(request_.program, request_.backend);
+  if (!runnable) return tl::unexpected(runnable.error());
+  running_ = runnable->get();
+  for (const std::string& note : (*runnable)->program.notes) reporter_.note(note);
+  platform_->limit_memory(request_.memory_limit);
+  platform_->start_counting();
+  stage("inputs");
+  if (auto fed = feed(**runnable, true); !fed) return fed;
+  if (compares())
+    if (auto verified = verify(**runnable); !verified) return verified;
+  if (auto measured = measure(**runnable); !measured) return measured;
+  groups_->barrier();
+  return {};
+}
+
+}  // namespace
+
+int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
+  Reporter reporter;
+  const auto give_up = [&](const Error& error) {
+    reporter.report(RankFailed{.kind = "usage", .node = {}, .text = error.message});
+    fmt::print(stderr, "jointer-runner: {}\n", error.message);
+    return ExitCode::wrong_usage;
+  };
+  auto request = parse_runner_arguments(std::vector<std::string>(argv + 1, argv + argc));
+  if (!request) return give_up(request.error());
+  auto world = World::from_environment();
+  if (!world) return give_up(world.error());
+  const bool on_cuda = request->on == RunOn::cuda || (request->on == RunOn::automatic && cuda);
+  if (on_cuda && cuda == nullptr) {
+    reporter.report(RankFailed{
+        .kind = "device",
+        .node = {},
+        .text = "no CUDA device can be used by this binary; --on cpu runs it on the CPU"});
+    return ExitCode::failed;
+  }
+  Session session(std::move(*request), std::move(*world), reporter);
+  const Done done = session.run(on_cuda ? cuda : cpu);
+  if (!done) {
+    reporter.report(done.error());
+    fmt::print(stderr, "jointer-runner: {}{}{}\n", done.error().node,
+               done.error().node.empty() ? "" : ": ", done.error().text);
+    return done.error().kind == "load" ? ExitCode::invalid_input : ExitCode::failed;
+  }
+  reporter.report(RankDone{});
+  return ExitCode::done;
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace jointer::runner {
+
+// Calls back, once and from a thread of its own, when nothing has grown for too long.
+class Watchdog {
+ public:
+  // `life` counts signs of life. Started at once.
+  Watchdog(std::chrono::milliseconds timeout, std::function<std::int64_t()> life,
+           std::function<void()> on_silence);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void watch(std::chrono::milliseconds timeout);
+
+  std::function<std::int64_t()> life_;
+  std::function<void()> on_silence_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace jointer::runner

@@ -1,0 +1,102 @@
+#include "core/bench/safetensors.h"
+
+#include <array>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
+    {"BF16", DType::bfloat16},
+    {"F16", DType::float16},
+    {"F32", DType::float32},
+    {"F64", DType::float64},
+    {"BOOL", DType::boolean},
+    {"I8", DType::int8},
+    {"I16", DType::int16},
+    {"I32", DType::int32},
+    {"I64", DType::int64},
+    {"U8", DType::uint8},
+    {"U16", DType::uint16},
+    {"U32", DType::uint32},
+    {"U64", DType::uint64},
+    {"C64", DType::complex64},
+    {"F8_E4M3", DType::float8_e4m3fn},
+    {"F8_E5M2", DType::float8_e5m2},
+    {"F8_E8M0", DType::float8_e8m0fnu},
+}};
+
+// A whole number of at least zero.
+std::optional<std::int64_t> size_of(const Json& json) {
+  if (!json.is_number_integer()) return std::nullopt;
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
+  const auto number = json.get<std::int64_t>();
+  return number < 0 ? std::nullopt : std::optional(number);
+}
+
+Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& name,
+                                    const Json& json, std::int64_t data, std::int64_t size) {
+  const auto bad = [&](std::string_view what) {
+    return input_error("{}: tensor {}: {}", file, name, what);
+  };
+  if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string() ||
+      !json.contains("shape") || !json["shape"].is_array() || !json.contains("data_offsets") ||
+      !json["data_offsets"].is_array() || json["data_offsets"].size() != 2)
+    return bad("dtype, shape and data_offsets are wanted");
+  SafetensorsEntry entry;
+  entry.name = name;
+  const auto& dtype = json["dtype"].get_ref<const std::string&>();
+  bool known = false;
+  for (const auto& [text, type] : kDtypes)
+    if (text == dtype) {
+      entry.dtype = type;
+      known = true;
+    }
+  if (!known) return bad("dtype " + dtype + " is not known");
+  std::optional<std::int64_t> wanted = item_size(entry.dtype);
+  for (const Json& dim : json["shape"]) {
+    const auto number = size_of(dim);
+    if (!number) return bad("a size is no whole number");
+    entry.shape.push_back(*number);
+    if (wanted) wanted = checked_mul(*wanted, *number);
+  }
+  const auto begin = size_of(json["data_offsets"][0]), end = size_of(json["data_offsets"][1]);
+  if (!begin || !end || *begin > *end || *end > size - data)
+    return bad("its bytes lie outside the file");
+  if (!wanted || *end - *begin != *wanted)
+    return bad("its bytes are not as many as its shape says");
+  entry.offset = data + *begin;
+  entry.bytes = *end - *begin;
+  return entry;
+}
+
+}  // namespace
+
+Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view name,
+                                                             std::string_view bytes) {
+  if (bytes.size() < 8) return input_error("{}: too short for a safetensors file", name);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), 8);
+  if (length > bytes.size() - 8)
+    return input_error("{}: its header is said to take {} bytes, the file has {}", name, length,
+                       bytes.size());
+  const Json header = Json::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
+  if (!header.is_object()) return input_error("{}: the header is no JSON object", name);
+  std::vector<SafetensorsEntry> entries;
+  for (const auto& [tensor, json] : header.items()) {
+    if (tensor == "__metadata__") continue;
+    JOINTER_TRY(SafetensorsEntry entry,
+                read_entry(name, tensor, json, static_cast<std::int64_t>(8 + length),
+                           static_cast<std::int64_t>(bytes.size())));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace jointer

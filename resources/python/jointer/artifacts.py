@@ -1,0 +1,165 @@
+"""Compiled packages as files: their names, what is written beside them, and the cache.
+
+A package ``NAME.pt2`` is an AOTInductor archive; ``NAME.json`` beside it says what it was made
+from and how to call it (docs/running.md). The cache keeps both under a key: a digest of all that
+compiled code depends on. A file is never seen half written; a package whose description is there
+is whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+FORMAT = "jointer-compiled"
+VERSION = 1
+
+#: Raised whenever packages would come out otherwise for the same key.
+_GENERATION = 1
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def cache_folder() -> Path:
+    """Where packages are kept: ``JOINTER_COMPILED``, else below ``XDG_CACHE_HOME``."""
+    if folder := os.environ.get("JOINTER_COMPILED"):
+        return Path(folder)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "jointer" / "compiled"
+
+
+def package_name(graph: str, phase: str, rank: int, method: str, digest: str) -> str:
+    """The name of a package, without its suffix."""
+    label = _UNSAFE.sub("_", graph).strip("._") or "graph"
+    return f"{label}.{phase}.rank{rank}.{method}.{digest[:12]}"
+
+
+def cache_key(facts: Mapping[str, Any]) -> str:
+    """The key of a package made from ``facts`` (JSON) by this torch."""
+    text = json.dumps(
+        {**facts, "torch": torch.__version__, "generation": _GENERATION}, sort_keys=True
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@functools.cache
+def capability(device_type: str) -> str:
+    """What machine code for the device depends on: ``sm_90``, ``AVX512 of <model> <digest>``."""
+    if device_type == "cuda":
+        major, minor = torch.cuda.get_device_capability()
+        return f"sm_{major}{minor}"
+    model, flags = _processor()
+    digest = hashlib.sha256(flags.encode()).hexdigest()[:8]
+    return f"{torch.backends.cpu.get_cpu_capability()} of {model} {digest}"
+
+
+def _processor() -> tuple[str, str]:
+    """The processor's name and its instruction sets."""
+    found: dict[str, str] = {}
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            key, _, value = line.partition(":")
+            found.setdefault(key.strip(), value.strip())
+    return (
+        found.get("model name") or platform.machine(),
+        found.get("flags") or found.get("Features") or "",
+    )
+
+
+def processor_name() -> str:
+    """What the machine's processor is called."""
+    return _processor()[0]
+
+
+class Cache:
+    """Packages by key. Processes that want the same one at a time make it once."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or cache_folder()
+
+    def get(
+        self,
+        key: str,
+        make: Callable[[Path], Mapping[str, Any]],
+        waiting: Callable[[], None] = lambda: None,
+    ) -> tuple[Path, dict[str, Any], bool]:
+        """The package under ``key``, its description, and whether it was there already.
+
+        Args:
+            key: from ``cache_key``.
+            make: writes the package to the path it is given and returns its description.
+            waiting: called if another process is making it.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        package = self._folder / f"{key}.pt2"
+        if (known := self._description(package)) is not None:
+            return package, known, True
+        with self._lock(key, waiting):
+            if (known := self._description(package)) is not None:
+                return package, known, True
+            with tempfile.TemporaryDirectory(dir=self._folder, prefix=".making.") as work:
+                made = Path(work) / "package.pt2"
+                description = dict(make(made))
+                os.replace(made, package)
+            write_json(description, package.with_suffix(".json"))
+        return package, description, False
+
+    def _description(self, package: Path) -> dict[str, Any] | None:
+        try:
+            known = json.loads(package.with_suffix(".json").read_text())
+        except (OSError, ValueError):
+            return None
+        is_ours = isinstance(known, dict) and known.get("version") == VERSION
+        return known if is_ours and package.is_file() else None
+
+    @contextlib.contextmanager
+    def _lock(self, key: str, waiting: Callable[[], None]) -> Iterator[None]:
+        with open(self._folder / f"{key}.lock", "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def place(package: Path, description: Mapping[str, Any], folder: Path, name: str) -> Path:
+    """Put ``package`` and its description into ``folder`` under ``name``; the package's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{name}.pt2"
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".placing.") as work:
+        copy = Path(work) / "package.pt2"
+        try:
+            os.link(package, copy)
+        except OSError:
+            shutil.copyfile(package, copy)
+        os.replace(copy, target)
+    write_json(description, folder / f"{name}.json")
+    return target
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Write ``value`` so that nobody sees half a file."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=1)
+            file.write("\n")
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

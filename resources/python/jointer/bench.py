@@ -1,0 +1,329 @@
+"""``python -m jointer bench``: one rank of a benchmark, run by Python.
+
+For graphs with operators that exist in Python alone. Takes the arguments that jointer-runner takes,
+finds its rank in the environment as torchrun sets it (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR,
+MASTER_PORT), and says the same on its standard output: one JSON object a line, described by
+``resources/schema/runner.schema.json``. What libraries print goes to the standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from .amx import avoid_broken_amx
+from .errors import CaptureError
+from .events import Events
+from .execute import Ledger, MemoryLimit, NodeError
+from .groups import restore_groups
+from .measure import Measurer
+from .program import Program, parse_assumptions, path_of_rank, read_program
+from .rank_program import RankProgram
+from .real_groups import group_of, join_groups
+from .safetensors import read_safetensors
+from .verify import Verdict, compare
+
+EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 0, 2, 3, 4, 130
+
+_ATTENTION = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION",
+              "cudnn": "CUDNN_ATTENTION", "math": "MATH"}  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of jointer-runner (core/bench/request.cpp)."""
+    parser.add_argument("program", metavar="GRAPH", help="a capture; {rank} in it is the rank")
+    for name in ("backward", "baseline", "baseline-backward", "inputs", "expected"):
+        parser.add_argument(f"--{name}", metavar="FILE")
+    parser.add_argument("--graph", type=int, metavar="N", help="of a file that holds several")
+    parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
+    parser.add_argument("--ranks", type=int, default=0)
+    parser.add_argument("--solo", type=int, metavar="RANK")
+    parser.add_argument("--backend", default="python", choices=("python",))
+    parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
+    parser.add_argument("--attention", default="auto", choices=("auto", *_ATTENTION))
+    for name, usual in (("iterations", 10), ("warmup", 3), ("threads", 0), ("seed", 0)):
+        parser.add_argument(f"--{name}", type=int, default=usual, metavar="N")
+    parser.add_argument("--memory-limit", type=int, default=0, metavar="BYTES")
+    parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS")
+    parser.add_argument("--profile", action="store_true")
+
+
+class Failure(Exception):
+    """Why the rank cannot go on; ``kind`` as in ``RankFailed``."""
+
+    def __init__(self, kind: str, text: str, node: str = "") -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.node = node
+
+
+class Cancelled(BaseException):
+    """Whoever started this rank no longer wants it."""
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run one rank; the exit code."""
+    events = Events.take_stdout()
+    signal.signal(signal.SIGTERM, _cancel)
+    try:
+        _Rank(options, events).run()
+    except (Cancelled, KeyboardInterrupt):
+        return _leave(EXIT_CANCELLED)
+    except Failure as failure:
+        events.say("failed", kind=failure.kind, node=failure.node, text=_line(failure))
+        return _leave(EXIT_INPUT if failure.kind == "load" else EXIT_FAILED)
+    except Exception as error:
+        kind = "load" if isinstance(error, (CaptureError, OSError)) else "internal"
+        events.say("failed", kind=kind, node="", text=_line(error))
+        return _leave(EXIT_INPUT if kind == "load" else EXIT_FAILED)
+    return _leave(EXIT_DONE)
+
+
+def _cancel(number: int, frame: object) -> None:
+    raise Cancelled
+
+
+def _leave(code: int) -> int:
+    """End at once where there are other ranks: closing a group waits for those that may be gone."""
+    if dist.is_initialized() and dist.get_backend() != "fake":
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _line(error: BaseException) -> str:
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return text or type(error).__name__
+
+
+class _Rank:
+    """One rank's way through a benchmark."""
+
+    def __init__(self, options: argparse.Namespace, events: Events) -> None:
+        self._options = options
+        self._events = events
+        self._groups: dict[str, dist.ProcessGroup] = {}
+        self._alone = options.solo is not None
+        self._rank = options.solo if self._alone else int(os.environ.get("RANK", "0"))
+        self._world = 1 if self._alone else int(os.environ.get("WORLD_SIZE", "1"))
+
+    def run(self) -> None:
+        """From the files to the figures."""
+        options, events = self._options, self._events
+        self._check()
+        amx = avoid_broken_amx()
+        device = self._device()
+        if options.threads > 0:
+            torch.set_num_threads(options.threads)
+        captured = self._read(options.program, options.backward)
+        if self._alone and self._rank >= captured.world_size:
+            raise Failure("load", f"no rank {self._rank}: the capture has {captured.world_size}")
+        events.say(
+            "started",
+            protocol=events.PROTOCOL,
+            rank=self._rank,
+            world_size=max(captured.world_size, self._world),
+            pid=os.getpid(),
+            device=_device_name(device),
+            device_type=device.type,
+            hash=captured.hash,
+        )
+        events.progress("groups")
+        self._join(captured, device)
+        program = RankProgram(captured, device, alone=self._alone)
+        if amx and program.uses_bfloat16:
+            events.say("note", text=amx)
+        for note in program.notes:
+            events.say("note", text=note)
+        if self._alone:
+            events.say("note", text="collectives are local copies: their times mean nothing")
+        inputs = self._inputs(program)
+        self._verify(program, inputs, device)
+        self._measure(program, inputs, device)
+        events.say("done")
+
+    def _check(self) -> None:
+        options = self._options
+        if options.graph:
+            raise Failure("load", f"graph {options.graph}: a native capture holds one graph")
+        for name in ("iterations",):
+            if getattr(options, name) < 1:
+                raise Failure("load", f"--{name} {getattr(options, name)}: a number from 1")
+
+    def _device(self) -> torch.device:
+        on = self._options.on
+        if on == "cpu" or (on == "auto" and not torch.cuda.is_available()):
+            return torch.device("cpu")
+        if not torch.cuda.is_available():
+            raise Failure("device", "no CUDA device is usable here: run on the CPU (--on cpu)")
+        local = 0 if self._alone else int(os.environ.get("LOCAL_RANK", "0"))
+        if local >= torch.cuda.device_count():
+            raise Failure("device", f"no CUDA device {local}: {torch.cuda.device_count()} found")
+        torch.cuda.set_device(local)
+        if limit := self._options.memory_limit:
+            total = torch.cuda.get_device_properties(local).total_memory
+            torch.cuda.set_per_process_memory_fraction(min(1.0, limit / total))
+        return torch.device("cuda", local)
+
+    def _read(self, graph: str, backward: str | None) -> Program:
+        self._events.progress("load")
+        assume = parse_assumptions(self._options.assume)
+        return read_program(graph, backward, rank=self._rank, assume=assume)
+
+    def _join(self, program: Program, device: torch.device) -> None:
+        """Groups before anything runs; loading a capture has made fake ones to look at."""
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        groups = program.groups
+        if self._alone:
+            of_rank = {
+                name: {**group, "ranks": group_of(list(group["ranks"]), self._rank)}
+                for name, group in groups.items()
+            }
+            restore_groups(of_rank, self._rank, program.world_size)
+        elif self._world > 1 or groups:
+            if self._world != program.world_size:
+                raise Failure(
+                    "load",
+                    f"captured for {program.world_size} ranks, started with {self._world}: start "
+                    "as many, or one with --solo",
+                )
+            timeout = self._options.timeout
+            try:
+                self._groups = join_groups(groups, self._rank, self._world, device, timeout)
+            except (RuntimeError, ValueError) as error:
+                if isinstance(error, CaptureError):
+                    raise
+                raise Failure("collective", f"the ranks did not meet: {_line(error)}") from error
+
+    def _inputs(self, program: RankProgram) -> dict[str, Any]:
+        self._events.progress("inputs")
+        given = None
+        if self._options.inputs:
+            given = read_safetensors(path_of_rank(self._options.inputs, self._rank))
+            names = [node.name for node in program.placeholders]
+            missing = [name for name in names if name not in given]
+            if len(missing) == len(names):
+                raise Failure("load", f"{self._options.inputs}: no input of this graph is in it")
+            if missing:
+                text = f"not in the inputs' file, made up: {', '.join(missing[:8])}"
+                self._events.say("note", text=text)
+        return program.inputs(seed=self._options.seed, rank=self._rank, given=given)
+
+    def _verify(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
+        options = self._options
+        if not options.expected and not options.baseline:
+            return
+        self._events.progress("verify")
+        outputs = _to_cpu(self._once(program, _fresh(inputs)))
+        verdicts: list[Verdict] = []
+        if options.expected:
+            wanted = read_safetensors(path_of_rank(options.expected, self._rank))
+            by_place = {_place(name): tensor for name, tensor in wanted.items()}
+            verdicts.append(compare("expected", program.output_names, outputs, by_place))
+        if options.baseline:
+            captured = self._read(options.baseline, options.baseline_backward)
+            baseline = RankProgram(captured, device, alone=self._alone)
+            own = baseline.inputs(seed=options.seed, rank=self._rank)
+            unedited = _to_cpu(self._once(baseline, {**own, **_fresh(inputs)}))
+            if len(unedited) != len(outputs):
+                raise Failure(
+                    "verify",
+                    f"the unedited graph has {len(unedited)} outputs and this one {len(outputs)}",
+                )
+            wanted = dict(enumerate(unedited))
+            verdicts.append(compare("baseline", program.output_names, outputs, wanted))
+        for verdict in verdicts:
+            self._events.say("verified", **asdict(verdict))
+
+    def _once(self, program: RankProgram, inputs: dict[str, Any]) -> list[Any]:
+        torch.manual_seed(self._options.seed)
+        ledger = Ledger(program.device, self._options.memory_limit)
+        with _failures(program):
+            return program.step(inputs, ledger)
+
+    def _measure(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
+        options, events = self._options, self._events
+        torch.manual_seed(options.seed)
+        measurer = Measurer(program, inputs, options.memory_limit, events.progress)
+        with _failures(program):
+            measurer.steps(options.warmup, options.iterations)
+            if options.profile:
+                measurer.profile()
+        events.say("measured", **measurer.figures())
+
+
+class _failures:
+    """Turns what a run raises into a ``Failure`` that names the node."""
+
+    def __init__(self, program: RankProgram) -> None:
+        self._collectives = program.collectives
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, NodeError):
+            raise Failure(self._kind(error), str(error), error.node) from error
+        if isinstance(error, MemoryLimit):
+            raise Failure("memory", str(error)) from error
+
+    def _kind(self, error: NodeError) -> str:
+        cause, text = error.error, str(error.error)
+        if isinstance(cause, (MemoryLimit, MemoryError, torch.OutOfMemoryError)):
+            return "memory"
+        if "DefaultCPUAllocator" in text:
+            return "memory"
+        if isinstance(cause, NotImplementedError) or "is not known to torch" in text:
+            return "unsupported"
+        if error.node in self._collectives:
+            timed_out = "imeout" in text or "imed out" in text
+            return "hang" if timed_out else "collective"
+        if isinstance(cause, CaptureError):
+            return "unsupported"
+        return "internal"
+
+
+def _fresh(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Copies, since a graph may write to its inputs."""
+
+    def copy(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        made = torch.empty_strided(
+            value.shape, value.stride(), dtype=value.dtype, device=value.device
+        )
+        return made.copy_(value)
+
+    return {name: copy(value) for name, value in inputs.items()}
+
+
+def _to_cpu(outputs: Sequence[Any]) -> list[Any]:
+    return [each.cpu() if isinstance(each, torch.Tensor) else each for each in outputs]
+
+
+def _place(name: str) -> int:
+    try:
+        return int(name)
+    except ValueError:
+        raise CaptureError(f"expected output {name!r}: names are places among the outputs") from None
+
+
+def _device_name(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    from .artifacts import processor_name
+
+    count = torch.get_num_threads()
+    return f"{processor_name()}, {count} thread{'s' if count > 1 else ''}"

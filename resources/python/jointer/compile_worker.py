@@ -1,0 +1,215 @@
+"""``python -m jointer compile``: a process that compiles programs for whoever started it.
+
+Without a graph it reads requests from its standard input, one JSON object a line, and answers with
+JSON lines on its standard output, until the input ends. With a graph it answers that one request.
+What libraries print goes to the standard error.
+
+A request: ``{"id": any, "graph": path, "backward": path, "method": "inductor" | "regional", "on":
+"auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64"}``; all
+but ``graph`` may be left out. Answers carry the request's ``id``:
+
+- ``{"event": "ready", "protocol", "torch", "pid"}``: once, at the start, without an id.
+- ``{"event": "progress", "stage", "done", "total", "seconds"}``: a stage begins, or goes on (a sign
+  of life every few seconds). Stages: load, decompose, compile, package, wait for another rank.
+- ``{"event": "note", "text"}``: what a person should know.
+- ``{"event": "compiled", "packages": [...]}``: done; see ``compile.compile_program``.
+- ``{"event": "failed", "kind", "node", "text"}``: kind is load, compile or internal.
+
+The end of the input, or SIGTERM, ends the process and the compilers that it started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from .events import Events
+
+PROTOCOL = 1
+
+#: Seconds between signs of life.
+_PULSE = 2.0
+
+EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 2, 3, 4, 130
+
+
+class Cancelled(BaseException):
+    """Whoever started this process no longer wants an answer."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command line."""
+    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a capture; none: a worker")
+    parser.add_argument("--backward", metavar="FILE", help="the backward graph of a pair")
+    parser.add_argument("--method", default="inductor", choices=("inductor", "regional"))
+    parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
+    parser.add_argument("--out", metavar="DIR", help="where packages go beside the cache")
+    parser.add_argument("--rank", type=int, default=int(os.environ.get("RANK", "0")))
+    parser.add_argument(
+        "--mark",
+        action="append",
+        default=[],
+        metavar="SELECTOR",
+        help="regional: a node, or FQN_PATTERN::OPERATOR; may be repeated",
+    )
+    parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Answer one request, or be a worker; the exit code."""
+    events = Events.take_stdout()
+    signal.signal(signal.SIGTERM, _cancel)
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    from .compile import Request
+
+    answers = _Answers(events)
+    fields = {f.name for f in dataclasses.fields(Request)}
+    try:
+        if options.graph:
+            given = {key: value for key, value in vars(options).items() if key in fields}
+            return answers.answer(None, given)
+        return _serve(answers)
+    except (Cancelled, KeyboardInterrupt):
+        return EXIT_CANCELLED
+    finally:
+        _end_children()
+
+
+def _cancel(number: int, frame: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+    raise Cancelled
+
+
+def _serve(answers: _Answers) -> int:
+    import torch
+
+    answers.say("ready", protocol=PROTOCOL, torch=torch.__version__, pid=os.getpid())
+    requests: queue.Queue[str | None] = queue.Queue()
+    threading.Thread(target=_read, args=(requests, answers), daemon=True).start()
+    while (line := requests.get()) is not None:
+        try:
+            request = json.loads(line)
+            if not isinstance(request, dict):
+                raise ValueError("not an object")
+        except ValueError as error:
+            answers.say("failed", id=None, kind="load", node="", text=f"request: {error}")
+            continue
+        answers.answer(request.pop("id", None), request)
+    return 0
+
+
+def _read(requests: queue.Queue[str | None], answers: _Answers) -> None:
+    for line in sys.stdin:
+        if line.strip():
+            requests.put(line)
+    requests.put(None)
+    if answers.is_busy:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+class _Answers:
+    """Answers requests, one at a time."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self.is_busy = False
+
+    def say(self, event: str, **members: Any) -> None:
+        """Write one line."""
+        self._events.say(event, **members)
+
+    def answer(self, number: Any, given: dict[str, Any]) -> int:
+        """Compile what ``given`` asks for; the exit code of a process that does only that."""
+        from .compile import CompileError, Request, compile_program
+        from .errors import CaptureError
+
+        self.is_busy = True
+        pulse = _Pulse(self, number)
+        try:
+            request = Request(**given)
+            result = compile_program(request, pulse.stage)
+        except (CaptureError, OSError, TypeError) as error:
+            if isinstance(error, TypeError) and "Request" not in str(error):
+                return self._fail(number, "internal", "", error, EXIT_FAILED)
+            return self._fail(number, "load", "", error, EXIT_INPUT)
+        except CompileError as error:
+            return self._fail(number, "compile", error.node, error, EXIT_FAILED)
+        except Exception as error:
+            return self._fail(number, "internal", "", error, EXIT_FAILED)
+        finally:
+            pulse.stop()
+            self.is_busy = False
+        for text in result["notes"]:
+            self.say("note", id=number, text=text)
+        self.say("compiled", id=number, packages=result["packages"])
+        return 0
+
+    def _fail(self, number: Any, kind: str, node: str, error: BaseException, code: int) -> int:
+        text = next((line for line in str(error).splitlines() if line.strip()), "")
+        text = text or type(error).__name__
+        self.say("failed", id=number, kind=kind, node=node, text=text)
+        return code
+
+
+class _Pulse:
+    """Reports stages, and every few seconds that the current one goes on."""
+
+    def __init__(self, answers: _Answers, number: Any) -> None:
+        self._answers = answers
+        self._number = number
+        self._began = time.monotonic()
+        self._now = ("load", 0, 0)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._thread.start()
+
+    def stage(self, stage: str, done: int, total: int) -> None:
+        """A stage begins."""
+        self._now = (stage, done, total)
+        self._say()
+
+    def stop(self) -> None:
+        """Say no more."""
+        self._ended.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(_PULSE):
+            self._say()
+
+    def _say(self) -> None:
+        stage, done, total = self._now
+        seconds = round(time.monotonic() - self._began, 1)
+        self._answers.say(
+            "progress", id=self._number, stage=stage, done=done, total=total, seconds=seconds
+        )
+
+
+def _end_children() -> None:
+    """End every process below this one: a compiler driver's own children outlive it."""
+    for pid in reversed(_descendants(os.getpid())):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = [int(each) for each in path.read_text().split()]
+        except OSError:
+            continue
+        for child in children:
+            found += [child, *_descendants(child)]
+    return found

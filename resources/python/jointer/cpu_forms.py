@@ -1,0 +1,198 @@
+"""CPU forms of operators that only CUDA has: attention kernels.
+
+Each form takes the arguments of the CUDA operator and returns what that returns, item by item, so
+that the ``getitem`` nodes of a graph read what they expect. Traced by ``make_fx`` or called with
+real tensors, it becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its backward.
+
+What differs: the CPU kernel has no dropout; heads that share keys and values (grouped queries)
+are expanded before and their gradients summed after; what a random state would be is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, fx
+
+from .errors import CaptureError
+
+_ATEN = torch.ops.aten
+
+
+def cpu_form(node: fx.Node) -> Callable[..., Any] | None:
+    """What computes ``node`` on the CPU in place of its target; nothing if its target does."""
+    make = _FORMS.get(node.target)
+    return None if make is None else make(node)
+
+
+def _forward(node: fx.Node, attend: Callable[..., tuple[Tensor, Tensor]]) -> Callable[..., Any]:
+    """A form of the attention of ``node``: ``attend`` gives its first two results, the rest is as
+    the capture describes it, filled with zeros."""
+    described = list(node.meta.get("val") or [])
+
+    def form(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        out, logsumexp = attend(*args, **kwargs)
+        rest = [_zeros(each) for each in described[2:]]
+        return out, _shaped(logsumexp, described[1]), *rest
+
+    form.__name__ = "cpu_form"
+    return form
+
+
+def _zeros(described: Any) -> Any:
+    if isinstance(described, Tensor):
+        return torch.zeros(described.shape, dtype=described.dtype, device="cpu")
+    return described
+
+
+def _shaped(logsumexp: Tensor, described: Tensor) -> Tensor:
+    """The kernels agree on [batch, heads, queries] but for padding and a last dimension of one."""
+    if described.dim() == logsumexp.dim() + 1:
+        logsumexp = logsumexp.unsqueeze(-1)
+    else:
+        missing = described.shape[-1] - logsumexp.shape[-1]
+        if missing > 0:
+            logsumexp = F.pad(logsumexp, (0, missing), value=float("inf"))
+    return logsumexp.contiguous() if described.is_contiguous() else logsumexp
+
+
+def _attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    dropout: float,
+    causal: bool,
+    scale: float | None,
+) -> tuple[Tensor, Tensor]:
+    _no_dropout(dropout)
+    out, logsumexp = _ATEN._scaled_dot_product_flash_attention_for_cpu(
+        query,
+        _expand(key, query),
+        _expand(value, query),
+        0.0,
+        causal,
+        attn_mask=bias,
+        scale=scale,
+    )
+    return out, logsumexp
+
+
+def _attend_backward(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    out: Tensor,
+    logsumexp: Tensor,
+    dropout: float,
+    causal: bool,
+    scale: float | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    _no_dropout(dropout)
+    if logsumexp.dim() == 4:
+        logsumexp = logsumexp.squeeze(-1)
+    logsumexp = logsumexp[:, :, : query.shape[2]]
+    of_query, of_key, of_value = _ATEN._scaled_dot_product_flash_attention_for_cpu_backward(
+        grad,
+        query,
+        _expand(key, query),
+        _expand(value, query),
+        out,
+        # The kernel reads it as [batch, queries, heads] in memory.
+        logsumexp.transpose(1, 2).contiguous().transpose(1, 2),
+        0.0,
+        causal,
+        attn_mask=bias,
+        scale=scale,
+    )
+    return of_query, _sum_heads(of_key, key), _sum_heads(of_value, value)
+
+
+def _no_dropout(dropout: float) -> None:
+    if dropout:
+        raise CaptureError("attention with dropout has no CPU form: run it on cuda")
+
+
+def _expand(shared: Tensor, query: Tensor) -> Tensor:
+    times = query.shape[1] // shared.shape[1]
+    return shared if times == 1 else shared.repeat_interleave(times, dim=1)
+
+
+def _sum_heads(gradient: Tensor, shared: Tensor) -> Tensor:
+    if gradient.shape[1] == shared.shape[1]:
+        return gradient
+    return gradient.unflatten(1, (shared.shape[1], -1)).sum(2)
+
+
+def _flash(node: fx.Node) -> Callable[..., Any]:
+    def attend(q, k, v, dropout_p=0.0, is_causal=False, return_debug_mask=False, *, scale=None):
+        return _attend(q, k, v, None, dropout_p, is_causal, scale)
+
+    return _forward(node, attend)
+
+
+def _efficient(node: fx.Node) -> Callable[..., Any]:
+    def attend(q, k, v, bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, *, scale=None):
+        return _attend(q, k, v, bias, dropout_p, is_causal, scale)
+
+    return _forward(node, attend)
+
+
+def _cudnn(node: fx.Node) -> Callable[..., Any]:
+    def attend(
+        q,
+        k,
+        v,
+        bias,
+        compute_log_sumexp,
+        dropout_p=0.0,
+        is_causal=False,
+        return_debug_mask=False,
+        *,
+        scale=None,
+    ):
+        return _attend(q, k, v, bias, dropout_p, is_causal, scale)
+
+    return _forward(node, attend)
+
+
+def _flash_backward(node: fx.Node) -> Callable[..., Any]:
+    def form(grad, q, k, v, out, lse, cum_q, cum_k, max_q, max_k, dropout, causal, seed, offset, *,
+             scale=None):  # fmt: skip
+        return _attend_backward(grad, q, k, v, None, out, lse, dropout, causal, scale)
+
+    return form
+
+
+def _cudnn_backward(node: fx.Node) -> Callable[..., Any]:
+    def form(grad, q, k, v, out, lse, seed, offset, bias, cum_q, cum_k, max_q, max_k, dropout,
+             causal, *, scale=None):  # fmt: skip
+        return _attend_backward(grad, q, k, v, bias, out, lse, dropout, causal, scale)
+
+    return form
+
+
+def _efficient_backward(node: fx.Node) -> Callable[..., Any]:
+    def form(grad, q, k, v, bias, out, lse, seed, offset, dropout, mask: Sequence[bool],
+             causal=False, *, scale=None):  # fmt: skip
+        if mask[3]:
+            raise CaptureError("the gradient of an attention bias has no CPU form: run it on cuda")
+        grads = _attend_backward(grad, q, k, v, bias, out, lse, dropout, causal, scale)
+        return *grads, None
+
+    return form
+
+
+_FORMS: dict[Any, Callable[[fx.Node], Callable[..., Any]]] = {
+    _ATEN._scaled_dot_product_flash_attention.default: _flash,
+    _ATEN._scaled_dot_product_flash_attention_backward.default: _flash_backward,
+    _ATEN._scaled_dot_product_efficient_attention.default: _efficient,
+    _ATEN._scaled_dot_product_efficient_attention_backward.default: _efficient_backward,
+    _ATEN._scaled_dot_product_cudnn_attention.default: _cudnn,
+    _ATEN._scaled_dot_product_cudnn_attention_backward.default: _cudnn_backward,
+}

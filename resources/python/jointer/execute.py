@@ -1,0 +1,245 @@
+"""Runs a rebuilt graph operator by operator on real tensors, each freed at its last use.
+
+Terms: a *plan* is a graph's nodes with what may be freed after each; the *ledger* counts the bytes
+of the storages that a run holds, each once however many tensors share it, on the device that the
+graph runs on. What a collective reads stays until its wait, as the communication may still read it.
+
+Cost: one walk over the graph for a plan, one over the plan for a run; the ledger adds a few dictionary
+operations a tensor.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+from .retarget import captured_target
+from .signature import graph_outputs
+
+#: Names of operators that start a collective, and of those that wait for one.
+_COLLECTIVES = ("_c10d_functional.", "_c10d_functional_autograd.")
+_WAITS = frozenset({"_c10d_functional.wait_tensor.default"})
+
+
+class NodeError(Exception):
+    """A node could not be run; ``__cause__`` is what it raised."""
+
+    def __init__(self, node: fx.Node, error: BaseException) -> None:
+        line = next((each.strip() for each in str(error).splitlines() if each.strip()), "")
+        super().__init__(f"{node.name} ({captured_target(node)}): {line or type(error).__name__}")
+        self.node = node.name
+        self.error = error
+
+
+class MemoryLimit(Exception):
+    """More bytes are held than allowed."""
+
+
+def is_wait(node: fx.Node) -> bool:
+    """Does the node wait for a collective?"""
+    return node.op == "call_function" and captured_target(node) in _WAITS
+
+
+def is_collective(node: fx.Node) -> bool:
+    """Does the node start a collective?"""
+    is_ours = node.op == "call_function" and captured_target(node).startswith(_COLLECTIVES)
+    return is_ours and not is_wait(node)
+
+
+@dataclass
+class Step:
+    """A node and what is not needed after it."""
+
+    node: fx.Node
+    #: Among all nodes of the program.
+    position: int
+    frees: list[fx.Node] = field(default_factory=list)
+
+
+def plan(gm: fx.GraphModule, first_position: int, kept: set[fx.Node]) -> list[Step]:
+    """The nodes of ``gm`` in order, each with the nodes whose values go after it.
+
+    Args:
+        gm: the graph.
+        first_position: that of its first node.
+        kept: nodes whose values stay although nothing uses them any more.
+    """
+    steps = [Step(node, first_position + i) for i, node in enumerate(gm.graph.nodes)]
+    last: dict[fx.Node, int] = {}
+    for index, step in enumerate(steps):
+        last[step.node] = index
+        for each in step.node.all_input_nodes:
+            last[each] = index
+        if is_wait(step.node):
+            for start in collectives_of_wait(step.node):
+                for each in start.all_input_nodes:
+                    last[each] = index
+    for node, index in last.items():
+        if node.op not in ("get_attr", "output") and node not in kept:
+            steps[index].frees.append(node)
+    return steps
+
+
+def collectives_of_wait(wait: fx.Node) -> Iterator[fx.Node]:
+    """The collectives that ``wait`` waits for, looked for through the list that they return."""
+    for each in wait.all_input_nodes:
+        if each.target is operator.getitem:
+            each = each.args[0]
+        if is_collective(each):
+            yield each
+
+
+class Ledger:
+    """Bytes of the storages that are held."""
+
+    def __init__(self, device: torch.device, limit: int = 0) -> None:
+        self._device_type = device.type
+        self._limit = limit
+        self._held: dict[int, list[Any]] = {}
+        self.bytes = 0
+        self.peak = 0
+
+    def add(self, value: Any) -> None:
+        """Hold the tensors of ``value``."""
+        for tensor in tensors_of(value):
+            if tensor.device.type != self._device_type or tensor.layout is not torch.strided:
+                continue
+            storage = tensor.untyped_storage()
+            entry = self._held.get(storage._cdata)
+            if entry is not None:
+                entry[0] += 1
+                continue
+            # Keeps the storage, lest its address be given to another one.
+            self._held[storage._cdata] = [1, storage.nbytes(), storage]
+            self.bytes += storage.nbytes()
+        if self.bytes > self.peak:
+            self.peak = self.bytes
+            if 0 < self._limit < self.bytes:
+                raise MemoryLimit(f"{self.bytes} bytes held, {self._limit} allowed")
+
+    def remove(self, value: Any) -> None:
+        """Let go of the tensors of ``value``."""
+        for tensor in tensors_of(value):
+            if tensor.device.type != self._device_type or tensor.layout is not torch.strided:
+                continue
+            key = tensor.untyped_storage()._cdata
+            entry = self._held[key]
+            entry[0] -= 1
+            if entry[0] == 0:
+                self.bytes -= entry[1]
+                del self._held[key]
+
+
+def tensors_of(value: Any) -> Iterator[Tensor]:
+    """The tensors in a value."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from tensors_of(each)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from tensors_of(each)
+
+
+#: Runs one node, given its arguments: to time it, or to do something else instead.
+Call = Callable[[Step, tuple, dict], Any]
+
+
+def call_target(step: Step, args: tuple, kwargs: dict) -> Any:
+    """Runs a node as it is."""
+    return step.node.target(*args, **kwargs)
+
+
+class Run:
+    """One run of the plan of a graph. Values live in ``values`` until they are freed."""
+
+    def __init__(
+        self,
+        gm: fx.GraphModule,
+        steps: list[Step],
+        ledger: Ledger | None = None,
+        call: Call = call_target,
+        after: Callable[[Step, int, int], None] | None = None,
+    ) -> None:
+        """
+        Args:
+            gm: the graph.
+            steps: from ``plan``.
+            ledger: counts what the run holds.
+            call: runs a node.
+            after: told, after each call, the bytes held before and after its frees.
+        """
+        self._gm = gm
+        self._steps = steps
+        self._ledger = ledger
+        self._call = call
+        self._after = after
+        self.values: dict[fx.Node, Any] = {}
+
+    def bind_constants(self) -> None:
+        """Take the constants of the graph, which live throughout."""
+        for step in self._steps:
+            if step.node.op == "get_attr":
+                self._set(step.node, attrgetter(step.node.target)(self._gm))
+
+    def bind(self, inputs: Mapping[str, Any]) -> None:
+        """Take the inputs by placeholder name."""
+        for step in self._steps:
+            if step.node.op == "placeholder":
+                self._set(step.node, inputs[step.node.name])
+
+    def run(self) -> list[Any]:
+        """Run every node; the graph's outputs."""
+        with torch.no_grad():
+            for step in self._steps:
+                if step.node.op == "call_function":
+                    self._step(step)
+                elif step.node.op == "placeholder" and not step.node.users:
+                    self._free(step)
+        outputs = graph_outputs(self._gm.graph)
+        return [self.values[each] if isinstance(each, fx.Node) else each for each in outputs]
+
+    def drop(self, nodes: Iterable[fx.Node]) -> None:
+        """Let go of the values of ``nodes``."""
+        for node in nodes:
+            self._drop(node)
+
+    def end(self) -> None:
+        """Let go of every value."""
+        self.drop(list(self.values))
+
+    def _step(self, step: Step) -> None:
+        node = step.node
+        try:
+            args = fx.node.map_arg(node.args, self.values.__getitem__)
+            kwargs = fx.node.map_arg(node.kwargs, self.values.__getitem__)
+            self._set(node, self._call(step, args, kwargs))
+            del args, kwargs
+        except Exception as error:
+            raise NodeError(node, error) from error
+        before = self._ledger.bytes if self._ledger else 0
+        self._free(step)
+        if self._after and self._ledger:
+            self._after(step, before, self._ledger.bytes)
+
+    def _free(self, step: Step) -> None:
+        for node in step.frees:
+            if node in self.values:
+                self._drop(node)
+
+    def _set(self, node: fx.Node, value: Any) -> None:
+        self.values[node] = value
+        if self._ledger:
+            self._ledger.add(value)
+
+    def _drop(self, node: fx.Node) -> None:
+        value = self.values.pop(node)
+        if self._ledger:
+            self._ledger.remove(value)

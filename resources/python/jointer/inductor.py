@@ -1,0 +1,350 @@
+"""A graph to an AOTInductor package, without ``torch.export``.
+
+Steps: inputs and outputs become tensors (``signature``); the graph is traced again with Inductor's
+decompositions (upstream's ``inductor_decomposition``: ``make_fx`` with ``select_decomp_table()`` on
+fake tensors, collectives survive); ``compile_fx_inner`` (upstream's ``full_inductor_compilation``)
+lowers it in ahead-of-time mode; the files are packed. Outputs keep the strides that the graph gives
+them, random numbers those that eager would draw.
+
+Sizes are fixed to what the capture knows; unbacked symbols stay symbols.
+"""
+
+from __future__ import annotations
+
+import operator
+import tempfile
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, free_unbacked_symbols
+
+from . import symbols
+from .artifacts import cache_folder
+from .encode import HEAD
+from .errors import CaptureError
+from .retarget import moved
+from .signature import INTEGER, Signature, adapt
+from .values import captured_sizes
+from .vec_isa import vec_isa_options
+
+#: Shape and stride that a tensor has on this device.
+Layout = tuple[tuple[int, ...], tuple[int, ...]]
+Progress = Callable[[str], None]
+
+#: Where a node of a traced graph remembers the name of the one that it comes from.
+_ORIGIN = "jointer_origin"
+
+
+class CompileError(Exception):
+    """Inductor cannot compile a graph. One line; ``node`` is empty where none is to blame."""
+
+    def __init__(self, text: str, node: str = "") -> None:
+        super().__init__(text)
+        self.node = node
+
+
+@dataclass
+class Compiled:
+    """What became of a graph."""
+
+    signature: Signature
+    inputs: list[dict[str, Any]]
+    outputs: list[dict[str, Any]]
+    #: (place among the package's outputs, place among its inputs): they share memory.
+    aliases: list[tuple[int, int]]
+    #: Places of inputs that the package writes to.
+    mutated: list[int]
+    #: Layouts of tensor outputs by node name.
+    layouts: dict[str, Layout]
+
+
+def compile_graph(
+    gm: fx.GraphModule,
+    device: torch.device,
+    package: Path,
+    *,
+    layouts: Mapping[str, Layout] | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = lambda stage: None,
+) -> Compiled:
+    """Compile ``gm``, which ``retarget`` has been through, and write ``package``.
+
+    Args:
+        gm: is changed.
+        device: where it will run.
+        package: a path that ends in ``.pt2``.
+        layouts: of inputs by name, where they differ from the capture's.
+        options: of ``torch._inductor.config``.
+        progress: is told each stage as it begins.
+
+    Raises:
+        CompileError: it cannot be compiled.
+    """
+    unbacked = symbols.Unbacked((gm.meta.get(HEAD) or {}).get("symbols") or {})
+    try:
+        signature = adapt(gm, unbacked)
+    except CaptureError as error:
+        raise CompileError(str(error)) from None
+    mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+    inputs = _Inputs(mode, device, layouts or {}, unbacked)
+    values = [inputs.of(node) for node in gm.graph.find_nodes(op="placeholder")]
+    progress("decompose")
+    traced = _decompose(mode, values, _Tracer(gm, inputs.sizes, unbacked))
+    outputs = [node.meta["val"] for node in traced.graph.output_node().args[0]]
+    aliases, mutated = _shared(values, outputs), _mutated(traced)
+    progress("compile")
+    with tempfile.TemporaryDirectory(prefix="jointer-inductor.") as work:
+        files = _lower(traced, mode, values, Path(work) / "model", options or {})
+        progress("package")
+        from torch._inductor.package import package_aoti
+
+        package_aoti(str(package), files)
+    return Compiled(
+        signature,
+        [_describe(*each, value) for each, value in zip(signature.inputs, values, strict=True)],
+        [_describe(*each, value) for each, value in zip(signature.results, outputs, strict=True)],
+        aliases,
+        mutated,
+        {
+            name: (tuple(value.shape), tuple(value.stride()))
+            for (name, kind), value in zip(signature.results, outputs, strict=True)
+            if kind != INTEGER and not free_unbacked_symbols((*value.shape, *value.stride()))
+        },
+    )
+
+
+class _Inputs:
+    """Fake tensors for the placeholders of a graph, as they will be when it runs."""
+
+    def __init__(
+        self,
+        mode: FakeTensorMode,
+        device: torch.device,
+        layouts: Mapping[str, Layout],
+        unbacked: symbols.Unbacked,
+    ) -> None:
+        self._mode = mode
+        self._device = device
+        self._layouts = layouts
+        self._unbacked = unbacked
+        self._symbols: dict[str, Any] = {}
+        #: Placeholders that carry an integer: what tensors' sizes take it for.
+        self.sizes: dict[str, Any] = {}
+
+    def of(self, node: fx.Node) -> Tensor:
+        value = node.meta["val"]
+        if not isinstance(value, Tensor):
+            self.sizes[node.name] = symbols.evaluate(symbols.expression(value), self._symbol)
+            with self._mode:
+                return torch.empty((), dtype=torch.int64, device="cpu")
+        if value.is_conj() or value.is_neg() or value.layout is not torch.strided:
+            raise CompileError(
+                f"node {node.name}: a conjugated, negated or sparse input cannot be compiled: "
+                "use the interpret backend",
+                node.name,
+            )
+        shape, stride = self._layouts.get(node.name) or self._captured(value)
+        with self._mode:
+            device = moved(value.device, self._device)
+            return torch.empty_strided(shape, stride, dtype=value.dtype, device=device)
+
+    def _captured(self, value: Tensor) -> tuple[Sequence[Any], Sequence[Any]]:
+        known = captured_sizes(value)
+        if known is None:
+            return tuple(value.shape), tuple(value.stride())
+        return (
+            tuple(map(self._size, known.shape, value.shape)),
+            tuple(map(self._size, known.stride, value.stride())),
+        )
+
+    def _size(self, size: Any, number: int) -> Any:
+        if isinstance(size, Mapping) and self._unbacked(size["sym"]):
+            return symbols.evaluate(size["sym"], self._symbol)
+        return number
+
+    def _symbol(self, name: str) -> Any:
+        if name not in self._symbols:
+            made = self._mode.shape_env.create_unbacked_symint()
+            torch._check(made >= 0)
+            self._symbols[name] = made
+        return self._symbols[name]
+
+
+class _Tracer(fx.Interpreter):
+    """Runs a graph while it is traced again; says at which node it cannot go on."""
+
+    def __init__(
+        self, gm: fx.GraphModule, sizes: Mapping[str, Any], unbacked: symbols.Unbacked
+    ) -> None:
+        super().__init__(gm)
+        self._sizes = sizes
+        self._unbacked = unbacked
+
+    def run_node(self, n: fx.Node) -> Any:
+        n.meta["custom"] = {**(n.meta.get("custom") or {}), _ORIGIN: n.name}
+        _forbid_assumed_sizes(n, self._unbacked)
+        try:
+            result = super().run_node(n)
+            source = n.args[0] if n.target is torch.ops.aten._local_scalar_dense.default else None
+            if isinstance(source, fx.Node) and source.name in self._sizes:
+                torch._check(result == self._sizes[source.name])
+            return result
+        except CompileError:
+            raise
+        except Exception as error:
+            raise CompileError(_one_line(error, n.name), n.name) from error
+
+
+def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
+    """A size that only a run knows must come from a node: its number here is an assumption."""
+    def check(each: Any) -> Any:
+        if symbols.is_symbolic(each) and unbacked(symbols.expression(each)):
+            raise CompileError(
+                f"node {node.name}: the size {symbols.expression(each)} is only known when it runs "
+                "and no node computes it: use the interpret backend",
+                node.name,
+            )
+        return each
+
+    fx.node.map_aggregate((node.args, node.kwargs), check)
+
+
+def _decompose(
+    mode: FakeTensorMode, values: list[Tensor], tracer: _Tracer
+) -> fx.GraphModule:
+    from torch._inductor.decomposition import select_decomp_table
+
+    with mode, torch.no_grad(), fx.traceback.preserve_node_meta():
+        traced = make_fx(tracer.run, decomposition_table=select_decomp_table())(*values)
+    # Tracing takes every result apart; not every lowering gives those that nobody asked for.
+    for node in reversed(traced.graph.nodes):
+        if node.target is operator.getitem and not node.users:
+            traced.graph.erase_node(node)
+    end = traced.graph.output_node()
+    returned = end.args[0]
+    end.args = (tuple(returned) if isinstance(returned, (tuple, list)) else (returned,),)
+    # Packages of a pair meet in what is saved: nobody may choose other strides.
+    end.meta["user_visible_output_idxs"] = list(range(len(end.args[0])))
+    return traced
+
+
+@contextmanager
+def _ahead_of_time(
+    mode: FakeTensorMode, values: list[Tensor], output: Path, options: Mapping[str, Any]
+) -> Iterator[None]:
+    from torch._dynamo.utils import get_metrics_context
+    from torch._guards import TracingContext, tracing
+    from torch._inductor import compile_fx, config
+    from torch._inductor.virtualized import V
+
+    patches = {
+        "cpp_wrapper": True,
+        "fallback_random": True,
+        "aot_inductor.package": True,
+        "aot_inductor.output_path": str(output),
+        **vec_isa_options(cache_folder()),
+        **options,
+    }
+    with ExitStack() as stack:
+        for each in (
+            config.patch(patches),
+            config.patch(compile_fx.get_cpp_wrapper_config()),
+            V.set_aot_compilation(True),
+            V.set_real_inputs(values),
+            V.set_fake_mode(mode),
+            tracing(TracingContext(mode)),
+            torch.no_grad(),
+            get_metrics_context(),
+        ):
+            stack.enter_context(each)
+        yield
+
+
+def _lower(
+    traced: fx.GraphModule,
+    mode: FakeTensorMode,
+    values: list[Tensor],
+    output: Path,
+    options: Mapping[str, Any],
+) -> list[Any]:
+    from torch._inductor.compile_fx import compile_fx_inner
+
+    try:
+        with _ahead_of_time(mode, values, output, options):
+            result = compile_fx_inner(traced, values, cpp_wrapper=True, is_inference=True)
+    except Exception as error:
+        node = _culprit(error.__traceback__)
+        raise CompileError(_one_line(error, node), node) from error
+    return result.filename
+
+
+def _culprit(trace: types.TracebackType | None) -> str:
+    """The node of the captured graph that was being worked on, as the stack shows it."""
+    found = ""
+    while trace is not None:
+        for value in list(trace.tb_frame.f_locals.values()):
+            if isinstance(value, fx.Node) and isinstance(value.meta.get("custom"), dict):
+                found = value.meta["custom"].get(_ORIGIN, found)
+        trace = trace.tb_next
+    return found
+
+
+def _one_line(error: BaseException, node: str) -> str:
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    text = text or type(error).__name__
+    return f"node {node}: {text}" if node else text
+
+
+def _shared(values: Sequence[Tensor], outputs: Sequence[Tensor]) -> list[tuple[int, int]]:
+    places = {_storage(value): index for index, value in enumerate(values)}
+    return [
+        (index, places[_storage(value)])
+        for index, value in enumerate(outputs)
+        if _storage(value) in places
+    ]
+
+
+def _storage(value: Tensor) -> int:
+    return value.untyped_storage()._cdata
+
+
+def _mutated(traced: fx.GraphModule) -> list[int]:
+    """The placeholders whose memory a node writes to."""
+    inputs = traced.graph.find_nodes(op="placeholder")
+    places = {_storage(node.meta["val"]): index for index, node in enumerate(inputs)}
+    written: set[int] = set()
+    for node in traced.graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        if schema is None or not schema.is_mutable:
+            continue
+        for argument, value in zip(schema.arguments, node.args, strict=False):
+            if argument.alias_info and argument.alias_info.is_write:
+                for each in value if isinstance(value, (list, tuple)) else [value]:
+                    tensor = each.meta.get("val") if isinstance(each, fx.Node) else None
+                    if isinstance(tensor, FakeTensor) and _storage(tensor) in places:
+                        written.add(places[_storage(tensor)])
+    return sorted(written)
+
+
+def _describe(name: str, kind: str, value: Tensor) -> dict[str, Any]:
+    return {
+        "name": name,
+        "kind": kind,
+        "dtype": str(value.dtype).removeprefix("torch."),
+        "device": value.device.type,
+        "shape": [_number(size) for size in value.shape],
+        "stride": [_number(size) for size in value.stride()],
+    }
+
+
+def _number(size: Any) -> int | None:
+    """The size, nothing where only a run knows it."""
+    return None if free_unbacked_symbols(size) else int(size)

@@ -1,0 +1,155 @@
+"""Inputs of a graph: made up from a seed, or read from a file.
+
+The rule, which the native runner follows bit for bit. Each placeholder has a CPU generator of its
+own, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, FNV-1a of 32 bits), so
+that a graph with nodes moved, or a pair in place of its joint graph, gets the same. It becomes,
+contiguous and then laid out as the capture says:
+
+=========================  =====================================================================
+parameter, buffer          ``randn(shape) * 0.02`` in float32, cast to the dtype
+other real numbers         ``randn(shape)`` in float32, cast to the dtype (tangents too)
+complex numbers            ``polar(1, rand(shape) * 2 pi)`` in float32, cast to the dtype
+bool, uint8                ``randint(0, 2)``
+other integers             ``randint(0, rows)`` where the placeholder, through views and casts,
+                           indexes an embedding of ``rows`` rows; else zeros
+=========================  =====================================================================
+
+Sizes and other numbers are those that the capture holds; random generators are seeded likewise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+from torch._functorch._aot_autograd.descriptors import BufferAOTInput, ParamAOTInput
+
+from .errors import CaptureError
+from .retarget import moved
+from .signature import graph_outputs
+
+_RANK_STEP, _SEED_STEP, _SEEDS = 7919, 1_000_003, 1 << 64
+
+#: Operators that hand indices on, as they are or some of them, from their first argument.
+_SAME_INDICES = frozenset(
+    """_to_copy alias clone detach expand permute reshape slice split squeeze t transpose unsqueeze
+    view _unsafe_view convert_element_type all_gather_into_tensor all_to_all_single broadcast
+    wait_tensor""".split()
+)
+
+
+def make_inputs(
+    nodes: Iterable[fx.Node],
+    device: torch.device,
+    *,
+    seed: int,
+    rank: int,
+    given: Mapping[str, Tensor] | None = None,
+) -> dict[str, Any]:
+    """Values for placeholders by name.
+
+    Args:
+        nodes: placeholders.
+        device: that the graph runs on.
+        seed: see above.
+        rank: see above.
+        given: values from a file, which go first; names that no placeholder has are passed over.
+
+    Raises:
+        CaptureError: a given value does not fit its placeholder.
+    """
+    nodes = list(nodes)
+    scaled = {node for graph in {n.graph for n in nodes} for node in _state(graph)}
+    base = seed * _SEED_STEP + rank * _RANK_STEP
+    result: dict[str, Any] = {}
+    for node in nodes:
+        value = node.meta.get("val")
+        generator = torch.Generator().manual_seed((base + _fnv1a(node.name)) % _SEEDS)
+        if not isinstance(value, Tensor):
+            result[node.name] = generator if isinstance(value, torch.Generator) else value
+            continue
+        if given is not None:
+            if node.name not in given:
+                raise CaptureError(f"there is no tensor {node.name} among the inputs")
+            made = _checked(node, given[node.name], value)
+        else:
+            made = _made(node, value, generator, node in scaled)
+        result[node.name] = _laid_out(made, value, moved(value.device, device))
+    return result
+
+
+def _fnv1a(text: str) -> int:
+    value = 2166136261
+    for byte in text.encode():
+        value = (value ^ byte) * 16777619 % (1 << 32)
+    return value
+
+
+def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
+    if tensor.shape != value.shape or tensor.dtype != value.dtype:
+        raise CaptureError(
+            f"input {node.name}: {tensor.dtype} {list(tensor.shape)} in the file, "
+            f"{value.dtype} {list(value.shape)} in the graph"
+        )
+    return tensor
+
+
+def _made(node: fx.Node, value: Tensor, generator: torch.Generator, is_scaled: bool) -> Tensor:
+    shape, dtype = tuple(value.shape), value.dtype
+    if dtype.is_complex:
+        angles = torch.rand(shape, generator=generator) * (2 * math.pi)
+        return torch.polar(torch.ones(shape), angles).to(dtype)
+    if dtype.is_floating_point:
+        made = torch.randn(shape, generator=generator)
+        return (made * 0.02 if is_scaled else made).to(dtype)
+    high = 2 if dtype in (torch.bool, torch.uint8) else _rows(node) or 1
+    return torch.randint(0, high, shape, generator=generator).to(dtype)
+
+
+def _rows(node: fx.Node) -> int | None:
+    """The rows of the embedding that ``node`` indexes, ``None`` if it indexes none."""
+    seen, todo = {node}, [node]
+    while todo:
+        each = todo.pop()
+        for user in each.users:
+            name = getattr(getattr(user.target, "_schema", None), "name", "").rpartition("::")[2]
+            if name == "embedding" and user.args[1] is each:
+                return int(user.args[0].meta["val"].shape[0])
+            if name in _SAME_INDICES and user.args[0] is each and user not in seen:
+                seen.add(user)
+                todo.append(user)
+    return None
+
+
+def _laid_out(made: Tensor, value: Tensor, device: torch.device) -> Tensor:
+    if made.stride() == value.stride():
+        return made.to(device)
+    laid = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=device)
+    return laid.copy_(made)
+
+
+def _state(graph: fx.Graph) -> list[fx.Node]:
+    """The placeholders of parameters and buffers.
+
+    By their descriptors; in a graph that has none, the primals that have a gradient.
+    """
+    placeholders = graph.find_nodes(op="placeholder")
+    if any("desc" in node.meta for node in placeholders):
+        return [node for node in placeholders if _is_state(node.meta.get("desc"))]
+    primals = [node for node in placeholders if node.name.startswith("primals")]
+    gradients = graph_outputs(graph)[-len(primals) :] if primals else []
+    if len(primals) == len(placeholders) or len(gradients) < len(primals):
+        return []
+    return [node for node, grad in zip(primals, gradients, strict=True) if grad is not None]
+
+
+def _is_state(desc: Any) -> bool:
+    while dataclasses.is_dataclass(desc):
+        if isinstance(desc, (ParamAOTInput, BufferAOTInput)):
+            return True
+        desc = getattr(desc, "base", None)
+    return False

@@ -1,0 +1,196 @@
+"""Figures of a program: step times, the peak of memory, and what each node takes.
+
+Terms: an ordinary step runs the program as it is. A profiled step records when each node starts and
+ends and what is held after it. A step *apart* runs each collective by itself: all ranks of its group
+meet, then it starts and is waited for at once; that is its own time. On a GPU nodes are timed by
+events, so a step apart also waits for the device after each node.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from .execute import Ledger, Step, call_target, is_collective, is_wait, tensors_of
+from .groups import group_names
+from .local_collectives import barrier
+from .rank_program import RankProgram
+
+#: Profiled steps apart, of which a node's own time is the median.
+_REPEATS = 3
+
+Report = Callable[[str, int, int], None]
+
+
+class Measurer:
+    """Runs a program and gathers figures."""
+
+    def __init__(
+        self, program: RankProgram, inputs: Mapping[str, Any], memory_limit: int, report: Report
+    ) -> None:
+        self._program = program
+        self._inputs = inputs
+        self._limit = memory_limit
+        self._report = report
+        self._is_cuda = program.device.type == "cuda"
+        self._step_ns: list[int] = []
+        self._peak = 0
+        self._cuda_peaks: dict[str, int] = {}
+        self._memory: list[int] = []
+        self._times: dict[int, list[int]] = {}
+        self._own: dict[int, list[int]] = {}
+
+    def steps(self, warmup: int, iterations: int) -> None:
+        """Run and time whole steps. Memory is counted in the warm-up, or in one step before."""
+        for done in range(max(warmup, 1)):
+            self._report("warm up", done, max(warmup, 1))
+            ledger = Ledger(self._program.device, self._limit)
+            self._program.step(self._inputs, ledger)
+            self._peak = max(self._peak, ledger.peak)
+        if self._is_cuda:
+            torch.cuda.reset_peak_memory_stats()
+        for done in range(iterations):
+            self._report("measure", done, iterations)
+            self._step_ns.append(self._timed_step())
+        if self._is_cuda:
+            stats = torch.cuda.memory_stats()
+            self._cuda_peaks = {
+                key: stats[f"{key}_bytes.all.peak"] for key in ("allocated", "requested", "reserved")
+            }
+
+    def profile(self) -> None:
+        """Follow memory and time every node."""
+        total = 1 + _REPEATS
+        self._report("profile", 0, total)
+        self._profiled_step()
+        for done in range(_REPEATS):
+            self._report("profile", 1 + done, total)
+            self._step_apart()
+
+    def figures(self) -> dict[str, Any]:
+        """The members of a ``measured`` event."""
+        peaks = self._cuda_peaks
+        result: dict[str, Any] = {
+            "step_ns": self._step_ns,
+            "peak_bytes": peaks.get("allocated", self._peak),
+            "requested_peak_bytes": peaks.get("requested", self._peak),
+            "reserved_peak_bytes": peaks.get("reserved", self._peak),
+            "resident_peak_bytes": self._peak,
+        }
+        if self._memory:
+            result["memory_profile"] = self._memory
+        if self._times:
+            positions = sorted(self._times)
+            result["nodes"] = {
+                "position": positions,
+                "start_ns": [self._times[p][0] for p in positions],
+                "end_ns": [self._times[p][1] for p in positions],
+                "own_ns": [int(statistics.median(self._own[p])) for p in positions],
+            }
+        return result
+
+    def _timed_step(self) -> int:
+        barrier()
+        if not self._is_cuda:
+            began = time.perf_counter_ns()
+            self._program.step(self._inputs)
+            return time.perf_counter_ns() - began
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        first.record()
+        self._program.step(self._inputs)
+        last.record()
+        torch.cuda.synchronize()
+        return int(first.elapsed_time(last) * 1e6)
+
+    def _profiled_step(self) -> None:
+        """When nodes run in an ordinary step, and what is held."""
+        clock = _Clock(self._is_cuda)
+        starts: dict[int, Any] = {}
+        ends: dict[int, Any] = {}
+
+        def call(step: Step, args: tuple, kwargs: dict) -> Any:
+            starts[step.position] = clock.now()
+            try:
+                return call_target(step, args, kwargs)
+            finally:
+                ends[step.position] = clock.now()
+
+        ledger = Ledger(self._program.device, self._limit)
+        memory: list[int] = []
+        origin: list[Any] = []
+
+        def started() -> None:
+            memory.append(ledger.bytes)
+            origin.append(clock.now())
+
+        def after(step: Step, before: int, held: int) -> None:
+            memory.extend((before, held))
+
+        barrier()
+        self._program.step(self._inputs, ledger, call, after, started)
+        clock.settle()
+        self._memory = memory
+        for position, start in starts.items():
+            begin, end = clock.between(origin[0], start), clock.between(origin[0], ends[position])
+            self._times[position] = [begin, end]
+        for collective, wait in self._program.waits.items():
+            if collective in self._times and wait in self._times:
+                self._times[collective][1] = self._times[wait][1]
+
+    def _step_apart(self) -> None:
+        """What each node takes by itself."""
+
+        def call(step: Step, args: tuple, kwargs: dict) -> Any:
+            if is_collective(step.node):
+                for name in group_names(step.node):
+                    barrier(_group(name))
+            self._settle()
+            began = time.perf_counter_ns()
+            result = call_target(step, args, kwargs)
+            if is_collective(step.node) and not is_wait(step.node):
+                for tensor in tensors_of(result):
+                    torch.ops._c10d_functional.wait_tensor(tensor)
+            self._settle()
+            self._own.setdefault(step.position, []).append(time.perf_counter_ns() - began)
+            return result
+
+        self._program.step(self._inputs, call=call)
+
+    def _settle(self) -> None:
+        if self._is_cuda:
+            torch.cuda.synchronize()
+
+
+def _group(name: str) -> Any:
+    from torch._C._distributed_c10d import _resolve_process_group
+
+    return _resolve_process_group(name)
+
+
+class _Clock:
+    """Points in time: of the process, or of the device's stream."""
+
+    def __init__(self, is_cuda: bool) -> None:
+        self._is_cuda = is_cuda
+
+    def now(self) -> Any:
+        """This point."""
+        if not self._is_cuda:
+            return time.perf_counter_ns()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def settle(self) -> None:
+        """Wait until every point has passed."""
+        if self._is_cuda:
+            torch.cuda.synchronize()
+
+    def between(self, first: Any, last: Any) -> int:
+        """Nanoseconds from one point to another."""
+        return int(first.elapsed_time(last) * 1e6) if self._is_cuda else last - first

@@ -1,0 +1,178 @@
+"""A program on its device: its parts planned, its inputs, one step of it.
+
+A step of a pair runs the forward graph, then the backward on what the forward saved, as autograd
+would. The outputs of a step are those of the joint graph: of a pair what the forward returns to its
+caller, then what the backward returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+from .errors import CaptureError
+from .execute import (
+    Call,
+    Ledger,
+    Run,
+    Step,
+    call_target,
+    collectives_of_wait,
+    is_collective,
+    is_wait,
+    plan,
+    tensors_of,
+)
+from .inputs import make_inputs
+from .local_collectives import local_form
+from .program import Part, Program
+from .retarget import retarget, substitute
+from .signature import graph_outputs
+
+
+class RankProgram:
+    """What one rank runs."""
+
+    def __init__(self, program: Program, device: torch.device, *, alone: bool) -> None:
+        """
+        Args:
+            program: its graphs are changed to run on ``device``.
+            device: where.
+            alone: collectives become local copies.
+        """
+        self.device = device
+        self.hash = program.hash
+        self.notes: list[str] = []
+        parts = program.parts
+        for part in parts:
+            self.notes += [n for n in retarget(part.gm, device) if n not in self.notes]
+            if alone:
+                _stand_in(part.gm)
+        self._forward, self._backward = parts[0].gm, parts[1].gm if program.is_pair else None
+        self._saved = _saved(parts[0], parts[1]) if program.is_pair else set()
+        self.placeholders = [
+            node
+            for part in parts
+            for node in part.gm.graph.find_nodes(op="placeholder")
+            if part is parts[0] or node.name not in self._saved
+        ]
+        outputs = graph_outputs(self._forward.graph)
+        #: What the forward returns to its caller, and by name what it hands to the backward.
+        self._returned = outputs[: len(outputs) - len(self._saved)]
+        self._handed_over = {n.name: n for n in _nodes(outputs) if n.name in self._saved}
+        self._staying = {*self._forward.graph.find_nodes(op="placeholder"), *_nodes(self._returned)}
+        self._plans = [plan(self._forward, 0, {*self._staying, *_nodes(outputs)})]
+        if self._backward is not None:
+            kept = set(_nodes(graph_outputs(self._backward.graph)))
+            self._plans.append(plan(self._backward, len(self._plans[0]), kept))
+        self.output_names = [
+            getattr(each, "name", str(place))
+            for place, each in enumerate([*self._returned, *self._outputs_of_backward()])
+        ]
+
+    @property
+    def steps(self) -> list[Step]:
+        """Every node of the program."""
+        return [step for steps in self._plans for step in steps]
+
+    @property
+    def uses_bfloat16(self) -> bool:
+        """Does any node give bfloat16?"""
+        return any(
+            tensor.dtype is torch.bfloat16
+            for step in self.steps
+            for tensor in tensors_of(step.node.meta.get("val"))
+        )
+
+    @property
+    def collectives(self) -> set[str]:
+        """The names of nodes that start collectives or wait for them."""
+        nodes = (step.node for step in self.steps)
+        return {node.name for node in nodes if is_collective(node) or is_wait(node)}
+
+    @property
+    def waits(self) -> dict[int, int]:
+        """Position of a collective -> position of its last wait."""
+        places = {step.node: step.position for step in self.steps}
+        return {
+            places[start]: position
+            for node, position in places.items()
+            if is_wait(node)
+            for start in collectives_of_wait(node)
+        }
+
+    def inputs(
+        self, *, seed: int, rank: int, given: Mapping[str, Tensor] | None = None
+    ) -> dict[str, Any]:
+        """Values for a step; see ``inputs.make_inputs``."""
+        return make_inputs(self.placeholders, self.device, seed=seed, rank=rank, given=given)
+
+    def step(
+        self,
+        inputs: Mapping[str, Any],
+        ledger: Ledger | None = None,
+        call: Call = call_target,
+        after: Callable[[Step, int, int], None] | None = None,
+        started: Callable[[], None] = lambda: None,
+    ) -> list[Any]:
+        """Run once; the outputs.
+
+        Args:
+            inputs: by placeholder name; the caller keeps them.
+            ledger: counts what is held.
+            call: runs a node.
+            after: told, after each call, the bytes held before and after its frees.
+            started: called when the inputs are bound, before the first node.
+        """
+        forward = Run(self._forward, self._plans[0], ledger, call, after)
+        backward = None
+        if self._backward is not None:
+            backward = Run(self._backward, self._plans[1], ledger, call, after)
+            backward.bind_constants()
+        forward.bind_constants()
+        forward.bind(inputs)
+        started()
+        outputs = forward.run()
+        if backward is None:
+            forward.end()
+            return outputs
+        returned = outputs[: len(self._returned)]
+        saved = {name: forward.values[node] for name, node in self._handed_over.items()}
+        backward.bind({**inputs, **saved})
+        # From here on the backward alone holds them, and frees them.
+        forward.drop(node for node in self._handed_over.values() if node not in self._staying)
+        del outputs, saved
+        gradients = backward.run()
+        backward.end()
+        forward.end()
+        return [*returned, *gradients]
+
+    def _outputs_of_backward(self) -> list[Any]:
+        return [] if self._backward is None else graph_outputs(self._backward.graph)
+
+
+def _nodes(values: Iterable[Any]) -> list[fx.Node]:
+    return [each for each in values if isinstance(each, fx.Node)]
+
+
+def _saved(forward: Part, backward: Part) -> set[str]:
+    """The names of what the backward graph takes from the forward."""
+    given = {n.name for n in graph_outputs(forward.gm.graph) if isinstance(n, fx.Node)}
+    taken = {node.name for node in backward.gm.graph.find_nodes(op="placeholder")}
+    saved = given & taken
+    for node in backward.gm.graph.find_nodes(op="placeholder"):
+        if node.name not in saved and not node.name.startswith("tangents") and node.users:
+            raise CaptureError(
+                f"node {node.name}: the backward takes it and the forward does not give it: "
+                "the two are no pair"
+            )
+    return saved
+
+
+def _stand_in(gm: fx.GraphModule) -> None:
+    for node in gm.graph.nodes:
+        if form := local_form(node):
+            substitute(node, form)

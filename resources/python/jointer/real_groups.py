@@ -1,0 +1,128 @@
+"""Process groups that communicate, under the names that a capture uses.
+
+One capture may serve all ranks: then its table holds the groups of the rank that it was made on, and
+``group_of`` says which ranks the group of that name has for another rank.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from .errors import CaptureError
+
+
+def group_of(ranks: list[int], rank: int) -> list[int]:
+    """The ranks of the group like ``ranks`` that holds ``rank``.
+
+    A group is one line, or plane, of a mesh of ranks: along each of its directions it has a stride
+    and a size, and other groups of the name are the same lines elsewhere. ``[0, 2]`` is ``[1, 3]``
+    for rank 1; ``[0, 1, 4, 5]`` is ``[2, 3, 6, 7]`` for rank 2.
+    """
+    if rank in ranks:
+        return list(ranks)
+    offsets = [each - min(ranks) for each in sorted(ranks)]
+    directions = _directions(offsets)
+    if directions is None:
+        raise CaptureError(
+            f"the group of ranks {ranks} has no counterpart for rank {rank}: give each rank a "
+            "capture of its own ({rank} in its path)"
+        )
+    base = rank - sum(rank // stride % size * stride for stride, size in directions)
+    return [base + each for each in offsets]
+
+
+def _directions(offsets: list[int]) -> list[tuple[int, int]] | None:
+    """(stride, size) of each direction, smallest stride first; ``None`` for no mesh."""
+    if len(offsets) == 1:
+        return []
+    stride, size = offsets[1], 1
+    while size < len(offsets) and offsets[size] == size * stride:
+        size += 1
+    if len(offsets) % size:
+        return None
+    blocks = [offsets[i : i + size] for i in range(0, len(offsets), size)]
+    starts = [block[0] for block in blocks]
+    if any([each - block[0] for each in block] != offsets[:size] for block in blocks):
+        return None
+    outer = _directions(starts)
+    return None if outer is None else [(stride, size), *outer]
+
+
+def join_groups(
+    groups: Mapping[str, Mapping[str, Any]],
+    rank: int,
+    world_size: int,
+    device: torch.device,
+    timeout_s: float,
+) -> dict[str, dist.ProcessGroup]:
+    """Start communication with the other ranks and register ``groups`` under their names.
+
+    Where to meet is in the environment as torchrun sets it. Every rank makes the groups that it is
+    in, in one order that no two ranks can wait for each other in.
+
+    Returns:
+        the groups, which live as long as they are kept: torch's registry does not keep them.
+
+    Raises:
+        CaptureError: a group reaches beyond the world.
+        torch.distributed.DistError, RuntimeError: the ranks do not find each other.
+    """
+    from torch._C._distributed_c10d import _register_process_group, _unregister_process_group
+
+    made = {name: group_of(list(group["ranks"]), rank) for name, group in groups.items()}
+    for name, ranks in made.items():
+        if max(ranks) >= world_size:
+            raise CaptureError(
+                f"group {name!r} has ranks {ranks}, and this run has {world_size}: start as many "
+                "ranks as the capture has, or one with --solo"
+            )
+    timeout = datetime.timedelta(seconds=max(timeout_s, 1))
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    dist.init_process_group(backend, rank=rank, world_size=world_size, timeout=timeout)
+    world = dist.group.WORLD
+    _unregister_process_group(world.group_name)  # a recorded name may be the one torch chose
+    handles: dict[str, dist.ProcessGroup] = {}
+    met: Counter[tuple[int, ...]] = Counter()
+    for name in sorted(made, key=lambda name: (made[name], name)):
+        ranks = tuple(made[name])
+        key = f"jointer/{'_'.join(map(str, ranks))}/{met[ranks]}"
+        met[ranks] += 1
+        handles[name] = _connect(key, name, ranks.index(rank), len(ranks), timeout)
+        _register_process_group(name, handles[name])
+    if world.group_name not in made:
+        _register_process_group(world.group_name, world)
+    return handles
+
+
+def _connect(
+    key: str, name: str, rank: int, size: int, timeout: datetime.timedelta
+) -> dist.ProcessGroup:
+    """A group of ``size`` processes that meet at ``key`` of the world's store.
+
+    Not by ``new_group``: it wants all ranks to make their groups in one order under one numbering,
+    and captures of different ranks need not have that.
+    """
+    from torch.distributed.distributed_c10d import _get_default_store
+
+    store = dist.PrefixStore(key, _get_default_store())
+    group = dist.ProcessGroup(store, rank, size)
+    kinds = dist.ProcessGroup.BackendType
+    if dist.get_backend() == "nccl":
+        options = dist.ProcessGroupNCCL.Options()
+        options._timeout = timeout
+        device, kind = torch.device("cuda"), kinds.NCCL
+        backend = dist.ProcessGroupNCCL(store, rank, size, options)
+    else:
+        device, kind = torch.device("cpu"), kinds.GLOO
+        backend = dist.ProcessGroupGloo(store, rank, size, timeout)
+    backend._set_sequence_number_for_group()
+    group._set_default_backend(kind)
+    group._register_backend(device, kind, backend)
+    group._set_group_name(name)
+    return group

@@ -1,0 +1,236 @@
+"""Regions of a graph that Inductor compiles while the rest is run operator by operator.
+
+A node is marked by ``custom["compile_with_inductor"]`` (upstream's ``regional_inductor``) or by a
+selector. Terms: a *region* is a set of marked nodes that one package computes; it runs where its
+last node stands in the program, all other nodes stay where they are.
+
+Steps, in one walk over the program with one open region:
+
+1. A marked node joins the open region; it opens one if there is none.
+2. An unmarked node closes it if it uses what the region computes, if it writes memory that the
+   region touches, or if it touches memory that the region writes. So nothing that is left between
+   the region's nodes can tell that they run later.
+3. Marks with other options open a region of their own.
+
+``getitem`` of a region's node belongs to the region; ``getitem`` of a node outside does not, and
+neither do sizes, so that a region takes and gives tensors and integers.
+
+Cost: one pass over nodes and edges. Deviation: upstream merges partitions however far apart and
+sorts the graph anew (``CapabilityBasedPartitioner``); here the order is kept, since it is what was
+measured and edited.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import operator
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor, fx, nn
+
+from .encode import HEAD
+from .errors import CaptureError
+from .retarget import captured_target
+
+MARK = "compile_with_inductor"
+
+_DYNAMO_ROOT = re.compile(r"^L\['\w+'\]\.?")
+
+
+@dataclass
+class Region:
+    """Nodes that one package computes."""
+
+    index: int
+    #: By name, in order. The package runs where the last one stands.
+    nodes: list[str]
+    #: The nodes as a graph: placeholders named after the inputs, the outputs as a tuple.
+    gm: fx.GraphModule
+    #: Options of Inductor that the mark asks for.
+    options: dict[str, Any]
+
+
+def find_regions(gm: fx.GraphModule, selectors: Sequence[str] = ()) -> list[Region]:
+    """The regions of ``gm``, in order.
+
+    Raises:
+        CaptureError: a selector that selects nothing.
+    """
+    marked = _marked(gm.graph, selectors)
+    walk = _Walk(marked)
+    for node in gm.graph.nodes:
+        walk.visit(node)
+    walk.close()
+    return [
+        Region(i, [n.name for n in group], _extract(gm, group), walk.options[i])
+        for i, group in enumerate(walk.groups)
+    ]
+
+
+def _marked(graph: fx.Graph, selectors: Sequence[str]) -> dict[fx.Node, dict[str, Any]]:
+    """Marked nodes and what their mark asks for."""
+    marked: dict[fx.Node, dict[str, Any]] = {}
+    missed = dict.fromkeys(selectors)
+    for node in graph.nodes:
+        if node.op != "call_function":
+            continue
+        custom = node.meta.get("custom")
+        if isinstance(custom, dict) and MARK in custom:
+            asked = custom[MARK]
+            options = asked.get("inductor_configs") if isinstance(asked, dict) else None
+            marked[node] = dict(options or {})
+        for selector in selectors:
+            if _selects(selector, node):
+                marked.setdefault(node, {})
+                missed.pop(selector, None)
+    if missed:
+        raise CaptureError(f"{next(iter(missed))!r} selects no node")
+    return marked
+
+
+def _selects(selector: str, node: fx.Node) -> bool:
+    pattern, found, wanted = selector.rpartition("::")
+    if not found:
+        return node.name == selector
+    name = captured_target(node)
+    if not any(fnmatch.fnmatchcase(each, wanted) for each in (name, name.rpartition(".")[0])):
+        return False
+    return fnmatch.fnmatchcase(_module(node), pattern)
+
+
+def _module(node: fx.Node) -> str:
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
+    path = next((path for path, _ in reversed(stack.values())), "")
+    return _DYNAMO_ROOT.sub("", path)
+
+
+@dataclass
+class _Walk:
+    """The state of a walk over the program."""
+
+    marked: dict[fx.Node, dict[str, Any]]
+    groups: list[list[fx.Node]] = field(default_factory=list)
+    options: list[dict[str, Any]] = field(default_factory=list)
+    _open: dict[fx.Node, None] = field(default_factory=dict)
+    _asked: dict[str, Any] = field(default_factory=dict)
+    _touched: set[int] = field(default_factory=set)
+    _written: set[int] = field(default_factory=set)
+
+    def visit(self, node: fx.Node) -> None:
+        """The next node of the program."""
+        if node.op == "output":
+            return
+        joins = self._joins(node)
+        if joins and self._open and not self._follows(node):
+            self.close()
+        elif not joins and self._open and self._disturbs(node):
+            self.close()
+        if joins and node.target is operator.getitem and node.args[0] not in self._open:
+            joins = False
+        if joins:
+            self._asked = self.marked.get(node, self._asked)
+            self._open[node] = None
+            touched, written = _memory(node)
+            self._touched |= touched
+            self._written |= written
+
+    def close(self) -> None:
+        """The open region ends."""
+        if self._open:
+            self.groups.append(list(self._open))
+            self.options.append(self._asked)
+        self._open, self._touched, self._written = {}, set(), set()
+
+    def _joins(self, node: fx.Node) -> bool:
+        if node.op != "call_function" or not _is_computed(node):
+            return False
+        if node.target is operator.getitem:
+            return node.args[0] in self._open
+        return node in self.marked
+
+    def _follows(self, node: fx.Node) -> bool:
+        return node.target is operator.getitem or self.marked[node] == self._asked
+
+    def _disturbs(self, node: fx.Node) -> bool:
+        if any(each in self._open for each in node.all_input_nodes):
+            return True
+        touched, written = _memory(node)
+        return bool(written & self._touched or touched & self._written)
+
+
+def _is_computed(node: fx.Node) -> bool:
+    """Does the node give tensors, or a list of them?"""
+    value = node.meta.get("val")
+    return isinstance(value, (Tensor, list, tuple))
+
+
+def _storages(value: Any) -> set[int]:
+    if isinstance(value, Tensor):
+        return {value.untyped_storage()._cdata}
+    if isinstance(value, (list, tuple)):
+        return set().union(*map(_storages, value))
+    return set()
+
+
+def _memory(node: fx.Node) -> tuple[set[int], set[int]]:
+    """The storages that a node reads or makes, and those that it writes to."""
+    nodes = (node, *node.all_input_nodes)
+    touched = set().union(*(_storages(each.meta.get("val")) for each in nodes))
+    written: set[int] = set()
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None and schema.is_mutable:
+        values = dict(zip((a.name for a in schema.arguments), node.args, strict=False))
+        values |= node.kwargs
+        for argument in schema.arguments:
+            if argument.alias_info and argument.alias_info.is_write:
+                for each in _nodes(values.get(argument.name)):
+                    written |= _storages(each.meta.get("val"))
+    return touched, written
+
+
+def _nodes(value: Any) -> Iterable[fx.Node]:
+    found: list[fx.Node] = []
+    fx.map_arg(value, found.append)
+    return found
+
+
+def _extract(gm: fx.GraphModule, group: list[fx.Node]) -> fx.GraphModule:
+    """``group`` as a graph of its own."""
+    inside = set(group)
+    root, graph = nn.Module(), fx.Graph()
+    made: dict[fx.Node, fx.Node] = {}
+    for node in _inputs(group, inside, gm):
+        made[node] = graph.placeholder(node.name)
+        made[node].name = node.name
+        made[node].meta["val"] = node.meta.get("val")
+    for node in group:
+        for each in node.all_input_nodes:
+            if each not in made:  # the body of a higher-order operator
+                setattr(root, each.target, getattr(gm, each.target))
+                made[each] = graph.node_copy(each)
+        made[node] = graph.node_copy(node, made.__getitem__)
+        made[node].name = node.name
+    graph.output(tuple(made[node] for node in group if _is_result(node, inside)))
+    result = fx.GraphModule(root, graph)
+    result.meta[HEAD] = gm.meta.get(HEAD) or {}
+    return result
+
+
+def _inputs(group: list[fx.Node], inside: set[fx.Node], gm: fx.GraphModule) -> list[fx.Node]:
+    found: dict[fx.Node, None] = {}
+    for node in group:
+        for each in node.all_input_nodes:
+            if each not in inside and not _is_body(each, gm):
+                found[each] = None
+    return list(found)
+
+
+def _is_body(node: fx.Node, gm: fx.GraphModule) -> bool:
+    return node.op == "get_attr" and isinstance(getattr(gm, node.target, None), fx.GraphModule)
+
+
+def _is_result(node: fx.Node, inside: set[fx.Node]) -> bool:
+    return any(user not in inside for user in node.users)

@@ -1,0 +1,122 @@
+"""A graph for the device that it runs on, which need not be the one it was captured on.
+
+Devices in arguments and constants are moved; operators that the device lacks get the form that it
+has (``cpu_forms``), or torch's own decomposition of them. What was done is said in notes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import torch
+from torch import fx
+from torch._decomp import decomposition_table
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
+
+from .cpu_forms import cpu_form
+from .targets import target_name
+from .values import captured_device
+
+#: Any of these makes an operator callable on the CPU.
+_CPU_KERNELS = (
+    "CPU",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutograd",
+    "BackendSelect",
+)
+
+#: Key of ``Node.meta``.
+_CAPTURED = "captured_target"
+
+#: Argument of factory functions that a process without CUDA cannot grant.
+_PIN = "pin_memory"
+
+
+def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
+    """Make ``gm`` and the graphs inside it run on ``device``.
+
+    Values in ``meta["val"]`` keep the captured device. Constants whose data the capture lacks
+    become zeros.
+
+    Returns:
+        notes for people: what was replaced by what, each once.
+    """
+    replaced: Counter[str] = Counter()
+    missing: list[str] = []
+    for module in gm.modules():
+        if isinstance(module, fx.GraphModule):
+            for node in module.graph.nodes:
+                _move_arguments(node, device)
+                if node.op == "call_function" and device.type == "cpu":
+                    _give_cpu_form(node, replaced)
+                if node.op == "get_attr":
+                    missing += _move_constant(module, node, device)
+            module.recompile()
+    notes = [f"{count} x {text}" for text, count in replaced.items()]
+    if missing:
+        notes.append(f"zeros for constants without data in the capture: {', '.join(missing[:5])}")
+    return notes
+
+
+def substitute(node: fx.Node, function: Callable[..., Any]) -> None:
+    """Make ``node`` call ``function``; it remembers what it called (``captured_target``)."""
+    node.meta[_CAPTURED] = captured_target(node)
+    node.target = function
+
+
+def captured_target(node: fx.Node) -> str:
+    """The name of what ``node`` called in the capture."""
+    known = node.meta.get(_CAPTURED) or target_name(node.target)
+    return known or getattr(node.target, "__name__", str(node.target))
+
+
+def moved(device: torch.device, target: torch.device) -> torch.device:
+    """Where something of ``device`` is, in a graph that runs on ``target``."""
+    return device if device.type in ("cpu", "meta") else target
+
+
+def _move_arguments(node: fx.Node, target: torch.device) -> None:
+    def move(value: Any) -> Any:
+        return moved(value, target) if isinstance(value, torch.device) else value
+
+    node.args = fx.node.map_aggregate(node.args, move)
+    node.kwargs = fx.node.map_aggregate(node.kwargs, move)
+    if target.type == "cpu" and node.kwargs.get(_PIN) and not torch.cuda.is_available():
+        node.kwargs = {**node.kwargs, _PIN: False}
+
+
+def _give_cpu_form(node: fx.Node, replaced: Counter[str]) -> None:
+    target = node.target
+    if form := cpu_form(node):
+        substitute(node, form)
+        kind = "backward of CPU flash attention" if "backward" in str(target) else "CPU attention"
+        replaced[f"{target_name(target)} by the {kind}"] += 1
+    elif isinstance(target, OpOverload) and not _runs_on_cpu(target):
+        if decomposition := decomposition_table.get(target):
+            substitute(node, decomposition)
+            replaced[f"{target_name(target)} by its decomposition"] += 1
+
+
+def _runs_on_cpu(operator: OpOverload) -> bool:
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    return any(has_kernel(operator.name(), key) for key in _CPU_KERNELS)
+
+
+def _move_constant(gm: fx.GraphModule, node: fx.Node, target: torch.device) -> list[str]:
+    value = attrgetter(node.target)(gm)
+    if not isinstance(value, torch.Tensor):
+        return []
+    *path, name = node.target.split(".")
+    owner = gm.get_submodule(".".join(path))
+    device = moved(captured_device(value), target)
+    if isinstance(value, FakeTensor):
+        real = torch.zeros(tuple(value.shape), dtype=value.dtype, device=device)
+    else:
+        real = value.to(device)
+    owner.register_buffer(name, real)
+    return [node.name] if isinstance(value, FakeTensor) else []

@@ -1,0 +1,52 @@
+"""Remembers which vector instructions the compiler and the processor here can do.
+
+Inductor tries each set in every process, by loading a test library in a fresh Python: 15 s on a
+machine with two cores. The answer only changes with the compiler, the processor and torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .artifacts import capability, write_json
+
+
+def vec_isa_options(folder: Path) -> dict[str, Any]:
+    """Options of ``torch._inductor.config`` that spare the trials where all sets are known to work.
+
+    Tries them, and remembers in ``folder``, where nothing is known.
+    """
+    from torch._inductor import config, cpu_vec_isa
+
+    if config.cpp.vec_isa_ok is not None or platform.machine() != "x86_64":
+        return {}
+    path = folder / f"vec-isa.{_digest()}.json"
+    try:
+        all_work = json.loads(path.read_text())["all_work"]
+    except (OSError, ValueError, KeyError, TypeError):
+        flags = cpu_vec_isa.x86_isa_checker()
+        candidates = [
+            isa
+            for isa in cpu_vec_isa.supported_vec_isa_list
+            if all(flag in flags for flag in str(isa).split())
+        ]
+        all_work = len(cpu_vec_isa.valid_vec_isa_list()) == len(candidates)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json({"all_work": all_work, "sets": [str(isa) for isa in candidates]}, path)
+    return {"cpp.vec_isa_ok": True} if all_work else {}
+
+
+def _digest() -> str:
+    from torch._inductor.cpp_builder import get_cpp_compiler
+
+    compiler = get_cpp_compiler()
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
+    facts = [torch.__version__, capability("cpu"), compiler, version.stdout]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

@@ -1,0 +1,92 @@
+"""Outputs beside the expected ones: bitwise equal, or the largest difference and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass
+class Verdict:
+    """What a comparison came to; see ``RankVerified`` in core/bench/event.h."""
+
+    against: str
+    bitwise: bool = True
+    equal: bool = True
+    max_abs_diff: float = 0.0
+    bound: float = 0.0
+    output: str = ""
+    element: int = 0
+    compared: int = 0
+
+
+def compare(
+    against: str,
+    names: Sequence[str],
+    outputs: Sequence[Any],
+    expected: Mapping[int, Any],
+    bound: float = 0.0,
+) -> Verdict:
+    """``outputs`` beside ``expected``, which is by place among the outputs.
+
+    Args:
+        against: what the expected ones are: ``baseline`` or ``expected``.
+        names: of the outputs.
+        outputs: tensors, numbers and ``None``.
+        expected: likewise; places that are not in it are not compared.
+        bound: relative to an output's largest magnitude, what still counts as equal.
+    """
+    verdict = Verdict(against, bound=bound)
+    for place, wanted in sorted(expected.items()):
+        if wanted is None:
+            continue
+        got = outputs[place] if place < len(outputs) else None
+        name = names[place] if place < len(names) else str(place)
+        verdict.compared += 1
+        _compare_one(verdict, name, got, wanted)
+    return verdict
+
+
+def _compare_one(verdict: Verdict, name: str, got: Any, wanted: Any) -> None:
+    wanted = wanted.cpu() if isinstance(wanted, Tensor) else torch.tensor(wanted)
+    if isinstance(got, (int, float)):
+        got = torch.tensor(got)
+    if not isinstance(got, Tensor) or got.shape != wanted.shape or got.dtype != wanted.dtype:
+        _differs(verdict, name, float("inf"), 0, False)
+        return
+    got = got.cpu()
+    if _bytes(got).equal(_bytes(wanted)):
+        return
+    if not got.numel():
+        return
+    a, b = (_comparable(each) for each in (got, wanted))
+    difference = (a - b).abs().nan_to_num(nan=float("inf"), posinf=float("inf"))
+    difference[(a == b) | (a.isnan() & b.isnan())] = 0
+    largest = float(difference.max())
+    magnitude = float(b.abs().nan_to_num(0, 0, 0).max())
+    element = int(difference.argmax()) // (2 if got.is_complex() else 1)
+    _differs(verdict, name, largest, element, largest <= verdict.bound * magnitude)
+
+
+def _differs(
+    verdict: Verdict, name: str, difference: float, element: int, is_equal: bool
+) -> None:
+    verdict.bitwise = False
+    verdict.equal = verdict.equal and is_equal
+    if not verdict.output or difference > verdict.max_abs_diff:
+        verdict.max_abs_diff, verdict.output, verdict.element = difference, name, element
+
+
+def _bytes(tensor: Tensor) -> Tensor:
+    return tensor.resolve_conj().resolve_neg().contiguous().flatten().view(torch.uint8)
+
+
+def _comparable(tensor: Tensor) -> Tensor:
+    tensor = tensor.resolve_conj().resolve_neg()
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor)
+    return tensor.double().flatten()
