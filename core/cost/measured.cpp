@@ -85,6 +85,7 @@ NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
   if (node.kind != NodeKind::call || graph.is_wait(node)) return rest_->estimate(graph, id);
   if (graph.is_collective_start(node)) {
     NodeCost cost = rest_->estimate(graph, id);
+    if (curves_.empty()) return cost;
     const auto ns = collective_ns(collective_work(graph, node, runs_on_, ranks_per_machine_));
     if (!ns) return cost;
     cost.ns = *ns;

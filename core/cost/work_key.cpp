@@ -1,9 +1,7 @@
 #include "core/cost/work_key.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <vector>
 
 #include "core/cost/collective_model.h"
 
@@ -11,41 +9,47 @@ namespace jointer {
 namespace {
 
 void append(std::string& text, std::int64_t number) {
+  if (number >= 0 && number < 10) {
+    text += static_cast<char>('0' + number);
+    return;
+  }
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
   text.append(digits.data(), end);
 }
 
-bool is_row_by_row(std::span<const Dim> shape, std::span<const Dim> stride) {
+// Whether the dimensions, walked from the last one of `order` to its first, lie side by side.
+template <class Order>
+bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order order) {
   std::int64_t expected = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
-    if (shape[i].value == 0) return true;
-    if (shape[i].value == 1) continue;
-    if (stride[i].value != expected) return false;
+    const std::size_t d = order(i);
+    if (shape[d].value == 0) return true;
+    if (shape[d].value == 1) continue;
+    if (stride[d].value != expected) return false;
     // A tensor in memory has fewer than 2^63 elements; what wraps is none and differs anyway.
     expected = static_cast<std::int64_t>(static_cast<std::uint64_t>(expected) *
-                                         static_cast<std::uint64_t>(shape[i].value));
+                                         static_cast<std::uint64_t>(shape[d].value));
   }
   return true;
 }
 
 void append_layout(std::string& text, std::span<const Dim> shape, std::span<const Dim> stride) {
-  if (is_row_by_row(shape, stride)) return;
-  std::vector<std::size_t> order(shape.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return stride[a].value > stride[b].value; });
-  std::vector<Dim> sorted_shape, sorted_stride;
+  if (is_dense(shape, stride, [](std::size_t i) { return i; })) return;
+  std::array<std::uint8_t, 256> buffer;  // a rank is a byte
+  const std::span order = std::span(buffer).first(shape.size());
   bool expanded = false;
-  for (const std::size_t i : order) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    // By insertion: there are few, and equal strides keep their order.
+    std::size_t at = i;
+    for (; at > 0 && stride[order[at - 1]].value < stride[i].value; --at) order[at] = order[at - 1];
+    order[at] = static_cast<std::uint8_t>(i);
     expanded = expanded || (stride[i].value == 0 && shape[i].value > 1);
-    sorted_shape.push_back(shape[i]);
-    sorted_stride.push_back(stride[i]);
   }
-  text += is_row_by_row(sorted_shape, sorted_stride) ? '^' : '~';
+  text += is_dense(shape, stride, [&](std::size_t i) { return order[i]; }) ? '^' : '~';
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i > 0) text += '.';
-    append(text, static_cast<std::int64_t>(order[i]));
+    append(text, order[i]);
   }
   if (expanded) text += '*';
 }
