@@ -458,6 +458,9 @@ void BenchmarkTest::imports_what_other_tools_measured() {
   const auto drop = [this](const QString& path) {
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(path)});
+    QDragEnterEvent enter(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
+                          Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &enter);
     QDropEvent event(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
                      Qt::NoModifier);
     QApplication::sendEvent(window_.get(), &event);
