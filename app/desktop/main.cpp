@@ -56,6 +56,46 @@ void select_when_shown(MainWindow& window, const QString& name) {
   });
 }
 
+void show_pane_when_shown(MainWindow& window, const QString& name) {
+  QObject::connect(&window, &MainWindow::opened, &window, [&window, name] {
+    views::PaneDock* dock = window.dock(name);
+    dock->show();
+    dock->raise();
+  });
+}
+
+void show_measured_when_shown(MainWindow& window) {
+  QObject::connect(&window, &MainWindow::opened, &window, [](views::DocumentTab* tab) {
+    auto* benchmarks = tab->document()->findChild<views::Benchmarks*>();
+    QObject::connect(
+        benchmarks, &views::Benchmarks::rows_changed, benchmarks,
+        [benchmarks] {
+          if (!benchmarks->rows().empty()) benchmarks->show(benchmarks->rows().back().id);
+        },
+        Qt::SingleShotConnection);
+    benchmarks->load();
+  });
+}
+
+// Once the window has come to rest, and what is kept on disk is read on another thread.
+void take_picture(MainWindow& window, const QString& path) {
+  for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
+    const auto* benchmarks =
+        tab->document() == nullptr ? nullptr : tab->document()->findChild<views::Benchmarks*>();
+    if (benchmarks == nullptr || benchmarks->is_settled()) continue;
+    QTimer::singleShot(kSettleMs, &window, [&window, path] { take_picture(window, path); });
+    return;
+  }
+  if (window.grab().save(path)) return QCoreApplication::exit(0);
+  const QString folder = QFileInfo(path).absolutePath();
+  QCoreApplication::exit(complain(
+      {Error::Kind::usage,
+       fmt::format("{}: {}", path.toStdString(),
+                   QFileInfo::exists(folder)
+                       ? "a picture cannot be written there; does the name end with .png or .jpg?"
+                       : "there is no such folder")}));
+}
+
 // The program ends once every document is read (or one could not be), with a picture where one is
 // wanted.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
@@ -77,24 +117,15 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
                      });
     return;
   }
-  const auto take_picture = [&window, &options] {
-    if (window.grab().save(options.picture)) return QCoreApplication::exit(0);
-    const QString folder = QFileInfo(options.picture).absolutePath();
-    QCoreApplication::exit(complain(
-        {Error::Kind::usage,
-         fmt::format("{}: {}", options.picture.toStdString(),
-                     QFileInfo::exists(folder)
-                         ? "a picture cannot be written there; does the name end with .png or .jpg?"
-                         : "there is no such folder")}));
-  };
+  const auto picture = [&window, &options] { take_picture(window, options.picture); };
   if (options.open.empty()) {
-    QTimer::singleShot(kSettleMs, &window, take_picture);
+    QTimer::singleShot(kSettleMs, &window, picture);
     return;
   }
   auto left = std::make_shared<std::size_t>(options.open.size());
   QObject::connect(&window, &MainWindow::opened, &window,
-                   [&window, left, take_picture](views::DocumentTab* /*tab*/) {
-                     if (--*left == 0) QTimer::singleShot(kSettleMs, &window, take_picture);
+                   [&window, left, picture](views::DocumentTab* /*tab*/) {
+                     if (--*left == 0) QTimer::singleShot(kSettleMs, &window, picture);
                    });
 }
 
@@ -152,6 +183,12 @@ int main(int argc, char** argv) {
                     BenchmarkHistory(BenchmarkHistory::default_folder()));
   if (options->size_is_given || ends_by_itself) window.resize(options->size);
   if (!options->select.isEmpty()) select_when_shown(window, options->select);
+  if (!options->pane.isEmpty() && window.dock(options->pane) == nullptr)
+    return complain(
+        {Error::Kind::usage, fmt::format("--pane {}: there is no such pane; --help lists them",
+                                         options->pane.toStdString())});
+  if (!options->pane.isEmpty()) show_pane_when_shown(window, options->pane);
+  if (options->measured) show_measured_when_shown(window);
   if (ends_by_itself) end_when_shown(window, *options, since_start);
   window.show();
   window.open_all(options->open);

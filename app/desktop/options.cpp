@@ -41,6 +41,13 @@ Result<Options> parse_options(const QStringList& arguments) {
   const QCommandLineOption select(QStringLiteral("select"),
                                   QStringLiteral("Select a node and show it."),
                                   QStringLiteral("NODE"));
+  const QCommandLineOption pane(
+      QStringLiteral("pane"),
+      QStringLiteral("Bring a pane to the front: modules, operators, benchmark, alive, inspector."),
+      QStringLiteral("PANE"));
+  const QCommandLineOption measured(
+      QStringLiteral("measured"),
+      QStringLiteral("Lay the last benchmark of the graph over its estimates."));
   const QCommandLineOption picture(QStringLiteral("picture"),
                                    QStringLiteral("Write a picture of the window and end."),
                                    QStringLiteral("FILE"));
@@ -50,7 +57,8 @@ Result<Options> parse_options(const QStringList& arguments) {
   const QCommandLineOption first_frame(
       QStringLiteral("exit-after-first-frame"),
       QStringLiteral("End when the graph is on screen, and say how long that took."));
-  parser.addOptions({backward, graph, assume, device, theme, select, picture, size, first_frame});
+  parser.addOptions(
+      {backward, graph, assume, device, theme, select, pane, measured, picture, size, first_frame});
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("FILE"),
@@ -66,6 +74,8 @@ Result<Options> parse_options(const QStringList& arguments) {
   Options options;
   options.analysis.estimator.device = parser.value(device).toStdString();
   options.select = parser.value(select);
+  options.pane = parser.value(pane);
+  options.measured = parser.isSet(measured);
   options.picture = parser.value(picture);
   options.exit_after_first_frame = parser.isSet(first_frame);
   if (parser.isSet(size)) {

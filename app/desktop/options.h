@@ -18,8 +18,10 @@ struct Options {
   std::vector<OpenRequest> open;
   AnalysisOptions analysis;
   std::optional<views::ThemeChoice> theme;
-  QString select;   // a node that is selected when its graph is on screen
-  QString picture;  // write the window into this file and end
+  QString select;         // a node that is selected when its graph is on screen
+  QString pane;           // a pane that comes to the front
+  bool measured = false;  // the last benchmark is laid over the estimates
+  QString picture;        // write the window into this file and end
   QSize size{1600, 1000};
   bool size_is_given = false;
   bool exit_after_first_frame = false;

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ constexpr std::size_t kMostBytes = (std::size_t{4} << 30) - (1 << 20);  // the J
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 struct CloseFile {
   void operator()(std::FILE* f) const { std::fclose(f); }
@@ -72,16 +74,62 @@ PaddedBytes::PaddedBytes(std::string_view text) : PaddedBytes(text.size()) {
   std::copy(text.begin(), text.end(), data_.get());
 }
 
+namespace {
+
+tl::unexpected<Error> too_large(std::string_view packed, std::string_view name) {
+  return input_error("{}: {} bytes unpack to over {} MiB, which no capture does; is it one?", name,
+                     packed.size(), unpacked_limit(packed.size()) >> 20);
+}
+
+// All members of a gzip file, one after the other.
+Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) {
+  constexpr int kGzipOnly = 16 + MAX_WBITS;
+  constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+  z_stream stream{};
+  if (inflateInit2(&stream, kGzipOnly) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+  const std::size_t limit = unpacked_limit(packed.size());
+  // zlib does not write to its input, its interface is older than const.
+  std::string input(packed);
+  std::string text;
+  std::vector<char> chunk(1 << 18);
+  std::size_t given = 0;
+  int status = Z_OK;
+  while (true) {
+    if (stream.avail_in == 0) {
+      const std::size_t next = std::min(input.size() - given, kMostAtOnce);
+      stream.next_in = reinterpret_cast<Bytef*>(input.data() + given);
+      stream.avail_in = static_cast<uInt>(next);
+      given += next;
+    }
+    const std::size_t at = given - stream.avail_in;
+    if (status == Z_STREAM_END) {
+      if (stream.avail_in == 0) return PaddedBytes(text);
+      inflateReset(&stream);
+    } else if (stream.avail_in == 0) {
+      return input_error("{}: the gzip data is cut off after {} bytes; copy the file again", name,
+                         packed.size());
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    status = inflate(&stream, Z_NO_FLUSH);
+    if (status != Z_OK && status != Z_STREAM_END)
+      return input_error("{}: damaged gzip data near byte {}: {}", name, at,
+                         stream.msg == nullptr ? "unexpected end" : stream.msg);
+    text.append(chunk.data(), chunk.size() - stream.avail_out);
+    if (text.size() > limit) return too_large(packed, name);
+  }
+}
+
+}  // namespace
+
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
+  if (packed.starts_with(kGzipMagic)) return unpack_gzip(packed, name);
   if (!packed.starts_with(kZstdMagic)) return PaddedBytes(packed);
   const std::size_t limit = unpacked_limit(packed.size());
-  const auto too_large = [&] {
-    return input_error("{}: {} bytes unpack to over {} MiB, which no capture does; is it one?",
-                       name, packed.size(), limit >> 20);
-  };
   const unsigned long long declared = ZSTD_getFrameContentSize(packed.data(), packed.size());
   if (declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR) {
-    if (declared > limit) return too_large();
+    if (declared > limit) return too_large(packed, name);
     // The common case: one frame that says its size.
     PaddedBytes whole(static_cast<std::size_t>(declared));
     const std::size_t size =
@@ -102,7 +150,7 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
       return input_error("{}: damaged zstd data near byte {}: {}", name, input.pos,
                          ZSTD_getErrorName(rest));
     text.append(chunk.data(), output.pos);
-    if (text.size() > limit) return too_large();
+    if (text.size() > limit) return too_large(packed, name);
   }
   if (rest != 0)
     return input_error("{}: the zstd data is cut off after {} bytes; copy the file again", name,

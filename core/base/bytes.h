@@ -32,12 +32,12 @@ class PaddedBytes {
   std::size_t size_ = 0;
 };
 
-// Reads a file (`-`: standard input) and unpacks it if it is zstd, whatever its name. Error: the
-// file cannot be read, is damaged or cut off, or unpacks to more than a capture can need (a small
-// file that unpacks to gigabytes is refused before the memory is taken).
+// Reads a file (`-`: standard input) and unpacks it if it is zstd or gzip, whatever its name.
+// Error: the file cannot be read, is damaged or cut off, or unpacks to more than a capture can need
+// (a small file that unpacks to gigabytes is refused before the memory is taken).
 Result<PaddedBytes> read_bytes(const std::string& path);
 
-// Unpacks zstd, or copies what is not zstd. `name` is for messages.
+// Unpacks zstd or gzip, or copies what is neither. `name` is for messages.
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes through a temporary file beside `path` and renames it, so that a reader sees the old file

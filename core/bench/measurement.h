@@ -15,7 +15,7 @@ namespace jointer {
 struct MeasuredNode {
   NodeId node;
   std::int64_t start_ns = 0, end_ns = 0;  // in the step
-  std::int64_t own_ns = 0;                // by itself
+  std::int64_t own_ns = 0;                // by itself; below zero where nothing says
 };
 
 struct MeasuredBytes {

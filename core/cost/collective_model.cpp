@@ -27,7 +27,9 @@
 #include "core/cost/collective_model.h"
 
 #include <algorithm>
-#include <map>
+#include <limits>
+#include <span>
+#include <vector>
 
 #include "core/base/checked.h"
 
@@ -35,16 +37,30 @@ namespace jointer {
 
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node) {
   GroupPlacement placement{.ranks = graph.group_size(collective)};
-  std::map<std::int64_t, std::int64_t> per_node;
-  if (collective.group)
-    for (const std::int32_t rank : graph.group(collective.group).ranks)
-      ++per_node[rank / std::max<std::int64_t>(gpus_per_node, 1)];
-  if (per_node.empty()) per_node[0] = placement.ranks;
-  placement.nodes = static_cast<std::int64_t>(per_node.size());
-  placement.ranks_per_node =
-      std::min_element(per_node.begin(), per_node.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-      })->second;
+  placement.ranks_per_node = placement.ranks;
+  if (!collective.group) return placement;
+  // Ranks come in order as a rule: then each machine's are one run, and nothing is sorted.
+  const auto& ranks = graph.group(collective.group).ranks;
+  const auto per_node = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(gpus_per_node, 1, std::numeric_limits<std::int32_t>::max()));
+  std::vector<std::int32_t> sorted;
+  std::span<const std::int32_t> in_order(ranks);
+  if (!std::is_sorted(ranks.begin(), ranks.end())) {
+    sorted = ranks;
+    std::sort(sorted.begin(), sorted.end());
+    in_order = sorted;
+  }
+  std::int64_t nodes = 0, here = 0, fewest = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    ++here;
+    if (i + 1 < in_order.size() && in_order[i + 1] / per_node == in_order[i] / per_node) continue;
+    ++nodes;
+    fewest = std::min(fewest, here);
+    here = 0;
+  }
+  if (nodes == 0) return placement;
+  placement.nodes = nodes;
+  placement.ranks_per_node = fewest;
   return placement;
 }
 

@@ -4,7 +4,10 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "core/cost/measured.h"
 #include "core/cost/roofline.h"
 #include "core/cost/simple.h"
 #include "core/cost/torch_estimator.h"
@@ -47,6 +50,86 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
   return costs;
 }
 
+// The device named in `measured{device="NVIDIA H200"}`; nothing in `measured` and `measured{}`.
+Result<std::string> parse_measured(std::string_view text) {
+  constexpr std::string_view kStart = "{device=";
+  if (text.empty() || text == "{}") return std::string();
+  std::string device;
+  if (text.starts_with(kStart) && text.ends_with('}')) {
+    const std::string_view value = text.substr(kStart.size(), text.size() - kStart.size() - 1);
+    const auto json = nlohmann::json::parse(value, nullptr, false);
+    // What needs no quotes may do without.
+    if (json.is_string())
+      device = json.get<std::string>();
+    else if (value.find_first_of("\"{},= ") == std::string_view::npos)
+      device = value;
+  }
+  if (device.empty())
+    return fail(Error::Kind::usage,
+                "`measured{}`: a device is written measured{{device=\"NVIDIA H200\"}}", text);
+  return device;
+}
+
+// Without a name, what was measured last of this type of device.
+Result<DeviceCosts> load_costs(const CostDatabase& database, std::string device,
+                               std::optional<DeviceType> type) {
+  if (!device.empty()) return database.load(device);
+  JOINTER_TRY(const std::vector<MeasuredDevice> measured, database.devices());
+  for (const MeasuredDevice& candidate : measured)
+    if (!type || parse_device_type(candidate.type) == *type) return database.load(candidate.name);
+  std::string names;
+  for (const MeasuredDevice& other : measured)
+    names += (names.empty() ? "; there are " : ", ") + other.name;
+  return fail(Error::Kind::usage,
+              "{}: nothing was measured{} yet{}: run the graph (`jointer bench`) or read a "
+              "profiler's trace (`jointer calibrate`)",
+              database.path(),
+              !type                       ? ""
+              : *type == DeviceType::cpu  ? " on a CPU"
+              : *type == DeviceType::cuda ? " on a GPU"
+                                          : " on such a device",
+              names);
+}
+
+Result<std::unique_ptr<Estimator>> make_measured(const EstimatorRequest& request,
+                                                 std::optional<DeviceType> type) {
+  constexpr std::size_t kName = std::string_view("measured").size();
+  JOINTER_TRY(std::string name, parse_measured(std::string_view(request.name).substr(kName)));
+  JOINTER_TRY(
+      const CostDatabase database,
+      CostDatabase::open(request.costs.empty() ? CostDatabase::default_path() : request.costs));
+  JOINTER_TRY(DeviceCosts costs, load_costs(database, std::move(name), type));
+  std::string_view id = request.device;
+  if (id.empty()) id = described_device(costs.device.name);
+  if (id.empty()) id = default_device(parse_device_type(costs.device.type));
+  JOINTER_TRY(DeviceDescription device, load_device(id));
+  return std::make_unique<MeasuredEstimator>(
+      std::move(costs),
+      std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node),
+      request.gpus_per_node);
+}
+
+Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
+                                        std::optional<DeviceType> type) {
+  if (request.gpus_per_node < 1)
+    return fail(Error::Kind::usage, "a node has at least one GPU, not {}", request.gpus_per_node);
+  const std::string_view name = request.name;
+  if (name == "measured" || name.starts_with("measured{")) return make_measured(request, type);
+  JOINTER_TRY(DeviceDescription device,
+              load_device(request.device.empty() ? default_device(type.value_or(DeviceType::cuda))
+                                         : request.device));
+  if (name == "roofline")
+    return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
+  if (name == "torch-2.11") return std::make_unique<TorchEstimator>(std::move(device));
+  if (name == "simple" || name.starts_with("simple{")) {
+    JOINTER_TRY(const SimpleCosts costs, parse_simple(name.substr(6)));
+    return std::make_unique<SimpleEstimator>(costs, std::move(device));
+  }
+  return fail(Error::Kind::usage,
+              "there is no estimator `{}`; there are roofline, simple, torch-2.11 and measured",
+              name);
+}
+
 }  // namespace
 
 std::string_view to_string(NodeCost::Limit limit) {
@@ -72,19 +155,12 @@ std::string_view to_string(NodeCost::Limit limit) {
 }
 
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request) {
-  if (request.gpus_per_node < 1)
-    return fail(Error::Kind::usage, "a node has at least one GPU, not {}", request.gpus_per_node);
-  JOINTER_TRY(DeviceDescription device, load_device(request.device));
-  const std::string_view name = request.name;
-  if (name == "roofline")
-    return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
-  if (name == "torch-2.11") return std::make_unique<TorchEstimator>(std::move(device));
-  if (name == "simple" || name.starts_with("simple{")) {
-    JOINTER_TRY(const SimpleCosts costs, parse_simple(name.substr(6)));
-    return std::make_unique<SimpleEstimator>(costs, std::move(device));
-  }
-  return fail(Error::Kind::usage,
-              "there is no estimator `{}`; there are roofline, simple and torch-2.11", name);
+  return make(request, std::nullopt);
+}
+
+Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
+                                                  DeviceType runs_on) {
+  return make(request, runs_on);
 }
 
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,18 +50,29 @@ class Estimator {
 
   // What a person reads beside the figures: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs a node".
   [[nodiscard]] virtual std::string description() const = 0;
+  // The same, of what it estimated: how many of a graph's costs were measured. `costs` are its own.
+  [[nodiscard]] virtual std::string description_of(std::span<const NodeCost> /*costs*/) const {
+    return description();
+  }
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
 };
 
 struct EstimatorRequest {
-  std::string name = "roofline";  // roofline, simple{...}, torch-2.11
-  std::string device = "h100";
+  // roofline, simple{...}, torch-2.11, measured, measured{device="NVIDIA H200"}
+  std::string name = "roofline";
+  std::string device = "h100";  // empty: the one that fits the graph, or what was measured
   std::int64_t gpus_per_node = 8;
+  std::string costs;  // file of measured costs; empty: CostDatabase::default_path()
 };
 
-// Error (usage): no such estimator or device, or a constant that it does not have.
+// Error (usage): no such estimator or device, or a constant that it does not have; nothing was
+// measured. Error (input): the cost database is damaged. An empty device is the one that fits
+// `runs_on`, and `measured` without a device is what was measured last of that type of device;
+// without `runs_on` they are an H100, and whatever was measured last.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request);
+Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
+                                                  DeviceType runs_on);
 
 // One cost a node, by id.
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator);

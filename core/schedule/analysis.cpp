@@ -4,17 +4,18 @@ namespace jointer {
 
 Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
   AnalysisOptions used = options;
-  if (used.estimator.device.empty())
-    used.estimator.device = default_device(used.memory.runs_on.value_or(graph.main_device()));
-  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, make_estimator(used.estimator));
+  const DeviceType runs_on = used.memory.runs_on.value_or(graph.main_device());
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, make_estimator(used.estimator, runs_on));
+  if (used.estimator.device.empty()) used.estimator.device = estimator->device().id;
   MemoryTimeline memory(graph, used.memory);
   ReservedProfile reserved = simulate_reserved(memory, memory.device());
   std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  std::string description = estimator->description_of(costs);
   Simulation simulation(graph, costs, used.simulation);
   std::vector<Flops> flops(graph.node_count());
   for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
   Analysis analysis{.options = used,
-                    .estimator = estimator->description(),
+                    .estimator = std::move(description),
                     .device = estimator->device(),
                     .modules = ModuleTree(graph),
                     .memory = std::move(memory),

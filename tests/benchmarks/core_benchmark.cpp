@@ -8,6 +8,8 @@
 
 #include "core/capture/native_reader.h"
 #include "core/capture/open.h"
+#include "core/cost/calibrate.h"
+#include "core/cost/measured.h"
 #include "core/graph/canonical.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/paths.h"
@@ -68,6 +70,19 @@ void estimate_costs(benchmark::State& state, const std::string& name) {
   for (auto _ : state) benchmark::DoNotOptimize(estimate_all(graph, *estimator));
 }
 
+// Everything measured, as after a run: what a GPU's costs are looked up for.
+void estimate_measured(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  Measurement measurement{.device = "NVIDIA H200", .device_type = "cuda"};
+  for (const NodeId id : graph.order()) measurement.nodes.push_back({.node = id, .own_ns = 1000});
+  DeviceCosts costs{.device = {.name = measurement.device, .type = measurement.device_type}};
+  const CostSamples samples = cost_samples(graph, measurement);
+  costs.nodes.insert(samples.nodes.begin(), samples.nodes.end());
+  costs.collectives.insert(samples.collectives.begin(), samples.collectives.end());
+  const MeasuredEstimator estimator(std::move(costs), *make_estimator({}), 8);
+  for (auto _ : state) benchmark::DoNotOptimize(estimate_all(graph, estimator));
+}
+
 void simulate_step(benchmark::State& state, const std::string& name) {
   const Graph& graph = graph_of(name);
   const std::vector<NodeCost> costs = estimate_all(graph, **make_estimator({}));
@@ -86,6 +101,7 @@ const int registered = [] {
                                         {"memory_timeline", memory_timeline},
                                         {"reserved_memory", reserved_memory},
                                         {"estimate", estimate_costs},
+                                        {"estimate_measured", estimate_measured},
                                         {"simulate", simulate_step},
                                         {"hash", hash_graph}})
     for (const auto& [name, path] : captures())

@@ -1,6 +1,7 @@
 #include "views/benchmark/benchmark_form.h"
 
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QScopedValueRollback>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
@@ -64,11 +65,6 @@ BenchmarkForm::BenchmarkForm(Benchmarks& benchmarks, QWidget* parent)
   column->addWidget(fields);
   make_buttons();
   make_fields();
-  hint_ = new QLabel(this);
-  hint_->setWordWrap(true);
-  hint_->setForegroundRole(QPalette::PlaceholderText);
-  column->addWidget(hint_);
-
   show_settings();
   refresh();
   connect(&benchmarks_, &Benchmarks::settings_changed, this, &BenchmarkForm::show_settings);
@@ -216,9 +212,10 @@ void BenchmarkForm::refresh() {
   cancel_->setVisible(running);
   cancel_->setEnabled(!benchmarks_.is_cancelling());
   cancel_->setText(benchmarks_.is_cancelling() ? tr("Cancelling...") : tr("Cancel"));
-  hint_->setText(running || why_not.isEmpty()
-                     ? tr("Here: %1").arg(service.devices().join(QStringLiteral(" · ")))
-                     : why_not);
+  hint_ = running || why_not.isEmpty()
+              ? tr("Here: %1").arg(service.devices().join(QStringLiteral(" · ")))
+              : why_not;
+  emit hint_changed();
 }
 
 }  // namespace jointer::views

@@ -2,7 +2,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QWidget>
@@ -24,7 +23,10 @@ class BenchmarkForm : public QWidget {
   [[nodiscard]] QComboBox& ranks_box() { return *ranks_; }
   [[nodiscard]] QSpinBox& iterations_box() { return *iterations_; }
   // Why it cannot run, or what there is to run on.
-  [[nodiscard]] QString hint() const { return hint_->text(); }
+  [[nodiscard]] const QString& hint() const { return hint_; }
+
+ signals:
+  void hint_changed();
 
  private:
   void make_buttons();
@@ -52,7 +54,7 @@ class BenchmarkForm : public QWidget {
   QSpinBox* seed_ = nullptr;
   QCheckBox* verify_ = nullptr;
   QCheckBox* profile_ = nullptr;
-  QLabel* hint_ = nullptr;
+  QString hint_;
   bool is_showing_ = false;
 };
 

@@ -24,7 +24,7 @@ class BenchmarkModel : public TableModel {
     when_column,
     backend_column,
     ranks_column,
-    device_column,
+    status_column,
     predicted_peak_column,
     peak_column,
     peak_change_column,
@@ -35,7 +35,7 @@ class BenchmarkModel : public TableModel {
     tflops_column,
     mfu_column,
     verified_column,
-    status_column,
+    device_column,
   };
 
   explicit BenchmarkModel(QObject* parent = nullptr);

@@ -18,7 +18,7 @@ constexpr int kMargin = 8;
 constexpr int kLeastFont = 11;
 constexpr int kTickMs = 250;
 constexpr int kMostRankRows = 5;  // seen at once; more scroll
-constexpr int kWide = 620;        // from here on details stand beside the table
+constexpr int kWide = 1000;       // from here on details stand beside the table
 
 }  // namespace
 
@@ -34,6 +34,8 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   column->addWidget(form_);
   status_ = new QLabel(this);
   status_->setWordWrap(true);
+  // It wraps where there is room; it shall not keep the pane from being low.
+  status_->setMinimumSize(1, fontMetrics().height());
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
   status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(status_);
@@ -53,7 +55,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   details_->setOpenLinks(false);
   details_->document()->setDocumentMargin(kMargin);
   details_->setAccessibleName(tr("Details of the benchmark"));
-  details_->setMinimumSize(160, 60);
+  details_->setMinimumSize(160, 40);
   splitter_->addWidget(table_);
   splitter_->addWidget(details_);
   splitter_->setStretchFactor(0, 3);
@@ -62,9 +64,11 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   setFocusProxy(&form_->run_button());
 
   connect(&benchmarks_, &Benchmarks::running_changed, this, &BenchmarkPane::show_status);
+  connect(form_, &BenchmarkForm::hint_changed, this, &BenchmarkPane::show_status);
   connect(&benchmarks_, &Benchmarks::message_changed, this, &BenchmarkPane::show_status);
   connect(&benchmarks_, &Benchmarks::progressed, this, &BenchmarkPane::show_progress);
-  connect(&benchmarks_, &Benchmarks::ran, table_, [this](quint64 row) { table_->select(row); });
+  connect(&benchmarks_, &Benchmarks::row_shown, table_,
+          [this](quint64 row) { table_->select(row); });
   connect(table_, &BenchmarkTable::current_changed, this, &BenchmarkPane::show_details);
   connect(&benchmarks_.document(), &Document::changed, this, &BenchmarkPane::show_details);
   connect(details_, &QTextBrowser::anchorClicked, this, &BenchmarkPane::follow);
@@ -80,6 +84,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
 void BenchmarkPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   benchmarks_.load();
+  table_->select(benchmarks_.shown());
 }
 
 void BenchmarkPane::resizeEvent(QResizeEvent* event) {
@@ -106,17 +111,20 @@ void BenchmarkPane::show_status() {
     tick_.stop();
     rank_view_->hide();
   }
-  QString text = benchmarks_.message();
+  const QString message = benchmarks_.message();
+  QString text = message.isEmpty() ? form_->hint() : message;
   if (running)
     text = benchmarks_.is_cancelling()
                ? tr("Ending all ranks...")
                : tr("Running for %1").arg(time_text(benchmarks_.elapsed_ms() / 100 * 100'000'000));
   QPalette colors = palette();
-  if (!running && benchmarks_.message_is_error())
-    colors.setColor(QPalette::WindowText, Theme::of(palette()).error);
+  const Theme& theme = Theme::of(palette());
+  if (!running)
+    colors.setColor(QPalette::WindowText, message.isEmpty()                ? theme.muted_text
+                                          : benchmarks_.message_is_error() ? theme.error
+                                                                           : theme.text);
   status_->setPalette(colors);
   status_->setText(text);
-  status_->setVisible(!text.isEmpty());
 }
 
 void BenchmarkPane::show_progress() {

@@ -40,7 +40,8 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
   auto* menu = new QMenu(this);
   add_to_menu(*menu);
   auto* more = new QToolButton(this);
-  more->setText(tr("Copy, export"));
+  more->setText(tr("Copy, export  ▾"));
+  more->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
   more->setPopupMode(QToolButton::InstantPopup);
   more->setMenu(menu);
   controls().addWidget(more);
@@ -52,6 +53,8 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
 
 void BenchmarkTable::refresh() {
   model_->set_rows_of(document().shared_snapshot(), benchmarks_.rows());
+  // What was shown before there were rows here.
+  if (current() == 0) select(benchmarks_.shown());
 }
 
 std::vector<std::uint64_t> BenchmarkTable::selected_ids() const {
@@ -76,7 +79,7 @@ std::uint64_t BenchmarkTable::current() const {
 
 void BenchmarkTable::select(std::uint64_t id) {
   for (int row = 0; row < model_->row_count(); ++row)
-    if (model_->benchmark(row).id == id) return view().show_row(row);
+    if (model_->benchmark(row).id == id && current() != id) return view().show_row(row);
 }
 
 void BenchmarkTable::copy_markdown() {

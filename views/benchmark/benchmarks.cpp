@@ -151,7 +151,6 @@ void Benchmarks::take_end(quint64 run, const BenchmarkResult& result, bool cance
     const auto measurements = measurements_of(result);
     if (!measurements.empty()) emit calibrated(measurements.front());
   }
-  emit ran(id);
   save();
   end_run();
 }
@@ -185,6 +184,8 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
 void Benchmarks::show(std::uint64_t id) {
   const BenchmarkResult* result = find(id);
   if (result == nullptr) return;
+  shown_ = id;
+  emit row_shown(id);
   if (auto measurements = measurements_of(*result); !measurements.empty())
     document_.set_run(std::move(measurements));
 }

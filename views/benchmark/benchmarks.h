@@ -60,6 +60,8 @@ class Benchmarks : public QObject {
   void remove(const std::vector<std::uint64_t>& ids);
   // Lays what a row measured over the estimates; of no such row, nothing changes.
   void show(std::uint64_t id);
+  // The row that was shown last, 0 for none.
+  [[nodiscard]] std::uint64_t shown() const { return shown_; }
   // Reads what is kept of this graph, once; rows come later.
   void load();
   // Nothing is being read or written.
@@ -76,8 +78,8 @@ class Benchmarks : public QObject {
   void running_changed();
   void progressed();
   void rows_changed();
-  // A run has ended well, and this is its row.
-  void ran(quint64 row);
+  // A row was shown, by a person or because its run has ended.
+  void row_shown(quint64 row);
   void message_changed();
   // Times of nodes to be kept as costs.
   void calibrated(const jointer::views::MeasurementPtr& measurement);
@@ -109,7 +111,7 @@ class Benchmarks : public QObject {
   bool message_is_error_ = false;
 
   std::vector<BenchmarkRow> rows_;
-  std::uint64_t next_id_ = 1;
+  std::uint64_t next_id_ = 1, shown_ = 0;
   State state_ = State::fresh;
   std::string hash_;     // known once what is kept was read
   QThreadPool keeping_;  // one thread, so that files are written in order

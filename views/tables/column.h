@@ -30,6 +30,7 @@ struct Column {
   // Adds up over rows: belongs in the totals, followed by `total_title` ("12 nodes").
   bool adds_up = false;
   QString total_title;
+  int most_width = 0;  // in pixels, where it is fitted to its texts; 0: the table's own limit
 };
 
 // Numbers as tables show them: three significant digits, binary units. Empty where there is none.

@@ -93,8 +93,9 @@ void TableView::fit_columns() {
     // Figures of other moments and other graphs shall fit too.
     const int figure =
         is_text ? 0 : fontMetrics().horizontalAdvance(QStringLiteral("1,000 MiB")) + kSortMark;
-    int width = std::clamp(std::max({content, title, figure}), kLeastColumn,
-                           is_text ? kMostTextColumn : kMostNumberColumn);
+    const int own_limit = model_.columns()[static_cast<std::size_t>(c)].most_width;
+    const int most = own_limit > 0 ? own_limit : is_text ? kMostTextColumn : kMostNumberColumn;
+    int width = std::clamp(std::max({content, title, figure}), kLeastColumn, most);
     // In a narrow pane, names leave room for the first figures.
     if (c == 0)
       width = std::clamp(width, kLeastColumn, std::max(140, viewport()->width() * 9 / 20));

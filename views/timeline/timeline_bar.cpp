@@ -36,6 +36,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   measurement_->setPopupMode(QToolButton::InstantPopup);
   measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   measurement_->setMenu(new QMenu(measurement_));
+  // The mark is in the text: the style would paint it over its end.
+  measurement_->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
   measurement_->setAccessibleName(tr("Measurement"));
   measurement_->setObjectName(QStringLiteral("measurement"));
   connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
@@ -102,7 +104,8 @@ void TimelineBar::show_measurement() {
   measurement_->setVisible(!document.measurements().empty());
   const QString label =
       shown == nullptr ? tr("no measurement") : QString::fromStdString(shown->measurement().label);
-  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMostLabel));
+  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMostLabel) +
+                        QStringLiteral("  ▾"));
   QStringList tip;
   if (shown != nullptr) {
     tip << tr("Laid over the estimates: %1").arg(measurement_text(shown->measurement()));

@@ -194,8 +194,8 @@ void TimelineView::paint_memory(QPainter& painter) const {
   if (shows_reserved()) paint_reserved(painter, track);
 
   paint_lifetime(painter);
-  paint_peak(painter, track);
   paint_measured_curve(painter, track);
+  paint_peak(painter, track);
   painter.setClipping(false);
   painter.setPen(theme().border);
   painter.drawLine(area.left(), area.bottom() + 1, area.right(), area.bottom() + 1);
@@ -277,7 +277,12 @@ void TimelineView::paint_measured_curve(QPainter& painter, const MemoryTrack& tr
   painter.setBrush(theme().text);
   painter.drawEllipse(QPoint(x, y), 4, 4);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  const QString label = tr("measured peak %1").arg(bytes_text(curve.bytes(peak)));
+  // The curve has what is held between calls; more may be taken within one.
+  const std::int64_t highest = document_.measured()->peak_bytes();
+  const QString held = bytes_text(curve.bytes(peak));
+  const QString label = highest > curve.bytes(peak)
+                            ? tr("measured %1, within a call %2").arg(held, bytes_text(highest))
+                            : tr("measured peak %1").arg(held);
   const QFontMetrics metrics = painter.fontMetrics();
   // Under the estimated peak's label, which stands at the same height where the estimate is good.
   QRect box(x + 8, std::max(y + 12, area.top() + 22), metrics.horizontalAdvance(label) + 10,

@@ -7,7 +7,9 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "core/capture/memory_snapshot.h"
 #include "core/graph/module_tree.h"
 #include "core/schedule/caching_allocator.h"
 #include "core/schedule/memory_timeline.h"
@@ -17,7 +19,7 @@ namespace {
 
 struct MemoryCommand {
   GraphOptions graph;
-  std::string optimizer = "none";
+  std::string optimizer = "none", snapshot;
   std::optional<std::size_t> top;
   bool torch_compatible = false, profile = false, json = false;
 };
@@ -27,11 +29,35 @@ struct Answer {
   MemoryTimeline timeline;
   ReservedProfile reserved;
   ModuleTree modules;
+  std::optional<MemorySnapshot> measured;
 };
 
 std::string peak_node(const Answer& a) {
   const NodeId node = a.timeline.node_at(a.timeline.peak_index());
   return node ? std::string(a.graph.name(node)) : std::string();
+}
+
+// Points of a curve: [ms, bytes].
+Json curve(const std::vector<MeasuredBytes>& points) {
+  Json json = Json::array();
+  for (const MeasuredBytes& point : points)
+    json.push_back({static_cast<double>(point.ns) / 1e6, point.bytes});
+  return json;
+}
+
+Json to_json(const MemorySnapshot& s, bool profile) {
+  Json json{{"snapshot", s.measurement.label},
+            {"device_index", s.device},
+            {"entries", s.entries},
+            {"peak_bytes", s.peak_bytes},
+            {"reserved_peak_bytes", s.reserved_peak_bytes},
+            {"begins_before", s.begins_before},
+            {"notes", s.measurement.notes}};
+  if (profile) {
+    json["profile"] = curve(s.measurement.memory_over_time);
+    json["reserved_profile"] = curve(s.reserved);
+  }
+  return json;
 }
 
 Json to_json(const Answer& a, const MemoryCommand& options) {
@@ -58,6 +84,7 @@ Json to_json(const Answer& a, const MemoryCommand& options) {
   json["reserved_peak_bytes"] = a.reserved.peak_bytes;
   json["static_bytes"] = t.static_bytes();
   json["steps"] = t.steps().size();
+  if (a.measured) json["measured"] = to_json(*a.measured, options.profile);
   if (options.profile) json["profile"] = std::vector(t.profile().begin(), t.profile().end());
   return json;
 }
@@ -73,6 +100,11 @@ void print_tables(const Answer& a, const MemoryCommand& options) {
                            node.empty() ? "the start" : node, t.peak_index(), t.profile().size())});
   facts.add({"reserved", fmt::format("{} by the caching allocator's model",
                                      format_bytes(a.reserved.peak_bytes))});
+  if (a.measured) {
+    facts.add({"measured peak", fmt::format("{} ({}, GPU {})", format_bytes(a.measured->peak_bytes),
+                                            a.measured->measurement.label, a.measured->device)});
+    facts.add({"measured reserved", format_bytes(a.measured->reserved_peak_bytes)});
+  }
   facts.add({"always there", format_bytes(t.static_bytes())});
   if (options.torch_compatible) facts.add({"rules", "torch 2.11's build_memory_profile"});
   fmt::print("{}\n", facts.text());
@@ -104,6 +136,8 @@ void print_tables(const Answer& a, const MemoryCommand& options) {
     fmt::print("  and {} more of {}; --top {} shows them\n",
                format_count(static_cast<std::int64_t>(alive.size() - top)), format_bytes(rest),
                alive.size());
+  if (a.measured)
+    for (const std::string& note : a.measured->measurement.notes) fmt::print("note: {}\n", note);
   if (options.profile) {
     fmt::print("\n");
     for (const std::int64_t point : t.profile()) fmt::print("{}\n", point);
@@ -122,7 +156,11 @@ Result<int> run(const MemoryCommand& options) {
   if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;
   MemoryTimeline timeline(graph, memory);
   ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
-  const Answer answer{graph, std::move(timeline), std::move(reserved), ModuleTree(graph)};
+  Answer answer{graph, std::move(timeline), std::move(reserved), ModuleTree(graph), std::nullopt};
+  if (!options.snapshot.empty()) {
+    JOINTER_TRY(const PaddedBytes bytes, read_bytes(options.snapshot));
+    JOINTER_TRY(answer.measured, read_memory_snapshot(options.snapshot, bytes));
+  }
   if (options.json)
     print_json(to_json(answer, options));
   else
@@ -141,6 +179,8 @@ void add_memory_command(CLI::App& program, int& exit_code) {
                     "By the rules of torch 2.11's build_memory_profile, to the byte");
   command->add_flag("--profile", options->profile,
                     "Every point: the start, then two a node, after allocating and after freeing");
+  command->add_option("--snapshot", options->snapshot,
+                      "What torch.cuda.memory._dump_snapshot wrote of a run, to compare");
   command->add_option("--top", options->top, "How many of what is alive at the peak to show")
       ->check(CLI::NonNegativeNumber);
   add_optimizer_option(*command, options->optimizer);

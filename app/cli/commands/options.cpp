@@ -108,15 +108,16 @@ void EstimatorOptions::add_to(CLI::App& command) {
   command.add_option(
       "--device", device,
       fmt::format("What to estimate for: {}, or a JSON file", fmt::join(device_ids(), ", ")));
-  command.add_option("--estimator", estimator, "roofline, simple{coll_us=20,...} or torch-2.11");
+  command.add_option("--estimator", estimator,
+                     "roofline, simple{coll_us=20,...}, torch-2.11, measured or "
+                     "measured{device=\"NVIDIA H200\"} (see `jointer calibrate --list`)");
   command.add_option("--gpus-per-node", gpus_per_node, "GPUs that share fast links")
       ->check(CLI::Range(1, 1 << 16));
 }
 
 Result<std::unique_ptr<Estimator>> EstimatorOptions::make(const Graph& graph) const {
-  return make_estimator({.name = estimator,
-                         .device = device.empty() ? std::string(default_device(graph)) : device,
-                         .gpus_per_node = gpus_per_node});
+  return make_estimator({.name = estimator, .device = device, .gpus_per_node = gpus_per_node},
+                        graph.main_device());
 }
 
 void add_optimizer_option(CLI::App& command, std::string& optimizer) {

@@ -48,6 +48,7 @@ std::vector<GroupTimes> times_by_stream(const Graph& /*graph*/, const Simulation
 struct Answer {
   const Graph& graph;
   const Estimator& estimator;
+  std::string description;
   Simulation simulation;
   std::int64_t flops = 0;
   ModelFacts facts;
@@ -62,7 +63,7 @@ Json to_json(const Answer& a) {
   Json json;
   json["name"] = a.graph.title();
   json["device"] = a.estimator.device().name;
-  json["estimator"] = a.estimator.description();
+  json["estimator"] = a.description;
   json["step_ms"] = ms(s.step_ns());
   json["compute_ms"] = ms(s.compute_ns());
   json["communication_ms"] = ms(s.communication_ns());
@@ -102,7 +103,7 @@ void print_tables(const Answer& a, std::size_t top) {
   const Simulation& s = a.simulation;
   fmt::print("{}\n", a.graph.title());
   Table facts({{"", left}, {"", left}});
-  facts.add({"estimate", a.estimator.description()});
+  facts.add({"estimate", a.description});
   facts.add({"step", format_ms(ms(s.step_ns()))});
   facts.add({"compute", format_ms(ms(s.compute_ns()))});
   facts.add({"communication", format_ms(ms(s.communication_ns()))});
@@ -163,6 +164,7 @@ Result<int> run(const OverlapCommand& options) {
   Answer answer{
       .graph = graph,
       .estimator = *estimator,
+      .description = estimator->description_of(costs),
       .simulation = Simulation(graph, costs, {.one_communication_stream = options.one_stream}),
       .flops = graph_flops(graph).total,
       .facts = find_model_facts(graph),

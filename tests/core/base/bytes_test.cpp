@@ -51,6 +51,37 @@ TEST_F(Bytes, ArePackedWhereTheNameSaysSo) {
   EXPECT_EQ(read_bytes(file("b"))->view(), text) << "known by its content, not its name";
 }
 
+// Two members, as `cat a.gz b.gz` makes them: "some text, " and "some more".
+const std::string kGzip(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x2b\xce\xcf\x4d\x55\x28\x49\xad\x28\xd1"
+    "\x51\x00\x00\x20\x9f\x7c\xe8\x0b\x00\x00\x00"
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x2b\xce\xcf\x4d\x55\xc8\xcd\x2f\x4a\x05"
+    "\x00\x01\xe8\x63\xff\x09\x00\x00\x00",
+    60);
+
+TEST_F(Bytes, OfGzipAreUnpacked) {
+  const auto whole = unpack(kGzip, "a.gz");
+  ASSERT_TRUE(whole.has_value()) << whole.error().message;
+  EXPECT_EQ(whole->view(), "some text, some more");
+  for (std::size_t size = 2; size < kGzip.size(); ++size) {
+    const auto cut = unpack(std::string_view(kGzip).substr(0, size), "a.gz");
+    if (size == 31) {
+      EXPECT_EQ(cut->view(), "some text, ");
+      continue;
+    }
+    ASSERT_FALSE(cut.has_value()) << size;
+    EXPECT_THAT(cut.error().message, testing::StartsWith("a.gz: "));
+  }
+  for (std::size_t i = 10; i < kGzip.size(); ++i) {
+    std::string damaged = kGzip;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x41);
+    const auto read = unpack(damaged, "a.gz");
+    if (!read) {
+      EXPECT_THAT(read.error().message, testing::Not(HasSubstr("\n")));
+    }
+  }
+}
+
 TEST_F(Bytes, ReplaceAFileWholeAndLeaveNothingBeside) {
   ASSERT_TRUE(write_bytes(file("a"), "old and longer").has_value());
   ASSERT_TRUE(write_bytes(file("a"), "new").has_value());

@@ -64,7 +64,7 @@ TEST_F(BenchmarksOfADocument, AskForWhatAPersonChose) {
 }
 
 TEST_F(BenchmarksOfADocument, AResultBecomesARowAndItsMeasurementIsShown) {
-  QSignalSpy ran(benchmarks, &Benchmarks::ran);
+  QSignalSpy shown(benchmarks, &Benchmarks::row_shown);
   benchmarks->run();
   EXPECT_TRUE(benchmarks->is_running());
   fake.progress(fake.begun(2));
@@ -72,7 +72,8 @@ TEST_F(BenchmarksOfADocument, AResultBecomesARowAndItsMeasurementIsShown) {
   fake.finish(fake.measured(2));
   EXPECT_FALSE(benchmarks->is_running());
   ASSERT_EQ(benchmarks->rows().size(), 1U);
-  EXPECT_EQ(ran.count(), 1);
+  EXPECT_EQ(shown.count(), 1);
+  EXPECT_EQ(benchmarks->shown(), benchmarks->rows().front().id);
   ASSERT_NE(document->measured(), nullptr);
   EXPECT_EQ(document->measured()->measurement().label, "rank 0, interpret");
   EXPECT_EQ(document->measurements().size(), 2U);

@@ -1,0 +1,204 @@
+// jointer calibrate: measured times from a profiler's trace into the cost database, and what is in
+// it.
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/table.h"
+#include "core/base/bytes.h"
+#include "core/base/units.h"
+#include "core/capture/profiler_trace.h"
+#include "core/cost/calibrate.h"
+
+namespace jointer::cli {
+namespace {
+
+struct CalibrateCommand {
+  GraphOptions graph;
+  std::string trace, device, forget;
+  bool list = false, json = false;
+};
+
+double ms(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+// ISO 8601, UTC. A date that is none (a damaged database) is the first one.
+std::string date(std::int64_t seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  if (::gmtime_r(&time, &parts) == nullptr || parts.tm_year > 8000) return date(0);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts);
+}
+
+Result<int> list_devices(bool json) {
+  JOINTER_TRY(const CostDatabase database, CostDatabase::open(CostDatabase::default_path()));
+  JOINTER_TRY(const std::vector<MeasuredDevice> devices, database.devices());
+  if (json) {
+    Json list = Json::array();
+    for (const MeasuredDevice& d : devices)
+      list.push_back({{"name", d.name},
+                      {"type", d.type},
+                      {"nodes", d.nodes},
+                      {"collectives", d.collectives},
+                      {"samples", d.samples},
+                      {"first_measured", date(d.first_measured)},
+                      {"last_measured", date(d.last_measured)}});
+    print_json({{"database", database.path()}, {"devices", std::move(list)}});
+    return ExitCode::done;
+  }
+  fmt::print("{}\n", database.path());
+  if (devices.empty()) {
+    fmt::print("nothing was measured yet\n");
+    return ExitCode::done;
+  }
+  using enum Table::Align;
+  Table table({{"device", left},
+               {"type", left},
+               {"operators", right},
+               {"collectives", right},
+               {"samples", right},
+               {"first", left},
+               {"last", left}});
+  for (const MeasuredDevice& d : devices)
+    table.add({d.name, d.type, format_count(d.nodes), format_count(d.collectives),
+               format_count(d.samples), date(d.first_measured), date(d.last_measured)});
+  fmt::print("{}", table.text());
+  return ExitCode::done;
+}
+
+Result<int> forget_device(const std::string& device, bool json) {
+  const std::string path = CostDatabase::default_path();
+  // A database that is not there is not made for this.
+  JOINTER_TRY(CostDatabase database, CostDatabase::open(path));
+  JOINTER_CHECK(database.load(device));
+  JOINTER_TRY(database, CostDatabase::open_or_create(path));
+  JOINTER_CHECK(database.forget(device));
+  if (json)
+    print_json({{"database", path}, {"forgotten", device}});
+  else
+    fmt::print("{}: what was measured on {} is forgotten\n", path, device);
+  return ExitCode::done;
+}
+
+struct OperatorTime {
+  std::string target;
+  std::int64_t count = 0, ns = 0;
+};
+
+// By operator, what takes longest first.
+std::vector<OperatorTime> by_operator(const Graph& graph, const Measurement& measurement) {
+  std::map<std::string_view, OperatorTime> times;
+  for (const MeasuredNode& node : measurement.nodes) {
+    if (node.own_ns < 0) continue;
+    const std::string_view target = graph.target(graph.node(node.node));
+    OperatorTime& time = times[target];
+    time.target = target;
+    ++time.count;
+    time.ns += node.own_ns;
+  }
+  std::vector<OperatorTime> sorted;
+  for (auto& [target, time] : times) sorted.push_back(std::move(time));
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const OperatorTime& a, const OperatorTime& b) { return a.ns > b.ns; });
+  return sorted;
+}
+
+void print_match(const Graph& graph, const TraceMatch& match, const CostSamples& stored) {
+  using enum Table::Align;
+  const Measurement& m = match.measurement;
+  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
+  fmt::print("{}\n", graph.title());
+  Table facts({{"", left}, {"", left}});
+  facts.add({"trace", m.label});
+  facts.add({"device", m.device});
+  facts.add(
+      {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
+                              count(match.passes), match.passes == 1 ? "pass" : "passes")});
+  facts.add({"step", format_ms(ms(m.step_ns))});
+  facts.add({"kept", fmt::format("{} operators and {} collectives, each kind once",
+                                 count(stored.nodes.size()), count(stored.collectives.size()))});
+  facts.add({"database", CostDatabase::default_path()});
+  fmt::print("{}\n", facts.text());
+  Table table({{"operator", left}, {"nodes", right}, {"time", right}});
+  const auto operators = by_operator(graph, m);
+  constexpr std::size_t kShown = 15;
+  for (std::size_t i = 0; i < std::min(kShown, operators.size()); ++i)
+    table.add(
+        {operators[i].target, format_count(operators[i].count), format_ms(ms(operators[i].ns))});
+  fmt::print("{}", table.text());
+  if (operators.size() > kShown)
+    fmt::print("  and {} more; --json shows them\n", operators.size() - kShown);
+  for (const std::string& note : m.notes) fmt::print("note: {}\n", note);
+}
+
+Json to_json(const Graph& graph, const TraceMatch& match, const CostSamples& stored) {
+  const Measurement& m = match.measurement;
+  Json json;
+  json["name"] = graph.title();
+  json["trace"] = m.label;
+  json["device"] = m.device;
+  json["device_type"] = m.device_type;
+  json["passes"] = match.passes;
+  json["nodes"] = match.nodes;
+  json["matched"] = match.matched;
+  json["timed"] = m.nodes.size();
+  json["step_ms"] = ms(m.step_ns);
+  json["device_ms"] = ms(match.device_ns);
+  json["foreign_device_ms"] = ms(match.foreign_device_ns);
+  json["foreign_calls"] = match.foreign_calls;
+  Json& operators = json["operators"] = Json::array();
+  for (const OperatorTime& time : by_operator(graph, m))
+    operators.push_back({{"target", time.target}, {"nodes", time.count}, {"ms", ms(time.ns)}});
+  json["stored"] = {{"operators", stored.nodes.size()}, {"collectives", stored.collectives.size()}};
+  json["database"] = CostDatabase::default_path();
+  json["notes"] = m.notes;
+  return json;
+}
+
+Result<int> run(const CalibrateCommand& options) {
+  const bool reads = !options.graph.file.empty() || !options.trace.empty();
+  if ((options.list ? 1 : 0) + (options.forget.empty() ? 0 : 1) + (reads ? 1 : 0) != 1)
+    return fail(Error::Kind::usage,
+                "calibrate takes FILE --trace TRACE, or --list, or --forget DEVICE");
+  if (options.list) return list_devices(options.json);
+  if (!options.forget.empty()) return forget_device(options.forget, options.json);
+  if (options.graph.file.empty() || options.trace.empty())
+    return fail(Error::Kind::usage, "calibrate takes both FILE and --trace TRACE");
+  JOINTER_TRY(const Graph graph, options.graph.open(options.json));
+  JOINTER_TRY(const PaddedBytes trace, read_bytes(options.trace));
+  JOINTER_TRY(const TraceMatch match,
+              match_profiler_trace(graph, options.trace, trace, {.device = options.device}));
+  JOINTER_TRY(const CostSamples stored, store(graph, match.measurement));
+  if (options.json)
+    print_json(to_json(graph, match, stored));
+  else
+    print_match(graph, match, stored);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<CalibrateCommand>();
+  CLI::App* command = program.add_subcommand(
+      "calibrate", "Measured times from a profiler's trace, for the estimator `measured`");
+  options->graph.add_to(*command);
+  command->get_option("FILE")->required(false);
+  command->add_option("--trace", options->trace,
+                      "What torch.profiler exported of this graph's run: .json, .gz or .zst");
+  command->add_option("--gpu", options->device,
+                      "The device's name, where the trace does not say it");
+  command->add_flag("--list", options->list, "The devices that something was measured on");
+  command->add_option("--forget", options->forget, "Forgets what was measured on this device");
+  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,448 @@
+// The machine that a pickle is a program for: a stack, marks on it, and a memo. Only the opcodes
+// that make plain data are there. Every opcode takes at least a byte and makes at most one value,
+// so time is linear in the input; memory is counted as it grows.
+//
+// Source: CPython's Lib/pickletools.py.
+
+#include "core/capture/pickle.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace jointer {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+struct Failure {
+  std::string message;
+};
+
+template <class... Args>
+[[noreturn]] void give_up(fmt::format_string<Args...> format, Args&&... args) {
+  throw Failure{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+enum Opcode : std::uint8_t {
+  mark = '(',
+  stop = '.',
+  pop = '0',
+  pop_mark = '1',
+  dup = '2',
+  binint = 'J',
+  binint1 = 'K',
+  binint2 = 'M',
+  long1 = 0x8a,
+  long4 = 0x8b,
+  binfloat = 'G',
+  none = 'N',
+  new_true = 0x88,
+  new_false = 0x89,
+  binstring = 'T',
+  short_binstring = 'U',
+  binunicode = 'X',
+  short_binunicode = 0x8c,
+  binunicode8 = 0x8d,
+  binbytes = 'B',
+  short_binbytes = 'C',
+  binbytes8 = 0x8e,
+  bytearray8 = 0x96,
+  empty_list = ']',
+  list = 'l',
+  append = 'a',
+  appends = 'e',
+  empty_tuple = ')',
+  tuple = 't',
+  tuple1 = 0x85,
+  tuple2 = 0x86,
+  tuple3 = 0x87,
+  empty_dict = '}',
+  dict = 'd',
+  setitem = 's',
+  setitems = 'u',
+  binput = 'q',
+  long_binput = 'r',
+  binget = 'h',
+  long_binget = 'j',
+  memoize = 0x94,
+  proto = 0x80,
+  frame = 0x95,
+};
+
+// Opcodes that look something up, call it, or build an object from it.
+std::string_view code_opcode(std::uint8_t opcode) {
+  switch (opcode) {
+    case 'c':
+      return "GLOBAL";
+    case 0x93:
+      return "STACK_GLOBAL";
+    case 'R':
+      return "REDUCE";
+    case 'b':
+      return "BUILD";
+    case 'i':
+      return "INST";
+    case 'o':
+      return "OBJ";
+    case 0x81:
+      return "NEWOBJ";
+    case 0x92:
+      return "NEWOBJ_EX";
+    case 0x82:
+    case 0x83:
+    case 0x84:
+      return "EXT";
+    case 'P':
+    case 'Q':
+      return "PERSID";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+class PickleReader {
+ public:
+  PickleReader(Pickle& out, std::string_view bytes) : out_(out), bytes_(bytes) {}
+
+  [[nodiscard]] std::size_t at() const { return opcode_at_; }
+
+  void read() {
+    if (bytes_.size() < 2 || static_cast<std::uint8_t>(bytes_[0]) != proto)
+      give_up("it does not begin as a pickle of protocol 2 to 5 does");
+    while (true) {
+      opcode_at_ = next_;
+      const auto opcode = static_cast<std::uint8_t>(take(1)[0]);
+      if (opcode == stop) break;
+      step(opcode);
+    }
+    if (stack_.size() != 1 || !marks_.empty()) give_up("it ends with {} values", stack_.size());
+    out_.root_ = stack_.back();
+  }
+
+ private:
+  std::string_view take(std::uint64_t count) {
+    if (count > bytes_.size() - next_) give_up("it is cut off");
+    const std::string_view taken = bytes_.substr(next_, static_cast<std::size_t>(count));
+    next_ += taken.size();
+    return taken;
+  }
+
+  // Little-endian.
+  std::uint64_t number(std::size_t width) {
+    std::uint64_t value = 0;
+    const std::string_view digits = take(width);
+    for (std::size_t i = width; i-- > 0;) value = value << 8 | static_cast<std::uint8_t>(digits[i]);
+    return value;
+  }
+
+  void count_memory(std::size_t bytes) {
+    memory_ += bytes;
+    if (memory_ > Pickle::kMostMemory)
+      give_up("it unpacks to more than {} MiB", Pickle::kMostMemory >> 20);
+  }
+
+  void push(PickleValue value) {
+    count_memory(sizeof value);
+    stack_.push_back(value);
+  }
+  void push_int(std::int64_t value, Kind kind = Kind::integer) {
+    PickleValue v;
+    v.kind = kind;
+    v.integer = value;
+    push(v);
+  }
+
+  // Two's complement of any width; only what fits 64 bits is a size or an address here.
+  void push_long(std::uint64_t width) {
+    const std::string_view digits = take(width);
+    if (width > 9) give_up("a number of {} bytes, larger than any address", width);
+    std::uint64_t value = 0;
+    for (std::size_t i = std::min<std::size_t>(digits.size(), 8); i-- > 0;)
+      value = value << 8 | static_cast<std::uint8_t>(digits[i]);
+    const bool negative = !digits.empty() && (static_cast<std::uint8_t>(digits.back()) & 0x80) != 0;
+    if (digits.size() < 8 && negative) value |= ~std::uint64_t{0} << (8 * digits.size());
+    // An address of 64 bits has a ninth byte of zeros. It stays what it is, bit for bit.
+    push_int(static_cast<std::int64_t>(value));
+  }
+
+  void push_text(std::uint64_t size, Kind kind) {
+    if (size > 0xffffffffU) give_up("a text of {} bytes", size);
+    PickleValue v;
+    v.kind = kind;
+    v.offset = next_;
+    v.size = static_cast<std::uint32_t>(size);
+    take(size);
+    push(v);
+  }
+
+  PickleValue& top() {
+    const std::size_t floor = marks_.empty() ? 0 : marks_.back();
+    if (stack_.size() <= floor) give_up("it takes a value that it has not made");
+    return stack_.back();
+  }
+  PickleValue pop_value() {
+    const PickleValue value = top();
+    stack_.pop_back();
+    memory_ -= sizeof value;
+    return value;
+  }
+  // Values above the last mark, which goes.
+  std::vector<PickleValue> pop_to_mark() {
+    if (marks_.empty()) give_up("it goes back to a mark that it has not set");
+    const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+    std::vector<PickleValue> values(from, stack_.end());
+    stack_.erase(from, stack_.end());
+    marks_.pop_back();
+    memory_ -= values.size() * sizeof(PickleValue) + sizeof(std::size_t);
+    return values;
+  }
+
+  void push_container(Kind kind, std::vector<PickleValue> elements) {
+    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a key without a value");
+    count_memory(sizeof elements + elements.size() * sizeof(PickleValue));
+    PickleValue v;
+    v.kind = kind;
+    v.container = out_.containers_.size();
+    out_.containers_.push_back(std::move(elements));
+    push(v);
+  }
+  void push_tuple(std::size_t count) {
+    std::vector<PickleValue> elements(count);
+    for (std::size_t i = count; i-- > 0;) elements[i] = pop_value();
+    push_container(Kind::tuple, std::move(elements));
+  }
+  // Adds to the list or dict on top of the stack.
+  void extend(Kind kind, const std::vector<PickleValue>& elements) {
+    const PickleValue& target = top();
+    if (target.kind != kind)
+      give_up("it adds to what is no {}", kind == Kind::list ? "list" : "dict");
+    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a key without a value");
+    count_memory(elements.size() * sizeof(PickleValue));
+    auto& container = out_.containers_[target.container];
+    container.insert(container.end(), elements.begin(), elements.end());
+  }
+
+  void put(std::uint64_t index) {
+    if (index > memo_.size()) give_up("memo {} comes before {}", index, memo_.size());
+    if (index == memo_.size()) {
+      count_memory(sizeof(PickleValue));
+      memo_.push_back(top());
+    } else {
+      memo_[index] = top();
+    }
+  }
+  void get(std::uint64_t index) {
+    if (index >= memo_.size()) give_up("there is no memo {}", index);
+    push(memo_[index]);
+  }
+
+  void step(std::uint8_t opcode) {
+    if (step_scalar(opcode) || step_container(opcode)) return;
+    switch (opcode) {
+      case proto:
+        if (const auto version = number(1); version < 2 || version > 5)
+          give_up("protocol {} is not one of 2 to 5", version);
+        return;
+      case frame:
+        take(8);
+        return;
+      case pop:
+        if (!marks_.empty() && stack_.size() == marks_.back())
+          pop_to_mark();
+        else
+          pop_value();
+        return;
+      case pop_mark:
+        pop_to_mark();
+        return;
+      case dup:
+        push(top());
+        return;
+      case mark:
+        count_memory(sizeof(std::size_t));
+        marks_.push_back(stack_.size());
+        return;
+      case binput:
+        return put(number(1));
+      case long_binput:
+        return put(number(4));
+      case memoize:
+        return put(memo_.size());
+      case binget:
+        return get(number(1));
+      case long_binget:
+        return get(number(4));
+      default:
+        break;
+    }
+    if (const std::string_view code = code_opcode(opcode); !code.empty())
+      give_up("it asks to run code ({}), which is never done: plain values are read only", code);
+    give_up("opcode 0x{:02x} makes no plain value", opcode);
+  }
+
+  bool step_scalar(std::uint8_t opcode) {
+    switch (opcode) {
+      case none:
+        push({});
+        return true;
+      case new_true:
+        push_int(1, Kind::boolean);
+        return true;
+      case new_false:
+        push_int(0, Kind::boolean);
+        return true;
+      case binint:
+        push_int(static_cast<std::int32_t>(static_cast<std::uint32_t>(number(4))));
+        return true;
+      case binint1:
+        push_int(static_cast<std::int64_t>(number(1)));
+        return true;
+      case binint2:
+        push_int(static_cast<std::int64_t>(number(2)));
+        return true;
+      case long1:
+        push_long(number(1));
+        return true;
+      case long4:
+        push_long(number(4));
+        return true;
+      case binfloat: {
+        std::uint64_t bits = 0;
+        for (const char c : take(8)) bits = bits << 8 | static_cast<std::uint8_t>(c);
+        PickleValue v;
+        v.kind = Kind::real;
+        v.real = std::bit_cast<double>(bits);
+        push(v);
+        return true;
+      }
+      case short_binstring:
+      case short_binunicode:
+        push_text(number(1), Kind::text);
+        return true;
+      case binstring:
+      case binunicode:
+        push_text(number(4), Kind::text);
+        return true;
+      case binunicode8:
+        push_text(number(8), Kind::text);
+        return true;
+      case short_binbytes:
+        push_text(number(1), Kind::bytes);
+        return true;
+      case binbytes:
+        push_text(number(4), Kind::bytes);
+        return true;
+      case binbytes8:
+      case bytearray8:
+        push_text(number(8), Kind::bytes);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool step_container(std::uint8_t opcode) {
+    switch (opcode) {
+      case empty_list:
+        push_container(Kind::list, {});
+        return true;
+      case list:
+        push_container(Kind::list, pop_to_mark());
+        return true;
+      case append: {
+        const PickleValue value = pop_value();
+        extend(Kind::list, {value});
+        return true;
+      }
+      case appends:
+        extend(Kind::list, pop_to_mark());
+        return true;
+      case empty_tuple:
+        push_container(Kind::tuple, {});
+        return true;
+      case tuple:
+        push_container(Kind::tuple, pop_to_mark());
+        return true;
+      case tuple1:
+        push_tuple(1);
+        return true;
+      case tuple2:
+        push_tuple(2);
+        return true;
+      case tuple3:
+        push_tuple(3);
+        return true;
+      case empty_dict:
+        push_container(Kind::dict, {});
+        return true;
+      case dict:
+        push_container(Kind::dict, pop_to_mark());
+        return true;
+      case setitem: {
+        const PickleValue value = pop_value(), key = pop_value();
+        extend(Kind::dict, {key, value});
+        return true;
+      }
+      case setitems:
+        extend(Kind::dict, pop_to_mark());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  Pickle& out_;
+  std::string_view bytes_;
+  std::size_t next_ = 0, opcode_at_ = 0, memory_ = 0;
+  std::vector<PickleValue> stack_, memo_;
+  std::vector<std::size_t> marks_;  // heights of the stack
+};
+
+Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
+  Pickle pickle;
+  pickle.bytes_ = bytes;
+  PickleReader reader(pickle, bytes);
+  try {
+    reader.read();
+  } catch (const Failure& failure) {
+    return input_error("{}: no pickle of plain values: byte {}: {}", name, reader.at(),
+                       failure.message);
+  } catch (const std::bad_alloc&) {
+    return input_error("{}: there is not enough memory to read it", name);
+  }
+  return pickle;
+}
+
+std::span<const PickleValue> Pickle::elements(const PickleValue& value) const {
+  if (value.kind != Kind::list && value.kind != Kind::tuple && value.kind != Kind::dict) return {};
+  return containers_[value.container];
+}
+
+std::string_view Pickle::text(const PickleValue& value) const {
+  if (value.kind != Kind::text) return {};
+  return bytes_.substr(value.offset, value.size);
+}
+
+const PickleValue* Pickle::find(const PickleValue& value, std::string_view key) const {
+  if (value.kind != Kind::dict) return nullptr;
+  const auto items = elements(value);
+  // A key that was set twice has its last value.
+  for (std::size_t i = items.size(); i >= 2; i -= 2)
+    if (items[i - 2].kind == Kind::text && text(items[i - 2]) == key) return &items[i - 1];
+  return nullptr;
+}
+
+std::optional<std::int64_t> Pickle::integer(const PickleValue& dict, std::string_view key) const {
+  const PickleValue* value = find(dict, key);
+  if (value == nullptr || value->kind != Kind::integer) return std::nullopt;
+  return value->integer;
+}
+
+std::string_view Pickle::text(const PickleValue& dict, std::string_view key) const {
+  const PickleValue* value = find(dict, key);
+  return value == nullptr ? std::string_view{} : text(*value);
+}
+
+}  // namespace jointer

@@ -1,0 +1,71 @@
+#pragma once
+
+// The calls of a trace that may be a graph's nodes: whose kernels they are, and which runs of the
+// graph they make up. Private to core/capture/profiler_*.cpp.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/capture/profiler_events.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Small numbers for what a call is: operator and shapes. A node and a call of the same number may
+// be the same.
+class CallTokens {
+ public:
+  // Without shapes, an operator is all that counts.
+  CallTokens(const Graph& graph, const ProfilerEvents& events);
+
+  // Nodes that make a call, in program order, and what they are.
+  [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& of_nodes() const { return of_nodes_; }
+  // Whether the graph has the operator.
+  [[nodiscard]] bool knows(StringId event_name) const { return names_[event_name.index()] != 0; }
+  // 0 for a call that is no node's.
+  [[nodiscard]] std::uint32_t of(const ProfilerEvent& event) const;
+
+ private:
+  std::vector<NodeId> nodes_;
+  std::vector<std::uint32_t> of_nodes_;
+  std::vector<std::uint32_t> names_;  // by the event name's id: the operator's number, or 0
+  std::vector<bool> without_shapes_;  // by operator number: collectives
+  std::unordered_map<std::uint64_t, std::uint32_t> tokens_;
+  bool use_shapes_;
+};
+
+// "aten::mm" of aten.mm.default.
+std::string event_name(const OperatorInfo& op);
+
+struct ProfilerCall {
+  std::uint32_t event = 0;  // in ProfilerEvents::events
+  std::uint32_t token = 0;
+  std::int64_t start_ns = 0, duration_ns = 0;  // on the CPU
+  // Of its kernels; of a collective the ones that communicate, where there are any.
+  std::int64_t kernel_ns = 0, kernel_start_ns = 0, kernel_end_ns = 0;
+  std::uint32_t kernels = 0;
+  bool communicates = false;
+};
+
+struct ProfilerCalls {
+  std::vector<ProfilerCall> calls;  // by start; outermost ones that the graph knows
+  std::int64_t kernel_ns = 0;       // of all kernels
+};
+ProfilerCalls collect_calls(const ProfilerEvents& events, const CallTokens& tokens);
+
+// One run of the graph: a range of calls.
+struct ProfilerPass {
+  std::size_t first = 0, count = 0;
+  std::int64_t start_ns = 0;  // of its ProfilerStep, else of its first call
+  std::int64_t step_ns = 0;   // of its ProfilerStep, else from its first call to its last one's end
+};
+// A ProfilerStep each; where there are none, or the graph runs several times in one, the calls are
+// cut where they repeat.
+std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const ProfilerCalls& calls,
+                                      const CallTokens& tokens);
+
+}  // namespace jointer

@@ -1,0 +1,294 @@
+// Terms
+//   call   an operator's event on the CPU, the outermost one whose operator the graph has: what an
+//          operator calls to do its work is part of it.
+//   pass   one run of the graph in the trace (ProfilerStep#N, or a repetition of the calls).
+//
+// Steps
+//   1. Events become calls; kernels are tied to calls by External id, else by the correlation of
+//      the driver's call that launched them (profiler_calls.cpp).
+//   2. In each pass the nodes, in program order, and the calls, in the order of their start, are
+//      aligned as two sequences of (operator, shapes): a longest common subsequence. A call that
+//      the graph does not have, or a node that was not run, costs no other match.
+//   3. A node's own time is the median over the passes; of a collective the shortest.
+//
+// On a CPU a collective's call only starts it, on threads that the profiler does not see. Its time
+// is then from its start to the end of its wait, provided that the wait had to wait; where it did
+// not, nothing says when it ended.
+//
+// Cost: linear where the trace is of this graph; else core/base/alignment.h.
+
+#include "core/capture/profiler_trace.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "core/base/alignment.h"
+#include "core/base/units.h"
+#include "core/capture/profiler_calls.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+// Which call each node found; by index in CallTokens::nodes.
+using Found = std::vector<std::uint32_t>;
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
+}
+
+struct Matcher {
+  const Graph& graph;
+  const ProfilerEvents& events;
+  const CallTokens& tokens;
+  const ProfilerCalls& calls;
+  std::vector<ProfilerPass> passes;
+  std::vector<Found> found;        // by pass
+  std::vector<std::size_t> waits;  // by node index: its wait's index in nodes(), or its size
+
+  void find_waits() {
+    const auto& nodes = tokens.nodes();
+    waits.assign(nodes.size(), nodes.size());
+    std::vector<std::size_t> index_of(graph.node_count(), nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) index_of[nodes[i].index()] = i;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Node& node = graph.node(nodes[i]);
+      if (!graph.is_wait(node)) continue;
+      const NodeId start = graph.collective_of_wait(node);
+      if (!start || index_of[start.index()] == nodes.size()) continue;
+      std::size_t& wait = waits[index_of[start.index()]];
+      if (wait == nodes.size()) wait = i;
+    }
+  }
+
+  // Passes that find nothing are none.
+  void match() {
+    std::vector<ProfilerPass> kept;
+    std::vector<std::uint32_t> sequence, last_sequence;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (const ProfilerPass& pass : passes) {
+      sequence.clear();
+      for (std::size_t i = 0; i < pass.count; ++i)
+        sequence.push_back(calls.calls[pass.first + i].token);
+      if (sequence != last_sequence) {
+        pairs = align(tokens.of_nodes(), sequence);
+        last_sequence = sequence;
+      }
+      if (pairs.empty()) continue;
+      Found& f = found.emplace_back(tokens.nodes().size(), kNone);
+      for (const auto& [node, call] : pairs)
+        f[node] = static_cast<std::uint32_t>(pass.first + call);
+      kept.push_back(pass);
+    }
+    passes = std::move(kept);
+    drop_scraps();
+  }
+
+  // A run that was cut off, or what happens to look a little like the graph, is no pass beside one
+  // that found twice as much.
+  void drop_scraps() {
+    std::vector<std::size_t> sizes;
+    for (const Found& f : found)
+      sizes.push_back(f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNone)));
+    const std::size_t most = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (sizes[i] * 2 < most) continue;
+      if (kept != i) {
+        found[kept] = std::move(found[i]);
+        passes[kept] = passes[i];
+      }
+      ++kept;
+    }
+    found.resize(kept);
+    passes.resize(kept);
+  }
+
+  [[nodiscard]] const ProfilerCall* call(std::size_t pass, std::size_t node) const {
+    if (node >= found[pass].size() || found[pass][node] == kNone) return nullptr;
+    return &calls.calls[found[pass][node]];
+  }
+
+  struct Times {
+    std::int64_t start = 0, end = 0, own = 0;
+  };
+
+  // Of a node in a pass, from the trace's zero; nothing where it did not run on the device.
+  [[nodiscard]] std::optional<Times> times(std::size_t pass, std::size_t node) const {
+    const ProfilerCall* c = call(pass, node);
+    if (c == nullptr) return std::nullopt;
+    if (events.has_kernels) {
+      if (c->kernels == 0) return std::nullopt;
+      return Times{c->kernel_start_ns, c->kernel_end_ns, c->kernel_ns};
+    }
+    Times t{c->start_ns, c->start_ns + c->duration_ns, c->duration_ns};
+    if (!graph.is_collective_start(graph.node(tokens.nodes()[node]))) return t;
+    const ProfilerCall* wait = call(pass, waits[node]);
+    t.own = -1;
+    if (wait == nullptr) return t;
+    t.end = std::max(t.end, wait->start_ns + wait->duration_ns);
+    if (wait->duration_ns * 20 > t.end - t.start) t.own = t.end - t.start;
+    return t;
+  }
+
+  [[nodiscard]] std::int64_t own_ns(std::size_t node) const {
+    std::vector<std::int64_t> own;
+    for (std::size_t pass = 0; pass < passes.size(); ++pass)
+      if (const auto t = times(pass, node); t && t->own >= 0) own.push_back(t->own);
+    if (own.empty()) return -1;
+    if (graph.is_collective_start(graph.node(tokens.nodes()[node])))
+      return *std::min_element(own.begin(), own.end());
+    return median(std::move(own));
+  }
+
+  // Of the passes that found most, the one that took as long as most.
+  [[nodiscard]] std::size_t representative() const {
+    std::vector<std::pair<std::int64_t, std::size_t>> candidates;
+    std::size_t most = 0;
+    for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+      const auto& f = found[pass];
+      const auto count = f.size() - static_cast<std::size_t>(std::count(f.begin(), f.end(), kNone));
+      if (count > most) candidates.clear();
+      most = std::max(most, count);
+      if (count == most) candidates.emplace_back(passes[pass].step_ns, pass);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    return candidates[candidates.size() / 2].second;
+  }
+
+  void fill(TraceMatch& match) const {
+    const std::size_t lanes = representative();
+    std::int64_t origin = passes[lanes].start_ns;
+    if (events.has_kernels) {
+      origin = std::numeric_limits<std::int64_t>::max();
+      for (std::size_t i = 0; i < tokens.nodes().size(); ++i)
+        if (const auto t = times(lanes, i)) origin = std::min(origin, t->start);
+    }
+    Measurement& m = match.measurement;
+    for (std::size_t i = 0; i < tokens.nodes().size(); ++i) {
+      bool any = false;
+      for (std::size_t pass = 0; pass < passes.size(); ++pass)
+        any = any || call(pass, i) != nullptr;
+      match.matched += any ? 1 : 0;
+      // A node that the lanes' pass lacks has no place there.
+      if (const auto t = times(lanes, i))
+        m.nodes.push_back({.node = tokens.nodes()[i],
+                           .start_ns = t->start - origin,
+                           .end_ns = t->end - origin,
+                           .own_ns = own_ns(i)});
+    }
+    std::stable_sort(m.nodes.begin(), m.nodes.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    std::vector<std::int64_t> steps;
+    for (const ProfilerPass& pass : passes) steps.push_back(pass.step_ns);
+    m.step_ns = median(std::move(steps));
+  }
+};
+
+// "aten::mm (12), aten::add (3) and 4 more"
+std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, sorted.size()); ++i)
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", sorted[i].first, sorted[i].second);
+  if (sorted.size() > kShown) text += fmt::format(" and {} more", sorted.size() - kShown);
+  return text;
+}
+
+std::int64_t count(std::size_t number) {
+  return static_cast<std::int64_t>(number);
+}
+
+void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match) {
+  std::vector<std::string>& notes = match.measurement.notes;
+  std::map<std::string, std::size_t> missing, foreign;
+  for (std::size_t i = 0; i < m.tokens.nodes().size(); ++i) {
+    bool any = false;
+    for (std::size_t pass = 0; pass < m.passes.size(); ++pass)
+      any = any || m.call(pass, i) != nullptr;
+    if (!any) ++missing[event_name(m.graph.op(m.graph.node(m.tokens.nodes()[i])))];
+  }
+  std::vector<bool> taken(m.calls.calls.size());
+  std::int64_t owned_ns = 0;
+  for (const Found& found : m.found)
+    for (const std::uint32_t call : found)
+      if (call != kNone) {
+        taken[call] = true;
+        owned_ns += m.calls.calls[call].kernel_ns;
+      }
+  for (const ProfilerPass& pass : m.passes)
+    for (std::size_t i = pass.first; i < pass.first + pass.count; ++i)
+      if (!taken[i]) {
+        ++foreign[std::string(m.events.names[m.events.events[m.calls.calls[i].event].name])];
+        ++match.foreign_calls;
+      }
+  match.device_ns = m.calls.kernel_ns;
+  match.foreign_device_ns = std::max<std::int64_t>(m.calls.kernel_ns - owned_ns, 0);
+
+  if (match.matched < match.nodes)
+    notes.push_back(fmt::format("{} of {} nodes found no call: {}",
+                                format_count(count(match.nodes - match.matched)),
+                                format_count(count(match.nodes)), most_frequent(missing)));
+  if (match.foreign_calls > 0)
+    notes.push_back(fmt::format("{} calls are no node's, or had other shapes: {}",
+                                format_count(count(match.foreign_calls)), most_frequent(foreign)));
+  if (match.foreign_device_ns > 0)
+    notes.push_back(fmt::format("{} of {} of kernels belong to no node",
+                                format_ms(static_cast<double>(match.foreign_device_ns) / 1e6),
+                                format_ms(static_cast<double>(match.device_ns) / 1e6)));
+  if (!m.events.has_shapes)
+    notes.emplace_back(
+        "the trace has no shapes (profile with record_shapes=True): matched by operator and order "
+        "alone");
+  if (options.device.empty() && m.events.gpu.empty())
+    notes.push_back(
+        fmt::format("the trace does not name its device, taken as `{}`", match.measurement.device));
+}
+
+}  // namespace
+
+Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
+                                        const PaddedBytes& json, const TraceOptions& options) {
+  JOINTER_TRY(const ProfilerEvents events, read_profiler_events(name, json));
+  const CallTokens tokens(graph, events);
+  const ProfilerCalls calls = collect_calls(events, tokens);
+  Matcher matcher{.graph = graph,
+                  .events = events,
+                  .tokens = tokens,
+                  .calls = calls,
+                  .passes = find_passes(events, calls, tokens),
+                  .found = {},
+                  .waits = {}};
+  matcher.find_waits();
+  matcher.match();
+  if (matcher.passes.empty())
+    return input_error(
+        "{}: none of its {} calls of operators is a node of {}; is it a trace of this graph?", name,
+        std::count_if(events.events.begin(), events.events.end(),
+                      [](const auto& e) { return e.kind == ProfilerEvent::Kind::op; }),
+        graph.title());
+  TraceMatch match;
+  match.passes = matcher.passes.size();
+  match.nodes = tokens.nodes().size();
+  Measurement& m = match.measurement;
+  m.label = name.substr(name.rfind('/') + 1);
+  m.device_type = events.has_kernels ? "cuda" : "cpu";
+  m.device = !options.device.empty()                     ? options.device
+             : events.has_kernels && !events.gpu.empty() ? events.gpu
+             : events.has_kernels                        ? "GPU"
+                                                         : "CPU";
+  matcher.fill(match);
+  add_notes(matcher, options, match);
+  return match;
+}
+
+}  // namespace jointer

@@ -1,0 +1,98 @@
+#pragma once
+
+// Measured times of operators and collectives, kept from run to run in a local SQLite file. Its
+// schema is resources/schema/cost_database.sql. Several programs may read and write one file at
+// once: a writer holds it for one short transaction, others wait for it.
+//
+// Errors (input): the file is damaged, is something else, or is of a newer major version.
+// Errors (run): it cannot be created or written to. Each is one line that names the file.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/cost/work_key.h"
+
+struct sqlite3;
+
+namespace jointer {
+
+// What one run measured, each key once.
+struct CostSamples {
+  std::string device;                                       // "NVIDIA H200"
+  std::string device_type;                                  // "cpu", "cuda"
+  std::vector<std::pair<std::string, std::int64_t>> nodes;  // append_work's text, ns
+  std::vector<std::pair<CollectiveWork, std::int64_t>> collectives;
+
+  [[nodiscard]] bool empty() const { return nodes.empty() && collectives.empty(); }
+};
+
+struct MeasuredDevice {
+  std::string name, type;
+  std::int64_t nodes = 0, collectives = 0;  // keys
+  std::int64_t samples = 0;
+  std::int64_t first_measured = 0, last_measured = 0;  // seconds since 1970, UTC
+};
+
+struct HashText {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>{}(text);
+  }
+};
+
+// All costs of one device, in memory: a median each, in nanoseconds.
+struct DeviceCosts {
+  MeasuredDevice device;
+  std::unordered_map<std::string, std::int64_t, HashText, std::equal_to<>> nodes;
+  std::map<CollectiveWork, std::int64_t> collectives;
+};
+
+class CostDatabase {
+ public:
+  // Of each key the last so many samples are kept and their median counts: an outlier does not,
+  // and a new driver does after five runs.
+  static constexpr int kSamplesKept = 9;
+
+  // JOINTER_COSTS, else $XDG_DATA_HOME/jointer/costs.sqlite, else ~/.local/share/... .
+  static std::string default_path();
+  // For looking. A file that is not there yet reads as an empty database.
+  static Result<CostDatabase> open(const std::string& path);
+  // For writing; makes the file and its folder if they are not there.
+  static Result<CostDatabase> open_or_create(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // One transaction: all of it is kept, or nothing.
+  Result<void> store(const CostSamples& samples);
+  // The most recently measured first.
+  [[nodiscard]] Result<std::vector<MeasuredDevice>> devices() const;
+  // Error (usage): nothing was measured on `device`; the message lists what there is.
+  [[nodiscard]] Result<DeviceCosts> load(std::string_view device) const;
+  // Error (usage): as `load`.
+  Result<void> forget(std::string_view device);
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+  using Handle = std::unique_ptr<sqlite3, Close>;
+
+  CostDatabase(std::string path, Handle handle)
+      : path_(std::move(path)), handle_(std::move(handle)) {}
+
+  static Result<Handle> connect(const std::string& path, bool write);
+  [[nodiscard]] Result<int> version() const;
+  Result<void> create_tables();
+  [[nodiscard]] Result<MeasuredDevice> device(std::string_view name) const;
+
+  std::string path_;
+  Handle handle_;  // null where there is no file to read
+};
+
+}  // namespace jointer

@@ -1,0 +1,50 @@
+#pragma once
+
+// A prepared statement of SQLite as a value: bound, stepped, and closed by its destructor.
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace jointer {
+
+// The handle's last error in one line. `path` names the database.
+tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path);
+
+class SqliteStatement {
+ public:
+  // `path` is for messages and must live as long as the statement.
+  static Result<SqliteStatement> prepare(sqlite3* handle, std::string_view path,
+                                         std::string_view sql);
+
+  // Parameters count from 1. Texts are copied.
+  SqliteStatement& bind(int index, std::int64_t number);
+  SqliteStatement& bind(int index, std::string_view text);
+
+  // To the next row: false at the end.
+  Result<bool> step();
+  // Runs a statement that gives no rows, and makes it ready to be bound and run again.
+  Result<void> run();
+
+  // Of the row that `step` came to; columns count from 0. A text is valid until the next step.
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] std::string_view text(int column) const;
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  SqliteStatement(sqlite3* handle, std::string_view path, sqlite3_stmt* statement)
+      : handle_(handle), path_(path), statement_(statement) {}
+
+  sqlite3* handle_;
+  std::string_view path_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+}  // namespace jointer
