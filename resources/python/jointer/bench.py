@@ -278,6 +278,8 @@ class _failures:
             raise Failure(self._kind(error), str(error), error.node) from error
         if isinstance(error, MemoryLimit):
             raise Failure("memory", str(error)) from error
+        if isinstance(error, RuntimeError):  # of a barrier between steps
+            raise Failure("collective", f"waiting for the other ranks: {_line(error)}") from error
 
     def _kind(self, error: NodeError) -> str:
         cause, text = error.error, str(error.error)
