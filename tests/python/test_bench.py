@@ -131,6 +131,32 @@ def test_one_rank_of_many_alone() -> None:
     assert any("local copies" in note["text"] for note in ended.said("note"))
 
 
+@pytest.mark.skipif(not EXECUTABLE.is_dir(), reason="no shared captures (JOINTER_SHARED)")
+@pytest.mark.parametrize(
+    ("name", "node"),
+    [
+        ("llama3_debug_inductor_decomposition.joint", ""),
+        pytest.param("llama3_debug_fsdp4.joint", "", marks=pytest.mark.slow),
+        pytest.param(
+            "deepseek_v3_debug_tp2_fsdp2_ep2.joint",
+            "triton_kernel_wrapper_functional_proxy",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_what_was_captured_on_cuda_runs_on_the_cpu(name: str, node: str) -> None:
+    """All but Triton kernels, which are named."""
+    path = SHARED / "captures" / f"{name}.json.zst"
+    (ended,) = bench(str(path), "--solo", "0", "--iterations", "1", "--warmup", "0")
+    if node:
+        (failed,) = ended.said("failed")
+        assert (failed["kind"], failed["node"]) == ("unsupported", node)
+        return
+    assert ended.code == 0, ended.errors
+    notes = [note["text"] for note in ended.said("note")]
+    assert any("flash_attention.default by its CPU form" in note for note in notes)
+
+
 def request_of(name: str, pair: bool) -> dict[str, Any]:
     """What ``rank_check.py`` takes for an executable capture."""
     rank = ".rank{rank}" if "single" not in name else ""
