@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
-import resource
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -32,13 +29,10 @@ from .program import Program, parse_assumptions, path_of_rank, read_program
 from .rank_program import RankProgram
 from .real_groups import group_of, join_groups
 from .safetensors import read_safetensors
+from .triton import missing_kernel
 from .verify import Verdict, compare
 
 EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 0, 2, 3, 4, 130
-
-_ATTENTION = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION",
-              "cudnn": "CUDNN_ATTENTION", "math": "MATH"}  # fmt: skip
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of jointer-runner (core/bench/request.cpp)."""
@@ -51,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solo", type=int, metavar="RANK")
     parser.add_argument("--backend", default="python", choices=("python",))
     parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--attention", default="auto", choices=("auto", *_ATTENTION))
+    parser.add_argument("--attention", default="auto", choices=("auto", "flash", "efficient", "cudnn", "math"))
     for name, usual in (("iterations", 10), ("warmup", 3), ("threads", 0), ("seed", 0)):
         parser.add_argument(f"--{name}", type=int, default=usual, metavar="N")
     parser.add_argument("--memory-limit", type=int, default=0, metavar="BYTES")
@@ -141,11 +135,15 @@ class _Rank:
         )
         events.progress("groups")
         self._join(captured, device)
+        _check_kernels(captured)
         program = RankProgram(captured, device, alone=self._alone)
         if amx and program.uses_bfloat16:
             events.say("note", text=amx)
         for note in program.notes:
             events.say("note", text=note)
+        if options.attention != "auto":
+            events.say("note", text=f"--attention {options.attention}: the Python backend keeps to "
+                       "the kernels that the graph names")  # fmt: skip
         if self._alone:
             events.say("note", text="collectives are local copies: their times mean nothing")
         inputs = self._inputs(program)
@@ -264,6 +262,18 @@ class _Rank:
         events.say("measured", **measurer.figures())
 
 
+def _check_kernels(program: Program) -> None:
+    for part in program.parts:
+        for node in part.gm.graph.nodes:
+            if name := missing_kernel(node, part.document.get("triton_kernels") or {}):
+                raise Failure(
+                    "unsupported",
+                    f"{node.name}: the Triton kernel {name} is not in this process, and its source "
+                    "in the capture is not executed: replace the node, or measure where the model is",
+                    node.name,
+                )
+
+
 class _failures:
     """Turns what a run raises into a ``Failure`` that names the node."""
 
@@ -278,6 +288,8 @@ class _failures:
             raise Failure(self._kind(error), str(error), error.node) from error
         if isinstance(error, MemoryLimit):
             raise Failure("memory", str(error)) from error
+        if isinstance(error, RuntimeError):  # of a barrier between steps
+            raise Failure("collective", f"waiting for the other ranks: {_line(error)}") from error
 
     def _kind(self, error: NodeError) -> str:
         cause, text = error.error, str(error.error)

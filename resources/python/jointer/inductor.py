@@ -32,6 +32,7 @@ from .encode import HEAD
 from .errors import CaptureError
 from .retarget import moved
 from .signature import INTEGER, Signature, adapt
+from .triton import missing_kernel
 from .values import captured_sizes
 from .vec_isa import vec_isa_options
 
@@ -172,7 +173,9 @@ class _Inputs:
 
     def _symbol(self, name: str) -> Any:
         if name not in self._symbols:
-            made = self._mode.shape_env.create_unbacked_symint()
+            env = self._mode.shape_env
+            with env.ignore_fresh_unbacked_symbols():  # an input binds it, no operator
+                made = env.create_unbacked_symint()
             torch._check(made >= 0)
             self._symbols[name] = made
         return self._symbols[name]
@@ -189,6 +192,9 @@ class _Tracer(fx.Interpreter):
         self._unbacked = unbacked
 
     def run_node(self, n: fx.Node) -> Any:
+        if name := missing_kernel(n, {}):
+            text = f"node {n.name}: the Triton kernel {name} is not in this process"
+            raise CompileError(f"{text}: use the regional method and leave the node out", n.name)
         n.meta["custom"] = {**(n.meta.get("custom") or {}), _ORIGIN: n.name}
         _forbid_assumed_sizes(n, self._unbacked)
         try:
