@@ -231,6 +231,23 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
   return {g.query, g.key, g.value, at::Tensor()};
 }
 
+// What a graph that was captured on the CPU names.
+std::tuple<at::Tensor, at::Tensor> cpu_flash(const at::Tensor& query, const at::Tensor& key,
+                                             const at::Tensor& value, double dropout,
+                                             bool is_causal, const std::optional<at::Tensor>& mask,
+                                             std::optional<double> scale) {
+  return forward(query, key, value, mask, dropout, {is_causal, scale});
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> cpu_flash_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& out, const at::Tensor& logsumexp, double dropout,
+    bool is_causal, const std::optional<at::Tensor>& mask, std::optional<double> scale) {
+  const AttentionGradients g =
+      backward(grad_out, query, key, value, mask, out, logsumexp, dropout, {is_causal, scale});
+  return {g.query, g.key, g.value};
+}
+
 }  // namespace
 
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& query, const at::Tensor& key,
@@ -266,6 +283,10 @@ void use_attention(AttentionKernel kernel) {
 
 std::string_view attention_by_choice(std::string_view target) {
   static constexpr std::pair<std::string_view, std::string_view> kOperators[] = {
+      {"aten._scaled_dot_product_flash_attention_for_cpu.default",
+       "jointer.cpu_flash_attention.default"},
+      {"aten._scaled_dot_product_flash_attention_for_cpu_backward.default",
+       "jointer.cpu_flash_attention_backward.default"},
       {"aten._scaled_dot_product_flash_attention.default", "jointer.flash_attention.default"},
       {"aten._scaled_dot_product_flash_attention_backward.default",
        "jointer.flash_attention_backward.default"},
@@ -301,6 +322,11 @@ TORCH_LIBRARY_FRAGMENT(jointer, m) {
   define("flash_attention", "aten::_scaled_dot_product_flash_attention", TORCH_FN(flash));
   define("flash_attention_backward", "aten::_scaled_dot_product_flash_attention_backward",
          TORCH_FN(flash_backward));
+  define("cpu_flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu",
+         TORCH_FN(cpu_flash));
+  define("cpu_flash_attention_backward",
+         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+         TORCH_FN(cpu_flash_backward));
   define("cudnn_attention", "aten::_scaled_dot_product_cudnn_attention", TORCH_FN(cudnn));
   define("cudnn_attention_backward", "aten::_scaled_dot_product_cudnn_attention_backward",
          TORCH_FN(cudnn_backward));
