@@ -82,7 +82,7 @@ def _by_packages(
     for path, part in zip(paths, captured.parts, strict=True):
         manifest = json.loads(Path(path).read_text())
         package = path.removesuffix("json") + "pt2"
-        loader = torch._inductor.aoti_load_package(package).loader
+        loader = torch._C._aoti.AOTIModelPackageLoader(package, "model", False, 1, -1)
         taken = [values[each["name"]] for each in manifest["inputs"]]
         given = loader.run(taken)
         assert len(given) == len(manifest["outputs"])
