@@ -219,13 +219,6 @@ class _Rank:
         given = None
         if self._options.inputs:
             given = read_safetensors(path_of_rank(self._options.inputs, self._rank))
-            names = [node.name for node in program.placeholders]
-            missing = [name for name in names if name not in given]
-            if len(missing) == len(names):
-                raise Failure("load", f"{self._options.inputs}: no input of this graph is in it")
-            if missing:
-                text = f"not in the inputs' file, made up: {', '.join(missing[:8])}"
-                self._events.say("note", text=text)
         return program.inputs(seed=self._options.seed, rank=self._rank, given=given)
 
     def _verify(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
