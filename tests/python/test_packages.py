@@ -1,4 +1,4 @@
-"""What packages compute, where no capture of a model is needed: regions, sizes known to a run alone.
+"""What packages compute: regions, sizes that only a run knows.
 
 Each is compiled in this process and run by the loader that C++ uses, too.
 """

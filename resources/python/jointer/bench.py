@@ -46,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solo", type=int, metavar="RANK")
     parser.add_argument("--backend", default="python", choices=("python",))
     parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--attention", default="auto", choices=("auto", "flash", "efficient", "cudnn", "math"))
+    kernels = ("auto", "flash", "efficient", "cudnn", "math")
+    parser.add_argument("--attention", default="auto", choices=kernels)
     for name, usual in (("iterations", 10), ("warmup", 3), ("threads", 0), ("seed", 0)):
         parser.add_argument(f"--{name}", type=int, default=usual, metavar="N")
     parser.add_argument("--memory-limit", type=int, default=0, metavar="BYTES")
@@ -271,7 +272,7 @@ def _check_kernels(program: Program) -> None:
                 raise Failure(
                     "unsupported",
                     f"the Triton kernel {name} is not in this process, and its source "
-                    "in the capture is not executed: replace the node, or measure where the model is",
+                    "in the capture is not executed: replace the node",
                     node.name,
                 )
 
@@ -331,7 +332,7 @@ def _place(name: str) -> int:
     try:
         return int(name)
     except ValueError:
-        raise CaptureError(f"expected output {name!r}: names are places among the outputs") from None
+        raise CaptureError(f"expected output {name!r}: not a place among the outputs") from None
 
 
 def _device_name(device: torch.device) -> str:

@@ -4,8 +4,8 @@ Terms: a *plan* is a graph's nodes with what may be freed after each; the *ledge
 of the storages that a run holds, each once however many tensors share it, on the device that the
 graph runs on. What a collective reads stays until its wait, as the communication may still read it.
 
-Cost: one walk over the graph for a plan, one over the plan for a run; the ledger adds a few dictionary
-operations a tensor.
+Cost: one walk over the graph for a plan, one over the plan for a run; the ledger adds a few
+dictionary operations a tensor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Where a rank is, readable also when it was killed (core/bench/status_file.h).
 
-Whoever starts the rank makes a file of four 64-bit integers and names it in ``JOINTER_STATUS_FILE``:
-a magic number, the stage, the position of the node, and a count that grows with every change.
+Whoever starts the rank makes a file of four 64-bit integers and names it in
+``JOINTER_STATUS_FILE``: a magic number, the stage, the position of the node, and a count that
+grows with every change.
 """
 
 from __future__ import annotations
