@@ -1,8 +1,9 @@
 """One rank of a check: a capture by the Python backend and by packages, beside torch's eager.
 
-Run with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, and one argument, a JSON object: ``graph``,
-``backward`` (or null), ``inputs`` and ``expected`` (safetensors, or null), ``packages`` (of each
-rank the manifests of its parts in order, or null). ``{rank}`` stands for the rank's number. Prints one JSON object.
+Run with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, and one argument, a JSON object:
+``graph``, ``backward`` (or null), ``inputs`` and ``expected`` (safetensors, or null), ``packages``
+(of each rank the manifests of its parts in order, or null). ``{rank}`` stands for the rank's
+number. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _by_packages(
     for path, part in zip(paths, captured.parts, strict=True):
         manifest = json.loads(Path(path).read_text())
         package = path.removesuffix("json") + "pt2"
-        loader = torch._inductor.aoti_load_package(package).loader
+        loader = torch._C._aoti.AOTIModelPackageLoader(package, "model", False, 1, -1)
         taken = [values[each["name"]] for each in manifest["inputs"]]
         given = loader.run(taken)
         assert len(given) == len(manifest["outputs"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,17 @@ def test_ranks_that_do_not_do_the_same(tmp_path: Path) -> None:
     assert failed["kind"] in ("hang", "collective") and failed["node"] in ("y", "z")
     (failed,) = one.said("failed")
     assert failed["kind"] == "collective" and "the other ranks" in failed["text"]
+
+
+def test_the_status_file_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "status"
+    path.write_bytes(struct.pack("4q", 0x4A4E5452, -1, -1, 0))
+    monkeypatch.setenv("JOINTER_STATUS_FILE", str(path))
+    (ended,) = bench(small(tmp_path / "g.json"), "--iterations", "1", "--warmup", "0")
+    assert ended.code == 0
+    magic, stage, position, count = struct.unpack("4q", path.read_bytes())
+    assert (magic, stage, position) == (0x4A4E5452, 5, 2)  # measure, the last call
+    assert count > 6
 
 
 def test_one_rank_of_many_alone() -> None:

@@ -1,4 +1,4 @@
-"""Graphs captured on cuda on the CPU: attention, other operators, devices; groups of other ranks."""
+"""Graphs captured on cuda on the CPU: operators, devices; memory; groups of other ranks."""
 
 from __future__ import annotations
 

@@ -47,13 +47,16 @@ def placeholders() -> list[Any]:
     return gm.graph.find_nodes(op="placeholder")
 
 
-def seeded(seed: int, number: int, rank: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed((seed + rank * 7919) * 1000003 + number)
+def seeded(seed: int, name: str, rank: int) -> torch.Generator:
+    digest = 2166136261
+    for byte in name.encode():
+        digest = (digest ^ byte) * 16777619 % 2**32
+    return torch.Generator().manual_seed(seed * 1000003 + digest + rank * 7919)
 
 
 def test_inputs_follow_the_rule() -> None:
     made = make_inputs(placeholders(), CPU, seed=5, rank=2)
-    generators = [seeded(5, number, 2) for number in range(8)]
+    generators = [seeded(5, node.name, 2) for node in placeholders()]
     assert torch.equal(made["table"], torch.randn(7, 2, generator=generators[0]) * 0.02)
     assert torch.equal(made["x"], torch.randn(3, generator=generators[1]))
     assert torch.equal(made["tokens"], torch.randint(0, 7, (5,), generator=generators[2]))
@@ -70,11 +73,14 @@ def test_inputs_follow_the_rule() -> None:
 
 def test_given_inputs_go_first_and_must_fit() -> None:
     x = torch.arange(3.0)
-    made = make_inputs(placeholders(), CPU, seed=0, rank=0, given={"x": x, "unknown": x})
+    nodes = [node for node in placeholders() if node.name == "x"]
+    made = make_inputs(nodes, CPU, seed=0, rank=0, given={"x": x, "unknown": x})
     assert torch.equal(made["x"], x) and "unknown" not in made
     for wrong in (x.double(), torch.arange(4.0)):
         with pytest.raises(CaptureError, match="input x: torch.float.* in the file"):
-            make_inputs(placeholders(), CPU, seed=0, rank=0, given={"x": wrong})
+            make_inputs(nodes, CPU, seed=0, rank=0, given={"x": wrong})
+    with pytest.raises(CaptureError, match="there is no tensor x among the inputs"):
+        make_inputs(nodes, CPU, seed=0, rank=0, given={"unknown": x})
 
 
 def safetensors(header: Any, data: bytes) -> bytes:

@@ -29,6 +29,7 @@ from .program import Program, parse_assumptions, path_of_rank, read_program
 from .rank_program import RankProgram
 from .real_groups import group_of, join_groups
 from .safetensors import read_safetensors
+from .status_file import StatusFile
 from .triton import missing_kernel
 from .verify import Verdict, compare
 
@@ -45,12 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solo", type=int, metavar="RANK")
     parser.add_argument("--backend", default="python", choices=("python",))
     parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--attention", default="auto", choices=("auto", "flash", "efficient", "cudnn", "math"))
+    kernels = ("auto", "flash", "efficient", "cudnn", "math")
+    parser.add_argument("--attention", default="auto", choices=kernels)
     for name, usual in (("iterations", 10), ("warmup", 3), ("threads", 0), ("seed", 0)):
         parser.add_argument(f"--{name}", type=int, default=usual, metavar="N")
     parser.add_argument("--memory-limit", type=int, default=0, metavar="BYTES")
     parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS")
     parser.add_argument("--profile", action="store_true")
+    for name in ("mark", "artifacts"):  # of other backends
+        parser.add_argument(f"--{name}", metavar="TEXT", help=argparse.SUPPRESS)
 
 
 class Failure(Exception):
@@ -107,6 +111,7 @@ class _Rank:
     def __init__(self, options: argparse.Namespace, events: Events) -> None:
         self._options = options
         self._events = events
+        self._status = StatusFile.from_environment()
         self._groups: dict[str, dist.ProcessGroup] = {}
         self._alone = options.solo is not None
         self._rank = options.solo if self._alone else int(os.environ.get("RANK", "0"))
@@ -133,10 +138,11 @@ class _Rank:
             device_type=device.type,
             hash=captured.hash,
         )
-        events.progress("groups")
+        self._progress("groups")
         self._join(captured, device)
         _check_kernels(captured)
         program = RankProgram(captured, device, alone=self._alone)
+        program.at_node = self._status.set_position
         if amx and program.uses_bfloat16:
             events.say("note", text=amx)
         for note in program.notes:
@@ -150,6 +156,10 @@ class _Rank:
         self._verify(program, inputs, device)
         self._measure(program, inputs, device)
         events.say("done")
+
+    def _progress(self, stage: str, done: int = 0, total: int = 0) -> None:
+        self._status.set_stage(stage)
+        self._events.progress(stage, done, total)
 
     def _check(self) -> None:
         options = self._options
@@ -175,7 +185,7 @@ class _Rank:
         return torch.device("cuda", local)
 
     def _read(self, graph: str, backward: str | None) -> Program:
-        self._events.progress("load")
+        self._progress("load")
         assume = parse_assumptions(self._options.assume)
         return read_program(graph, backward, rank=self._rank, assume=assume)
 
@@ -206,24 +216,17 @@ class _Rank:
                 raise Failure("collective", f"the ranks did not meet: {_line(error)}") from error
 
     def _inputs(self, program: RankProgram) -> dict[str, Any]:
-        self._events.progress("inputs")
+        self._progress("inputs")
         given = None
         if self._options.inputs:
             given = read_safetensors(path_of_rank(self._options.inputs, self._rank))
-            names = [node.name for node in program.placeholders]
-            missing = [name for name in names if name not in given]
-            if len(missing) == len(names):
-                raise Failure("load", f"{self._options.inputs}: no input of this graph is in it")
-            if missing:
-                text = f"not in the inputs' file, made up: {', '.join(missing[:8])}"
-                self._events.say("note", text=text)
         return program.inputs(seed=self._options.seed, rank=self._rank, given=given)
 
     def _verify(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
         options = self._options
         if not options.expected and not options.baseline:
             return
-        self._events.progress("verify")
+        self._progress("verify")
         outputs = _to_cpu(self._once(program, _fresh(inputs)))
         verdicts: list[Verdict] = []
         if options.expected:
@@ -254,7 +257,7 @@ class _Rank:
     def _measure(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
         options, events = self._options, self._events
         torch.manual_seed(options.seed)
-        measurer = Measurer(program, inputs, options.memory_limit, events.progress)
+        measurer = Measurer(program, inputs, options.memory_limit, self._progress)
         with _failures(program):
             measurer.steps(options.warmup, options.iterations)
             if options.profile:
@@ -268,8 +271,8 @@ def _check_kernels(program: Program) -> None:
             if name := missing_kernel(node, part.document.get("triton_kernels") or {}):
                 raise Failure(
                     "unsupported",
-                    f"{node.name}: the Triton kernel {name} is not in this process, and its source "
-                    "in the capture is not executed: replace the node, or measure where the model is",
+                    f"the Triton kernel {name} is not in this process, and its source "
+                    "in the capture is not executed: replace the node",
                     node.name,
                 )
 
@@ -329,7 +332,7 @@ def _place(name: str) -> int:
     try:
         return int(name)
     except ValueError:
-        raise CaptureError(f"expected output {name!r}: names are places among the outputs") from None
+        raise CaptureError(f"expected output {name!r}: not a place among the outputs") from None
 
 
 def _device_name(device: torch.device) -> str:

@@ -2,10 +2,11 @@
 
 Each form takes the arguments of the CUDA operator and returns what that returns, item by item, so
 that the ``getitem`` nodes of a graph read what they expect. Traced by ``make_fx`` or called with
-real tensors, attention becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its backward.
+real tensors, attention becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its
+backward.
 
-What differs: the CPU kernel has no dropout; heads that share keys and values (grouped queries)
-are expanded before and their gradients summed after; head sizes that differ are made equal by zeros;
+What differs: the CPU kernel has no dropout; heads that share keys and values (grouped queries) are
+expanded before and their gradients summed after; head sizes that differ are made equal by zeros;
 what a random state would be is zero.
 """
 
