@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <array>
 
+#include "core/capture/measurement_file.h"
 #include "views/benchmark/benchmark_pane.h"
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
@@ -250,6 +251,9 @@ void MainWindow::tab_ready(DocumentTab* tab) {
   Document* document = tab->document();
   auto* benchmarks = new Benchmarks(*document, service_, history_);
   connect(benchmarks, &Benchmarks::running_changed, this, &MainWindow::refresh_actions);
+  connect(
+      benchmarks, &Benchmarks::calibrated, this,
+      [this, document](const MeasurementPtr& measurement) { keep_costs(*document, measurement); });
   connect(benchmarks, &Benchmarks::message_changed, this,
           [this, benchmarks] { say(benchmarks->message()); });
   connect(document, &Document::changed, this, &MainWindow::refresh_status);
@@ -367,7 +371,15 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  open_all(requests_for(dropped_files(event->mimeData())));
+  // What was measured is laid over the graph in front; everything else is a graph.
+  QStringList graphs;
+  for (const QString& path : dropped_files(event->mimeData())) {
+    if (current_document() != nullptr && is_measurement_file(path.toStdString()))
+      import_measurement(path);
+    else
+      graphs << path;
+  }
+  open_all(requests_for(graphs));
 }
 
 // --- Status line ---

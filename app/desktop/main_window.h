@@ -92,6 +92,9 @@ class MainWindow : public QMainWindow {
   void save_picture();
   void copy_report();
   void run_benchmark(void (views::Benchmarks::*start)());
+  void choose_measurement();
+  void import_measurement(const QString& path);
+  void keep_costs(views::Document& document, const views::MeasurementPtr& measurement);
   void show_find_bar();
   void escape();
   void open_palette(const QString& text);

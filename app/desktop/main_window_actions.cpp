@@ -13,6 +13,8 @@
 
 #include "app/desktop/main_window.h"
 #include "core/base/resources.h"
+#include "core/capture/measurement_file.h"
+#include "core/cost/calibrate.h"
 #include "core/report/export.h"
 #include "views/find/find_bar.h"
 #include "views/palette/command_palette.h"
@@ -309,6 +311,60 @@ void MainWindow::make_graph_menu() {
              });
   add_action(menu, tr("Ca&librate the Estimates"), {}, Needs::document,
              [this] { run_benchmark(&Benchmarks::calibrate); });
+  menu->addSeparator();
+  add_action(menu, tr("&Import Profiler Trace or Memory Snapshot..."), {}, Needs::document,
+             &MainWindow::choose_measurement);
+}
+
+void MainWindow::choose_measurement() {
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      this, tr("Traces of torch.profiler, CUDA memory snapshots"), last_folder_,
+      tr("Measurements (*.json *.json.gz *.pickle *.pkl);;All files (*)"));
+  if (paths.isEmpty()) return;
+  last_folder_ = QFileInfo(paths.front()).absolutePath();
+  for (const QString& path : paths) import_measurement(path);
+}
+
+// On a working thread: a trace takes a while to read.
+void MainWindow::import_measurement(const QString& path) {
+  Document* document = current_document();
+  if (document == nullptr) return;
+  say(tr("Reading %1...").arg(QFileInfo(path).fileName()));
+  const auto read = [path, snapshot = document->shared_snapshot()] {
+    return read_measurement(snapshot->graph, path.toStdString());
+  };
+  QtConcurrent::run(read).then(document, [this, document](const Result<Measurement>& read_one) {
+    if (read_one) {
+      document->add_import(std::make_shared<const Measurement>(*read_one));
+      say(tr("%1 is laid over the estimates.").arg(QString::fromStdString(read_one->label)));
+      return;
+    }
+    auto* box =
+        new QMessageBox(QMessageBox::Warning, tr("Import"),
+                        QString::fromStdString(read_one.error().message), QMessageBox::Ok, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+  });
+}
+
+// Into the cost database, and the estimates become the device's own.
+void MainWindow::keep_costs(Document& document, const MeasurementPtr& measurement) {
+  const auto work = [snapshot = document.shared_snapshot(), measurement] {
+    return store(snapshot->graph, *measurement);
+  };
+  QtConcurrent::run(work).then(
+      &document, [this, &document, measurement](const Result<CostSamples>& stored) {
+        if (!stored) return say(QString::fromStdString(stored.error().message));
+        say(tr("%1 operators and %2 collectives of %3 are kept; the estimates use them.")
+                .arg(stored->nodes.size())
+                .arg(stored->collectives.size())
+                .arg(QString::fromStdString(measurement->device)));
+        AnalysisOptions options = document.analysis().options;
+        options.estimator.name = "measured";
+        options.estimator.device = measurement->device;
+        emit document.costs_changed();
+        document.analyze_with(options);
+      });
 }
 
 // Shown while it runs: how far it is belongs on screen.

@@ -4,7 +4,10 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QDropEvent>
 #include <QElapsedTimer>
+#include <QMessageBox>
+#include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStandardItemModel>
@@ -74,6 +77,8 @@ class BenchmarkTest : public QObject {
   void the_scoreboard_says_what_was_measured();
   void the_timeline_has_a_measured_axis();
   void rows_are_there_after_a_restart();
+  void imports_what_other_tools_measured();
+  void calibrating_makes_the_estimates_the_devices_own();
 
  private:
   void make_pane();
@@ -439,6 +444,60 @@ void BenchmarkTest::rows_are_there_after_a_restart() {
   open_window();
   benchmarks().load();
   QTRY_COMPARE(benchmarks().rows().size(), 1U);
+}
+
+void BenchmarkTest::imports_what_other_tools_measured() {
+  open_window();
+  const QString snapshot = QString::fromStdString(
+      test::source_path("tests/fuzz/corpus/memory_snapshot/protocol4.pickle"));
+  const QString broken = folder_->filePath("broken.trace.json");
+  QFile file(broken);
+  QVERIFY(file.open(QFile::WriteOnly));
+  file.write(R"({"traceEvents": [{"ph": "X"}]})");
+  file.close();
+  const auto drop = [this](const QString& path) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    QDragEnterEvent enter(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
+                          Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &enter);
+    QDropEvent event(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
+                     Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &event);
+  };
+  drop(snapshot);
+  QTRY_VERIFY(document().measured() != nullptr);
+  QCOMPARE(document().measured()->measurement().label, std::string("protocol4.pickle"));
+  QVERIFY(document().measured()->peak_bytes() > 0);
+  QCOMPARE(window_->tab_count(), 1);  // it is laid over the graph, not opened as one
+  // A trace with nothing of this graph says so, and leaves what is shown.
+  drop(broken);
+  QMessageBox* box = nullptr;
+  QTRY_VERIFY((box = window_->findChild<QMessageBox*>()) != nullptr && box->isVisible());
+  QVERIFY(box->text().contains("broken.trace.json"));
+  QTest::keyClick(box, Qt::Key_Return);
+  QCOMPARE(document().measured()->measurement().label, std::string("protocol4.pickle"));
+  QCOMPARE(window_->tab_count(), 1);
+}
+
+void BenchmarkTest::calibrating_makes_the_estimates_the_devices_own() {
+  qputenv("JOINTER_COSTS", folder_->filePath("costs.sqlite").toUtf8());
+  open_window();
+  QTRY_VERIFY(window_->findChild<Scoreboard*>() != nullptr);
+  benchmarks().calibrate();
+  QSignalSpy changed(&document(), &Document::changed);
+  fake_->finish(fake_->measured(2));
+  QVERIFY(changed.wait(kPatienceMs));
+  QCOMPARE(document().analysis().options.estimator.name, std::string("measured"));
+  QVERIFY(document().analysis().estimator.starts_with("measured on A CPU, 2 threads"));
+  // It is among the choices, and another one leads back.
+  auto* choice = window_->findChild<Scoreboard*>()->findChild<QComboBox*>("device");
+  QCOMPARE(choice->currentText(), "measured on A CPU, 2 threads");
+  choice->setCurrentIndex(0);
+  emit choice->activated(0);
+  QVERIFY(changed.wait(kPatienceMs));
+  QCOMPARE(document().analysis().options.estimator.name, std::string("roofline"));
+  qunsetenv("JOINTER_COSTS");
 }
 
 }  // namespace jointer

@@ -59,6 +59,8 @@ class Document : public QObject {
  signals:
   void busy_changed(bool busy);
   void changed();
+  // Costs were measured: there are more to estimate by.
+  void costs_changed();
   // Another measurement is shown, or there are others to choose from.
   void measurement_changed();
   void failed(const QString& message);

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "core/base/units.h"
+#include "core/cost/cost_database.h"
 #include "core/cost/device.h"
 #include "views/document/measured_text.h"
 #include "views/document/number_text.h"
@@ -15,6 +16,13 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMetricSpacing = 26;
+constexpr const char* kMeasured = "measured";  // the estimator's name
+const QString kMeasuredPrefix = QStringLiteral("measured:");
+
+// What stands for a device that was measured, among the ids of described ones.
+QString measured_key(const QString& device) {
+  return kMeasuredPrefix + device;
+}
 
 }  // namespace
 
@@ -49,6 +57,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), d
   device_ = new QComboBox(this);
   device_->setToolTip(tr("What the estimates are for"));
   device_->setAccessibleName(tr("Device"));
+  device_->setObjectName(QStringLiteral("device"));
   optimizer_ = new QComboBox(this);
   optimizer_->addItems({tr("no optimizer state"), tr("AdamW fp32 state")});
   optimizer_->setToolTip(tr("Optimizer state counted as memory that is always there"));
@@ -74,6 +83,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), d
   connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
   connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
+  connect(&document_, &Document::costs_changed, this, [this] {
+    fill_devices();
+    refresh();
+  });
   connect(&document_, &Document::busy_changed, this,
           [this](bool busy) { estimate_->setEnabled(!busy); });
 }
@@ -104,12 +117,22 @@ Scoreboard::Metric Scoreboard::add_metric(const QString& name, const QString& ho
 }
 
 void Scoreboard::fill_devices() {
+  device_->clear();
   for (const std::string_view id : device_ids()) {
     const auto device = load_device(id);
     if (device)
       device_->addItem(QString::fromStdString(device->name), QString::fromStdString(device->id));
   }
   device_->insertSeparator(device_->count());
+  // What benchmarks and traces have told of, for as long as it can be read.
+  if (const auto database = CostDatabase::open(CostDatabase::default_path())) {
+    const auto measured = database->devices();
+    for (const MeasuredDevice& device : measured ? *measured : std::vector<MeasuredDevice>()) {
+      const QString name = QString::fromStdString(device.name);
+      device_->addItem(tr("measured on %1").arg(name), measured_key(name));
+    }
+    if (measured && !measured->empty()) device_->insertSeparator(device_->count());
+  }
   device_->addItem(tr("Other (a JSON file)..."));
 }
 
@@ -117,8 +140,7 @@ void Scoreboard::fill_devices() {
 // off.
 void Scoreboard::show_measurement() {
   const MeasuredTimeline* m = document_.measured();
-  measured_.box->setVisible(m != nullptr);
-  if (m == nullptr) return;
+  if (m == nullptr) return measured_.box->hide();
   const std::int64_t step = m->measurement().step_ns, peak = m->peak_bytes();
   QStringList figures, lines{measurement_text(m->measurement())};
   if (peak > 0) {
@@ -133,6 +155,7 @@ void Scoreboard::show_measurement() {
   measured_.value->setText(figures.isEmpty() ? tr("times of nodes")
                                              : figures.join(QStringLiteral(" · ")));
   measured_.box->setToolTip(lines.join(u'\n'));
+  measured_.box->show();
 }
 
 void Scoreboard::refresh() {
@@ -157,11 +180,15 @@ void Scoreboard::refresh() {
   if (a.throughput.mfu)
     mfu_.value->setText(QString::fromStdString(format_percent(*a.throughput.mfu)));
   estimate_->setText(QString::fromStdString(a.estimator));
-  int index = device_->findData(QString::fromStdString(a.device.id));
+  const EstimatorRequest& request = a.options.estimator;
+  const bool is_measured = request.name == kMeasured;
+  int index = device_->findData(is_measured ? measured_key(QString::fromStdString(request.device))
+                                            : QString::fromStdString(a.device.id));
   if (index < 0) {
     // A device of one's own: shown under its name, remembered by its path.
-    device_->insertItem(0, QString::fromStdString(a.device.name),
-                        QString::fromStdString(a.options.estimator.device));
+    const QString name = QString::fromStdString(is_measured ? request.device : a.device.name);
+    device_->insertItem(0, is_measured ? tr("measured on %1").arg(name) : name,
+                        is_measured ? measured_key(name) : QString::fromStdString(request.device));
     index = 0;
   }
   device_->setCurrentIndex(index);
@@ -176,6 +203,12 @@ void Scoreboard::choose_device(int index) {
     if (device.isEmpty()) return refresh();
   }
   AnalysisOptions options = document_.analysis().options;
+  const bool is_measured = device.startsWith(kMeasuredPrefix);
+  if (is_measured) device.remove(0, kMeasuredPrefix.size());
+  if (is_measured)
+    options.estimator.name = kMeasured;
+  else if (options.estimator.name == kMeasured)
+    options.estimator.name = EstimatorRequest().name;
   options.estimator.device = device.toStdString();
   document_.analyze_with(options);
 }

@@ -1,0 +1,59 @@
+#include "core/capture/measurement_file.h"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/bytes.h"
+#include "core/capture/memory_snapshot.h"
+#include "core/capture/profiler_trace.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kFirstBytes = std::size_t{1} << 16;
+constexpr char kPickle = '\x80';  // the opcode that every pickle since protocol 2 begins with
+
+bool is_pickle(std::string_view bytes) {
+  return !bytes.empty() && bytes.front() == kPickle;
+}
+
+// What Kineto writes before a trace's events, and the events' own member.
+bool is_trace(std::string_view bytes) {
+  const auto has = [&](std::string_view member) {
+    return bytes.find(member) != std::string_view::npos;
+  };
+  return has("\"traceEvents\"") || (has("\"schemaVersion\"") && has("\"deviceProperties\""));
+}
+
+}  // namespace
+
+bool is_measurement_file(const std::string& path) {
+  // Captures are plain or zstd; what a profiler packs is gzip.
+  if (path.ends_with(".json.gz")) return true;
+  std::ifstream file(path, std::ios::binary);
+  std::string first(kFirstBytes, '\0');
+  file.read(first.data(), static_cast<std::streamsize>(first.size()));
+  first.resize(static_cast<std::size_t>(file.gcount()));
+  return is_pickle(first) || is_trace(first);
+}
+
+Result<Measurement> read_measurement(const Graph& graph, const std::string& path) {
+  JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
+  const std::string name = std::filesystem::path(path).filename().string();
+  Measurement measurement;
+  if (is_pickle(bytes.view())) {
+    JOINTER_TRY(MemorySnapshot snapshot, read_memory_snapshot(path, bytes));
+    measurement = std::move(snapshot.measurement);
+    measurement.peak_bytes = snapshot.peak_bytes;
+  } else {
+    JOINTER_TRY(TraceMatch match, match_profiler_trace(graph, path, bytes));
+    measurement = std::move(match.measurement);
+    measurement.notes.push_back(
+        fmt::format("{} of {} nodes were matched", match.matched, match.nodes));
+  }
+  measurement.label = name;
+  return measurement;
+}
+
+}  // namespace jointer
