@@ -4,9 +4,9 @@
 //
 // A rank is taken to hang when it has given no sign for the request's timeout, unless it waits for
 // others: at a collective, or at a place that it does not tell, it hangs only when no rank at all
-// has given a sign for that long (another may still be compiling). All silent ranks are looked at
-// together: where one is at no collective, it keeps the others waiting and they are not to blame;
-// where all are at collectives that differ, the ranks' collectives do not match.
+// has given a sign for that long (another may still be compiling). Ranks keep the same deadline
+// themselves, so a hang may also be heard of first from one that gave up waiting: then one that has
+// been silent and is at no collective hangs, too. Who is to blame: app/launch/blame.h.
 //
 // After the first failure the others have a moment of their own: a collective that fails because
 // its partner died is often heard of before the death. BenchmarkResult::culprit tells the two
@@ -21,7 +21,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 
+#include "app/launch/blame.h"
 #include "app/launch/machine.h"
 #include "app/launch/node_places.h"
 #include "app/launch/programs.h"
@@ -83,9 +85,9 @@ class Run {
       look();
     }
     look();
-    if (is_failed()) describe_collective_failures();
     tell(true);
     for (const auto& rank : ranks_) result.ranks.push_back(std::move(rank->result()));
+    explain_waiting(result);
     return result;
   }
 
@@ -133,9 +135,9 @@ class Run {
     if (!is_cancelled_) {
       if (!first_failure_) find_hung(now);
       end_those_that_do_not_close(now);
-      if (!first_failure_ && is_failed()) first_failure_ = now;
+      if (!first_failure_ && is_failed()) take_first_failure(now);
       if (first_failure_ && !has_stopped_others_ && now - *first_failure_ >= moment())
-        stop_others();
+        stop_others(now);
     }
     tell(false);
   }
@@ -144,14 +146,13 @@ class Run {
     return std::ranges::any_of(ranks_, [](const auto& rank) { return rank->has_failed(); });
   }
 
-  // A death by somebody's hand, a hang, and what a rank says of anything but a collective are what
-  // they are; an exit code or an abort may be how a library takes a lost connection.
+  // A death by somebody's hand, and what is said of anything but a collective, are what they are;
+  // an exit code or an abort may be how a library takes a lost connection.
   [[nodiscard]] milliseconds moment() const {
     const bool is_certain = std::ranges::any_of(ranks_, [](const auto& rank) {
-      const RankResult& r = rank->result();
-      return r.status == RankResult::Status::hung ||
-             (r.status == RankResult::Status::failed && r.kind != "collective") ||
-             (r.status == RankResult::Status::died && rank->was_killed());
+      return rank->result().status == RankResult::Status::died
+                 ? rank->was_killed()
+                 : rank->has_failed() && rank->result().kind != "collective";
     });
     return is_certain ? options_.same_words : options_.last_words;
   }
@@ -168,59 +169,43 @@ class Run {
     has_news_ = false;
   }
 
-  struct Waiting {
-    RankProcess* rank;
-    NodePlace place;
-  };
+  [[nodiscard]] std::vector<RankPlace> places(Clock::time_point now) {
+    std::vector<RankPlace> all;
+    for (const auto& rank : ranks_)
+      all.push_back({rank->result().rank, places_.find(rank->result().rank, rank->position()),
+                     std::chrono::duration_cast<milliseconds>(now - rank->last_sign())});
+    return all;
+  }
 
   void find_hung(Clock::time_point now) {
     Clock::time_point last_sign = run_start_;
-    for (const auto& rank : ranks_) last_sign = std::max(last_sign, rank->last_sign());
-    const bool all_silent = now - last_sign > timeout_;
-    std::vector<Waiting> silent;
-    bool any_hung = false;
+    bool any_late = false;
     for (const auto& rank : ranks_) {
-      if (!rank->is_running() || rank->done_at()) continue;
-      const bool is_late = now - rank->last_sign() > timeout_;
-      if (!is_late) continue;
-      silent.push_back({rank.get(), places_.find(rank->result().rank, rank->position())});
-      const NodePlace& place = silent.back().place;
-      any_hung |= all_silent || (place.collective.empty() && !place.node.empty());
+      last_sign = std::max(last_sign, rank->last_sign());
+      any_late |= can_hang(*rank) && now - rank->last_sign() > timeout_;
     }
-    if (any_hung) blame(now, silent);
+    if (!any_late) return;
+    const bool all_silent = now - last_sign > timeout_;
+    const std::vector<RankPlace> all = places(now);
+    std::vector<RankPlace> late;
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+      if (can_hang(*ranks_[i]) && all[i].silence > timeout_) late.push_back(all[i]);
+    if (!all_silent && std::ranges::none_of(late, &RankPlace::is_by_itself)) return;
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+      if (can_hang(*ranks_[i]) && all[i].silence > timeout_ && is_to_blame(all[i], late))
+        hang(*ranks_[i], now, all[i], all);
   }
 
-  // Of ranks that have been silent for too long: who hangs, and who only waits for those.
-  void blame(Clock::time_point now, const std::vector<Waiting>& silent) {
-    const auto is_stuck = [](const Waiting& w) {
-      return w.place.collective.empty() && !w.place.node.empty();
-    };
-    const bool one_is_stuck = std::ranges::any_of(silent, is_stuck);
-    for (const Waiting& w : silent) {
-      if (one_is_stuck && !is_stuck(w)) continue;
-      const double seconds = std::chrono::duration<double>(timeout_).count();
-      w.rank->hang(now, w.place,
-                   fmt::format("no progress for {:g} s{}", seconds, beside(w, silent)));
-    }
+  static bool can_hang(const RankProcess& rank) {
+    return rank.is_running() && !rank.done_at() && !rank.has_failed();
   }
 
-  // What others do while one hangs: what explains it.
-  static std::string beside(const Waiting& one, const std::vector<Waiting>& silent) {
-    const Waiting* other = nullptr;
-    bool all_alike = silent.size() > 1;
-    for (const Waiting& w : silent) {
-      if (&w == &one || w.place.text().empty()) continue;
-      const bool differs = w.place.text() != one.place.text();
-      all_alike = all_alike && !differs;
-      if (differs && other == nullptr) other = &w;
-    }
-    if (other == nullptr)
-      return all_alike && !one.place.text().empty() ? ", where every rank is" : "";
-    const bool both_at_collectives =
-        !one.place.collective.empty() && !other->place.collective.empty();
-    return fmt::format(", while rank {} is at {}{}", other->rank->result().rank,
-                       other->place.text(),
-                       both_at_collectives ? ": the ranks' collectives do not match" : "");
+  void hang(RankProcess& rank, Clock::time_point now, const RankPlace& place,
+            const std::vector<RankPlace>& all) {
+    const auto seconds = std::chrono::duration<double>(std::min(place.silence, timeout_)).count();
+    rank.hang(now, place.place,
+              fmt::format("no progress for {:.3g} s{}", seconds, beside(place, all)));
+    is_explained_.insert(place.rank);
   }
 
   void end_those_that_do_not_close(Clock::time_point now) {
@@ -230,27 +215,44 @@ class Run {
         rank->hang(now, {}, "it said that it was done and did not end");
   }
 
-  void stop_others() {
+  // A collective that failed, or a rank that gave up waiting: where all were then.
+  void take_first_failure(Clock::time_point now) {
+    first_failure_ = now;
+    if (std::ranges::any_of(ranks_,
+                            [](const auto& rank) { return waited_in_vain(rank->result()); }))
+      places_at_failure_ = places(now);
+  }
+
+  static bool waited_in_vain(const RankResult& rank) {
+    return rank.kind == "collective" || rank.kind == "hang";
+  }
+
+  void stop_others(Clock::time_point now) {
     has_stopped_others_ = true;
-    for (const auto& rank : ranks_)
-      if (rank->is_running() && !rank->has_failed())
-        stopped_at_.emplace_back(rank->result().rank,
-                                 places_.find(rank->result().rank, rank->position()));
+    if (!places_at_failure_.empty())
+      for (const RankPlace& place : places(now))
+        if (RankProcess& rank = rank_of(place);
+            can_hang(rank) && place.is_by_itself() && place.silence > timeout_ / 2)
+          hang(rank, now, place, places_at_failure_);
     BenchmarkResult so_far;
     for (const auto& rank : ranks_) so_far.ranks.push_back(rank->result());
     const std::string reason = fmt::format("ended because rank {} failed", so_far.culprit()->rank);
     for (const auto& rank : ranks_) rank->stop(options_.grace, reason);
   }
 
-  // A collective that failed: where those were that it waited for.
-  void describe_collective_failures() {
-    for (const auto& rank : ranks_) {
-      RankResult& result = rank->result();
-      if (result.kind != "collective") continue;
-      for (const auto& [other, place] : stopped_at_)
-        if (!place.text().empty() && place.text() != result.node)
-          result.reason += fmt::format("; rank {} was at {}", other, place.text());
-    }
+  [[nodiscard]] RankProcess& rank_of(const RankPlace& place) {
+    return **std::ranges::find_if(
+        ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
+  }
+
+  // To ranks that waited in vain, where nothing else went wrong: for whom.
+  void explain_waiting(BenchmarkResult& result) {
+    const RankResult* culprit = result.culprit();
+    if (culprit == nullptr || !waited_in_vain(*culprit)) return;
+    for (const RankPlace& place : places_at_failure_)
+      for (RankResult& rank : result.ranks)
+        if (rank.rank == place.rank && waited_in_vain(rank) && !is_explained_.contains(rank.rank))
+          rank.reason += beside(place, places_at_failure_);
   }
 
   const BenchmarkRequest& request_;
@@ -262,7 +264,8 @@ class Run {
   std::vector<std::unique_ptr<RankProcess>> ranks_;
   std::vector<Child*> children_;
   std::optional<Clock::time_point> first_failure_;
-  std::vector<std::pair<int, NodePlace>> stopped_at_;
+  std::vector<RankPlace> places_at_failure_;
+  std::set<int> is_explained_;
   bool is_cancelled_ = false, has_stopped_others_ = false, has_news_ = true;
 };
 

@@ -66,7 +66,7 @@ void RankProcess::hear(std::string_view line) {
   result_.apply(*event);
   if (std::holds_alternative<RankDone>(*event)) done_at_ = now;
   if (std::holds_alternative<RankFailed>(*event) && result_.status == RankResult::Status::running) {
-    result_.status = RankResult::Status::failed;
+    result_.status = result_.kind == "hang" ? RankResult::Status::hung : RankResult::Status::failed;
     set_ended(now);
   }
 }
@@ -76,6 +76,9 @@ bool RankProcess::look(Clock::time_point now, NodePlaces& places) {
     seen_ = status;
     last_sign_ = now;
   }
+  // It gave up waiting by itself: a collective's partner may be to blame.
+  if (result_.kind == "hang" && !places.find(result_.rank, seen_.position).collective.empty())
+    result_.kind = "collective";
   if (!is_running() && !is_concluded_) take_end(now, places);
   return std::exchange(has_news_, false);
 }
@@ -101,7 +104,7 @@ void RankProcess::take_end(Clock::time_point now, NodePlaces& places) {
 
 void RankProcess::hang(Clock::time_point now, const NodePlace& place, std::string reason) {
   result_.status = RankResult::Status::hung;
-  result_.kind = "hang";
+  result_.kind = place.collective.empty() ? "hang" : "collective";
   result_.node = place.text();
   if (const auto stage = seen_.stage_name(); !stage.empty()) result_.stage = stage;
   result_.reason = std::move(reason);

@@ -75,7 +75,7 @@ class CpuPlatform final : public Platform {
   }
   [[nodiscard]] const BackendFactory& collectives() const override { return gloo_collectives(); }
   Result<void> choose_attention(AttentionKernel kernel) override {
-    use_plain_attention(kernel == AttentionKernel::math);
+    use_attention(kernel);
     if (kernel == AttentionKernel::efficient || kernel == AttentionKernel::cudnn)
       return fail(Error::Kind::run, "the CPU has no {} attention; there are flash and math",
                   to_string(kernel));

@@ -28,6 +28,7 @@
 #include <unordered_map>
 
 #include "app/runner/arguments.h"
+#include "app/runner/kernels/attention.h"
 #include "app/runner/kernels/replacements.h"
 #include "app/runner/scalars.h"
 #include "core/graph/users.h"
@@ -233,7 +234,11 @@ const c10::OperatorHandle* ProgramBuilder::handle(std::string_view target) {
   if (!is_new) return found->second;
   const bool moved = graph_.main_device() != DeviceType::cpu && options_.device.is_cpu();
   std::string_view used = target;
-  if (const Replacement* replacement = moved ? find_replacement(target) : nullptr) {
+  const std::string_view by_choice =
+      options_.chooses_attention ? attention_by_choice(target) : std::string_view();
+  if (!by_choice.empty())
+    used = by_choice;
+  else if (const Replacement* replacement = moved ? find_replacement(target) : nullptr) {
     used = replacement->target;
     program_.notes.push_back(fmt::format("{} runs on the CPU as {}", target, replacement->what));
   }

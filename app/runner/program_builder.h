@@ -21,6 +21,8 @@ struct CompiledRegion {
 struct BuildOptions {
   at::Device device = at::kCPU;  // takes the place of the graph's main device
   std::span<const CompiledRegion> regions;
+  // Attention runs with the chosen kernel (use_attention) and not with the captured one.
+  bool chooses_attention = false;
 };
 
 // Decides how a graph runs; the rules are at the top of program_builder.cpp. Error (run): operators

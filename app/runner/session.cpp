@@ -132,8 +132,10 @@ Or<std::unique_ptr<Runnable>> Session::make(const ProgramFiles& files, Backend b
     if (!compiled) return failure("compile", compiled.error().message);
     regions = std::move(*compiled);
   }
-  auto program =
-      build_program(runnable->graph, {.device = platform_->device(), .regions = regions});
+  auto program = build_program(
+      runnable->graph, {.device = platform_->device(),
+                        .regions = regions,
+                        .chooses_attention = request_.attention != AttentionKernel::automatic});
   if (!program)
     return failure(program.error().kind == Error::Kind::run ? "unsupported" : "load",
                    program.error().message);

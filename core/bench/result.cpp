@@ -19,8 +19,7 @@ bool failed_by_itself(RankResult::Status status) {
 
 // A collective fails, or waits for ever, on a rank whose partner went away.
 bool may_be_a_consequence(const RankResult& rank) {
-  return rank.kind == "collective" || rank.kind == "hang" ||
-         rank.status == RankResult::Status::hung;
+  return rank.kind == "collective";
 }
 
 // Worst last: not equal, not bitwise, then by the difference; none at all (NaN) is worse than any.

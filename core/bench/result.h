@@ -37,8 +37,8 @@ struct RankResult {
   std::optional<RankMeasured> measured;
   std::vector<RankVerified> verified;
   std::vector<std::string> notes;
-  // Of a rank that did not end well: what it was doing, RankFailed's kind where it said one, and
-  // why in one line.
+  // Of a rank that did not end well: what it was doing, RankFailed's kind where it said one
+  // (`collective` also where it waited in vain for others), and why in one line.
   std::string stage, node, kind, reason;
   std::int64_t ended_ns = 0;  // when it had ended, from the run's start
 

@@ -201,7 +201,7 @@ class PickleReader {
 
   void push_container(Kind kind, std::vector<PickleValue> elements) {
     if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a key without a value");
-    count_memory(sizeof elements + elements.size() * sizeof(PickleValue));
+    count_memory(sizeof(std::vector<PickleValue>) + elements.size() * sizeof(PickleValue));
     PickleValue v;
     v.kind = kind;
     v.container = out_.containers_.size();

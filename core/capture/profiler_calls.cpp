@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
+
+#include "core/base/checked.h"
 
 namespace jointer {
 namespace {
@@ -179,7 +180,7 @@ void add_kernel(ProfilerCall& call, const ProfilerEvent& kernel, bool transfers)
       call.kernels == 0 ? kernel.start_ns : std::min(call.kernel_start_ns, kernel.start_ns);
   call.kernel_end_ns =
       call.kernels == 0 ? kernel.end_ns() : std::max(call.kernel_end_ns, kernel.end_ns());
-  call.kernel_ns += kernel.duration_ns;
+  call.kernel_ns = saturating_add(call.kernel_ns, kernel.duration_ns);
   ++call.kernels;
 }
 
@@ -209,7 +210,7 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
 
   for (const ProfilerEvent& event : trace.events) {
     if (event.kind != Kind::kernel) continue;
-    result.kernel_ns += event.duration_ns;
+    result.kernel_ns = saturating_add(result.kernel_ns, event.duration_ns);
     std::uint32_t owner = kNone;
     if (const auto op = by_external.find(event.external); op != by_external.end())
       owner = owners[op->second];

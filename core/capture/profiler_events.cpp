@@ -29,9 +29,10 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// "5846204953013.123" in ns. Nothing for what is no number, or is longer than a century.
+// "5846204953013.123" in ns. Nothing for what is no number, or is longer than
+// seventy years: three such times add up within 64 bits.
 std::optional<std::int64_t> parse_us(std::string_view token) {
-  constexpr double kMost = 100.0 * 366 * 24 * 3600 * 1e6;
+  constexpr double kMost = 70.0 * 366 * 24 * 3600 * 1e6;
   std::int64_t whole = 0;
   const char* end = token.data() + token.size();
   const auto [point, status] = std::from_chars(token.data(), end, whole);

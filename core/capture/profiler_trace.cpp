@@ -25,6 +25,7 @@
 #include <optional>
 
 #include "core/base/alignment.h"
+#include "core/base/checked.h"
 #include "core/base/units.h"
 #include "core/capture/profiler_calls.h"
 
@@ -133,7 +134,7 @@ struct Matcher {
     t.own = -1;
     if (wait == nullptr) return t;
     t.end = std::max(t.end, wait->start_ns + wait->duration_ns);
-    if (wait->duration_ns * 20 > t.end - t.start) t.own = t.end - t.start;
+    if (wait->duration_ns > (t.end - t.start) / 20) t.own = t.end - t.start;
     return t;
   }
 
@@ -223,7 +224,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
     for (const std::uint32_t call : found)
       if (call != kNone) {
         taken[call] = true;
-        owned_ns += m.calls.calls[call].kernel_ns;
+        owned_ns = saturating_add(owned_ns, m.calls.calls[call].kernel_ns);
       }
   for (const ProfilerPass& pass : m.passes)
     for (std::size_t i = pass.first; i < pass.first + pass.count; ++i)
@@ -259,6 +260,11 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const TraceOptions& options) {
   JOINTER_TRY(const ProfilerEvents events, read_profiler_events(name, json));
+  // The CPU's calls of a GPU's run only launch: their times would be taken for the work's.
+  if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
+    return input_error(
+        "{}: the trace has nothing that ran on its {}; profile with ProfilerActivity.CUDA as well",
+        name, events.gpu);
   const CallTokens tokens(graph, events);
   const ProfilerCalls calls = collect_calls(events, tokens);
   Matcher matcher{.graph = graph,

@@ -23,6 +23,8 @@ namespace {
 
 constexpr int kBusyMs = 20'000;
 constexpr int kVersion = 100;  // major * 100 + minor
+constexpr std::int64_t kMostNs =
+    100'000'000'000'000'000;  // years: what a file says wrong stays a number
 constexpr std::int64_t kApplication = 0x4a4e5452;
 
 std::int64_t seconds_now() {
@@ -174,7 +176,7 @@ Result<void> each_median(SqliteStatement& rows, Read read, Take take) {
       id = rows.integer(0);
       key = read(rows);
     }
-    samples.push_back(std::max<std::int64_t>(rows.integer(1), 0));
+    samples.push_back(std::clamp<std::int64_t>(rows.integer(1), 0, kMostNs));
   }
   flush();
   return {};

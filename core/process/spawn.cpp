@@ -68,12 +68,13 @@ std::vector<std::string> merged_environment(
     if (std::ranges::none_of(added, [&](const auto& pair) { return pair.first == name; }))
       merged.emplace_back(text);
   }
-  for (const auto& [name, value] : added) merged.push_back(name + '=' + value);
+  for (const auto& [name, value] : added) merged.push_back(fmt::format("{}={}", name, value));
   return merged;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
@@ -146,7 +147,7 @@ std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? "." : folder) + '/' + name;
+    std::string candidate = (folder.empty() ? "." : folder) + '/' + name;
     if (can_run(candidate)) return candidate;
   }
   return {};

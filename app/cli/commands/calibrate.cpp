@@ -12,6 +12,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/bytes.h"
+#include "core/base/checked.h"
 #include "core/base/units.h"
 #include "core/capture/profiler_trace.h"
 #include "core/cost/calibrate.h"
@@ -101,7 +102,7 @@ std::vector<OperatorTime> by_operator(const Graph& graph, const Measurement& mea
     OperatorTime& time = times[target];
     time.target = target;
     ++time.count;
-    time.ns += node.own_ns;
+    time.ns = saturating_add(time.ns, node.own_ns);
   }
   std::vector<OperatorTime> sorted;
   for (auto& [target, time] : times) sorted.push_back(std::move(time));

@@ -1,4 +1,4 @@
-// CUDA's attention operators on the CPU.
+// CUDA's attention operators on the CPU, or with another kernel than the one that was captured.
 //
 // Computes, for each head, with S = scale * Q K^T (+ bias, -inf above the diagonal if causal):
 //   forward   P = softmax(S), O = P V, L = logsumexp(S)
@@ -7,11 +7,12 @@
 // Cost: O(batch * heads * queries * keys) time and memory. torch's own fused CPU kernel, which
 // never holds S, is taken wherever it can be: head sizes are equal and there is no bias. Source:
 // Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures are
-// torch 2.11's. Deviations: dropout is refused, since CUDA's random numbers cannot be had here.
+// torch 2.11's. Deviations: dropout is refused, since every kernel draws its own random numbers.
 
 #include "app/runner/kernels/attention.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
 #include <atomic>
@@ -20,7 +21,7 @@
 namespace jointer::runner {
 namespace {
 
-std::atomic<bool> plain_attention{false};
+std::atomic<AttentionKernel> chosen{AttentionKernel::automatic};
 
 double scale_of(const at::Tensor& query, const std::optional<double>& scale) {
   return scale ? *scale : 1.0 / std::sqrt(static_cast<double>(query.size(-1)));
@@ -50,13 +51,82 @@ at::Tensor as_captured(const at::Tensor& t, at::ScalarType dtype) {
 
 void refuse_dropout(double dropout) {
   TORCH_CHECK(dropout == 0,
-              "attention with dropout draws CUDA's random numbers, which the CPU does not have");
+              "attention with dropout draws the captured kernel's random numbers, which no other "
+              "kernel has");
 }
 
 bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                  const std::optional<at::Tensor>& bias) {
-  return !plain_attention && !(bias && bias->defined()) && query.size(-1) == value.size(-1) &&
-         query.size(1) == key.size(1) && query.size(1) == value.size(1) && query.numel() > 0;
+  return chosen != AttentionKernel::math && !(bias && bias->defined()) &&
+         query.size(-1) == value.size(-1) && query.size(1) == key.size(1) &&
+         query.size(1) == value.size(1) && query.numel() > 0;
+}
+
+// CUDA's kernels pad the rows of the logsumexp to multiples of this.
+constexpr std::int64_t kEfficientRows = 32;
+
+std::tuple<at::Tensor, at::Tensor> forward_on_cuda(const at::Tensor& query, const at::Tensor& key,
+                                                   const at::Tensor& value,
+                                                   const std::optional<at::Tensor>& bias,
+                                                   const AttentionOptions& options) {
+  switch (chosen) {
+    case AttentionKernel::flash: {
+      TORCH_CHECK(!(bias && bias->defined()), "flash attention takes no bias");
+      const auto result = at::_scaled_dot_product_flash_attention(
+          query, key, value, 0.0, options.is_causal, false, options.scale);
+      return {std::get<0>(result), std::get<1>(result)};
+    }
+    case AttentionKernel::efficient: {
+      const auto result = at::_scaled_dot_product_efficient_attention(
+          query, key, value, bias, true, 0.0, options.is_causal, options.scale);
+      return {std::get<0>(result), std::get<1>(result).narrow(2, 0, query.size(2))};
+    }
+    case AttentionKernel::cudnn: {
+      const auto result = at::_scaled_dot_product_cudnn_attention(
+          query, key, value, bias, true, 0.0, options.is_causal, false, options.scale);
+      return {std::get<0>(result), std::get<1>(result).flatten(2)};
+    }
+    case AttentionKernel::automatic:
+    case AttentionKernel::math:
+      break;
+  }
+  return attention(query, key, value, bias, options);
+}
+
+AttentionGradients backward_on_cuda(const at::Tensor& grad_out, const at::Tensor& query,
+                                    const at::Tensor& key, const at::Tensor& value,
+                                    const std::optional<at::Tensor>& bias, const at::Tensor& out,
+                                    const at::Tensor& logsumexp, const AttentionOptions& options) {
+  // Without dropout nobody reads the random state; it has to be there.
+  const at::Tensor none = at::zeros({}, query.options().dtype(at::kLong));
+  const at::Tensor mask = bias ? *bias : at::Tensor();
+  switch (chosen) {
+    case AttentionKernel::flash: {
+      auto [q, k, v] = at::_scaled_dot_product_flash_attention_backward(
+          grad_out, query, key, value, out, logsumexp, at::Tensor(), at::Tensor(), query.size(2),
+          key.size(2), 0.0, options.is_causal, none, none, options.scale);
+      return {q, k, v};
+    }
+    case AttentionKernel::efficient: {
+      const std::int64_t rows = query.size(2);
+      const std::int64_t padded = (rows + kEfficientRows - 1) / kEfficientRows * kEfficientRows;
+      auto [q, k, v, b] = at::_scaled_dot_product_efficient_attention_backward(
+          grad_out, query, key, value, mask, out,
+          at::constant_pad_nd(logsumexp, {0, padded - rows}), none, none, 0.0,
+          {true, true, true, false}, options.is_causal, options.scale);
+      return {q, k, v};
+    }
+    case AttentionKernel::cudnn: {
+      auto [q, k, v] = at::_scaled_dot_product_cudnn_attention_backward(
+          grad_out, query, key, value, out, logsumexp.unsqueeze(-1), none, none, mask, at::Tensor(),
+          at::Tensor(), query.size(2), key.size(2), 0.0, options.is_causal, options.scale);
+      return {q, k, v};
+    }
+    case AttentionKernel::automatic:
+    case AttentionKernel::math:
+      break;
+  }
+  return attention_backward(grad_out, query, key, value, bias, out, logsumexp, options);
 }
 
 std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& query, const at::Tensor& key,
@@ -64,6 +134,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& query, const at::Te
                                            const std::optional<at::Tensor>& bias, double dropout,
                                            const AttentionOptions& options) {
   refuse_dropout(dropout);
+  if (query.is_cuda()) return forward_on_cuda(query, key, value, bias, options);
   if (fused_takes(query, key, value, bias))
     return at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0,
                                                            options.is_causal, {}, options.scale);
@@ -76,6 +147,8 @@ AttentionGradients backward(const at::Tensor& grad_out, const at::Tensor& query,
                             const at::Tensor& logsumexp, double dropout,
                             const AttentionOptions& options) {
   refuse_dropout(dropout);
+  if (query.is_cuda())
+    return backward_on_cuda(grad_out, query, key, value, bias, out, logsumexp, options);
   if (fused_takes(query, key, value, bias)) {
     auto [q, k, v] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
         grad_out, query, key, value, out, logsumexp, 0.0, options.is_causal, {}, options.scale);
@@ -158,6 +231,23 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
   return {g.query, g.key, g.value, at::Tensor()};
 }
 
+// What a graph that was captured on the CPU names.
+std::tuple<at::Tensor, at::Tensor> cpu_flash(const at::Tensor& query, const at::Tensor& key,
+                                             const at::Tensor& value, double dropout,
+                                             bool is_causal, const std::optional<at::Tensor>& mask,
+                                             std::optional<double> scale) {
+  return forward(query, key, value, mask, dropout, {is_causal, scale});
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> cpu_flash_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& out, const at::Tensor& logsumexp, double dropout,
+    bool is_causal, const std::optional<at::Tensor>& mask, std::optional<double> scale) {
+  const AttentionGradients g =
+      backward(grad_out, query, key, value, mask, out, logsumexp, dropout, {is_causal, scale});
+  return {g.query, g.key, g.value};
+}
+
 }  // namespace
 
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& query, const at::Tensor& key,
@@ -187,8 +277,30 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
           as_captured(grad_value, value.scalar_type())};
 }
 
-void use_plain_attention(bool on) {
-  plain_attention = on;
+void use_attention(AttentionKernel kernel) {
+  chosen = kernel;
+}
+
+std::string_view attention_by_choice(std::string_view target) {
+  static constexpr std::pair<std::string_view, std::string_view> kOperators[] = {
+      {"aten._scaled_dot_product_flash_attention_for_cpu.default",
+       "jointer.cpu_flash_attention.default"},
+      {"aten._scaled_dot_product_flash_attention_for_cpu_backward.default",
+       "jointer.cpu_flash_attention_backward.default"},
+      {"aten._scaled_dot_product_flash_attention.default", "jointer.flash_attention.default"},
+      {"aten._scaled_dot_product_flash_attention_backward.default",
+       "jointer.flash_attention_backward.default"},
+      {"aten._scaled_dot_product_cudnn_attention.default", "jointer.cudnn_attention.default"},
+      {"aten._scaled_dot_product_cudnn_attention_backward.default",
+       "jointer.cudnn_attention_backward.default"},
+      {"aten._scaled_dot_product_efficient_attention.default",
+       "jointer.efficient_attention.default"},
+      {"aten._scaled_dot_product_efficient_attention_backward.default",
+       "jointer.efficient_attention_backward.default"},
+  };
+  for (const auto& [captured, ours] : kOperators)
+    if (captured == target) return ours;
+  return {};
 }
 
 TORCH_LIBRARY_IMPL(aten, CPU, m) {
@@ -198,6 +310,30 @@ TORCH_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("_scaled_dot_product_cudnn_attention_backward", TORCH_FN(cudnn_backward));
   m.impl("_scaled_dot_product_efficient_attention", TORCH_FN(efficient));
   m.impl("_scaled_dot_product_efficient_attention_backward", TORCH_FN(efficient_backward));
+}
+
+// The same functions under names of our own, with the captured operators' schemas.
+TORCH_LIBRARY_FRAGMENT(jointer, m) {
+  const auto define = [&m](const char* name, const char* captured, auto kernel) {
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(captured, "");
+    m.def(op.schema().cloneWithName(std::string("jointer::") + name, ""));
+    m.impl(name, torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, kernel));
+  };
+  define("flash_attention", "aten::_scaled_dot_product_flash_attention", TORCH_FN(flash));
+  define("flash_attention_backward", "aten::_scaled_dot_product_flash_attention_backward",
+         TORCH_FN(flash_backward));
+  define("cpu_flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu",
+         TORCH_FN(cpu_flash));
+  define("cpu_flash_attention_backward",
+         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+         TORCH_FN(cpu_flash_backward));
+  define("cudnn_attention", "aten::_scaled_dot_product_cudnn_attention", TORCH_FN(cudnn));
+  define("cudnn_attention_backward", "aten::_scaled_dot_product_cudnn_attention_backward",
+         TORCH_FN(cudnn_backward));
+  define("efficient_attention", "aten::_scaled_dot_product_efficient_attention",
+         TORCH_FN(efficient));
+  define("efficient_attention_backward", "aten::_scaled_dot_product_efficient_attention_backward",
+         TORCH_FN(efficient_backward));
 }
 
 }  // namespace jointer::runner

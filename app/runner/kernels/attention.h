@@ -6,7 +6,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <optional>
+#include <string_view>
 #include <tuple>
+
+#include "core/bench/request.h"
 
 namespace jointer::runner {
 
@@ -30,7 +33,13 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
                                       const std::optional<at::Tensor>& bias, const at::Tensor& out,
                                       const at::Tensor& logsumexp, const AttentionOptions& options);
 
-// All attention on the CPU by the definition.
-void use_plain_attention(bool on);
+// Which kernel captured attention operators run with, where they do not run under their own name:
+// on the CPU, which has none of that name, and on CUDA where a person chooses. Automatic: the CPU's
+// fused one where it fits, else the definition (math).
+void use_attention(AttentionKernel kernel);
+
+// The operator of ours that runs attention with the chosen kernel in place of a captured one; empty
+// if `target` is no attention.
+std::string_view attention_by_choice(std::string_view target);
 
 }  // namespace jointer::runner

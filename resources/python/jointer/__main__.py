@@ -1,7 +1,7 @@
 """``python -m jointer``: captures, and the processes that Jointer starts for what needs Python.
 
-``info`` says what a capture holds, ``run`` runs a script with captures, ``compile`` makes packages of
-graphs by Inductor, ``bench`` runs a graph and measures it.
+``info`` says what a capture holds, ``run`` runs a script with captures, ``compile`` makes packages
+of graphs by Inductor, ``bench`` runs a graph and measures it.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130 ended by
 whoever started it; ``run`` ends as its script does.

@@ -1,7 +1,8 @@
 """Virtual machines that announce AMX and then refuse its instructions.
 
-oneDNN believes the announcement, and the first bfloat16 matrix product ends the process by an illegal
-instruction. ``avoid_broken_amx`` tries one in a child process and tells oneDNN to do without.
+oneDNN believes the announcement, and the first bfloat16 matrix product ends the process by an
+illegal instruction. ``avoid_broken_amx`` tries one in a child process and tells oneDNN to do
+without.
 """
 
 from __future__ import annotations

@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
-import resource
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -32,13 +29,11 @@ from .program import Program, parse_assumptions, path_of_rank, read_program
 from .rank_program import RankProgram
 from .real_groups import group_of, join_groups
 from .safetensors import read_safetensors
+from .status_file import StatusFile
+from .triton import missing_kernel
 from .verify import Verdict, compare
 
 EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 0, 2, 3, 4, 130
-
-_ATTENTION = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION",
-              "cudnn": "CUDNN_ATTENTION", "math": "MATH"}  # fmt: skip
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of jointer-runner (core/bench/request.cpp)."""
@@ -51,12 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solo", type=int, metavar="RANK")
     parser.add_argument("--backend", default="python", choices=("python",))
     parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--attention", default="auto", choices=("auto", *_ATTENTION))
+    kernels = ("auto", "flash", "efficient", "cudnn", "math")
+    parser.add_argument("--attention", default="auto", choices=kernels)
     for name, usual in (("iterations", 10), ("warmup", 3), ("threads", 0), ("seed", 0)):
         parser.add_argument(f"--{name}", type=int, default=usual, metavar="N")
     parser.add_argument("--memory-limit", type=int, default=0, metavar="BYTES")
     parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS")
     parser.add_argument("--profile", action="store_true")
+    for name in ("mark", "artifacts"):  # of other backends
+        parser.add_argument(f"--{name}", metavar="TEXT", help=argparse.SUPPRESS)
 
 
 class Failure(Exception):
@@ -113,6 +111,7 @@ class _Rank:
     def __init__(self, options: argparse.Namespace, events: Events) -> None:
         self._options = options
         self._events = events
+        self._status = StatusFile.from_environment()
         self._groups: dict[str, dist.ProcessGroup] = {}
         self._alone = options.solo is not None
         self._rank = options.solo if self._alone else int(os.environ.get("RANK", "0"))
@@ -139,19 +138,28 @@ class _Rank:
             device_type=device.type,
             hash=captured.hash,
         )
-        events.progress("groups")
+        self._progress("groups")
         self._join(captured, device)
+        _check_kernels(captured)
         program = RankProgram(captured, device, alone=self._alone)
+        program.at_node = self._status.set_position
         if amx and program.uses_bfloat16:
             events.say("note", text=amx)
         for note in program.notes:
             events.say("note", text=note)
+        if options.attention != "auto":
+            events.say("note", text=f"--attention {options.attention}: the Python backend keeps to "
+                       "the kernels that the graph names")  # fmt: skip
         if self._alone:
             events.say("note", text="collectives are local copies: their times mean nothing")
         inputs = self._inputs(program)
         self._verify(program, inputs, device)
         self._measure(program, inputs, device)
         events.say("done")
+
+    def _progress(self, stage: str, done: int = 0, total: int = 0) -> None:
+        self._status.set_stage(stage)
+        self._events.progress(stage, done, total)
 
     def _check(self) -> None:
         options = self._options
@@ -177,7 +185,7 @@ class _Rank:
         return torch.device("cuda", local)
 
     def _read(self, graph: str, backward: str | None) -> Program:
-        self._events.progress("load")
+        self._progress("load")
         assume = parse_assumptions(self._options.assume)
         return read_program(graph, backward, rank=self._rank, assume=assume)
 
@@ -208,24 +216,17 @@ class _Rank:
                 raise Failure("collective", f"the ranks did not meet: {_line(error)}") from error
 
     def _inputs(self, program: RankProgram) -> dict[str, Any]:
-        self._events.progress("inputs")
+        self._progress("inputs")
         given = None
         if self._options.inputs:
             given = read_safetensors(path_of_rank(self._options.inputs, self._rank))
-            names = [node.name for node in program.placeholders]
-            missing = [name for name in names if name not in given]
-            if len(missing) == len(names):
-                raise Failure("load", f"{self._options.inputs}: no input of this graph is in it")
-            if missing:
-                text = f"not in the inputs' file, made up: {', '.join(missing[:8])}"
-                self._events.say("note", text=text)
         return program.inputs(seed=self._options.seed, rank=self._rank, given=given)
 
     def _verify(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
         options = self._options
         if not options.expected and not options.baseline:
             return
-        self._events.progress("verify")
+        self._progress("verify")
         outputs = _to_cpu(self._once(program, _fresh(inputs)))
         verdicts: list[Verdict] = []
         if options.expected:
@@ -256,12 +257,24 @@ class _Rank:
     def _measure(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
         options, events = self._options, self._events
         torch.manual_seed(options.seed)
-        measurer = Measurer(program, inputs, options.memory_limit, events.progress)
+        measurer = Measurer(program, inputs, options.memory_limit, self._progress)
         with _failures(program):
             measurer.steps(options.warmup, options.iterations)
             if options.profile:
                 measurer.profile()
         events.say("measured", **measurer.figures())
+
+
+def _check_kernels(program: Program) -> None:
+    for part in program.parts:
+        for node in part.gm.graph.nodes:
+            if name := missing_kernel(node, part.document.get("triton_kernels") or {}):
+                raise Failure(
+                    "unsupported",
+                    f"the Triton kernel {name} is not in this process, and its source "
+                    "in the capture is not executed: replace the node",
+                    node.name,
+                )
 
 
 class _failures:
@@ -278,6 +291,8 @@ class _failures:
             raise Failure(self._kind(error), str(error), error.node) from error
         if isinstance(error, MemoryLimit):
             raise Failure("memory", str(error)) from error
+        if isinstance(error, RuntimeError):  # of a barrier between steps
+            raise Failure("collective", f"waiting for the other ranks: {_line(error)}") from error
 
     def _kind(self, error: NodeError) -> str:
         cause, text = error.error, str(error.error)
@@ -317,7 +332,7 @@ def _place(name: str) -> int:
     try:
         return int(name)
     except ValueError:
-        raise CaptureError(f"expected output {name!r}: names are places among the outputs") from None
+        raise CaptureError(f"expected output {name!r}: not a place among the outputs") from None
 
 
 def _device_name(device: torch.device) -> str:

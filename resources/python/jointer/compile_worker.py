@@ -5,8 +5,8 @@ JSON lines on its standard output, until the input ends. With a graph it answers
 What libraries print goes to the standard error.
 
 A request: ``{"id": any, "graph": path, "backward": path, "method": "inductor" | "regional", "on":
-"auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64"}``; all
-but ``graph`` may be left out. Answers carry the request's ``id``:
+"auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64"}``;
+all but ``graph`` may be left out. Answers carry the request's ``id``:
 
 - ``{"event": "ready", "protocol", "torch", "pid"}``: once, at the start, without an id.
 - ``{"event": "progress", "stage", "done", "total", "seconds"}``: a stage begins, or goes on (a sign
@@ -29,6 +29,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -129,35 +130,45 @@ class _Answers:
 
     def answer(self, number: Any, given: dict[str, Any]) -> int:
         """Compile what ``given`` asks for; the exit code of a process that does only that."""
-        from .compile import CompileError, Request, compile_program
-        from .errors import CaptureError
-
         self.is_busy = True
         pulse = _Pulse(self, number)
         try:
-            request = Request(**given)
-            result = compile_program(request, pulse.stage)
-        except (CaptureError, OSError, TypeError) as error:
-            if isinstance(error, TypeError) and "Request" not in str(error):
-                return self._fail(number, "internal", "", error, EXIT_FAILED)
-            return self._fail(number, "load", "", error, EXIT_INPUT)
-        except CompileError as error:
-            return self._fail(number, "compile", error.node, error, EXIT_FAILED)
-        except Exception as error:
-            return self._fail(number, "internal", "", error, EXIT_FAILED)
+            code, events = _answer(given, pulse.stage)
         finally:
             pulse.stop()
+            # Before the answer: whoever has it may close the input, and that cancels nothing.
             self.is_busy = False
-        for text in result["notes"]:
-            self.say("note", id=number, text=text)
-        self.say("compiled", id=number, packages=result["packages"])
-        return 0
-
-    def _fail(self, number: Any, kind: str, node: str, error: BaseException, code: int) -> int:
-        text = next((line for line in str(error).splitlines() if line.strip()), "")
-        text = text or type(error).__name__
-        self.say("failed", id=number, kind=kind, node=node, text=text)
+        for event in events:
+            self.say(event.pop("event"), id=number, **event)
         return code
+
+
+def _answer(given: dict[str, Any], stage: Callable[..., None]) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code, and the events that end the answer."""
+    from .compile import CompileError, Request, compile_program
+    from .errors import CaptureError
+
+    fields = {field.name for field in dataclasses.fields(Request)}
+    if unknown := given.keys() - fields:
+        return _failed(EXIT_INPUT, "load", f"a request has no {sorted(unknown)[0]!r}")
+    try:
+        result = compile_program(Request(**{"graph": "", **given}), stage)
+    except (CaptureError, OSError) as error:
+        return _failed(EXIT_INPUT, "load", error)
+    except CompileError as error:
+        return _failed(EXIT_FAILED, "compile", error, error.node)
+    except Exception as error:
+        return _failed(EXIT_FAILED, "internal", error)
+    notes = [{"event": "note", "text": text} for text in result["notes"]]
+    return 0, [*notes, {"event": "compiled", "packages": result["packages"]}]
+
+
+def _failed(
+    code: int, kind: str, error: object, node: str = ""
+) -> tuple[int, list[dict[str, Any]]]:
+    text = next((line for line in str(error).splitlines() if line.strip()), "")
+    text = text or type(error).__name__
+    return code, [{"event": "failed", "kind": kind, "node": node, "text": text}]
 
 
 class _Pulse:

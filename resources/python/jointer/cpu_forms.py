@@ -1,16 +1,19 @@
-"""CPU forms of operators that only CUDA has: attention kernels.
+"""CPU forms of operators that only CUDA has: attention kernels, histograms of integers.
 
 Each form takes the arguments of the CUDA operator and returns what that returns, item by item, so
 that the ``getitem`` nodes of a graph read what they expect. Traced by ``make_fx`` or called with
-real tensors, it becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its backward.
+real tensors, attention becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its
+backward.
 
-What differs: the CPU kernel has no dropout; heads that share keys and values (grouped queries)
-are expanded before and their gradients summed after; what a random state would be is zero.
+What differs: the CPU kernel has no dropout; heads that share keys and values (grouped queries) are
+expanded before and their gradients summed after; head sizes that differ are made equal by zeros;
+what a random state would be is zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -24,8 +27,11 @@ _ATEN = torch.ops.aten
 
 def cpu_form(node: fx.Node) -> Callable[..., Any] | None:
     """What computes ``node`` on the CPU in place of its target; nothing if its target does."""
-    make = _FORMS.get(node.target)
-    return None if make is None else make(node)
+    if make := _FORWARDS.get(node.target):
+        return make(node)
+    if backward := _BACKWARDS.get(node.target):
+        return _backward(node, backward)
+    return _OTHERS.get(node.target)
 
 
 def _forward(node: fx.Node, attend: Callable[..., tuple[Tensor, Tensor]]) -> Callable[..., Any]:
@@ -36,9 +42,20 @@ def _forward(node: fx.Node, attend: Callable[..., tuple[Tensor, Tensor]]) -> Cal
     def form(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
         out, logsumexp = attend(*args, **kwargs)
         rest = [_zeros(each) for each in described[2:]]
-        return out, _shaped(logsumexp, described[1]), *rest
+        return _laid(out, described[0]), _shaped(logsumexp, described[1]), *rest
 
     form.__name__ = "cpu_form"
+    return form
+
+
+def _backward(node: fx.Node, gradients: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
+    """A form of the backward of attention: ``gradients`` gives all results."""
+    described = list(node.meta.get("val") or [])
+
+    def form(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        return tuple(map(_laid, gradients(*args, **kwargs), described))
+
+    form.__name__ = "cpu_form_of_backward"
     return form
 
 
@@ -46,6 +63,16 @@ def _zeros(described: Any) -> Any:
     if isinstance(described, Tensor):
         return torch.zeros(described.shape, dtype=described.dtype, device="cpu")
     return described
+
+
+def _laid(tensor: Any, described: Any) -> Any:
+    """``tensor`` with its dimensions in the described order in memory: later views count on it."""
+    if not isinstance(tensor, Tensor) or not isinstance(described, Tensor):
+        return tensor
+    strides = described.stride()
+    order = sorted(range(tensor.dim()), key=lambda d: (-strides[d], d))
+    back = [order.index(dimension) for dimension in range(tensor.dim())]
+    return tensor.permute(order).contiguous().permute(back)
 
 
 def _shaped(logsumexp: Tensor, described: Tensor) -> Tensor:
@@ -69,16 +96,17 @@ def _attend(
     scale: float | None,
 ) -> tuple[Tensor, Tensor]:
     _no_dropout(dropout)
+    size = max(query.shape[-1], value.shape[-1])
     out, logsumexp = _ATEN._scaled_dot_product_flash_attention_for_cpu(
-        query,
-        _expand(key, query),
-        _expand(value, query),
+        _pad(query, size),
+        _pad(_expand(key, query), size),
+        _pad(_expand(value, query), size),
         0.0,
         causal,
         attn_mask=bias,
-        scale=scale,
+        scale=_scale(scale, query),
     )
-    return out, logsumexp
+    return out[..., : value.shape[-1]], logsumexp
 
 
 def _attend_backward(
@@ -97,20 +125,36 @@ def _attend_backward(
     if logsumexp.dim() == 4:
         logsumexp = logsumexp.squeeze(-1)
     logsumexp = logsumexp[:, :, : query.shape[2]]
+    size = max(query.shape[-1], value.shape[-1])
     of_query, of_key, of_value = _ATEN._scaled_dot_product_flash_attention_for_cpu_backward(
-        grad,
-        query,
-        _expand(key, query),
-        _expand(value, query),
-        out,
+        _pad(grad, size),
+        _pad(query, size),
+        _pad(_expand(key, query), size),
+        _pad(_expand(value, query), size),
+        _pad(out, size),
         # The kernel reads it as [batch, queries, heads] in memory.
         logsumexp.transpose(1, 2).contiguous().transpose(1, 2),
         0.0,
         causal,
         attn_mask=bias,
-        scale=scale,
+        scale=_scale(scale, query),
     )
-    return of_query, _sum_heads(of_key, key), _sum_heads(of_value, value)
+    return (
+        of_query[..., : query.shape[-1]],
+        _sum_heads(of_key[..., : key.shape[-1]], key),
+        _sum_heads(of_value[..., : value.shape[-1]], value),
+    )
+
+
+def _scale(scale: float | None, query: Tensor) -> float:
+    """The kernel's own choice, which goes by the head size, made before it is padded."""
+    return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+
+
+def _pad(tensor: Tensor, size: int) -> Tensor:
+    """Zeros up to the head size that queries and values have in common."""
+    missing = size - tensor.shape[-1]
+    return F.pad(tensor, (0, missing)) if missing else tensor
 
 
 def _no_dropout(dropout: float) -> None:
@@ -161,38 +205,38 @@ def _cudnn(node: fx.Node) -> Callable[..., Any]:
     return _forward(node, attend)
 
 
-def _flash_backward(node: fx.Node) -> Callable[..., Any]:
-    def form(grad, q, k, v, out, lse, cum_q, cum_k, max_q, max_k, dropout, causal, seed, offset, *,
-             scale=None):  # fmt: skip
-        return _attend_backward(grad, q, k, v, None, out, lse, dropout, causal, scale)
-
-    return form
+def _flash_backward(grad, q, k, v, out, lse, cum_q, cum_k, max_q, max_k, dropout, causal, seed,
+                    offset, *, scale=None):  # fmt: skip
+    return _attend_backward(grad, q, k, v, None, out, lse, dropout, causal, scale)
 
 
-def _cudnn_backward(node: fx.Node) -> Callable[..., Any]:
-    def form(grad, q, k, v, out, lse, seed, offset, bias, cum_q, cum_k, max_q, max_k, dropout,
-             causal, *, scale=None):  # fmt: skip
-        return _attend_backward(grad, q, k, v, bias, out, lse, dropout, causal, scale)
-
-    return form
+def _cudnn_backward(grad, q, k, v, out, lse, seed, offset, bias, cum_q, cum_k, max_q, max_k,
+                    dropout, causal, *, scale=None):  # fmt: skip
+    return _attend_backward(grad, q, k, v, bias, out, lse, dropout, causal, scale)
 
 
-def _efficient_backward(node: fx.Node) -> Callable[..., Any]:
-    def form(grad, q, k, v, bias, out, lse, seed, offset, dropout, mask: Sequence[bool],
-             causal=False, *, scale=None):  # fmt: skip
-        if mask[3]:
-            raise CaptureError("the gradient of an attention bias has no CPU form: run it on cuda")
-        grads = _attend_backward(grad, q, k, v, bias, out, lse, dropout, causal, scale)
-        return *grads, None
-
-    return form
+def _efficient_backward(grad, q, k, v, bias, out, lse, seed, offset, dropout, mask, causal=False, *,
+                        scale=None):  # fmt: skip
+    if mask[3]:
+        raise CaptureError("the gradient of an attention bias has no CPU form: run it on cuda")
+    return *_attend_backward(grad, q, k, v, bias, out, lse, dropout, causal, scale), None
 
 
-_FORMS: dict[Any, Callable[[fx.Node], Callable[..., Any]]] = {
+def _histogram(values: Tensor, bins: int = 100, low: float = 0, high: float = 0) -> Tensor:
+    """CUDA counts integers too, as routing to experts does."""
+    if values.dtype.is_floating_point:
+        return _ATEN.histc(values, bins, low, high)
+    return _ATEN.histc(values.double(), bins, low, high).to(values.dtype)
+
+
+_FORWARDS: dict[Any, Callable[[fx.Node], Callable[..., Any]]] = {
     _ATEN._scaled_dot_product_flash_attention.default: _flash,
-    _ATEN._scaled_dot_product_flash_attention_backward.default: _flash_backward,
     _ATEN._scaled_dot_product_efficient_attention.default: _efficient,
-    _ATEN._scaled_dot_product_efficient_attention_backward.default: _efficient_backward,
     _ATEN._scaled_dot_product_cudnn_attention.default: _cudnn,
+}
+_BACKWARDS: dict[Any, Callable[..., tuple[Any, ...]]] = {
+    _ATEN._scaled_dot_product_flash_attention_backward.default: _flash_backward,
+    _ATEN._scaled_dot_product_efficient_attention_backward.default: _efficient_backward,
     _ATEN._scaled_dot_product_cudnn_attention_backward.default: _cudnn_backward,
 }
+_OTHERS: dict[Any, Callable[..., Any]] = {_ATEN.histc.default: _histogram}

@@ -4,8 +4,8 @@ Terms: a *plan* is a graph's nodes with what may be freed after each; the *ledge
 of the storages that a run holds, each once however many tensors share it, on the device that the
 graph runs on. What a collective reads stays until its wait, as the communication may still read it.
 
-Cost: one walk over the graph for a plan, one over the plan for a run; the ledger adds a few dictionary
-operations a tensor.
+Cost: one walk over the graph for a plan, one over the plan for a run; the ledger adds a few
+dictionary operations a tensor.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NodeError(Exception):
 
     def __init__(self, node: fx.Node, error: BaseException) -> None:
         line = next((each.strip() for each in str(error).splitlines() if each.strip()), "")
-        super().__init__(f"{node.name} ({captured_target(node)}): {line or type(error).__name__}")
+        super().__init__(f"{captured_target(node)}: {line or type(error).__name__}")
         self.node = node.name
         self.error = error
 
@@ -167,6 +167,7 @@ class Run:
         ledger: Ledger | None = None,
         call: Call = call_target,
         after: Callable[[Step, int, int], None] | None = None,
+        at_node: Callable[[int], None] = lambda position: None,
     ) -> None:
         """
         Args:
@@ -175,7 +176,9 @@ class Run:
             ledger: counts what the run holds.
             call: runs a node.
             after: told, after each call, the bytes held before and after its frees.
+            at_node: told the position of each call before it runs.
         """
+        self._at_node = at_node
         self._gm = gm
         self._steps = steps
         self._ledger = ledger
@@ -217,6 +220,7 @@ class Run:
 
     def _step(self, step: Step) -> None:
         node = step.node
+        self._at_node(step.position)
         try:
             args = fx.node.map_arg(node.args, self.values.__getitem__)
             kwargs = fx.node.map_arg(node.kwargs, self.values.__getitem__)

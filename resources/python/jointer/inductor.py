@@ -29,11 +29,11 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv, free_unbacked_symbol
 from . import symbols
 from .artifacts import cache_folder
 from .encode import HEAD
-from .errors import CaptureError
 from .retarget import moved
-from .signature import INTEGER, Signature, adapt
+from .signature import INTEGER, Signature, UnfitNode, adapt
+from .triton import missing_kernel
 from .values import captured_sizes
-from .vec_isa import vec_isa_options
+from .vec_isa import without_trials
 
 #: Shape and stride that a tensor has on this device.
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
@@ -44,7 +44,7 @@ _ORIGIN = "jointer_origin"
 
 
 class CompileError(Exception):
-    """Inductor cannot compile a graph. One line; ``node`` is empty where none is to blame."""
+    """Inductor cannot compile a graph, in one line; ``node`` is to blame, or empty."""
 
     def __init__(self, text: str, node: str = "") -> None:
         super().__init__(text)
@@ -91,8 +91,8 @@ def compile_graph(
     unbacked = symbols.Unbacked((gm.meta.get(HEAD) or {}).get("symbols") or {})
     try:
         signature = adapt(gm, unbacked)
-    except CaptureError as error:
-        raise CompileError(str(error)) from None
+    except UnfitNode as error:
+        raise CompileError(str(error), error.node) from None
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     inputs = _Inputs(mode, device, layouts or {}, unbacked)
     values = [inputs.of(node) for node in gm.graph.find_nodes(op="placeholder")]
@@ -147,7 +147,7 @@ class _Inputs:
                 return torch.empty((), dtype=torch.int64, device="cpu")
         if value.is_conj() or value.is_neg() or value.layout is not torch.strided:
             raise CompileError(
-                f"node {node.name}: a conjugated, negated or sparse input cannot be compiled: "
+                "a conjugated, negated or sparse input cannot be compiled: "
                 "use the interpret backend",
                 node.name,
             )
@@ -172,7 +172,9 @@ class _Inputs:
 
     def _symbol(self, name: str) -> Any:
         if name not in self._symbols:
-            made = self._mode.shape_env.create_unbacked_symint()
+            env = self._mode.shape_env
+            with env.ignore_fresh_unbacked_symbols():  # an input binds it, no operator
+                made = env.create_unbacked_symint()
             torch._check(made >= 0)
             self._symbols[name] = made
         return self._symbols[name]
@@ -189,6 +191,9 @@ class _Tracer(fx.Interpreter):
         self._unbacked = unbacked
 
     def run_node(self, n: fx.Node) -> Any:
+        if name := missing_kernel(n, {}):
+            text = f"the Triton kernel {name} is not in this process"
+            raise CompileError(f"{text}: use the regional method and leave the node out", n.name)
         n.meta["custom"] = {**(n.meta.get("custom") or {}), _ORIGIN: n.name}
         _forbid_assumed_sizes(n, self._unbacked)
         try:
@@ -200,7 +205,7 @@ class _Tracer(fx.Interpreter):
         except CompileError:
             raise
         except Exception as error:
-            raise CompileError(_one_line(error, n.name), n.name) from error
+            raise CompileError(_one_line(error), n.name) from error
 
 
 def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
@@ -208,7 +213,7 @@ def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
     def check(each: Any) -> Any:
         if symbols.is_symbolic(each) and unbacked(symbols.expression(each)):
             raise CompileError(
-                f"node {node.name}: the size {symbols.expression(each)} is only known when it runs "
+                f"the size {symbols.expression(each)} is only known when it runs "
                 "and no node computes it: use the interpret backend",
                 node.name,
             )
@@ -250,11 +255,11 @@ def _ahead_of_time(
         "fallback_random": True,
         "aot_inductor.package": True,
         "aot_inductor.output_path": str(output),
-        **vec_isa_options(cache_folder()),
         **options,
     }
     with ExitStack() as stack:
         for each in (
+            without_trials(cache_folder()),
             config.patch(patches),
             config.patch(compile_fx.get_cpp_wrapper_config()),
             V.set_aot_compilation(True),
@@ -282,7 +287,7 @@ def _lower(
             result = compile_fx_inner(traced, values, cpp_wrapper=True, is_inference=True)
     except Exception as error:
         node = _culprit(error.__traceback__)
-        raise CompileError(_one_line(error, node), node) from error
+        raise CompileError(_one_line(error), node) from error
     return result.filename
 
 
@@ -297,10 +302,9 @@ def _culprit(trace: types.TracebackType | None) -> str:
     return found
 
 
-def _one_line(error: BaseException, node: str) -> str:
+def _one_line(error: BaseException) -> str:
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    text = text or type(error).__name__
-    return f"node {node}: {text}" if node else text
+    return text or type(error).__name__
 
 
 def _shared(values: Sequence[Tensor], outputs: Sequence[Tensor]) -> list[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """Inputs of a graph: made up from a seed, or read from a file.
 
 The rule, which the native runner follows bit for bit. Each placeholder has a CPU generator of its
-own, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, FNV-1a of 32 bits), so
-that a graph with nodes moved, or a pair in place of its joint graph, gets the same. It becomes,
+own, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, FNV-1a of 32 bits),
+so that a graph with nodes moved, or a pair in place of its joint graph, gets the same. It becomes,
 contiguous and then laid out as the capture says:
 
 =========================  =====================================================================

@@ -1,9 +1,9 @@
 """Figures of a program: step times, the peak of memory, and what each node takes.
 
-Terms: an ordinary step runs the program as it is. A profiled step records when each node starts and
-ends and what is held after it. A step *apart* runs each collective by itself: all ranks of its group
-meet, then it starts and is waited for at once; that is its own time. On a GPU nodes are timed by
-events, so a step apart also waits for the device after each node.
+Terms: an ordinary step runs the program as it is. A profiled step records when each node starts
+and ends and what is held after it. A step *apart* runs each collective by itself: all ranks of its
+group meet, then it starts and is waited for at once; that is its own time. On a GPU nodes are
+timed by events, so a step apart also waits for the device after each node.
 """
 
 from __future__ import annotations
@@ -58,9 +58,8 @@ class Measurer:
             self._step_ns.append(self._timed_step())
         if self._is_cuda:
             stats = torch.cuda.memory_stats()
-            self._cuda_peaks = {
-                key: stats[f"{key}_bytes.all.peak"] for key in ("allocated", "requested", "reserved")
-            }
+            kinds = ("allocated", "requested", "reserved")
+            self._cuda_peaks = {kind: stats[f"{kind}_bytes.all.peak"] for kind in kinds}
 
     def profile(self) -> None:
         """Follow memory and time every node."""

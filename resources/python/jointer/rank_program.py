@@ -44,6 +44,8 @@ class RankProgram:
             alone: collectives become local copies.
         """
         self.device = device
+        #: Told the position of each node before it runs.
+        self.at_node: Callable[[int], None] = lambda position: None
         self.hash = program.hash
         self.notes: list[str] = []
         parts = program.parts
@@ -127,10 +129,10 @@ class RankProgram:
             after: told, after each call, the bytes held before and after its frees.
             started: called when the inputs are bound, before the first node.
         """
-        forward = Run(self._forward, self._plans[0], ledger, call, after)
+        forward = Run(self._forward, self._plans[0], ledger, call, after, self.at_node)
         backward = None
         if self._backward is not None:
-            backward = Run(self._backward, self._plans[1], ledger, call, after)
+            backward = Run(self._backward, self._plans[1], ledger, call, after, self.at_node)
             backward.bind_constants()
         forward.bind_constants()
         forward.bind(inputs)

@@ -1,7 +1,7 @@
 """Process groups that communicate, under the names that a capture uses.
 
-One capture may serve all ranks: then its table holds the groups of the rank that it was made on, and
-``group_of`` says which ranks the group of that name has for another rank.
+One capture may serve all ranks: then its table holds the groups of the rank that it was made on,
+and ``group_of`` says which ranks the group of that name has for another rank.
 """
 
 from __future__ import annotations

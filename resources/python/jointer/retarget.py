@@ -94,8 +94,7 @@ def _give_cpu_form(node: fx.Node, replaced: Counter[str]) -> None:
     target = node.target
     if form := cpu_form(node):
         substitute(node, form)
-        kind = "backward of CPU flash attention" if "backward" in str(target) else "CPU attention"
-        replaced[f"{target_name(target)} by the {kind}"] += 1
+        replaced[f"{target_name(target)} by its CPU form"] += 1
     elif isinstance(target, OpOverload) and not _runs_on_cpu(target):
         if decomposition := decomposition_table.get(target):
             substitute(node, decomposition)

@@ -20,6 +20,14 @@ from .errors import CaptureError
 TENSOR, INTEGER = "tensor", "integer"
 
 
+class UnfitNode(CaptureError):
+    """A package cannot take or give what a node gives."""
+
+    def __init__(self, node: fx.Node, what: str) -> None:
+        super().__init__(f"{what} cannot be compiled: use the interpret backend")
+        self.node = node.name
+
+
 @dataclass
 class Signature:
     """What ``adapt`` made of a graph's inputs and outputs."""
@@ -42,7 +50,7 @@ def adapt(gm: fx.GraphModule, unbacked: symbols.Unbacked) -> Signature:
         unbacked: which expressions only a run knows.
 
     Raises:
-        CaptureError: an input or output that no package can take or give.
+        UnfitNode: an input or output that no package can take or give.
     """
     signature = Signature()
     _adapt_inputs(gm.graph, signature, unbacked)
@@ -68,10 +76,7 @@ def _adapt_inputs(
         elif not node.users:
             graph.erase_node(node)
         else:
-            raise CaptureError(
-                f"node {node.name}: an input that is a {type(value).__name__} cannot be compiled: "
-                "use the interpret backend"
-            )
+            raise UnfitNode(node, f"an input that is a {type(value).__name__}")
 
 
 def _plain(value: Any) -> Any:
@@ -110,10 +115,7 @@ def _adapt_outputs(graph: fx.Graph, signature: Signature) -> None:
         if each not in places:
             value = each.meta.get("val")
             if not isinstance(value, (Tensor, int)) or isinstance(value, bool):
-                raise CaptureError(
-                    f"node {each.name}: an output that is a {type(value).__name__} cannot be "
-                    "compiled: use the interpret backend"
-                )
+                raise UnfitNode(each, f"an output that is a {type(value).__name__}")
             kind = TENSOR if isinstance(value, Tensor) else INTEGER
             places[each] = len(results)
             results.append(each if kind == TENSOR else _as_tensor(graph, each, end))

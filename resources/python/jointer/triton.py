@@ -39,6 +39,26 @@ def describe_kernels(node: fx.Node) -> dict[str, Any]:
     return table
 
 
+def missing_kernel(node: fx.Node, tables: dict[str, Any]) -> str | None:
+    """The name of the kernel that ``node`` calls and this process does not have.
+
+    A capture carries a kernel's source as text, and text from a file is never executed: a kernel
+    runs where the program that defines it has put it into torch's tables.
+
+    Args:
+        node: any node.
+        tables: ``triton_kernels`` of the capture.
+    """
+    if node.op != "call_function" or not (target_name(node.target) or "").startswith(_PREFIX):
+        return None
+    from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
+
+    index = node.kwargs.get("kernel_idx")
+    if index in kernel_side_table.id_to_kernel:
+        return None
+    return (tables.get(str(index)) or {}).get("name") or f"number {index}"
+
+
 def _jit_function(kernel: Any) -> Any:
     """The function inside a chain of autotuners and heuristics."""
     while not hasattr(kernel, "src") and hasattr(kernel, "fn"):

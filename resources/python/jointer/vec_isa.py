@@ -6,30 +6,43 @@ machine with two cores. The answer only changes with the compiler, the processor
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import platform
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from unittest import mock
 
 import torch
 
 from .artifacts import capability, write_json
 
 
-def vec_isa_options(folder: Path) -> dict[str, Any]:
-    """Options of ``torch._inductor.config`` that spare the trials where all sets are known to work.
+@contextlib.contextmanager
+def without_trials(folder: Path) -> Iterator[None]:
+    """Spare the trials meanwhile, where all sets are known to work.
 
     Tries them, and remembers in ``folder``, where nothing is known.
     """
+    from torch._inductor import cpu_vec_isa
+
+    with contextlib.ExitStack() as stack:
+        if platform.machine() == "x86_64" and _all_work(folder):
+            for each in cpu_vec_isa.supported_vec_isa_list:
+                stack.enter_context(mock.patch.object(type(each), "__bool__", lambda self: True))
+        yield
+
+
+def _all_work(folder: Path) -> bool:
     from torch._inductor import config, cpu_vec_isa
 
-    if config.cpp.vec_isa_ok is not None or platform.machine() != "x86_64":
-        return {}
+    if config.cpp.vec_isa_ok is not None:
+        return config.cpp.vec_isa_ok
     path = folder / f"vec-isa.{_digest()}.json"
     try:
-        all_work = json.loads(path.read_text())["all_work"]
+        return bool(json.loads(path.read_text())["all_work"])
     except (OSError, ValueError, KeyError, TypeError):
         flags = cpu_vec_isa.x86_isa_checker()
         candidates = [
@@ -40,7 +53,7 @@ def vec_isa_options(folder: Path) -> dict[str, Any]:
         all_work = len(cpu_vec_isa.valid_vec_isa_list()) == len(candidates)
         folder.mkdir(parents=True, exist_ok=True)
         write_json({"all_work": all_work, "sets": [str(isa) for isa in candidates]}, path)
-    return {"cpp.vec_isa_ok": True} if all_work else {}
+        return all_work
 
 
 def _digest() -> str:

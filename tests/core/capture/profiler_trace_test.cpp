@@ -360,6 +360,30 @@ TEST(ProfilerTrace, TimesAreExactWhereDoublesAreNot) {
   EXPECT_EQ(nodes[1].own_ns, 1'500'000);
 }
 
+TEST(ProfilerTrace, LaunchesAreNotTakenForTheWork) {
+  const Trace trace = Trace().gpu().op("aten::mm", 1, 2, {{8, 16}, {16, 4}});
+  const auto of_a_gpu = read(small(), trace.text());
+  ASSERT_FALSE(of_a_gpu.has_value());
+  EXPECT_THAT(of_a_gpu.error().message, HasSubstr("ProfilerActivity.CUDA"));
+  // A machine with a GPU may run a graph on its CPU.
+  const Graph on_cpu = parse(
+      "device cpu\nx: f32[8,16] = input\nw: f32[16,4] = input\nmm: f32[8,4] = aten.mm(x, w)\n"
+      "return [mm]");
+  EXPECT_EQ(match(on_cpu, trace).measurement.device_type, "cpu");
+}
+
+TEST(ProfilerTrace, AbsurdTimesStayNumbers) {
+  const Graph graph = small();
+  Trace trace;
+  trace.gpu()
+      .op("aten::mm", -2e15, 2e15, {{8, 16}, {16, 4}})
+      .op("aten::relu", 2e15, 2e15, {{8, 4}});
+  for (int i = 0; i < 10; ++i) trace.kernel("k", -2e15 + i, 2e15, 50 + i, 1);
+  const TraceMatch m = match(graph, trace);
+  EXPECT_EQ(m.device_ns, std::numeric_limits<std::int64_t>::max());
+  EXPECT_GE(m.measurement.step_ns, 0);
+}
+
 // --- Damage ---
 
 TEST(ProfilerTrace, WhatIsNoTraceIsRefusedInOneLine) {

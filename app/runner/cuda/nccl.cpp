@@ -1,0 +1,28 @@
+#include "app/runner/cuda/nccl.h"
+
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+namespace jointer::runner {
+namespace {
+
+class Nccl final : public BackendFactory {
+ public:
+  [[nodiscard]] std::string name() const override { return "nccl"; }
+
+  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> make(
+      const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+      std::chrono::milliseconds timeout) const override {
+    auto options = c10d::ProcessGroupNCCL::Options::create();
+    options->timeout = timeout;
+    return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);
+  }
+};
+
+}  // namespace
+
+const BackendFactory& nccl_collectives() {
+  static const Nccl factory;
+  return factory;
+}
+
+}  // namespace jointer::runner
