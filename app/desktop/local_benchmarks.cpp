@@ -1,5 +1,6 @@
 #include "app/desktop/local_benchmarks.h"
 
+#include <QDir>
 #include <QFile>
 
 #include "app/launch/benchmark.h"
@@ -21,6 +22,19 @@ QString processor_name() {
   return {};
 }
 
+// What NVIDIA's driver calls them: no device's library is asked, which would take a while.
+QStringList gpu_names() {
+  QStringList names;
+  const QDir folder(QStringLiteral("/proc/driver/nvidia/gpus"));
+  for (const QString& gpu : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+    QFile file(folder.filePath(gpu + QStringLiteral("/information")));
+    if (!file.open(QFile::ReadOnly)) continue;
+    for (QByteArray line = file.readLine(); !line.isEmpty(); line = file.readLine())
+      if (line.startsWith("Model:")) names << QString::fromUtf8(line.mid(6)).simplified();
+  }
+  return names;
+}
+
 bool needs_python(Backend backend) {
   return backend == Backend::inductor || backend == Backend::regional || backend == Backend::python;
 }
@@ -33,29 +47,23 @@ QString message_of(const Error& error) {
 
 LocalBenchmarks::LocalBenchmarks(QObject* parent)
     : BenchmarkService(parent), machine_(this_machine()) {
-  describe_devices({});
+  const QString processor = processor_name();
+  devices_ = {
+      tr("%1, %2").arg(processor.isEmpty() ? tr("a processor") : processor,
+                       machine_.cores == 1 ? tr("1 core") : tr("%1 cores").arg(machine_.cores))};
+  const QStringList gpus = gpu_names();
+  if (machine_.gpus == 0)
+    devices_ << tr("no GPU");
+  else if (gpus.size() == machine_.gpus)
+    devices_ += gpus;
+  else
+    devices_ << (machine_.gpus == 1 ? tr("1 GPU") : tr("%1 GPUs").arg(machine_.gpus));
 }
 
 LocalBenchmarks::~LocalBenchmarks() {
   if (!run_) return;
   *run_->cancel = true;
   run_->thread->wait();
-}
-
-void LocalBenchmarks::describe_devices(const QStringList& gpus) {
-  const QString name = processor_name();
-  devices_ = {tr("%1, %n core(s)", nullptr, machine_.cores)
-                  .arg(name.isEmpty() ? tr("this machine's processor") : name)};
-  if (!gpus.isEmpty())
-    devices_ += gpus;
-  else
-    devices_ << (machine_.gpus == 0 ? tr("no GPU") : tr("%n GPU(s)", nullptr, machine_.gpus));
-}
-
-void LocalBenchmarks::set_gpus(const QStringList& names) {
-  machine_.gpus = static_cast<int>(names.size());
-  describe_devices(names);
-  emit devices_changed();
 }
 
 QString LocalBenchmarks::why_not(Backend backend) const {

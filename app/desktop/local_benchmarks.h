@@ -20,8 +20,6 @@ class LocalBenchmarks : public views::BenchmarkService {
   LocalBenchmarks& operator=(const LocalBenchmarks&) = delete;
 
   [[nodiscard]] QStringList devices() const override { return devices_; }
-  // Names of the GPUs, where something that has the device's libraries can tell them.
-  void set_gpus(const QStringList& names);
   [[nodiscard]] QString why_not(Backend backend) const override;
   [[nodiscard]] QString why_not(RunOn on) const override;
   [[nodiscard]] int world_size(const Graph& graph) const override;
@@ -37,7 +35,6 @@ class LocalBenchmarks : public views::BenchmarkService {
     std::unique_ptr<QThread> thread;
   };
 
-  void describe_devices(const QStringList& gpus);
   void work(quint64 number, const views::BenchmarkJob& job, const std::atomic<bool>& cancel);
   void end(quint64 number);
 

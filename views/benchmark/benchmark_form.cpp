@@ -71,8 +71,6 @@ BenchmarkForm::BenchmarkForm(Benchmarks& benchmarks, QWidget* parent)
   connect(&benchmarks_, &Benchmarks::running_changed, this, &BenchmarkForm::refresh);
   connect(&benchmarks_.service(), &BenchmarkService::running_changed, this,
           &BenchmarkForm::refresh);
-  connect(&benchmarks_.service(), &BenchmarkService::devices_changed, this,
-          &BenchmarkForm::refresh);
 }
 
 void BenchmarkForm::make_buttons() {

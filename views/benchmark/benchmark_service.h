@@ -44,7 +44,6 @@ class BenchmarkService : public QObject {
   virtual void cancel(quint64 run) = 0;
 
  signals:
-  void devices_changed();
   void running_changed();
   void progressed(quint64 run, const jointer::BenchmarkResult& so_far);
   // `cancelled`: by a person; what ranks had said until then is in the result.

@@ -1,0 +1,54 @@
+#include "core/capture/measurement_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/graphs.h"
+#include "tests/support/paths.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kSnapshot = "tests/fuzz/corpus/memory_snapshot/protocol4.pickle";
+
+std::string written(const std::string& name, std::string_view text) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+TEST(MeasurementFile, IsToldFromAGraph) {
+  EXPECT_TRUE(is_measurement_file(source_path(kSnapshot)));
+  EXPECT_TRUE(is_measurement_file(written(
+      "kineto.json", R"({"schemaVersion": 1, "deviceProperties": [], "traceEvents": []})")));
+  EXPECT_TRUE(is_measurement_file(written("packed.json.gz", "\x1f\x8b")));
+  EXPECT_FALSE(
+      is_measurement_file(source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")));
+  EXPECT_FALSE(is_measurement_file(
+      written("capture.json", R"({"format":"jointer-capture","version":1,"nodes":[]})")));
+  EXPECT_FALSE(is_measurement_file("/nowhere/at/all.json"));
+}
+
+TEST(MeasurementFile, IsNamedAfterItself) {
+  const Graph graph = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
+  const auto snapshot = read_measurement(graph, source_path(kSnapshot));
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  EXPECT_EQ(snapshot->label, "protocol4.pickle");
+  EXPECT_GT(snapshot->peak_bytes, 0);
+  EXPECT_FALSE(snapshot->memory_over_time.empty());
+}
+
+TEST(MeasurementFile, SaysWhatIsWrongInALine) {
+  const Graph graph = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
+  const auto other = read_measurement(graph, written("other.json", R"({"traceEvents": []})"));
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("other.json"));
+  EXPECT_FALSE(read_measurement(graph, "/nowhere/at/all.json"));
+}
+
+}  // namespace
+}  // namespace jointer::test
