@@ -117,13 +117,13 @@ void BenchmarkPane::show_status() {
     text = benchmarks_.is_cancelling()
                ? tr("Ending all ranks...")
                : tr("Running for %1").arg(time_text(benchmarks_.elapsed_ms() / 100 * 100'000'000));
-  QPalette colors = palette();
   const Theme& theme = Theme::of(palette());
-  if (!running)
-    colors.setColor(QPalette::WindowText, message.isEmpty()                ? theme.muted_text
-                                          : benchmarks_.message_is_error() ? theme.error
-                                                                           : theme.text);
-  status_->setPalette(colors);
+  const QColor color = running || (!message.isEmpty() && !benchmarks_.message_is_error())
+                           ? theme.text
+                       : message.isEmpty() ? theme.muted_text
+                                           : theme.error;
+  if (color != status_color_) status_->setStyleSheet(QStringLiteral("color: ") + color.name());
+  status_color_ = color;
   status_->setText(text);
 }
 

@@ -27,6 +27,7 @@ class BenchmarkPane : public QWidget {
   [[nodiscard]] QTextBrowser& details() { return *details_; }
   // How the run goes, or went.
   [[nodiscard]] QString status() const { return status_->text(); }
+  [[nodiscard]] QLabel& status_label() { return *status_; }
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -42,6 +43,7 @@ class BenchmarkPane : public QWidget {
   Benchmarks& benchmarks_;
   BenchmarkForm* form_ = nullptr;
   QLabel* status_ = nullptr;
+  QColor status_color_;
   RankModel* ranks_ = nullptr;
   TableView* rank_view_ = nullptr;
   QSplitter* splitter_ = nullptr;

@@ -52,7 +52,10 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
 }
 
 void BenchmarkTable::refresh() {
+  const bool was_empty = model_->row_count() == 0;
   model_->set_rows_of(document().shared_snapshot(), benchmarks_.rows());
+  // Widths that fitted the titles alone.
+  if (was_empty && model_->row_count() > 0) view().fit_columns();
   // What was shown before there were rows here.
   if (current() == 0) select(benchmarks_.shown());
 }
