@@ -15,6 +15,7 @@
 #include "core/base/resources.h"
 #include "core/capture/measurement_file.h"
 #include "core/cost/calibrate.h"
+#include "core/cost/measured.h"
 #include "core/report/export.h"
 #include "views/find/find_bar.h"
 #include "views/palette/command_palette.h"
@@ -360,8 +361,7 @@ void MainWindow::keep_costs(Document& document, const MeasurementPtr& measuremen
                 .arg(stored->collectives.size())
                 .arg(QString::fromStdString(measurement->device)));
         AnalysisOptions options = document.analysis().options;
-        options.estimator.name = "measured";
-        options.estimator.device = measurement->device;
+        options.estimator = measured_on(measurement->device);
         emit document.costs_changed();
         document.analyze_with(options);
       });

@@ -108,6 +108,10 @@ NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
   return cost;
 }
 
+EstimatorRequest measured_on(std::string_view device) {
+  return {.name = "measured{device=\"" + std::string(device) + "\"}", .device = {}};
+}
+
 std::string_view described_device(std::string_view measured_name) {
   std::string name(measured_name);
   std::transform(name.begin(), name.end(), name.begin(),

@@ -40,6 +40,10 @@ class MeasuredEstimator final : public Estimator {
   std::int64_t ranks_per_machine_;
 };
 
+// What asks for the times that were measured on a device, by its name; the rest is estimated for
+// the description that fits it.
+EstimatorRequest measured_on(std::string_view device);
+
 // The built-in description that a measured device's name means: "NVIDIA H200" is h200. Empty if
 // there is none.
 std::string_view described_device(std::string_view measured_name);

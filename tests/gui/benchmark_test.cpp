@@ -488,7 +488,8 @@ void BenchmarkTest::calibrating_makes_the_estimates_the_devices_own() {
   QSignalSpy changed(&document(), &Document::changed);
   fake_->finish(fake_->measured(2));
   QVERIFY(changed.wait(kPatienceMs));
-  QCOMPARE(document().analysis().options.estimator.name, std::string("measured"));
+  QCOMPARE(document().analysis().options.estimator.name,
+           std::string(R"(measured{device="A CPU, 2 threads"})"));
   QVERIFY(document().analysis().estimator.starts_with("measured on A CPU, 2 threads"));
   // It is among the choices, and another one leads back.
   auto* choice = window_->findChild<Scoreboard*>()->findChild<QComboBox*>("device");

@@ -8,6 +8,7 @@
 #include "core/base/units.h"
 #include "core/cost/cost_database.h"
 #include "core/cost/device.h"
+#include "core/cost/measured.h"
 #include "views/document/measured_text.h"
 #include "views/document/number_text.h"
 #include "views/window/assumptions_dialog.h"
@@ -16,12 +17,10 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMetricSpacing = 26;
-constexpr const char* kMeasured = "measured";  // the estimator's name
-const QString kMeasuredPrefix = QStringLiteral("measured:");
 
-// What stands for a device that was measured, among the ids of described ones.
-QString measured_key(const QString& device) {
-  return kMeasuredPrefix + device;
+// In the list of devices: the name of an estimator of measured costs, not the id of a device.
+bool is_estimator(const QString& entry) {
+  return entry.startsWith(QStringLiteral("measured"));
 }
 
 }  // namespace
@@ -129,7 +128,8 @@ void Scoreboard::fill_devices() {
     const auto measured = database->devices();
     for (const MeasuredDevice& device : measured ? *measured : std::vector<MeasuredDevice>()) {
       const QString name = QString::fromStdString(device.name);
-      device_->addItem(tr("measured on %1").arg(name), measured_key(name));
+      device_->addItem(tr("measured on %1").arg(name),
+                       QString::fromStdString(measured_on(device.name).name));
     }
     if (measured && !measured->empty()) device_->insertSeparator(device_->count());
   }
@@ -180,15 +180,17 @@ void Scoreboard::refresh() {
   if (a.throughput.mfu)
     mfu_.value->setText(QString::fromStdString(format_percent(*a.throughput.mfu)));
   estimate_->setText(QString::fromStdString(a.estimator));
-  const EstimatorRequest& request = a.options.estimator;
-  const bool is_measured = request.name == kMeasured;
-  int index = device_->findData(is_measured ? measured_key(QString::fromStdString(request.device))
-                                            : QString::fromStdString(a.device.id));
-  if (index < 0) {
+  const QString estimator = QString::fromStdString(a.options.estimator.name);
+  int index =
+      device_->findData(is_estimator(estimator) ? estimator : QString::fromStdString(a.device.id));
+  if (index < 0 && is_estimator(estimator)) {
+    // Measured, and the database is another one now: under what the estimate says of itself.
+    device_->insertItem(0, QString::fromStdString(a.estimator), estimator);
+    index = 0;
+  } else if (index < 0) {
     // A device of one's own: shown under its name, remembered by its path.
-    const QString name = QString::fromStdString(is_measured ? request.device : a.device.name);
-    device_->insertItem(0, is_measured ? tr("measured on %1").arg(name) : name,
-                        is_measured ? measured_key(name) : QString::fromStdString(request.device));
+    device_->insertItem(0, QString::fromStdString(a.device.name),
+                        QString::fromStdString(a.options.estimator.device));
     index = 0;
   }
   device_->setCurrentIndex(index);
@@ -203,13 +205,14 @@ void Scoreboard::choose_device(int index) {
     if (device.isEmpty()) return refresh();
   }
   AnalysisOptions options = document_.analysis().options;
-  const bool is_measured = device.startsWith(kMeasuredPrefix);
-  if (is_measured) device.remove(0, kMeasuredPrefix.size());
-  if (is_measured)
-    options.estimator.name = kMeasured;
-  else if (options.estimator.name == kMeasured)
-    options.estimator.name = EstimatorRequest().name;
-  options.estimator.device = device.toStdString();
+  if (is_estimator(device)) {
+    options.estimator.name = device.toStdString();
+    options.estimator.device.clear();
+  } else {
+    if (is_estimator(QString::fromStdString(options.estimator.name)))
+      options.estimator.name = EstimatorRequest().name;
+    options.estimator.device = device.toStdString();
+  }
   document_.analyze_with(options);
 }
 
