@@ -66,7 +66,7 @@ def test_predicted_and_measured_peak(name: str, is_pair: bool) -> None:
         # What the graph holds is as predicted; oneDNN's bfloat16 products take the rest.
         assert name == "llama_tiny_fsdp2_bf16"
         assert explained["scratch_bytes"] == measured - predicted
-        assert explained["scratch"][0]["target"] == "aten.mm.default"
+        assert explained["operators"][0]["target"] == "aten.mm.default"
 
 
 def legal_order(nodes: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:

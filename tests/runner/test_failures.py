@@ -1,0 +1,130 @@
+"""Ranks that go wrong: the row says which rank, which node and why; nobody is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from conftest import BIN, SAMPLES, bench, run_runner
+from jointer.document import read_document
+
+SAMPLE = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
+
+
+def statuses(result: dict[str, Any]) -> list[str]:
+    return [rank["status"] for rank in result["ranks"]]
+
+
+def runners() -> set[int]:
+    found = subprocess.run(["pgrep", "-x", "jointer-runner"], capture_output=True, text=True)
+    return {int(pid) for pid in found.stdout.split()}
+
+
+def with_changes(path: Path, change: Any) -> Path:
+    document = read_document(SAMPLE)
+    change(document)
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_out_of_memory_names_the_node() -> None:
+    before = runners()
+    code, result = bench(SAMPLE, "--memory-limit=60000000", "--iterations=1")
+    assert code == 4
+    assert all(status in ("failed", "stopped") for status in statuses(result))
+    assert "out of memory" in result["failure"]
+    assert any(rank.get("node") for rank in result["ranks"])
+    assert runners() <= before
+
+
+def test_a_node_that_fails_is_named(tmp_path: Path) -> None:
+    def change(document: dict[str, Any]) -> None:
+        node = next(n for n in document["nodes"] if n["target"] == "aten.view.default")
+        node["args"][1] = [7, 7, 7]
+        change.name = node["name"]  # type: ignore[attr-defined]
+
+    broken = with_changes(tmp_path / "broken.json", change)
+    (ran,) = run_runner(broken, "--solo=0")
+    assert ran.code == 4
+    assert ran.failed["node"] == change.name  # type: ignore[attr-defined]
+    assert "7" in ran.failed["text"]
+
+
+def test_a_call_that_does_not_fit_its_operator_is_named(tmp_path: Path) -> None:
+    def change(document: dict[str, Any]) -> None:
+        node = next(n for n in document["nodes"] if n["target"] == "aten.mm.default")
+        node["args"] = node["args"][:1]
+
+    (ran,) = run_runner(with_changes(tmp_path / "broken.json", change), "--solo=0")
+    assert ran.code == 3
+    assert "mat2" in ran.failed["text"]
+
+
+def test_collectives_that_do_not_match_end_in_time(tmp_path: Path) -> None:
+    """Rank 1 never starts the last collective, so that rank 0 waits for it for ever."""
+    before = runners()
+
+    def change(document: dict[str, Any]) -> None:
+        last = [n for n in document["nodes"] if n["target"].startswith("_c10d_functional.reduce")]
+        start = last[-1]
+        # In place of the sum of all ranks' shares, this rank's own first part.
+        rows = start["val"]["t"]["shape"][0]
+        start["target"] = "aten.slice.Tensor"
+        start["args"] = [start["args"][0], 0, 0, rows]
+
+    (tmp_path / "rank0.json").write_text(json.dumps(read_document(SAMPLE)))
+    with_changes(tmp_path / "rank1.json", change)
+    started = time.monotonic()
+    code, result = bench(tmp_path / "rank{rank}.json", "--timeout=5", "--iterations=2")
+    assert time.monotonic() - started < 60
+    assert code == 4
+    assert "rank" in result["failure"]
+    assert "reduce_scatter" in result["failure"] or "collective" in result["failure"]
+    assert runners() <= before
+
+
+def test_a_rank_that_is_killed_is_named() -> None:
+    before = runners()
+    command = [BIN / "jointer", "bench", "--json", "--on=cpu", SAMPLE, "--iterations=100000"]
+    running = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    answer: list[str] = []
+    reader = threading.Thread(target=lambda: answer.extend(running.communicate()))
+    reader.start()
+    deadline = time.monotonic() + 60
+    mine: set[int] = set()
+    while len(mine) < 2 and time.monotonic() < deadline:
+        mine = runners() - before
+        time.sleep(0.05)
+    time.sleep(3)  # into the steps
+    os.kill(max(runners() - before), signal.SIGKILL)
+    reader.join(60)
+    assert running.returncode == 4
+    result = json.loads(answer[0])
+    assert "killed by signal 9" in result["failure"]
+    assert any(rank["status"] == "died" for rank in result["ranks"])
+    assert runners() <= before
+
+
+def test_a_device_that_is_not_there() -> None:
+    if Path("/dev/nvidiactl").exists():
+        return  # there is one
+    code, result = bench(SAMPLE, "--on=cuda", "--solo=0")
+    assert code == 4
+    assert "CUDA" in result["failure"]
+
+
+def test_a_world_that_does_not_fit(tmp_path: Path) -> None:
+    def change(document: dict[str, Any]) -> None:
+        document["groups"]["fsdp"]["ranks"] = [0, 3]
+
+    (ran, *_) = run_runner(with_changes(tmp_path / "odd.json", change), "--timeout=10", size=2)
+    assert ran.code != 0
+    assert ran.failed["kind"] in ("collective", "load")
