@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 namespace jointer::runner {
 namespace {
@@ -46,7 +48,10 @@ void avoid_trapping_instructions(char** argv) {
   ::waitpid(child, &status, 0);
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGILL) return;
   ::setenv(kVariable, kWithoutTiles, 1);
-  ::execv("/proc/self/exe", argv);
+  // By its own name, which is what process lists show.
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!failed) ::execv(self.c_str(), argv);
   std::perror("jointer-runner: starting again without AMX");
 }
 

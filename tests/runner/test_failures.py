@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -95,19 +94,17 @@ def test_a_rank_that_is_killed_is_named() -> None:
     running = subprocess.Popen(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    answer: list[str] = []
-    reader = threading.Thread(target=lambda: answer.extend(running.communicate()))
-    reader.start()
-    deadline = time.monotonic() + 60
-    mine: set[int] = set()
-    while len(mine) < 2 and time.monotonic() < deadline:
-        mine = runners() - before
-        time.sleep(0.05)
-    time.sleep(3)  # into the steps
-    os.kill(max(runners() - before), signal.SIGKILL)
-    reader.join(60)
+    try:
+        deadline = time.monotonic() + 60
+        while len(runners() - before) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(3)  # into the steps
+        os.kill(max(runners() - before), signal.SIGKILL)
+        out, _ = running.communicate(timeout=60)
+    finally:
+        running.kill()
     assert running.returncode == 4
-    result = json.loads(answer[0])
+    result = json.loads(out)
     assert "killed by signal 9" in result["failure"]
     assert any(rank["status"] == "died" for rank in result["ranks"])
     assert runners() <= before
@@ -116,9 +113,10 @@ def test_a_rank_that_is_killed_is_named() -> None:
 def test_a_device_that_is_not_there() -> None:
     if Path("/dev/nvidiactl").exists():
         return  # there is one
-    code, result = bench(SAMPLE, "--on=cuda", "--solo=0")
-    assert code == 4
-    assert "CUDA" in result["failure"]
+    command = [BIN / "jointer", "bench", "--json", "--on=cuda", "--solo=0", SAMPLE]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert done.returncode == 4
+    assert "CUDA" in json.loads(done.stdout)["failure"]
 
 
 def test_a_world_that_does_not_fit(tmp_path: Path) -> None:

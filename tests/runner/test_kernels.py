@@ -9,12 +9,14 @@ from typing import Any
 import jointer
 import pytest
 import torch
+import torch.distributed as dist
 from conftest import run_runner, verified
 from files import write_safetensors
 from torch import Tensor, fx
 from torch._inductor import inductor_prims  # noqa: F401  (registers its operators)
 from torch._inductor.fx_passes import bucketing  # noqa: F401  (likewise)
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.testing._internal.distributed.fake_pg import FakeStore
 
 prims, aten = torch.ops.prims, torch.ops.aten
 
@@ -40,9 +42,8 @@ def compare(
     write_safetensors(folder / "in.safetensors", dict(zip(names, inputs, strict=True)))
     expected = {str(i): out for i, out in enumerate(outputs) if out is not None}
     write_safetensors(folder / "out.safetensors", expected)
-    ran = run_runner(
-        capture, f"--inputs={folder}/in.safetensors", f"--expected={folder}/out.safetensors"
-    )
+    files = [f"--inputs={folder}/in.safetensors", f"--expected={folder}/out.safetensors"]
+    ran = run_runner(capture, "--solo=0", *files)
     (answer,) = verified(ran)
     assert answer["compared"] == len(expected)
     return answer
@@ -88,7 +89,11 @@ def test_buckets(tmp_path: Path) -> None:
         return own, torch.ops.bucketing._pre_bucket_reduce_scatter([a, b], 2)
 
     torch.manual_seed(1)
-    answer = run_beside_torch(program, [torch.randn(4, 6), torch.randn(8)], tmp_path)
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
+    try:
+        answer = run_beside_torch(program, [torch.randn(4, 6), torch.randn(8)], tmp_path)
+    finally:
+        dist.destroy_process_group()
     assert answer["bitwise"], answer
 
 

@@ -17,7 +17,9 @@
 #include "app/launch/fit.h"
 #include "app/launch/launcher.h"
 #include "app/launch/machine.h"
+#include "core/bench/measurement.h"
 #include "core/capture/open.h"
+#include "core/cost/calibrate.h"
 
 namespace jointer::cli {
 namespace {
@@ -51,7 +53,7 @@ struct BenchCommand {
       {"--seed", "Of inputs that are made up (0)"},
       {"--memory-limit", "Bytes that a rank may allocate"},
       {"--timeout", "Seconds that a rank may be without progress (300)"}};
-  bool verify = false, profile = false, json = false;
+  bool verify = false, profile = false, calibrate = false, json = false;
   std::string print_command;
   int nodes = 1, ranks_per_node = 0;
 };
@@ -65,7 +67,7 @@ Result<BenchmarkRequest> request_of(const BenchCommand& options) {
   request.program.backward = options.graph.backward;
   request.graph_index = options.graph.graph;
   request.assumptions = fmt::format("{}", fmt::join(options.graph.assume, ","));
-  request.profile = options.profile;
+  request.profile = options.profile || options.calibrate;
   if (options.verify && request.baseline.empty() && request.expected.empty())
     request.baseline = request.program;
   return request;
@@ -174,6 +176,19 @@ Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& gra
   return outcome;
 }
 
+// --calibrate: the times of the first rank's nodes, for the estimator `measured`.
+Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
+  if (result.ranks.empty() || !result.ranks.front().measured) return {};
+  const RankResult& rank = result.ranks.front();
+  const Measurement measurement = measurement_of(
+      graph, *rank.measured, fmt::format("rank {}", rank.rank), result.device(),
+      rank.started ? rank.started->device_type : "cpu", result.request.solo.has_value());
+  JOINTER_TRY(const CostSamples kept, store(graph, measurement));
+  fmt::print(stderr, "jointer: {} operators and {} collectives of {} are in the cost database\n",
+             kept.nodes.size(), kept.collectives.size(), kept.device);
+  return {};
+}
+
 Result<int> run(const BenchCommand& options) {
   JOINTER_TRY(BenchmarkRequest request, request_of(options));
   JOINTER_TRY(Graph graph, open_first(options, request));
@@ -193,6 +208,7 @@ Result<int> run(const BenchCommand& options) {
           : bench_tables(result, graph, analysis);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+  if (options.calibrate && result.succeeded()) JOINTER_CHECK(keep_costs(graph, result));
   return exit_code_of(result);
 }
 
@@ -209,6 +225,8 @@ void add_bench_command(CLI::App& program, int& exit_code) {
                     "Compare the outputs with --baseline, or with the same graph interpreted");
   command->add_flag("--profile", options->profile,
                     "Further steps that time every node and follow memory");
+  command->add_flag("--calibrate", options->calibrate,
+                    "Profile, and keep the times for the estimator `measured`");
   command
       ->add_option("--print-command", options->print_command,
                    "Run nothing; write the command line that starts it on several machines: "

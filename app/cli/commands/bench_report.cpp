@@ -26,11 +26,13 @@ std::string ms_text(std::int64_t ns) {
   return format_ms(ms(ns));
 }
 
-// "+1.3 %", "-0.2 %", "equal".
+// "+1.3 %", "-0.2 %", "equal"; beyond ten times as much "41.3 times".
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";
   const double part = static_cast<double>(measured - predicted) / static_cast<double>(predicted);
+  constexpr double kManyTimes = 10;
+  if (part + 1 >= kManyTimes) return format_significant(part + 1) + " times";
   return fmt::format("{}{}", part < 0 ? '-' : '+', format_percent(std::abs(part)));
 }
 

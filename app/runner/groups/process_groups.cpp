@@ -110,8 +110,6 @@ Result<World> World::from_environment() {
 
 Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
                                                 int world_size) {
-  if (std::find(captured.begin(), captured.end(), rank) != captured.end())
-    return std::vector<std::int32_t>(captured.begin(), captured.end());
   const auto unfit = [&] {
     return input_error(
         "the group [{}] of the capture cannot be carried over to rank {} of {}; give a capture a "
@@ -119,6 +117,11 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
         fmt::join(captured, ", "), rank, world_size);
   };
   if (captured.empty()) return unfit();
+  if (*std::max_element(captured.begin(), captured.end()) >= world_size)
+    return input_error("the group [{}] of the capture needs more than {} ranks",
+                       fmt::join(captured, ", "), world_size);
+  if (std::find(captured.begin(), captured.end(), rank) != captured.end())
+    return std::vector<std::int32_t>(captured.begin(), captured.end());
   // Laid from the lowest free rank up, one copy after another.
   const std::int32_t base = *std::min_element(captured.begin(), captured.end());
   std::vector<bool> taken(static_cast<std::size_t>(world_size), false);
