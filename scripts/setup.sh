@@ -10,11 +10,11 @@ build_packages=(
   g++ cmake ninja-build ccache pkg-config git ca-certificates
   libexpected-dev libfmt-dev libsimdjson-dev nlohmann-json3-dev libcli11-dev libzstd-dev libssl-dev
   libsqlite3-dev zlib1g-dev
-  qt6-base-dev qt6-svg-dev fonts-dejavu-core
+  qt6-base-dev qt6-svg-dev fonts-dejavu-core python3 python3-dev python3-venv
 )
 test_packages=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
-  clang clang-format clang-tidy python3 python3-dev python3-venv graphviz xvfb xauth
+  clang clang-format clang-tidy graphviz xvfb xauth
 )
 
 is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from conftest import CAPTURES, SAMPLES, SHARED, bench, capture_of, run_runner, verified
+from conftest import (
+    BIN,
+    CAPTURES,
+    SAMPLES,
+    SHARED,
+    bench,
+    capture_of,
+    free_port,
+    run_runner,
+    verified,
+)
 from jointer.document import read_document
 from jointer.safetensors import read_safetensors
 
@@ -221,3 +233,20 @@ def test_bad_inputs_are_named(tmp_path: Path) -> None:
     (ran,) = run_runner(sample, "--solo=0", f"--inputs={tmp_path}/bad.safetensors")
     assert ran.code == 3
     assert "bad.safetensors" in ran.failed["text"]
+
+
+def test_torchrun_starts_the_ranks() -> None:
+    command = [
+        sys.executable,
+        *("-m", "torch.distributed.run", "--nnodes=1", "--nproc-per-node=2"),
+        *("--master-addr=127.0.0.1", f"--master-port={free_port()}", "--no-python"),
+        *(BIN / "jointer-runner", "--on=cpu", "--iterations=1", "--warmup=0", "--threads=1"),
+        SAMPLES / "llama_debug_fsdp2.joint.json.zst",
+    ]
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert sorted(e["rank"] for e in events if e["event"] == "started") == [0, 1]
+    assert sum(e["event"] == "done" for e in events) == 2
