@@ -117,7 +117,7 @@ Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
   if (name == "measured" || name.starts_with("measured{")) return make_measured(request, type);
   JOINTER_TRY(DeviceDescription device,
               load_device(request.device.empty() ? default_device(type.value_or(DeviceType::cuda))
-                                         : request.device));
+                                                 : request.device));
   if (name == "roofline")
     return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
   if (name == "torch-2.11") return std::make_unique<TorchEstimator>(std::move(device));

@@ -378,7 +378,9 @@ TEST_F(MeasuredByName, TakesTheLastMeasuredDeviceOfTheGraphsType) {
   // What was not measured is the roofline of the same device.
   EXPECT_EQ((*make("measured", graph_))->device().id, "a100");
   EXPECT_EQ((*make(R"(measured{device="NVIDIA H200"})", graph_))->device().id, "h200");
-  EXPECT_EQ((*make_estimator({.name = "measured", .device = "b200"}, graph_.main_device()))->device().id, "b200");
+  EXPECT_EQ(
+      (*make_estimator({.name = "measured", .device = "b200"}, graph_.main_device()))->device().id,
+      "b200");
 
   const Graph on_cpu = parse("device cpu\nx: f32[8] = input\ny: f32[8] = aten.relu(x)\nreturn [y]");
   EXPECT_EQ((*make("measured", on_cpu))->device().id, "cpu");

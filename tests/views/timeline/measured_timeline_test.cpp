@@ -24,8 +24,7 @@ class MeasuredTimelineTest : public testing::Test {
       at += is_start ? 10'000 : 100'000;
     }
     m.step_ns = at;
-    m.memory_profile.assign(s.analysis.memory.profile().begin(),
-                            s.analysis.memory.profile().end());
+    m.memory_profile.assign(s.analysis.memory.profile().begin(), s.analysis.memory.profile().end());
     for (std::int64_t& bytes : m.memory_profile) bytes += 64;
     return m;
   }
