@@ -116,10 +116,13 @@ void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
     QMetaObject::invokeMethod(this, [this, number, so_far] { emit progressed(number, so_far); });
   };
   const Graph& graph = job.snapshot->graph;
+  // The window's estimator, for the device that runs, whichever the window shows.
+  EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
+  estimator.device.clear();
   const auto result =
       fit_to_machine(graph, job.request, machine_)
           .and_then([&](const FittedRequest& fitted) {
-            return run_benchmark(graph, fitted, {}, options);
+            return run_benchmark(graph, fitted, estimator, options);
           })
           .map([](BenchmarkOutcome&& outcome) { return std::move(outcome.result); });
   const bool cancelled = cancel.load();
