@@ -1,0 +1,61 @@
+#include "core/bench/safetensors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace jointer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string file(std::string_view header, std::size_t data) {
+  std::string bytes(8, '\0');
+  const std::uint64_t length = header.size();
+  std::memcpy(bytes.data(), &length, 8);
+  return bytes + std::string(header) + std::string(data, 'x');
+}
+
+std::string error_of(std::string_view header, std::size_t data) {
+  const auto index = read_safetensors_index("x.safetensors", file(header, data));
+  return index ? "" : index.error().message;
+}
+
+TEST(Safetensors, ReadsEntriesInOrder) {
+  const auto index = read_safetensors_index(
+      "x",
+      file(R"({"__metadata__":{"a":"b"},"w":{"dtype":"BF16","shape":[2,3],"data_offsets":[0,12]},
+                    "i":{"dtype":"I64","shape":[],"data_offsets":[12,20]}})",
+           20));
+  ASSERT_TRUE(index) << index.error().message;
+  ASSERT_EQ(index->size(), 2U);
+  EXPECT_EQ((*index)[0].name, "w");
+  EXPECT_EQ((*index)[0].dtype, DType::bfloat16);
+  EXPECT_THAT((*index)[0].shape, ElementsAre(2, 3));
+  EXPECT_EQ((*index)[0].bytes, 12);
+  EXPECT_EQ((*index)[1].offset - (*index)[0].offset, 12);
+  EXPECT_TRUE((*index)[1].shape.empty());
+}
+
+TEST(Safetensors, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(error_of("{", 0), HasSubstr("no JSON object"));
+  EXPECT_THAT(error_of("[]", 0), HasSubstr("no JSON object"));
+  EXPECT_THAT(error_of(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 4),
+              HasSubstr("outside the file"));
+  EXPECT_THAT(error_of(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4),
+              HasSubstr("not as many"));
+  EXPECT_THAT(error_of(R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4),
+              HasSubstr("no whole number"));
+  EXPECT_THAT(error_of(R"({"w":{"dtype":"Q7","shape":[1],"data_offsets":[0,4]}})", 4),
+              HasSubstr("not known"));
+  EXPECT_THAT(
+      error_of(R"({"w":{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,4]}})", 4),
+      HasSubstr("not as many"));
+  EXPECT_FALSE(read_safetensors_index("x", "short"));
+  EXPECT_FALSE(read_safetensors_index("x", std::string(16, '\xff')));
+}
+
+}  // namespace
+}  // namespace jointer

@@ -1,0 +1,80 @@
+#include "app/runner/memory/counting_allocator.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace jointer::runner {
+namespace {
+
+TEST(CountingAllocator, CountsToTheByte) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  allocator.start_from_here();
+  at::Tensor a = at::empty({100}, at::kFloat);
+  EXPECT_EQ(allocator.allocated(), 400);
+  at::Tensor b = at::empty({3}, at::kByte);
+  EXPECT_EQ(allocator.allocated(), 403);
+  a.reset();
+  EXPECT_EQ(allocator.allocated(), 3);
+  EXPECT_EQ(allocator.peak(), 403);
+  allocator.reset_peak();
+  EXPECT_EQ(allocator.peak(), 3);
+}
+
+TEST(CountingAllocator, ViewsCountOnce) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  allocator.start_from_here();
+  const at::Tensor a = at::empty({8, 8}, at::kDouble);
+  const at::Tensor view = a.t().narrow(0, 2, 3);
+  EXPECT_EQ(allocator.allocated(), 512);
+}
+
+TEST(CountingAllocator, WhatWasThereBeforeDoesNotCountWhenItGoes) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  at::Tensor before = at::empty({1000}, at::kFloat);
+  allocator.start_from_here();
+  const at::Tensor after = at::empty({10}, at::kFloat);
+  before.reset();
+  EXPECT_EQ(allocator.allocated(), 40);
+}
+
+TEST(CountingAllocator, CopiesOfTheMeasuringDoNotCount) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  allocator.start_from_here();
+  at::Tensor kept;
+  {
+    const Uncounted uncounted;
+    kept = at::empty({1000}, at::kFloat);
+  }
+  EXPECT_EQ(allocator.allocated(), 0);
+  kept.reset();
+  EXPECT_EQ(allocator.allocated(), 0);
+}
+
+TEST(CountingAllocator, TheLimitIsTorchsOutOfMemory) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  allocator.start_from_here();
+  allocator.limit(1000);
+  EXPECT_NO_THROW(at::empty({1000}, at::kByte));
+  EXPECT_THROW(at::empty({1001}, at::kByte), c10::OutOfMemoryError);
+  allocator.limit(0);
+  EXPECT_EQ(allocator.allocated(), 0);
+}
+
+TEST(CountingAllocator, CountsFromAnyThread) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  allocator.start_from_here();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 1000; ++i) at::empty({64}, at::kByte);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(allocator.allocated(), 0);
+  EXPECT_GE(allocator.peak(), 64);
+  EXPECT_LE(allocator.peak(), 4 * 64);
+}
+
+}  // namespace
+}  // namespace jointer::runner
