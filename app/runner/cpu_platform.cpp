@@ -38,6 +38,20 @@ std::string processor_name() {
   return "CPU";
 }
 
+// Bytes that the system can still give, by its own account; 0 if it does not say.
+std::int64_t available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  for (std::int64_t kib = 0; file >> key >> kib; std::getline(file, unit))
+    if (key == "MemAvailable:") return kib * 1024;
+  return 0;
+}
+
+// Where memory runs out all the same, the system ends ranks and not the desktop that they run for.
+void go_first() {
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+}
+
 class CpuPlatform final : public Platform {
  public:
   explicit CpuPlatform(const PlatformOptions& options) : allocator_(CountingAllocator::install()) {
@@ -48,6 +62,10 @@ class CpuPlatform final : public Platform {
     // The kernel lets a process use the tile registers only when it has asked; oneDNN takes it that
     // somebody has.
     at::cpu::init_amx();
+    go_first();
+    // Ranks share what is free: an error that names the node is better than being killed.
+    allocator_.limit(available_bytes() / std::max(1, options.local_world_size),
+                     "this rank's share of what the machine has free");
     name_ = processor_name() + ", " + std::to_string(threads_) +
             (threads_ == 1 ? " thread" : " threads");
   }
@@ -64,7 +82,9 @@ class CpuPlatform final : public Platform {
   }
   void start_counting() override { allocator_.start_from_here(); }
   void reset_peaks() override { allocator_.reset_peak(); }
-  void limit_memory(std::int64_t bytes) override { allocator_.limit(bytes); }
+  void limit_memory(std::int64_t bytes) override {
+    if (bytes > 0) allocator_.limit(bytes, "the limit");
+  }
   void synchronize() override {}
   [[nodiscard]] std::unique_ptr<Marks> marks(std::size_t count) const override {
     return std::make_unique<ClockMarks>(count);

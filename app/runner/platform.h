@@ -60,7 +60,8 @@ class Platform {
   virtual void start_counting() = 0;
   // Peaks start anew at what is allocated now.
   virtual void reset_peaks() = 0;
-  // Fails allocations that would take more than this many bytes in all; 0: never.
+  // Fails allocations that would take more than this many bytes in all; 0: leaves it at what the
+  // device has.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -212,8 +213,9 @@ Done Session::verify(Runnable& runnable) {
     if (!expected) return failure("load", expected.error().message);
     std::vector<at::Tensor> tensors(outputs->size());
     for (const auto& [index, tensor] : *expected) {
-      const auto at = static_cast<std::size_t>(std::strtoull(index.c_str(), nullptr, 10));
-      if (at >= tensors.size())
+      std::size_t at = 0;
+      const auto [end, status] = std::from_chars(index.data(), index.data() + index.size(), at);
+      if (status != std::errc{} || end != index.data() + index.size() || at >= tensors.size())
         return failure("load", fmt::format("{}: there is no output {}, the graph has {}",
                                            request_.expected, index, tensors.size()));
       tensors[at] = tensor;

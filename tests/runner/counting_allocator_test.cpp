@@ -55,10 +55,10 @@ TEST(CountingAllocator, CopiesOfTheMeasuringDoNotCount) {
 TEST(CountingAllocator, TheLimitIsTorchsOutOfMemory) {
   CountingAllocator& allocator = CountingAllocator::install();
   allocator.start_from_here();
-  allocator.limit(1000);
+  allocator.limit(1000, "the limit");
   EXPECT_NO_THROW(at::empty({1000}, at::kByte));
   EXPECT_THROW(at::empty({1001}, at::kByte), c10::OutOfMemoryError);
-  allocator.limit(0);
+  allocator.limit(0, "");
   EXPECT_EQ(allocator.allocated(), 0);
 }
 

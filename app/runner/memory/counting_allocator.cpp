@@ -40,7 +40,7 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
     if (limit > 0 && now > limit) {
       allocated_.fetch_sub(size);
       TORCH_CHECK_WITH(OutOfMemoryError, false, "out of memory: ", size, " bytes are wanted, ",
-                       now - size, " are allocated, the limit is ", limit);
+                       now - size, " are allocated, ", whose_.load(), " is ", limit);
     }
     std::int64_t peak = peak_.load();
     while (now > peak && !peak_.compare_exchange_weak(peak, now)) {

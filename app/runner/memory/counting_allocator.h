@@ -31,8 +31,12 @@ class CountingAllocator final : public c10::Allocator {
     peak_.store(0);
     ++epoch_;
   }
-  // Allocations that would take more in all fail as torch's out of memory; 0: never.
-  void limit(std::int64_t bytes) { limit_.store(bytes); }
+  // Allocations that would take more in all fail as torch's out of memory; 0: never. `whose` says
+  // in the message where the limit is from: a literal.
+  void limit(std::int64_t bytes, const char* whose) {
+    limit_.store(bytes);
+    whose_.store(whose);
+  }
 
  private:
   CountingAllocator() = default;
@@ -40,6 +44,7 @@ class CountingAllocator final : public c10::Allocator {
 
   std::atomic<std::int64_t> allocated_{0}, peak_{0}, limit_{0};
   std::atomic<std::int64_t> epoch_{0};
+  std::atomic<const char*> whose_{""};
 };
 
 // Allocations of this thread do not count while it lives: copies that the measuring itself keeps.
