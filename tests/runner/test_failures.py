@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -20,8 +21,17 @@ def statuses(result: dict[str, Any]) -> list[str]:
     return [rank["status"] for rank in result["ranks"]]
 
 
-def runners() -> set[int]:
-    found = subprocess.run(["pgrep", "-x", "jointer-runner"], capture_output=True, text=True)
+_seeds = itertools.count(os.getpid() * 1000)
+
+
+def new_seed() -> str:
+    """An option that no other run has: its ranks can be told by it."""
+    return f"--seed={next(_seeds)}"
+
+
+def runners(seed: str) -> set[int]:
+    pattern = f"jointer-runner .*{seed}( |$)"
+    found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True)
     return {int(pid) for pid in found.stdout.split()}
 
 
@@ -33,13 +43,13 @@ def with_changes(path: Path, change: Any) -> Path:
 
 
 def test_out_of_memory_names_the_node() -> None:
-    before = runners()
-    code, result = bench(SAMPLE, "--memory-limit=60000000", "--iterations=1")
+    seed = new_seed()
+    code, result = bench(SAMPLE, seed, "--memory-limit=60000000", "--iterations=1")
     assert code == 4
     assert all(status in ("failed", "stopped") for status in statuses(result))
     assert "out of memory" in result["failure"]
     assert any(rank.get("node") for rank in result["ranks"])
-    assert runners() <= before
+    assert not runners(seed)
 
 
 def test_a_node_that_fails_is_named(tmp_path: Path) -> None:
@@ -67,7 +77,7 @@ def test_a_call_that_does_not_fit_its_operator_is_named(tmp_path: Path) -> None:
 
 def test_collectives_that_do_not_match_end_in_time(tmp_path: Path) -> None:
     """Rank 1 never starts the last collective, so that rank 0 waits for it for ever."""
-    before = runners()
+    seed = new_seed()
 
     def change(document: dict[str, Any]) -> None:
         last = [n for n in document["nodes"] if n["target"].startswith("_c10d_functional.reduce")]
@@ -80,26 +90,26 @@ def test_collectives_that_do_not_match_end_in_time(tmp_path: Path) -> None:
     (tmp_path / "rank0.json").write_text(json.dumps(read_document(SAMPLE)))
     with_changes(tmp_path / "rank1.json", change)
     started = time.monotonic()
-    code, result = bench(tmp_path / "rank{rank}.json", "--timeout=5", "--iterations=2")
+    code, result = bench(tmp_path / "rank{rank}.json", seed, "--timeout=5", "--iterations=2")
     assert time.monotonic() - started < 60
     assert code == 4
     assert "rank" in result["failure"]
     assert "reduce_scatter" in result["failure"] or "collective" in result["failure"]
-    assert runners() <= before
+    assert not runners(seed)
 
 
 def test_a_rank_that_is_killed_is_named() -> None:
-    before = runners()
-    command = [BIN / "jointer", "bench", "--json", "--on=cpu", SAMPLE, "--iterations=100000"]
+    seed = new_seed()
+    command = [BIN / "jointer", "bench", "--json", "--on=cpu", SAMPLE, seed, "--iterations=100000"]
     running = subprocess.Popen(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         deadline = time.monotonic() + 60
-        while len(runners() - before) < 2 and time.monotonic() < deadline:
+        while len(runners(seed)) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(3)  # into the steps
-        os.kill(max(runners() - before), signal.SIGKILL)
+        os.kill(max(runners(seed)), signal.SIGKILL)
         out, _ = running.communicate(timeout=60)
     finally:
         running.kill()
@@ -107,7 +117,7 @@ def test_a_rank_that_is_killed_is_named() -> None:
     result = json.loads(out)
     assert "killed by signal 9" in result["failure"]
     assert any(rank["status"] == "died" for rank in result["ranks"])
-    assert runners() <= before
+    assert not runners(seed)
 
 
 def test_a_device_that_is_not_there() -> None:
