@@ -81,6 +81,7 @@ class BenchmarkTest : public QObject {
 
   void an_empty_pane_says_what_to_do();
   void runs_with_what_was_chosen();
+  void asks_for_regions_where_they_are_compiled();
   void shows_every_rank_while_it_runs();
   void cancels_at_once();
   void a_failure_is_a_red_row_that_leads_to_the_node();
@@ -181,6 +182,25 @@ void BenchmarkTest::runs_with_what_was_chosen() {
   QVERIFY(fake_->job().request.backend == Backend::inductor);
   QVERIFY(!fake_->job().request.solo);
   QCOMPARE(fake_->job().request.baseline.graph, std::string("/tmp/graph.json"));
+}
+
+void BenchmarkTest::asks_for_regions_where_they_are_compiled() {
+  make_pane();
+  auto* regions = pane_->form().findChild<QLineEdit*>("marked");
+  QVERIFY(!regions->isVisible());
+  // Past the second, which is impossible here, to the fourth.
+  QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
+  QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
+  QVERIFY(regions->isVisible());
+  QTest::mouseClick(regions, Qt::LeftButton);
+  QTest::keyClicks(regions, "layers.1.* :: *");
+  QTest::keyClick(regions, Qt::Key_Home);
+  QTest::keyClicks(regions, "x");
+  QCOMPARE(regions->text(), QString("xlayers.1.* :: *"));
+  QTest::keyClick(regions, Qt::Key_Backspace);
+  press(pane_->form().run_button());
+  QVERIFY(fake_->job().request.backend == Backend::regional);
+  QCOMPARE(fake_->job().request.marked, std::string("layers.1.* :: *"));
 }
 
 void BenchmarkTest::shows_every_rank_while_it_runs() {

@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QScopedValueRollback>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
@@ -134,6 +135,14 @@ QCheckBox* BenchmarkForm::add_check(const QString& label, const QString& tip) {
 
 void BenchmarkForm::make_fields() {
   add_field(tr("Backend"), backend_ = make_choices(kBackends), tr("What runs the graph"));
+  marked_ = new QLineEdit(this);
+  marked_->setObjectName(QStringLiteral("marked"));
+  marked_->setPlaceholderText(QStringLiteral("layers.*.feed_forward::*"));
+  marked_->setMinimumWidth(marked_->fontMetrics().horizontalAdvance(QLatin1Char('m')) * 22);
+  connect(marked_, &QLineEdit::textEdited, this, &BenchmarkForm::take_settings);
+  marked_field_ = add_field(tr("Regions"), marked_,
+                            tr("What is compiled: nodes, or MODULE_PATTERN::operator, separated by "
+                               "semicolons; beside what the graph itself marks"));
   ranks_ = new QComboBox(this);
   const int world = benchmarks_.world_size();
   ranks_->addItem(world == 1 ? tr("1 rank") : tr("all %1 ranks").arg(world));
@@ -168,6 +177,11 @@ void BenchmarkForm::show_settings() {
   ranks_->setCurrentIndex(r.solo && ranks_->count() > 1 ? 1 : 0);
   solo_->setValue(r.solo.value_or(0));
   solo_field_->setVisible(ranks_->currentIndex() == 1);
+  // While a person types, the text is theirs.
+  if (const QString text = QString::fromStdString(r.marked);
+      r.backend == Backend::regional && marked_->text().trimmed() != text)
+    marked_->setText(text);
+  marked_field_->setVisible(r.backend == Backend::regional);
   on_->setCurrentIndex(on_->findData(static_cast<int>(r.on)));
   iterations_->setValue(r.iterations);
   warmup_->setValue(r.warmup);
@@ -183,6 +197,7 @@ void BenchmarkForm::take_settings() {
   BenchmarkSettings settings = benchmarks_.settings();
   BenchmarkRequest& r = settings.request;
   r.backend = static_cast<Backend>(backend_->currentData().toInt());
+  r.marked = r.backend == Backend::regional ? marked_->text().trimmed().toStdString() : "";
   r.solo = ranks_->currentIndex() == 1 ? std::optional(solo_->value()) : std::nullopt;
   r.on = static_cast<RunOn>(on_->currentData().toInt());
   r.iterations = iterations_->value();

@@ -47,6 +47,8 @@ class BenchmarkForm : public QWidget {
   QComboBox* ranks_ = nullptr;
   QSpinBox* solo_ = nullptr;
   QWidget* solo_field_ = nullptr;
+  QWidget* marked_field_ = nullptr;
+  QLineEdit* marked_ = nullptr;  // regions, where the backend is regional
   QComboBox* on_ = nullptr;
   QSpinBox* iterations_ = nullptr;
   QSpinBox* warmup_ = nullptr;
