@@ -21,6 +21,8 @@ The end of the input, or SIGTERM, ends the process and the compilers that it sta
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import dataclasses
 import json
 import os
@@ -36,6 +38,12 @@ from typing import Any
 from .events import Events
 
 PROTOCOL = 1
+
+#: From linux/prctl.h.
+_PR_SET_CHILD_SUBREAPER = 36
+
+#: Seconds that processes have to be gone.
+_ENDING = 3.0
 
 #: Seconds between signs of life.
 _PULSE = 2.0
@@ -68,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Answer one request, or be a worker; the exit code."""
     events = Events.take_stdout()
+    _adopt_orphans()
     signal.signal(signal.SIGTERM, _cancel)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     from .compile import Request
@@ -205,13 +214,23 @@ class _Pulse:
         )
 
 
+def _adopt_orphans() -> None:
+    """What a compiler driver started becomes this process's child when the driver is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def _end_children() -> None:
-    """End every process below this one: a compiler driver's own children outlive it."""
-    for pid in reversed(_descendants(os.getpid())):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    """End every process below this one, and those that these leave behind."""
+    until = time.monotonic() + _ENDING
+    while (below := _descendants(os.getpid())) and time.monotonic() < until:
+        for pid in reversed(below):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.01)
 
 
 def _descendants(pid: int) -> list[int]:
