@@ -15,6 +15,15 @@
 
 #include "tests/support/paths.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define JOINTER_IS_SANITIZED 1
+#endif
+#endif
+#ifndef JOINTER_IS_SANITIZED
+#define JOINTER_IS_SANITIZED 0
+#endif
+
 namespace jointer::test {
 namespace {
 
