@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/base/median.h"
+
 namespace jointer::runner {
 namespace {
 
@@ -98,12 +100,6 @@ class IsolatingFollower final : public Follower {
   c10::OperatorHandle wait_;
 };
 
-std::int64_t median(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
@@ -188,7 +184,7 @@ StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run) {
     times.push_back({.position = instruction.position,
                      .start_ns = last[1 + 2 * n],
                      .end_ns = last[2 + 2 * n],
-                     .own_ns = median(own[n])});
+                     .own_ns = median(std::move(own[n]))});
   }
   return times;
 }

@@ -60,6 +60,10 @@ std::string format_bytes(std::int64_t bytes) {
   return scaled(static_cast<double>(bytes), 1024, kByteUnits);
 }
 
+std::string format_ns(std::int64_t nanoseconds) {
+  return format_ms(to_ms(nanoseconds));
+}
+
 std::string format_ms(double milliseconds) {
   static constexpr std::array<std::string_view, 4> kUnits{"ns", "us", "ms", "s"};
   if (std::fabs(milliseconds) < 1e-9) return "0 ms";

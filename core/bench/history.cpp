@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "core/base/bytes.h"
+#include "core/base/environment.h"
 
 namespace jointer {
 namespace {
@@ -32,14 +32,7 @@ bool has_profile(const BenchmarkResult& result) {
 }  // namespace
 
 std::string BenchmarkHistory::default_folder() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::string() : std::string(value);
-  };
-  std::string base = variable("XDG_DATA_HOME");
-  // The specification: a path that is not absolute counts as none.
-  if (base.empty() || base.front() != '/') base = variable("HOME") + "/.local/share";
-  return base + "/jointer/benchmarks";
+  return data_folder() + "/benchmarks";
 }
 
 std::string BenchmarkHistory::path_of(const std::string& graph_hash) const {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <tuple>
 
+#include "core/base/median.h"
 #include "core/graph/canonical.h"
 
 namespace jointer {
@@ -53,12 +53,8 @@ std::string_view to_string(RankResult::Status status) {
 
 StepTimes summarize(std::vector<std::int64_t> step_ns) {
   if (step_ns.empty()) return {};
-  std::sort(step_ns.begin(), step_ns.end());
-  const std::size_t middle = step_ns.size() / 2;
-  const std::int64_t median = step_ns.size() % 2 == 1
-                                  ? step_ns[middle]
-                                  : std::midpoint(step_ns[middle - 1], step_ns[middle]);
-  return {median, step_ns.front(), step_ns.back()};
+  const auto [least, most] = std::ranges::minmax(step_ns);
+  return {median(std::move(step_ns)), least, most};
 }
 
 void RankResult::apply(const RankEvent& event) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/units.h"
 #include "core/bench/event_json.h"
 #include "core/bench/result.h"
 
@@ -12,10 +13,6 @@ namespace {
 constexpr std::array kStatuses{RankResult::Status::running, RankResult::Status::done,
                                RankResult::Status::failed,  RankResult::Status::died,
                                RankResult::Status::hung,    RankResult::Status::stopped};
-
-double to_ms(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
 
 // Times beyond what a double holds to the nanosecond (50 days) are none.
 std::int64_t to_ns(double ms) {

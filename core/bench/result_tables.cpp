@@ -24,10 +24,6 @@ std::string verified_text(const BenchmarkResult& result) {
                      verified->output.empty() ? "" : fmt::format(" at {}", verified->output));
 }
 
-std::string ms_text(std::int64_t ns) {
-  return format_ms(static_cast<double>(ns) / 1e6);
-}
-
 template <class Number, class Format>
 std::string text_or_nothing(const std::optional<Number>& number, Format format) {
   return number ? std::string(format(*number)) : std::string();
@@ -38,7 +34,7 @@ std::string decimal(double number) {
 }
 
 std::string ms_number(std::int64_t ns) {
-  return fmt::format("{:.6f}", static_cast<double>(ns) / 1e6);
+  return fmt::format("{:.6f}", to_ms(ns));
 }
 
 std::string ranks_text(const BenchmarkResult& result) {
@@ -58,8 +54,8 @@ std::string results_markdown(const std::vector<BenchmarkResult>& results) {
                        markdown_cell(r.graph_name), markdown_cell(r.started_at),
                        to_string(r.request.backend), ranks_text(r), markdown_cell(r.device()),
                        format_bytes(r.predicted.peak_bytes),
-                       text_or_nothing(r.peak_bytes, format_bytes), ms_text(r.predicted.step_ns),
-                       r.step ? ms_text(r.step->median_ns) : "",
+                       text_or_nothing(r.peak_bytes, format_bytes), format_ns(r.predicted.step_ns),
+                       r.step ? format_ns(r.step->median_ns) : "",
                        text_or_nothing(r.throughput.tokens_per_second, format_significant),
                        text_or_nothing(r.throughput.tflops, format_significant),
                        text_or_nothing(r.throughput.mfu, format_percent),

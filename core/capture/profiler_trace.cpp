@@ -26,6 +26,7 @@
 
 #include "core/base/alignment.h"
 #include "core/base/checked.h"
+#include "core/base/median.h"
 #include "core/base/units.h"
 #include "core/capture/profiler_calls.h"
 
@@ -36,13 +37,6 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 // Which call each node found; by index in CallTokens::nodes.
 using Found = std::vector<std::uint32_t>;
-
-std::int64_t median(std::vector<std::int64_t> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
-}
 
 struct Matcher {
   const Graph& graph;
@@ -244,8 +238,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
                                 format_count(count(match.foreign_calls)), most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
     notes.push_back(fmt::format("{} of {} of kernels belong to no node",
-                                format_ms(static_cast<double>(match.foreign_device_ns) / 1e6),
-                                format_ms(static_cast<double>(match.device_ns) / 1e6)));
+                                format_ns(match.foreign_device_ns), format_ns(match.device_ns)));
   if (!m.events.has_shapes)
     notes.emplace_back(
         "the trace has no shapes (profile with record_shapes=True): matched by operator and order "

@@ -11,10 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include "core/base/environment.h"
+#include "core/base/median.h"
 #include "core/cost/sqlite_statement.h"
 #include "embedded/jointer_cost_schema.h"
 
@@ -70,15 +71,6 @@ class Transaction {
   std::string_view path_;
   bool is_open_ = false;
 };
-
-// Half way between the two in the middle, where there are two.
-std::int64_t median(std::vector<std::int64_t>& samples) {
-  std::sort(samples.begin(), samples.end());
-  const std::size_t middle = samples.size() / 2;
-  if (samples.size() % 2 == 1) return samples[middle];
-  const std::int64_t low = samples[middle - 1], high = samples[middle];
-  return low + (high - low) / 2;
-}
 
 // Adds one sample to a key's and drops the oldest.
 struct SampleWriter {
@@ -189,14 +181,8 @@ void CostDatabase::Close::operator()(sqlite3* handle) const {
 }
 
 std::string CostDatabase::default_path() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (std::string path = variable("JOINTER_COSTS"); !path.empty()) return path;
-  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty())
-    return data + "/jointer/costs.sqlite";
-  return variable("HOME") + "/.local/share/jointer/costs.sqlite";
+  const std::string path = environment_variable("JOINTER_COSTS");
+  return path.empty() ? data_folder() + "/costs.sqlite" : path;
 }
 
 Result<CostDatabase::Handle> CostDatabase::connect(const std::string& path, bool write) {

@@ -1,4 +1,5 @@
 #include "core/base/cells.h"
+#include "core/base/units.h"
 #include "core/report/export.h"
 
 namespace jointer {
@@ -15,8 +16,7 @@ std::string export_csv(const Graph& graph, const Analysis& analysis) {
                    n.phase == Phase::forward ? "forward" : "backward",
                    csv_cell(analysis.modules.module(analysis.modules.of(id)).path),
                    graph.output_bytes(n), live, analysis.flops[id.index()].total,
-                   static_cast<double>(timing.start) / 1e6,
-                   static_cast<double>(timing.end - timing.start) / 1e6);
+                   to_ms(timing.start), to_ms(timing.end - timing.start));
   }
   return out;
 }

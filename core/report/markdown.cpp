@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::size_t kRows = 15;
 
-double ms(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
 // Module paths and names may hold what Markdown takes for its own.
 std::string code(std::string_view text) {
   return fmt::format("`{}`", text);
@@ -51,7 +47,7 @@ void exposed_section(const Graph& graph, const Analysis& a, std::string& out) {
     const CollectiveTiming& c = *exposed[i];
     out += fmt::format("| {} | {} | {} | {} | {} |\n", code(graph.name(c.start)),
                        format_bytes(collective_bytes(graph, graph.node(c.start))),
-                       format_ms(ms(c.end_ns - c.start_ns)), format_ms(ms(c.exposed_ns)),
+                       format_ns(c.end_ns - c.start_ns), format_ns(c.exposed_ns),
                        reason_text(graph, c));
   }
   if (exposed.size() > kRows) out += fmt::format("\nand {} more\n", exposed.size() - kRows);
@@ -69,11 +65,11 @@ std::string export_markdown(const Graph& graph, const Analysis& a) {
   row("estimate", a.estimator);
   row("peak memory", format_bytes(a.memory.peak_bytes()));
   row("reserved (allocator model)", format_bytes(a.reserved.peak_bytes));
-  row("step", format_ms(ms(s.step_ns())));
-  row("compute", format_ms(ms(s.compute_ns())));
-  row("communication", format_ms(ms(s.communication_ns())));
-  row("exposed", fmt::format("{} (hidden {} of {})", format_ms(ms(s.exposed_ns())),
-                             s.hidden_count(), s.collectives().size()));
+  row("step", format_ns(s.step_ns()));
+  row("compute", format_ns(s.compute_ns()));
+  row("communication", format_ns(s.communication_ns()));
+  row("exposed", fmt::format("{} (hidden {} of {})", format_ns(s.exposed_ns()), s.hidden_count(),
+                             s.collectives().size()));
   row("FLOPs", format_flops(static_cast<double>(a.total_flops.total)));
   if (a.throughput.tokens_per_second)
     row("tokens/s a device", format_significant(*a.throughput.tokens_per_second));

@@ -148,7 +148,7 @@ class Explainer {
 std::string reason_text(const Graph& graph, const CollectiveTiming& c) {
   using Kind = ExposureReason::Kind;
   const ExposureReason& r = c.reason;
-  const std::string time = format_ms(static_cast<double>(r.ns) / 1e6);
+  const std::string time = format_ns(r.ns);
   const auto name = [&](NodeId node, std::string_view otherwise) {
     return node ? graph.name(node) : otherwise;
   };

@@ -14,7 +14,7 @@ inline QString bytes_text(std::int64_t bytes) {
 }
 
 inline QString time_text(std::int64_t ns) {
-  return QString::fromStdString(format_ms(static_cast<double>(ns) / 1e6));
+  return QString::fromStdString(format_ns(ns));
 }
 
 inline QString flops_text(std::int64_t flops) {

@@ -13,10 +13,6 @@ QString words(const char* text) {
   return QCoreApplication::translate("Column", text);
 }
 
-double milliseconds(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
 double fraction(const Column& column, std::int64_t part) {
   return column.whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(column.whole);
 }
@@ -26,7 +22,7 @@ QString exact_in(Unit unit, std::int64_t number) {
     case Unit::bytes:
       return words("%1 bytes").arg(count_text(number));
     case Unit::time:
-      return words("%1 ms").arg(milliseconds(number), 0, 'f', 6);
+      return words("%1 ms").arg(to_ms(number), 0, 'f', 6);
     case Unit::flops:
       return words("%1 FLOP").arg(count_text(number));
     case Unit::thousandths:
@@ -96,7 +92,7 @@ QString raw_text(const Column& column, std::optional<std::int64_t> number) {
   if (!number) return {};
   switch (column.unit) {
     case Unit::time:
-      return QString::number(milliseconds(*number), 'f', 6);
+      return QString::number(to_ms(*number), 'f', 6);
     case Unit::share:
       return QString::number(fraction(column, *number), 'f', 6);
     case Unit::thousandths:

@@ -18,14 +18,6 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-double ms(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
-std::string ms_text(std::int64_t ns) {
-  return format_ms(ms(ns));
-}
-
 // "+1.3 %", "-0.2 %", "equal"; beyond ten times as much "41.3 times".
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
@@ -86,9 +78,9 @@ Table ranks_table(const BenchmarkResult& r) {
       row.insert(row.end(), {format_bytes(m.peak_bytes), format_bytes(r.predicted.peak_bytes),
                              difference(m.peak_bytes, r.predicted.peak_bytes)});
       if (!m.step_ns.empty())
-        row.insert(row.end(),
-                   {ms_text(step.median_ns), ms_text(step.min_ns), ms_text(step.max_ns),
-                    ms_text(r.predicted.step_ns), difference(step.median_ns, r.predicted.step_ns)});
+        row.insert(row.end(), {format_ns(step.median_ns), format_ns(step.min_ns),
+                               format_ns(step.max_ns), format_ns(r.predicted.step_ns),
+                               difference(step.median_ns, r.predicted.step_ns)});
     }
     row.resize(10);
     table.add(std::move(row));

@@ -26,10 +26,6 @@ struct CalibrateCommand {
   bool list = false, json = false;
 };
 
-double ms(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
 // ISO 8601, UTC. A date that is none (a damaged database) is the first one.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
@@ -122,7 +118,7 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
   facts.add(
       {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
                               count(match.passes), match.passes == 1 ? "pass" : "passes")});
-  facts.add({"step", format_ms(ms(m.step_ns))});
+  facts.add({"step", format_ns(m.step_ns)});
   facts.add({"kept", fmt::format("{} operators and {} collectives, each kind once",
                                  count(stored.nodes.size()), count(stored.collectives.size()))});
   facts.add({"database", CostDatabase::default_path()});
@@ -131,8 +127,7 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
   const auto operators = by_operator(graph, m);
   constexpr std::size_t kShown = 15;
   for (std::size_t i = 0; i < std::min(kShown, operators.size()); ++i)
-    table.add(
-        {operators[i].target, format_count(operators[i].count), format_ms(ms(operators[i].ns))});
+    table.add({operators[i].target, format_count(operators[i].count), format_ns(operators[i].ns)});
   fmt::print("{}", table.text());
   if (operators.size() > kShown)
     fmt::print("  and {} more; --json shows them\n", operators.size() - kShown);
@@ -150,13 +145,13 @@ Json to_json(const Graph& graph, const TraceMatch& match, const CostSamples& sto
   json["nodes"] = match.nodes;
   json["matched"] = match.matched;
   json["timed"] = m.nodes.size();
-  json["step_ms"] = ms(m.step_ns);
-  json["device_ms"] = ms(match.device_ns);
-  json["foreign_device_ms"] = ms(match.foreign_device_ns);
+  json["step_ms"] = to_ms(m.step_ns);
+  json["device_ms"] = to_ms(match.device_ns);
+  json["foreign_device_ms"] = to_ms(match.foreign_device_ns);
   json["foreign_calls"] = match.foreign_calls;
   Json& operators = json["operators"] = Json::array();
   for (const OperatorTime& time : by_operator(graph, m))
-    operators.push_back({{"target", time.target}, {"nodes", time.count}, {"ms", ms(time.ns)}});
+    operators.push_back({{"target", time.target}, {"nodes", time.count}, {"ms", to_ms(time.ns)}});
   json["stored"] = {{"operators", stored.nodes.size()}, {"collectives", stored.collectives.size()}};
   json["database"] = CostDatabase::default_path();
   json["notes"] = m.notes;

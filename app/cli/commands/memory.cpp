@@ -40,8 +40,7 @@ std::string peak_node(const Answer& a) {
 // Points of a curve: [ms, bytes].
 Json curve(const std::vector<MeasuredBytes>& points) {
   Json json = Json::array();
-  for (const MeasuredBytes& point : points)
-    json.push_back({static_cast<double>(point.ns) / 1e6, point.bytes});
+  for (const MeasuredBytes& point : points) json.push_back({to_ms(point.ns), point.bytes});
   return json;
 }
 

@@ -23,10 +23,6 @@ struct OverlapCommand {
   bool one_stream = false, json = false;
 };
 
-double ms(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
 struct GroupTimes {
   std::int64_t communication = 0, exposed = 0;
   std::size_t count = 0, hidden = 0;
@@ -64,18 +60,18 @@ Json to_json(const Answer& a) {
   json["name"] = a.graph.title();
   json["device"] = a.estimator.device().name;
   json["estimator"] = a.description;
-  json["step_ms"] = ms(s.step_ns());
-  json["compute_ms"] = ms(s.compute_ns());
-  json["communication_ms"] = ms(s.communication_ns());
-  json["exposed_ms"] = ms(s.exposed_ns());
-  json["host_bound_ms"] = ms(s.host_bound_ns());
+  json["step_ms"] = to_ms(s.step_ns());
+  json["compute_ms"] = to_ms(s.compute_ns());
+  json["communication_ms"] = to_ms(s.communication_ns());
+  json["exposed_ms"] = to_ms(s.exposed_ns());
+  json["host_bound_ms"] = to_ms(s.host_bound_ns());
   json["hidden_count"] = s.hidden_count();
   json["collective_count"] = s.collectives().size();
   Json& groups = json["by_group"] = Json::object();
   const auto times = times_by_stream(a.graph, s);
   for (std::size_t i = 1; i < times.size(); ++i)
-    groups[s.streams()[i].name] = {{"communication_ms", ms(times[i].communication)},
-                                   {"exposed_ms", ms(times[i].exposed)}};
+    groups[s.streams()[i].name] = {{"communication_ms", to_ms(times[i].communication)},
+                                   {"exposed_ms", to_ms(times[i].exposed)}};
   Json& collectives = json["collectives"] = Json::array();
   for (const CollectiveTiming& c : s.collectives())
     collectives.push_back(
@@ -83,10 +79,10 @@ Json to_json(const Answer& a) {
          {"wait", c.wait ? Json(a.graph.name(c.wait)) : Json()},
          {"group", s.streams()[static_cast<std::size_t>(s.timing(c.start).stream)].name},
          {"bytes", collective_bytes(a.graph, a.graph.node(c.start))},
-         {"ms", ms(c.end_ns - c.start_ns)},
-         {"start_ms", ms(c.start_ns)},
-         {"end_ms", ms(c.end_ns)},
-         {"exposed_ms", ms(c.exposed_ns)},
+         {"ms", to_ms(c.end_ns - c.start_ns)},
+         {"start_ms", to_ms(c.start_ns)},
+         {"end_ms", to_ms(c.end_ns)},
+         {"exposed_ms", to_ms(c.exposed_ns)},
          {"reason_kind", to_string(c.reason.kind)},
          {"reason", c.exposed_ns > 0 ? Json(reason_text(a.graph, c)) : Json()}});
   json["flops"] = a.flops;
@@ -104,13 +100,12 @@ void print_tables(const Answer& a, std::size_t top) {
   fmt::print("{}\n", a.graph.title());
   Table facts({{"", left}, {"", left}});
   facts.add({"estimate", a.description});
-  facts.add({"step", format_ms(ms(s.step_ns()))});
-  facts.add({"compute", format_ms(ms(s.compute_ns()))});
-  facts.add({"communication", format_ms(ms(s.communication_ns()))});
-  facts.add(
-      {"exposed", fmt::format("{} (hidden {} of {} collectives)", format_ms(ms(s.exposed_ns())),
-                              s.hidden_count(), s.collectives().size())});
-  facts.add({"waiting for the CPU", format_ms(ms(s.host_bound_ns()))});
+  facts.add({"step", format_ns(s.step_ns())});
+  facts.add({"compute", format_ns(s.compute_ns())});
+  facts.add({"communication", format_ns(s.communication_ns())});
+  facts.add({"exposed", fmt::format("{} (hidden {} of {} collectives)", format_ns(s.exposed_ns()),
+                                    s.hidden_count(), s.collectives().size())});
+  facts.add({"waiting for the CPU", format_ns(s.host_bound_ns())});
   if (a.throughput.tokens_per_second)
     facts.add({"tokens/s", format_significant(*a.throughput.tokens_per_second)});
   if (a.throughput.tflops)
@@ -129,7 +124,7 @@ void print_tables(const Answer& a, std::size_t top) {
   for (std::size_t i = 1; i < times.size(); ++i)
     groups.add({s.streams()[i].name, format_count(static_cast<std::int64_t>(times[i].count)),
                 format_count(static_cast<std::int64_t>(times[i].hidden)),
-                format_ms(ms(times[i].communication)), format_ms(ms(times[i].exposed))});
+                format_ns(times[i].communication), format_ns(times[i].exposed)});
   fmt::print("\n{}", groups.text());
 
   std::vector<const CollectiveTiming*> exposed;
@@ -149,8 +144,7 @@ void print_tables(const Answer& a, std::size_t top) {
     worst.add({std::string(a.graph.name(c.start)),
                s.streams()[static_cast<std::size_t>(s.timing(c.start).stream)].name,
                format_bytes(collective_bytes(a.graph, a.graph.node(c.start))),
-               format_ms(ms(c.end_ns - c.start_ns)), format_ms(ms(c.exposed_ns)),
-               reason_text(a.graph, c)});
+               format_ns(c.end_ns - c.start_ns), format_ns(c.exposed_ns), reason_text(a.graph, c)});
   }
   fmt::print("\n{}", worst.text());
   if (exposed.size() > top)
