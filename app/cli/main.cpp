@@ -15,6 +15,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
+#include "core/base/environment.h"
 
 namespace {
 
@@ -23,10 +24,8 @@ using jointer::cli::ExitCode;
 // `jointer FILE` opens the file in the desktop, where that is installed: beside this program, or on
 // the path.
 int open_in_desktop(const char* program, char** arguments) {
-  std::error_code status;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", status);
-  std::string desktop = (self.parent_path() / "jointer-desktop").string();
-  if (status || !std::filesystem::exists(desktop)) desktop = "jointer-desktop";
+  std::string desktop = jointer::beside_this_program("jointer-desktop");
+  if (!std::filesystem::exists(desktop)) desktop = "jointer-desktop";
   arguments[0] = desktop.data();
   ::execvp(desktop.c_str(), arguments);
   fmt::print(stderr,

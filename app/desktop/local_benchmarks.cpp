@@ -6,21 +6,12 @@
 #include "app/launch/benchmark.h"
 #include "app/launch/fit.h"
 #include "app/launch/programs.h"
+#include "core/base/environment.h"
 
 namespace jointer::desktop {
 namespace {
 
 using namespace views;
-
-// "AMD EPYC 7763 64-Core Processor", as Linux tells it; empty where it does not.
-QString processor_name() {
-  QFile file(QStringLiteral("/proc/cpuinfo"));
-  if (!file.open(QFile::ReadOnly)) return {};
-  for (QByteArray line = file.readLine(); !line.isEmpty(); line = file.readLine())
-    if (line.startsWith("model name"))
-      return QString::fromUtf8(line.mid(line.indexOf(':') + 1)).simplified();
-  return {};
-}
 
 // What NVIDIA's driver calls them: no device's library is asked, which would take a while.
 QStringList gpu_names() {
@@ -47,7 +38,7 @@ QString message_of(const Error& error) {
 
 LocalBenchmarks::LocalBenchmarks(QObject* parent)
     : BenchmarkService(parent), machine_(this_machine()) {
-  const QString processor = processor_name();
+  const QString processor = QString::fromStdString(processor_name()).simplified();
   devices_ = {
       tr("%1, %2").arg(processor.isEmpty() ? tr("a processor") : processor,
                        machine_.cores == 1 ? tr("1 core") : tr("%1 cores").arg(machine_.cores))};

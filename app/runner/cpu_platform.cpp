@@ -9,6 +9,7 @@
 #include "app/runner/kernels/attention.h"
 #include "app/runner/memory/counting_allocator.h"
 #include "app/runner/platform.h"
+#include "core/base/environment.h"
 
 namespace jointer::runner {
 namespace {
@@ -28,15 +29,6 @@ class ClockMarks final : public Marks {
  private:
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "CPU";
-}
 
 // Bytes that the system can still give, by its own account; 0 if it does not say.
 std::int64_t available_bytes() {
@@ -66,7 +58,8 @@ class CpuPlatform final : public Platform {
     // Ranks share what is free: an error that names the node is better than being killed.
     allocator_.limit(available_bytes() / std::max(1, options.local_world_size),
                      "this rank's share of what the machine has free");
-    name_ = processor_name() + ", " + std::to_string(threads_) +
+    const std::string processor = processor_name();
+    name_ = (processor.empty() ? "CPU" : processor) + ", " + std::to_string(threads_) +
             (threads_ == 1 ? " thread" : " threads");
   }
 

@@ -5,12 +5,13 @@
 
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <string>
 
 #include "app/runner/processor.h"
 #include "app/runner/session.h"
+#include "core/base/environment.h"
 #include "core/bench/request.h"
+#include "core/process/spawn.h"
 
 namespace {
 
@@ -27,10 +28,8 @@ int main(int argc, char** argv) {
   jointer::runner::avoid_trapping_instructions(argv);
   try {
     if (!stays_on_cpu(argc, argv)) {
-      std::error_code status;
-      const auto self = std::filesystem::read_symlink("/proc/self/exe", status);
-      const std::string other = (self.parent_path() / "jointer-runner-cuda").string();
-      if (!status && ::access(other.c_str(), X_OK) == 0) ::execv(other.c_str(), argv);
+      const std::string other = jointer::beside_this_program("jointer-runner-cuda");
+      if (jointer::can_run(other)) ::execv(other.c_str(), argv);
     }
     return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr);
   } catch (const std::exception& error) {

@@ -11,8 +11,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
+
+#include "core/base/environment.h"
 
 namespace jointer::runner {
 namespace {
@@ -49,9 +49,7 @@ void avoid_trapping_instructions(char** argv) {
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGILL) return;
   ::setenv(kVariable, kWithoutTiles, 1);
   // By its own name, which is what process lists show.
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!failed) ::execv(self.c_str(), argv);
+  ::execv(this_program().c_str(), argv);
   std::perror("jointer-runner: starting again without AMX");
 }
 

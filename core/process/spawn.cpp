@@ -135,12 +135,12 @@ int exec_error(const FileDescriptor& status) {
   return read == sizeof error ? error : 0;
 }
 
+}  // namespace
+
 bool can_run(const std::string& path) {
   std::error_code status;
   return std::filesystem::is_regular_file(path, status) && ::access(path.c_str(), X_OK) == 0;
 }
-
-}  // namespace
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;

@@ -35,6 +35,9 @@ Result<Spawned> spawn(const SpawnRequest& request);
 // Empty if there is none.
 std::string find_program(const std::string& name);
 
+// Whether `path` is a file that this process may run.
+bool can_run(const std::string& path);
+
 // Kills the processes whose environment has the variable `name` with this value: those that left
 // their parent's group and session.
 void kill_marked(const std::string& name, const std::string& value);

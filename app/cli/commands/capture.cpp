@@ -9,7 +9,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
-#include "core/base/resources.h"
+#include "core/process/python.h"
 
 namespace jointer::cli {
 namespace {
@@ -22,11 +22,8 @@ struct CaptureCommand {
 
 Result<int> run(const CaptureCommand& options) {
   // A package that is installed with pip is found anyway.
-  if (const std::string package = find_resource("python"); !package.empty()) {
-    const char* before = std::getenv("PYTHONPATH");
-    const std::string path = before == nullptr ? package : package + ":" + before;
+  if (const std::string path = python_path(); !path.empty())
     ::setenv("PYTHONPATH", path.c_str(), 1);
-  }
   std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};
   if (options.pair) words.emplace_back("--pair");
   words.emplace_back("--");

@@ -1,61 +1,42 @@
 #include "app/runner/backends/compiler.h"
 
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
-#include "core/base/resources.h"
+#include "core/bench/json_fields.h"
 #include "core/process/child.h"
+#include "core/process/python.h"
 
 namespace jointer::runner {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string text_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t number_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number() ? found->get<std::int64_t>() : 0;
-}
-
-std::vector<PackageValue> values_of(const Json& package, const char* key) {
+std::vector<PackageValue> read_values(FieldReader& package, std::string_view key) {
   std::vector<PackageValue> values;
-  if (const auto found = package.find(key); found != package.end() && found->is_array())
-    for (const Json& value : *found)
-      if (value.is_object())
-        values.push_back({text_of(value, "name"), text_of(value, "kind") == "integer"});
+  package.read_objects(key, [&](FieldReader& value) {
+    std::string kind;
+    value.read("name", values.emplace_back().name);
+    value.read("kind", kind);
+    values.back().is_number = kind == "integer";
+  });
   return values;
 }
 
-CompiledPackage package_of(const Json& json) {
-  CompiledPackage package{.path = text_of(json, "package"),
-                          .phase = text_of(json, "phase"),
-                          .of = text_of(json, "of"),
-                          .inputs = values_of(json, "inputs"),
-                          .outputs = values_of(json, "outputs"),
-                          .replaces = {},
-                          .from_cache = json.value("cached", false),
-                          .seconds = json.value("compile_seconds", 0.0)};
-  if (const auto found = json.find("replaces"); found != json.end() && found->is_array())
-    for (const Json& name : *found)
-      if (name.is_string()) package.replaces.push_back(name.get<std::string>());
+CompiledPackage read_package(FieldReader& fields) {
+  CompiledPackage package;
+  fields.read("package", package.path);
+  fields.read("phase", package.phase);
+  fields.read("of", package.of);
+  package.inputs = read_values(fields, "inputs");
+  package.outputs = read_values(fields, "outputs");
+  fields.read("replaces", package.replaces);
+  fields.read("cached", package.from_cache);
+  fields.read("compile_seconds", package.seconds);
   return package;
 }
 
-std::vector<std::string> command_line(const CompilerRequest& request) {
-  const char* chosen = std::getenv("JOINTER_PYTHON");
-  std::vector<std::string> command{chosen != nullptr ? chosen : JOINTER_TORCH_PYTHON,
-                                   "-m",
-                                   "jointer",
-                                   "compile",
-                                   request.graph,
-                                   "--method=" + request.method,
-                                   "--on=" + request.on,
-                                   "--rank=" + std::to_string(request.rank)};
+std::vector<std::string> arguments_of(const CompilerRequest& request) {
+  std::vector<std::string> command{"compile", request.graph, "--method=" + request.method,
+                                   "--on=" + request.on, "--rank=" + std::to_string(request.rank)};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) command.push_back(std::string(option) + value);
   };
@@ -76,31 +57,41 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
                                                   const CompilerListener& listener) {
   std::optional<std::vector<CompiledPackage>> packages;
   std::string failure;
+  simdjson::dom::parser parser;
   const auto on_line = [&](std::string_view line) {
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object()) return;
-    const std::string event = text_of(json, "event");
+    simdjson::dom::object object;
+    if (parser.parse(line.data(), line.size()).get(object) != simdjson::SUCCESS) return;
+    FieldReader fields(object);
+    std::string event, stage, node, text;
+    std::int64_t done = 0, total = 0;
+    fields.read("event", event);
+    fields.read("stage", stage);
+    fields.read("done", done);
+    fields.read("total", total);
+    fields.read("node", node);
+    fields.read("text", text);
     if (event == "progress") {
-      listener.progress(text_of(json, "stage"), number_of(json, "done"), number_of(json, "total"));
+      listener.progress(stage, done, total);
     } else if (event == "note") {
-      listener.note(text_of(json, "text"));
+      listener.note(text);
     } else if (event == "failed") {
-      const std::string node = text_of(json, "node");
-      failure = (node.empty() ? "" : node + ": ") + text_of(json, "text");
-    } else if (event == "compiled" && json.contains("packages") && json["packages"].is_array()) {
+      failure = (node.empty() ? "" : node + ": ") + text;
+    } else if (event == "compiled") {
       packages.emplace();
-      for (const Json& package : json["packages"])
-        if (package.is_object()) packages->push_back(package_of(package));
+      fields.read_objects("packages",
+                          [&](FieldReader& each) { packages->push_back(read_package(each)); });
     }
   };
-  const std::string resources = find_resource("python");
-  JOINTER_TRY(Child child,
-              Child::start({.command = command_line(request),
-                            .environment = {{"PYTHONPATH", resources}, {"WORLD_SIZE", "1"}},
-                            .directory = {},
-                            .has_input = false,
-                            .on_line = on_line,
-                            .deadline = std::nullopt}));
+  JOINTER_TRY(ProgramCommand python, python_program());
+  for (std::string& argument : arguments_of(request)) python.command.push_back(std::move(argument));
+  // The compiler is no rank: torch's variables of this one's world are not its own.
+  python.environment.emplace_back("WORLD_SIZE", "1");
+  JOINTER_TRY(Child child, Child::start({.command = std::move(python.command),
+                                         .environment = std::move(python.environment),
+                                         .directory = {},
+                                         .has_input = false,
+                                         .on_line = on_line,
+                                         .deadline = std::nullopt}));
   const ChildEnd end = child.wait();
   if (packages && end.succeeded()) return std::move(*packages);
   if (!failure.empty()) return fail(Error::Kind::run, "{}", failure);

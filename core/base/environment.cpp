@@ -1,0 +1,40 @@
+#include "core/base/environment.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace jointer {
+
+std::string environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+std::string data_folder() {
+  std::string base = environment_variable("XDG_DATA_HOME");
+  if (!base.starts_with('/')) base = environment_variable("HOME") + "/.local/share";
+  return base + "/jointer";
+}
+
+std::string this_program() {
+  std::error_code status;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", status);
+  return status ? std::string() : self.string();
+}
+
+std::string beside_this_program(std::string_view name) {
+  const std::filesystem::path self = this_program();
+  return self.empty() ? std::string() : (self.parent_path() / name).string();
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
+}
+
+}  // namespace jointer
