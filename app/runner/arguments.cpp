@@ -122,11 +122,11 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
   JOINTER_TRY(Expression expression, Expression::parse(graph_.expression_text(id)));
   SymbolicOperand operand{.expression = std::move(expression), .symbols = {}};
   for (const std::string& name : operand.expression.symbols()) {
-    auto at = std::find(program_.symbol_names.begin(), program_.symbol_names.end(), name);
-    if (at == program_.symbol_names.end())
+    const auto at = program_.symbols.find(name);
+    if (at == program_.symbols.end())
       return input_error("symbol {} of {} is not one of the graph's", name,
                          operand.expression.text());
-    operand.symbols.push_back(static_cast<std::uint32_t>(at - program_.symbol_names.begin()));
+    operand.symbols.push_back(at->second);
   }
   program_.expressions.push_back(std::move(operand));
   return Operand{.kind = Operand::Kind::expression,
@@ -159,13 +159,7 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
       operands.push_back(add_constant(*parameter.default_value()));
       continue;
     }
-    const c10::Type& type = *parameter.type();
-    auto operand = without_optional(type).kind() == TypeKind::ListType &&
-                           given->kind != Argument::Kind::none &&
-                           given->kind != Argument::Kind::node
-                       ? convert_list(*given, *without_optional(type).castRaw<c10::ListType>(),
-                                      parameter.N().value_or(0))
-                       : convert(*given, type);
+    auto operand = convert(*given, *parameter.type(), parameter.N().value_or(0));
     if (!operand)
       return input_error("argument {} of {}: {}", parameter.name(), schema.name(),
                          operand.error().message);
@@ -187,12 +181,13 @@ Result<Operand> ArgumentConverter::of_node(NodeId node, const c10::Type& type) {
                  .index = slot};
 }
 
-Result<Operand> ArgumentConverter::convert(const Argument& argument, const c10::Type& type) {
+Result<Operand> ArgumentConverter::convert(const Argument& argument, const c10::Type& type,
+                                           int fixed_size) {
   if (argument.kind == Argument::Kind::node) return of_node(argument.node(), type);
-  if (argument.kind == Argument::Kind::symbol) return symbol(argument.expression());
   const c10::Type& plain = without_optional(type);
   if (argument.kind != Argument::Kind::none && plain.kind() == TypeKind::ListType)
-    return convert_list(argument, *plain.castRaw<c10::ListType>(), 0);
+    return convert_list(argument, *plain.castRaw<c10::ListType>(), fixed_size);
+  if (argument.kind == Argument::Kind::symbol) return symbol(argument.expression());
   JOINTER_TRY(IValue value, constant(argument, type));
   return add_constant(std::move(value));
 }

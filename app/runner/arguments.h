@@ -35,7 +35,8 @@ class ArgumentConverter {
   at::Device map_device(std::string_view name) const;
 
  private:
-  Result<Operand> convert(const Argument& argument, const c10::Type& type);
+  // `fixed_size`: of a list that one number may stand for.
+  Result<Operand> convert(const Argument& argument, const c10::Type& type, int fixed_size = 0);
   Result<Operand> convert_list(const Argument& argument, const c10::ListType& type, int fixed_size);
   Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);
   Result<Operand> of_node(NodeId node, const c10::Type& type);

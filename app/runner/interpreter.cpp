@@ -3,23 +3,18 @@
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <c10/core/InferenceMode.h>
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
 #include "app/runner/arguments.h"
+#include "app/runner/torch_error.h"
 
 namespace jointer::runner {
 namespace {
 
 using c10::IValue;
-
-// torch's messages go on for lines; the first says what it is.
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 template <class T, class Convert>
 c10::List<T> typed_list(std::vector<IValue>& values, Convert convert) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -63,7 +64,7 @@ struct Instruction {
   std::uint32_t first_operand = 0, operand_count = 0;
   std::uint32_t first_result = 0, result_count = 0;  // slots, one after another
   std::uint32_t first_freed = 0, freed_count = 0;    // in Program::freed
-  SlotId symbol = kNoSlot;                           // in Program::symbols: what its result binds
+  SlotId symbol = kNoSlot;  // in Program::symbol_values: what its result binds
   const c10::OperatorHandle* op = nullptr;
   Builtin builtin = nullptr;
   std::uint32_t compiled = 0;
@@ -87,7 +88,7 @@ struct ProgramOutput {
 // A symbolic size, computed from symbols when it is needed.
 struct SymbolicOperand {
   Expression expression;
-  std::vector<std::uint32_t> symbols;  // in Program::symbols, by the expression's symbols
+  std::vector<std::uint32_t> symbols;  // in Program::symbol_values, by the expression's symbols
 };
 
 struct Program {
@@ -96,8 +97,8 @@ struct Program {
   std::vector<c10::IValue> constants;
   std::vector<SlotId> freed;
   std::vector<SymbolicOperand> expressions;
-  std::vector<std::string> symbol_names;
-  std::vector<std::int64_t> symbol_values;   // at the start of a step
+  std::unordered_map<std::string, std::uint32_t> symbols;  // name -> place in symbol_values
+  std::vector<std::int64_t> symbol_values;                 // at the start of a step
   std::vector<c10::OperatorHandle> handles;  // what instructions point to; never resized
   std::vector<Compiled> compiled;
   std::uint32_t slot_count = 0;

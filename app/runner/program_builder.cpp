@@ -31,6 +31,7 @@
 #include "app/runner/kernels/attention.h"
 #include "app/runner/kernels/replacements.h"
 #include "app/runner/scalars.h"
+#include "app/runner/torch_error.h"
 #include "core/graph/users.h"
 
 namespace jointer::runner {
@@ -70,7 +71,7 @@ class ProgramBuilder {
 
   Result<Program> run() {
     for (const SymbolValue& symbol : graph_.symbols()) {
-      program_.symbol_names.push_back(symbol.name);
+      program_.symbols.emplace(symbol.name, program_.symbol_values.size());
       program_.symbol_values.push_back(symbol.value);
     }
     program_.handles.reserve(graph_.operator_count() + 1);
@@ -280,9 +281,8 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
   give_slots(id, instruction, instruction.saves_state ? 2 : results);
   if (node.value.kind == Value::Kind::symbol) {
     const std::string_view text = graph_.expression_text(node.value.expression());
-    const auto& names = program_.symbol_names;
-    const auto at = std::find(names.begin(), names.end(), text);
-    if (at != names.end()) instruction.symbol = static_cast<SlotId>(at - names.begin());
+    const auto at = program_.symbols.find(std::string(text));
+    if (at != program_.symbols.end()) instruction.symbol = at->second;
   }
   push(instruction);
   return {};
@@ -527,7 +527,7 @@ Result<Program> build_program(const Graph& graph, const BuildOptions& options) {
   try {
     return ProgramBuilder(graph, options).run();
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "{}", error.what_without_backtrace());
+    return fail(Error::Kind::run, "{}", summary(error));
   }
 }
 

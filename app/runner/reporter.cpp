@@ -14,8 +14,8 @@ Reporter::~Reporter() {
 
 void Reporter::report(const RankEvent& event) {
   const std::string line = write_event(event) + "\n";
-  const std::scoped_lock lock(mutex_);
   ++count_;
+  const std::scoped_lock lock(mutex_);
   // Whoever listened may be gone; the run itself goes on.
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t count = ::write(descriptor_, line.data() + written, line.size() - written);
@@ -25,6 +25,17 @@ void Reporter::report(const RankEvent& event) {
 }
 
 void Reporter::stage(std::string name, std::int64_t done, std::int64_t total) {
+  using namespace std::chrono_literals;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (name == last_stage_ && done > 0 && now - last_time_ < 50ms) {
+      ++count_;
+      return;
+    }
+    last_stage_ = name;
+    last_time_ = now;
+  }
   report(RankProgress{.stage = std::move(name), .done = done, .total = total});
 }
 

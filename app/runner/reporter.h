@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -19,14 +20,17 @@ class Reporter {
   Reporter& operator=(const Reporter&) = delete;
 
   void report(const RankEvent& event);
+  // Of one stage at most twenty a second: steps that are measured shall not wait for a listener.
   void stage(std::string name, std::int64_t done = 0, std::int64_t total = 0);
   void note(std::string text) { report(RankNote{std::move(text)}); }
-  // How many events there were: a sign of life.
+  // How many times it was called: a sign of life.
   [[nodiscard]] std::int64_t count() const { return count_.load(); }
 
  private:
   int descriptor_;
   std::mutex mutex_;
+  std::string last_stage_;
+  std::chrono::steady_clock::time_point last_time_;
   std::atomic<std::int64_t> count_{0};
 };
 

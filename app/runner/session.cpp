@@ -60,7 +60,7 @@ class Session {
  private:
   Or<Graph> open(const ProgramFiles& files) const;
   Done prepare(MakePlatform make_platform);
-  Or<std::unique_ptr<Runnable>> make(const ProgramFiles& files, Backend backend);
+  Or<std::unique_ptr<Runnable>> make(Graph graph, const ProgramFiles& files, Backend backend);
   Done feed(Runnable& runnable, bool counted);
   Or<std::vector<at::Tensor>> outputs_of(Runnable& runnable);
   Done verify(Runnable& runnable);
@@ -115,11 +115,11 @@ Done Session::prepare(MakePlatform make_platform) {
   return {};
 }
 
-Or<std::unique_ptr<Runnable>> Session::make(const ProgramFiles& files, Backend backend) {
-  auto graph = open(files);
-  if (!graph) return tl::unexpected(graph.error());
+// `files` are what the graph was opened from: the compiler reads them too.
+Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& files,
+                                            Backend backend) {
   auto runnable = std::make_unique<Runnable>();
-  runnable->graph = std::move(*graph);
+  runnable->graph = std::move(graph);
   std::vector<CompiledRegion> regions;
   if (backend == Backend::inductor || backend == Backend::regional) {
     stage("compile");
@@ -314,7 +314,9 @@ Done Session::run(MakePlatform make_platform) {
     given_ = std::move(*given);
   }
   if (!request_.baseline.empty()) {
-    auto baseline = make(request_.baseline, Backend::interpret);
+    auto unedited = open(request_.baseline);
+    if (!unedited) return tl::unexpected(unedited.error());
+    auto baseline = make(std::move(*unedited), request_.baseline, Backend::interpret);
     if (!baseline) return tl::unexpected(baseline.error());
     if (auto fed = feed(**baseline, false); !fed) return fed;
     stage("verify");
@@ -322,7 +324,7 @@ Done Session::run(MakePlatform make_platform) {
     if (!outputs) return tl::unexpected(outputs.error());
     baseline_ = std::move(*outputs);
   }
-  auto runnable = make(request_.program, request_.backend);
+  auto runnable = make(std::move(*graph), request_.program, request_.backend);
   if (!runnable) return tl::unexpected(runnable.error());
   running_ = runnable->get();
   for (const std::string& note : (*runnable)->program.notes) reporter_.note(note);

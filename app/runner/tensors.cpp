@@ -22,6 +22,7 @@
 
 #include "app/runner/arguments.h"
 #include "app/runner/memory/counting_allocator.h"
+#include "app/runner/torch_error.h"
 #include "core/bench/safetensors.h"
 #include "core/graph/users.h"
 
@@ -198,6 +199,19 @@ void flatten(const Json& data, std::vector<double>& numbers) {
   }
 }
 
+// The data that a capture has of the constant `name`; what a person should know if it has none.
+std::string fill(at::Tensor to, const Json& table, const std::string& name) {
+  if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||
+      !table[name].contains("data"))
+    return fmt::format("constant {} is not in the capture: its values are made up", name);
+  std::vector<double> values;
+  flatten(table[name]["data"], values);
+  if (static_cast<std::int64_t>(values.size()) != to.numel())
+    return fmt::format("constant {}: its data does not fit its shape", name);
+  to.copy_(at::tensor(values, at::kDouble).view(to.sizes()));
+  return {};
+}
+
 }  // namespace
 
 Result<NamedTensors> read_safetensors(const std::string& path) {
@@ -227,45 +241,36 @@ Result<Inputs> make_inputs(const Graph& graph, const Program& program,
       inputs.values.push_back(std::move(value));
     }
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "making the inputs: {}", error.what_without_backtrace());
+    return fail(Error::Kind::run, "making the inputs: {}", summary(error));
   }
   return inputs;
 }
 
 Result<void> make_constants(const Graph& graph, const Program& program, const InputOptions& options,
                             Inputs& inputs) {
-  for (const ProgramInput& constant : program.constants_of_graph) {
-    const Node& node = graph.node(constant.node);
-    const Tensor* tensor = graph.single_tensor(node);
-    if (tensor == nullptr) {
-      inputs.constants.emplace_back();
-      continue;
-    }
-    InputOptions made_up = options;
-    made_up.given = nullptr;
-    InputMaker maker(graph, made_up);
-    try {
-      JOINTER_TRY(c10::IValue value, maker.make(constant));
-      const Json table =
-          Json::parse(graph.part(node.part).constants, nullptr, /*allow_exceptions=*/false);
-      const std::string name(graph.target(node));
-      if (table.is_object() && table.contains(name) && table[name].is_object() &&
-          table[name].contains("data")) {
-        std::vector<double> values;
-        flatten(table[name]["data"], values);
-        at::Tensor to = value.toTensor();
-        if (static_cast<std::int64_t>(values.size()) == to.numel())
-          to.copy_(at::tensor(values, at::kDouble).view(to.sizes()));
-        else
-          inputs.notes.push_back(fmt::format("constant {}: its data does not fit its shape", name));
-      } else {
-        inputs.notes.push_back(
-            fmt::format("constant {} is not in the capture: its values are made up", name));
+  if (program.constants_of_graph.empty()) return {};
+  InputOptions made_up = options;
+  made_up.given = nullptr;
+  InputMaker maker(graph, made_up);
+  std::vector<Json> tables;  // by part
+  for (std::uint32_t part = 0; part < graph.part_count(); ++part)
+    tables.push_back(
+        Json::parse(graph.part(PartId(part)).constants, nullptr, /*allow_exceptions=*/false));
+  try {
+    for (const ProgramInput& constant : program.constants_of_graph) {
+      const Node& node = graph.node(constant.node);
+      if (graph.single_tensor(node) == nullptr) {
+        inputs.constants.emplace_back();
+        continue;
       }
+      JOINTER_TRY(c10::IValue value, maker.make(constant));
+      const std::string name(graph.target(node));
+      if (std::string note = fill(value.toTensor(), tables[node.part.index()], name); !note.empty())
+        inputs.notes.push_back(std::move(note));
       inputs.constants.push_back(std::move(value));
-    } catch (const c10::Error& error) {
-      return fail(Error::Kind::run, "making a constant: {}", error.what_without_backtrace());
     }
+  } catch (const c10::Error& error) {
+    return fail(Error::Kind::run, "making a constant: {}", summary(error));
   }
   return {};
 }

@@ -10,6 +10,8 @@
 #include <memory>
 #include <utility>
 
+#include "app/runner/torch_error.h"
+
 namespace jointer::runner {
 namespace {
 
@@ -35,8 +37,7 @@ Result<Compiled> load_package(const std::string& path, at::Device device, Packag
     loader = std::make_shared<torch::inductor::AOTIModelPackageLoader>(
         path, "model", /*run_single_threaded=*/true, /*num_runners=*/1, device.index());
   } catch (const std::exception& error) {
-    const std::string_view text = error.what();
-    return fail(Error::Kind::run, "{}: {}", path, text.substr(0, text.find('\n')));
+    return fail(Error::Kind::run, "{}: {}", path, first_line(error.what()));
   }
   return Compiled([loader, call = std::move(call)](torch::jit::Stack& stack) {
     std::vector<at::Tensor> inputs;

@@ -15,6 +15,7 @@
 
 #include "app/runner/cuda/nccl.h"
 #include "app/runner/kernels/attention.h"
+#include "app/runner/torch_error.h"
 
 namespace jointer::runner {
 namespace {
@@ -54,7 +55,7 @@ class GraphRecording final : public Recording {
       graph_.capture_end();
     } catch (const c10::Error& error) {
       return fail(Error::Kind::run, "the step cannot be recorded as a CUDA graph: {}",
-                  error.what_without_backtrace());
+                  summary(error));
     }
     return {};
   }
@@ -135,9 +136,7 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
     at::globalContext().lazyInitDevice(at::kCUDA);
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(options.local_rank));
   } catch (const c10::Error& error) {
-    const std::string_view text = error.what_without_backtrace();
-    return fail(Error::Kind::run, "the CUDA device cannot be used: {}",
-                text.substr(0, text.find('\n')));
+    return fail(Error::Kind::run, "the CUDA device cannot be used: {}", summary(error));
   }
 }
 

@@ -12,6 +12,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "app/runner/torch_error.h"
+
 namespace jointer::runner {
 namespace {
 
@@ -161,13 +163,11 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
   try {
     groups->connect(options);
     for (const auto& [name, ranks] : wanted) groups->add(options, name, ranks);
-  } catch (const c10::Error& error) {
+  } catch (const std::exception& error) {
+    const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
     return fail(Error::Kind::run, "the ranks did not find each other at {}:{}: {}",
                 options.world.master_address, options.world.master_port,
-                error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    return fail(Error::Kind::run, "the ranks did not find each other at {}:{}: {}",
-                options.world.master_address, options.world.master_port, error.what());
+                of_torch != nullptr ? summary(*of_torch) : first_line(error.what()));
   }
   return groups;
 }
