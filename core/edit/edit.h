@@ -1,0 +1,28 @@
+#pragma once
+
+// One step that a person can undo: some changes under a title. Merging collectives, moving a wait
+// with the chain that feeds it, or what a pass did is one edit.
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/edit/change.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+struct Edit {
+  std::string title;  // "Move all_gather_77 and 2 nodes 412 places earlier"
+  std::string by;     // who decided it: empty for a person, else a pass as the pipeline names it
+  std::vector<Change> changes;
+  std::vector<std::string> notes;  // what it carried along, what other ranks must do too
+  friend bool operator==(const Edit&, const Edit&) = default;
+};
+
+// Does it to the graph. Returns the inverse: applied next, it gives the graph as it was, with the
+// same hash. Error (usage), in one sentence: a change is not legal and why; the graph is then as it
+// was before.
+Result<Edit> apply(Graph& graph, const Edit& edit);
+
+}  // namespace jointer

@@ -1,0 +1,55 @@
+#pragma once
+
+// Memory and time of an order that is being edited, kept up to date move by move, and what every
+// legal place of a held block would give. How is described at the top of what_if.cpp.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/cost/estimator.h"
+#include "core/graph/graph.h"
+#include "core/schedule/legal_range.h"
+#include "core/schedule/memory_timeline.h"
+#include "core/schedule/simulation.h"
+
+namespace jointer {
+
+struct Figures {
+  std::int64_t peak_bytes = 0;
+  std::int64_t step_ns = 0, exposed_ns = 0;
+  friend bool operator==(const Figures&, const Figures&) = default;
+};
+
+// The figures of every gap of a legal range: at[g - range.first].
+struct RangePreview {
+  LegalRange range;
+  std::vector<Figures> at;
+};
+
+class WhatIf {
+ public:
+  // All must outlive it. `costs`: one a node, by id.
+  WhatIf(const Graph& graph, const Dependencies& dependencies, std::span<const NodeCost> costs,
+         const MemoryOptions& memory = {}, const SimulationOptions& simulation = {});
+  ~WhatIf();
+  WhatIf(const WhatIf&) = delete;
+  WhatIf& operator=(const WhatIf&) = delete;
+
+  // Of the order as it is now: equal to what MemoryTimeline and Simulation say of it.
+  [[nodiscard]] Figures figures() const;
+  [[nodiscard]] std::span<const NodeId> order() const;
+  // Error: as legal_range.
+  [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
+  [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
+  // Moves the block into a gap of its legal range. Memory costs what the distance costs, time the
+  // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing moves.
+  Result<void> move(std::span<const NodeId> block, std::size_t gap);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace jointer
