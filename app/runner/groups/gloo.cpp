@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "app/runner/groups/backend_factory.h"
@@ -20,6 +23,28 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
+// A worker says that a collective is over a moment before it lets go of it, and with it of the
+// buffers that Gloo has of its own.
+class SettlingGloo final : public c10d::ProcessGroupGloo {
+ public:
+  using ProcessGroupGloo::ProcessGroupGloo;
+
+  // Until no worker holds a collective that is over; not for ever, should one be stuck.
+  void settle() {
+    constexpr std::chrono::milliseconds kPatience(200);
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (holds_what_is_over() && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+  }
+
+ private:
+  bool holds_what_is_over() {
+    const std::scoped_lock lock(workMutex_);
+    return std::ranges::any_of(workInProgress_,
+                               [](const auto& work) { return work && work->isCompleted(); });
+  }
+};
+
 class Gloo final : public BackendFactory {
  public:
   [[nodiscard]] std::string name() const override { return "gloo"; }
@@ -31,7 +56,8 @@ class Gloo final : public BackendFactory {
     options->devices.push_back(make_device());
     // One worker: collectives of a group run one after another, as on a device's stream.
     options->threads = 1;
-    return release_at_wait(c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, size, options));
+    auto gloo = c10::make_intrusive<SettlingGloo>(store, rank, size, options);
+    return release_at_wait(gloo, [gloo] { gloo->settle(); });
   }
 };
 

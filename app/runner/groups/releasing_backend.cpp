@@ -27,7 +27,8 @@ Tensors borrowed(const Tensors& tensors) {
 
 class HoldingWork final : public c10d::Work {
  public:
-  HoldingWork(WorkPtr inner, Tensors held) : inner_(std::move(inner)), held_(std::move(held)) {}
+  HoldingWork(WorkPtr inner, Tensors held, std::function<void()> settle)
+      : inner_(std::move(inner)), held_(std::move(held)), settle_(std::move(settle)) {}
   ~HoldingWork() override {
     if (held_.empty()) return;
     try {
@@ -47,17 +48,15 @@ class HoldingWork final : public c10d::Work {
   bool wait(std::chrono::milliseconds timeout) override {
     const bool done = inner_->wait(timeout);
     held_.clear();
+    settle_();
     return done;
   }
 
  private:
   WorkPtr inner_;
   Tensors held_;
+  std::function<void()> settle_;
 };
-
-WorkPtr hold(WorkPtr inner, Tensors held) {
-  return c10::make_intrusive<HoldingWork>(std::move(inner), std::move(held));
-}
 
 Tensors both(const Tensors& a, const Tensors& b) {
   Tensors all = a;
@@ -67,8 +66,10 @@ Tensors both(const Tensors& a, const Tensors& b) {
 
 class ReleasingBackend final : public c10d::Backend {
  public:
-  explicit ReleasingBackend(c10::intrusive_ptr<c10d::Backend> inner)
-      : Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)) {}
+  ReleasingBackend(c10::intrusive_ptr<c10d::Backend> inner, std::function<void()> settle)
+      : Backend(inner->getRank(), inner->getSize()),
+        inner_(std::move(inner)),
+        settle_(std::move(settle)) {}
 
   const std::string getBackendName() const override { return inner_->getBackendName(); }
   void setTimeout(std::chrono::milliseconds timeout) override { inner_->setTimeout(timeout); }
@@ -117,13 +118,19 @@ class ReleasingBackend final : public c10d::Backend {
   WorkPtr barrier(const c10d::BarrierOptions& options) override { return inner_->barrier(options); }
 
  private:
+  [[nodiscard]] WorkPtr hold(WorkPtr inner, Tensors held) const {
+    return c10::make_intrusive<HoldingWork>(std::move(inner), std::move(held), settle_);
+  }
+
   c10::intrusive_ptr<c10d::Backend> inner_;
+  std::function<void()> settle_;
 };
 
 }  // namespace
 
-c10::intrusive_ptr<c10d::Backend> release_at_wait(c10::intrusive_ptr<c10d::Backend> backend) {
-  return c10::make_intrusive<ReleasingBackend>(std::move(backend));
+c10::intrusive_ptr<c10d::Backend> release_at_wait(c10::intrusive_ptr<c10d::Backend> backend,
+                                                  std::function<void()> settle) {
+  return c10::make_intrusive<ReleasingBackend>(std::move(backend), std::move(settle));
 }
 
 }  // namespace jointer::runner
