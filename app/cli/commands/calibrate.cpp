@@ -101,6 +101,7 @@ std::vector<OperatorTime> by_operator(const Graph& graph, const Measurement& mea
     time.ns = saturating_add(time.ns, node.own_ns);
   }
   std::vector<OperatorTime> sorted;
+  sorted.reserve(times.size());
   for (auto& [target, time] : times) sorted.push_back(std::move(time));
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const OperatorTime& a, const OperatorTime& b) { return a.ns > b.ns; });
