@@ -15,9 +15,14 @@ class CanonicalWriter {
   explicit CanonicalWriter(const Graph& graph) : graph_(graph) {}
 
   void line(NodeId id) {
-    const Node& n = graph_.node(id);
     out_ += graph_.name(id);
     out_ += ' ';
+    call(id);
+    out_ += '\n';
+  }
+
+  void call(NodeId id) {
+    const Node& n = graph_.node(id);
     out_ += graph_.target(n);
     out_ += '(';
     arguments(n);
@@ -26,7 +31,6 @@ class CanonicalWriter {
       out_ += "None";
     else
       value(n.value);
-    out_ += '\n';
   }
   std::string take() { return std::move(out_); }
 
@@ -246,6 +250,12 @@ std::string canonical_text(const Graph& graph, PartId part) {
   CanonicalWriter writer(graph);
   for (const NodeId id : graph.order())
     if (graph.node(id).part == part) writer.line(id);
+  return writer.take();
+}
+
+std::string canonical_call(const Graph& graph, NodeId id) {
+  CanonicalWriter writer(graph);
+  writer.call(id);
   return writer.take();
 }
 

@@ -167,7 +167,9 @@ void derive_from_dependence(Graph& graph, PartId part) {
   }
 }
 
-std::vector<OutputEntry> output_entries(const Graph& graph, PartId part) {
+}  // namespace
+
+std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part) {
   std::vector<OutputEntry> entries;
   const NodeId output = output_of(graph, part);
   if (!output) return entries;
@@ -187,8 +189,6 @@ std::vector<OutputEntry> output_entries(const Graph& graph, PartId part) {
   }
   return entries;
 }
-
-}  // namespace
 
 Descriptor parse_descriptor(std::string_view json) {
   const Json parsed = parse_json(json);
@@ -218,7 +218,7 @@ void derive_roles(Graph& graph) {
   for (std::size_t p = 0; p < graph.part_count(); ++p) {
     const PartId part(p);
     const CaptureKind kind = graph.part(part).kind;
-    graph.part(part).outputs = output_entries(graph, part);
+    graph.part(part).outputs = derive_outputs(graph, part);
     std::vector<NodeId> unknown_primals;
     std::size_t primals = 0;
     bool names_parameters = false;  // else `PlainAOTInput` may be one: Dynamo lifts them to inputs

@@ -18,6 +18,9 @@ void derive_phases(Graph& graph);
 // have gradients.
 void derive_roles(Graph& graph);
 
+// The elements of the part's output, as its output node has them now.
+std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
+
 // Links each placeholder of a pair's backward to the forward node of the same name that the forward
 // outputs. Error: a tensor placeholder that is no tangent and that the forward does not give.
 Result<void> link_pair(Graph& graph);

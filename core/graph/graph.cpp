@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "core/base/checked.h"
+#include "core/graph/leftovers.h"
 #include "core/graph/validate.h"
 
 namespace jointer {
@@ -230,15 +231,20 @@ Value Graph::make_children(Value::Kind kind, std::span<const Value> children) {
   return {kind, first, static_cast<std::uint32_t>(children.size())};
 }
 
-NodeId Graph::add_node(Node node) {
-  const NodeId id(nodes_.size());
+void Graph::take_name(NodeId id) {
+  const Node& node = nodes_[id.index()];
   auto& index = by_name_[node.part.index()];
   if (index.size() <= node.name.index()) index.resize(node.name.index() + 1);
   index[node.name.index()] = id;
+}
+
+NodeId Graph::add_node(Node node) {
+  const NodeId id(nodes_.size());
   positions_.push_back(static_cast<std::uint32_t>(order_.size()));
   order_.push_back(id);
   marks_.push_back(0);
   nodes_.push_back(node);
+  take_name(id);
   refresh(id);
   return id;
 }
@@ -276,13 +282,64 @@ void Graph::refresh(NodeId id) {
 }
 
 void Graph::set_order(std::vector<NodeId> order) {
-  assert(order.size() == nodes_.size());
+  assert(order.size() == order_.size());
   order_ = std::move(order);
-  for (std::size_t i = 0; i < order_.size(); ++i)
+  renumber(0, order_.size());
+}
+
+void Graph::renumber(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i)
     positions_[order_[i].index()] = static_cast<std::uint32_t>(i);
 }
 
+// --- Editing ---
+
+void Graph::move(std::span<const NodeId> nodes, NodeId before) {
+  // Only the stretch from the first node that moves, or the place it moves to, to the last changes.
+  std::size_t first = position(before), last = first;
+  ++mark_;
+  for (const NodeId id : nodes) {
+    marks_[id.index()] = mark_;
+    first = std::min(first, position(id));
+    last = std::max(last, position(id) + 1);
+  }
+  std::vector<NodeId> stretch;
+  stretch.reserve(last - first);
+  const auto put_block = [&] { stretch.insert(stretch.end(), nodes.begin(), nodes.end()); };
+  for (std::size_t i = first; i < last; ++i) {
+    if (order_[i] == before) put_block();
+    if (marks_[order_[i].index()] != mark_) stretch.push_back(order_[i]);
+  }
+  if (position(before) >= last) put_block();
+  std::copy(stretch.begin(), stretch.end(), order_.begin() + static_cast<std::ptrdiff_t>(first));
+  renumber(first, last);
+}
+
+NodeId Graph::insert(Node node, NodeId before) {
+  const NodeId id = add_node(node);
+  move(std::span(&id, 1), before);
+  return id;
+}
+
+void Graph::erase(NodeId id) {
+  const std::size_t at = position(id);
+  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(at));
+  positions_[id.index()] = kNowhere;
+  renumber(at, order_.size());
+  const Node& erased = node(id);
+  by_name_[erased.part.index()][erased.name.index()] = {};
+}
+
+void Graph::restore(NodeId id, NodeId before) {
+  const std::size_t at = position(before);
+  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at), id);
+  renumber(at, order_.size());
+  take_name(id);
+}
+
 Result<void> Graph::finish() {
+  captured_ = captured();
+  is_finished_ = true;
   JOINTER_CHECK(evaluate_symbols(assumptions_));
   resolve_groups();
   join_storages();
@@ -421,17 +478,18 @@ void Graph::join_storages() {
   };
   for (NodeId id : order_) {
     const Node& n = node(id);
-    if (n.partner)
-      join(n, node(n.partner));
-    else if (is_wait(n) && n.input_count == 1)
+    if (n.partner) join(n, node(n.partner));
+    // Where an edit makes a node a view of something new, what is a view of that node follows.
+    else if ((is_wait(n) || target(n) == "aten.view.default") && n.input_count == 1)
       join(n, node(inputs(n).front()));
   }
 }
 
 void Graph::find_main_device() {
   std::array<double, 4> bytes{};
-  for (const Storage& s : storages_)
-    if (s.device)
+  const std::vector<bool> is_leftover = find_leftovers(*this).storages;
+  for (std::size_t i = 0; i < storages_.size(); ++i)
+    if (const Storage& s = storages_[i]; s.device && !is_leftover[i])
       bytes[static_cast<std::size_t>(device(s.device).type)] += static_cast<double>(s.bytes.value);
   const auto largest = std::max_element(bytes.begin(), bytes.end());
   main_device_ = static_cast<DeviceType>(largest - bytes.begin());

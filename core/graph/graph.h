@@ -3,8 +3,10 @@
 // The graph: nodes in program order, the tensors they make, the storages behind them.
 //
 // Ids are dense and stable; the order is a list of ids of its own, so moving a node changes no id.
-// Everything variable-sized (arguments, values, sizes, texts) lies in pools that only grow, so a
-// graph is copied by copying a few arrays, and a changed node leaves its old ranges behind.
+// An erased node leaves the order and gives its name back, but keeps its id, so that it can be
+// restored. Everything variable-sized (arguments, values, sizes, texts) lies in pools that only
+// grow, so a graph is copied by copying a few arrays, and a changed node leaves its old ranges
+// behind.
 
 #include <cstdint>
 #include <map>
@@ -54,11 +56,16 @@ class Graph {
  public:
   // --- Looking ---
 
+  // The size of the id space, for arrays by id: erased nodes are in it. order().size() nodes are
+  // live.
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id.index()]; }
-  // Program order: every node once.
+  // Program order: every live node once.
   [[nodiscard]] std::span<const NodeId> order() const { return order_; }
+  // Of a live node.
   [[nodiscard]] std::size_t position(NodeId id) const { return positions_[id.index()]; }
+  [[nodiscard]] bool is_live(NodeId id) const { return positions_[id.index()] != kNowhere; }
+  [[nodiscard]] bool any_erased() const { return order_.size() != nodes_.size(); }
 
   [[nodiscard]] std::string_view text(StringId id) const { return strings_[id]; }
   [[nodiscard]] std::string_view name(NodeId id) const { return text(node(id).name); }
@@ -143,6 +150,9 @@ class Graph {
   [[nodiscard]] const StackTrace& stack(StackId id) const { return stacks_[id.index()]; }
 
   [[nodiscard]] std::size_t expression_count() const { return expressions_.size(); }
+  [[nodiscard]] const Expression& expression(ExpressionId id) const {
+    return expressions_[id.index()].expression;
+  }
   [[nodiscard]] std::string_view expression_text(ExpressionId id) const;
   [[nodiscard]] std::int64_t expression_value(ExpressionId id) const {
     return expressions_[id.index()].value;
@@ -206,15 +216,40 @@ class Graph {
   Node& node(NodeId id) { return nodes_[id.index()]; }
   // Reads producers and tensors of a node anew, after its args, kwargs or value were set.
   void refresh(NodeId id);
+  // Every live node once.
   void set_order(std::vector<NodeId> order);
   void add_fact(Fact::Kind kind, std::string text) { facts_.push_back({kind, std::move(text)}); }
   void reserve(std::size_t nodes, std::size_t text_bytes);
 
+  // How many of each there were when `finish` was first called: what edits add comes after.
+  struct Captured {
+    std::size_t storages = 0, module_stacks = 0, stacks = 0;
+  };
+  [[nodiscard]] Captured captured() const {
+    if (is_finished_) return captured_;
+    return {storages_.size(), module_stacks_.size(), stacks_.size()};
+  }
+
   // Evaluates symbolic sizes, finds each collective's group, joins storages that are one (through
-  // waits and through the partners of a pair). Error: as `assume`.
+  // waits, through aten.view and through the partners of a pair). Error: as `assume`.
   Result<void> finish();
 
+  // --- Editing ---
+  // Whether an edit is legal is not asked here (core/edit). `before` is a live node, not one of
+  // those that are moved.
+
+  // The nodes stand side by side, in this order, right before `before`. Costs what the distance
+  // costs.
+  void move(std::span<const NodeId> nodes, NodeId before);
+  // As add_node, but right before `before`. Costs the distance to the end, as the next two do.
+  NodeId insert(Node node, NodeId before);
+  // No live node may read it. Its name may be given to another node.
+  void erase(NodeId id);
+  // Back under its name, which must be free.
+  void restore(NodeId id, NodeId before);
+
  private:
+  static constexpr std::uint32_t kNowhere = 0xffffffff;  // position of an erased node
   struct SymbolicSize {
     StringId text, hint;
     PartId part;
@@ -227,6 +262,8 @@ class Graph {
   void join_storages();
   void find_main_device();
   void collect_inputs(const Argument& argument);
+  void take_name(NodeId id);
+  void renumber(std::size_t first, std::size_t last);
 
   StringTable strings_;
   std::vector<OperatorInfo> operators_;
@@ -259,6 +296,8 @@ class Graph {
   std::vector<Fact> facts_;
   std::string title_, pair_extra_;
   DeviceType main_device_ = DeviceType::cpu;
+  Captured captured_;
+  bool is_finished_ = false;
 };
 
 }  // namespace jointer

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/base/checked.h"
+#include "core/graph/leftovers.h"
 
 namespace jointer {
 namespace {
@@ -41,13 +42,16 @@ class Validator {
 
  private:
   Result<void> check_order() {
-    if (graph_.order().size() != graph_.node_count())
-      return input_error("the order names {} nodes of {}", graph_.order().size(),
-                         graph_.node_count());
+    std::size_t live = 0;
+    for (std::size_t i = 0; i < graph_.node_count(); ++i) live += graph_.is_live(NodeId(i)) ? 1 : 0;
+    if (graph_.order().size() != live)
+      return input_error("the order names {} nodes of {}", graph_.order().size(), live);
     std::vector<bool> seen(graph_.node_count(), false);
     for (const NodeId id : graph_.order()) {
       if (id.index() >= seen.size() || seen[id.index()])
         return input_error("the order names node {} twice", id.index());
+      if (!graph_.is_live(id) || graph_.order()[graph_.position(id)] != id)
+        return input_error("node {} is not where its position says", graph_.name(id));
       seen[id.index()] = true;
     }
     return {};
@@ -55,7 +59,9 @@ class Validator {
 
   Result<void> check_storages() {
     std::int64_t sum = 0;
+    const std::vector<bool> is_leftover = find_leftovers(graph_).storages;
     for (std::size_t i = 0; i < graph_.storage_count(); ++i) {
+      if (is_leftover[i]) continue;
       const std::int64_t bytes = graph_.storage(StorageId(i)).bytes.value;
       if (bytes < 0) return input_error("storage {} has a negative size of {} bytes", i, bytes);
       const auto next = checked_add(sum, bytes);
@@ -88,7 +94,8 @@ class Validator {
   Result<void> check_inputs(NodeId id, const Node& n) {
     const auto inputs = graph_.inputs(n);
     if (std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
-          return graph_.node(input).part == n.part && graph_.position(input) < graph_.position(id);
+          return graph_.node(input).part == n.part && graph_.is_live(input) &&
+                 graph_.position(input) < graph_.position(id);
         }))
       return {};
     JOINTER_CHECK(check_argument(id, n, n.args, "argument"));
@@ -101,6 +108,9 @@ class Validator {
       const NodeId input = argument.node();
       if (graph_.node(input).part != n.part)
         return input_error("{}: {} reads {} of the other half", where(graph_, id), path,
+                           graph_.name(input));
+      if (!graph_.is_live(input))
+        return input_error("{}: {} reads {}, which was removed", where(graph_, id), path,
                            graph_.name(input));
       if (graph_.position(input) >= graph_.position(id))
         return input_error("{}: {} reads {}, which comes {}; the graph is cyclic or out of order",

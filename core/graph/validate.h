@@ -6,7 +6,7 @@ namespace jointer {
 
 // What every graph fulfils after every read, edit and pass:
 //  - names are not empty and unique within a part;
-//  - a node reads only nodes of its own part that come before it (so there is no cycle);
+//  - a node reads only live nodes of its own part that come before it (so there is no cycle);
 //  - a part has one output node, its last;
 //  - no size is absurd: none is negative, and the bytes of all storages, and of all tensors, add up
 //    to less than 2^62, so that no sum over the graph overflows;

@@ -61,7 +61,7 @@ std::string export_markdown(const Graph& graph, const Analysis& a) {
   const auto row = [&](std::string_view name, const std::string& value) {
     out += fmt::format("| {} | {} |\n", name, value);
   };
-  row("nodes", format_count(static_cast<std::int64_t>(graph.node_count())));
+  row("nodes", format_count(static_cast<std::int64_t>(graph.order().size())));
   row("estimate", a.estimator);
   row("peak memory", format_bytes(a.memory.peak_bytes()));
   row("reserved (allocator model)", format_bytes(a.reserved.peak_bytes));

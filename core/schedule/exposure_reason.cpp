@@ -54,7 +54,7 @@ class Explainer {
     const std::int64_t before =
         between(producer ? graph_.position(producer) + 1 : 0, graph_.position(c.start));
     const std::int64_t after =
-        between(graph_.position(c.wait), user ? graph_.position(user) : graph_.node_count());
+        between(graph_.position(c.wait), user ? graph_.position(user) : graph_.order().size());
     if (before + after > 0 && 10 * (before + after) >= c.exposed_ns) {
       reason.kind = Kind::order;
       reason.before = before >= after;
@@ -74,7 +74,7 @@ class Explainer {
     std::vector<char> computes(graph_.operator_count());  // it has a FLOP formula
     for (std::size_t i = 0; i < computes.size(); ++i)
       computes[i] = has_flop_formula(graph_.op(OperatorId(i)).packet()) ? 1 : 0;
-    before_.assign(graph_.node_count() + 1, 0);
+    before_.assign(graph_.order().size() + 1, 0);
     places_.assign(graph_.node_count(), Place::other);
     const auto order = graph_.order();
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -201,16 +201,17 @@ MemoryCategory placeholder_category(Role role) {
   }
 }
 
-// Whether a node is a parameter, or made from one by operators with a single input: what SimpleFSDP
-// puts before the all-gather of a parameter.
+// Whether a node is a parameter, or made from parameters alone: what SimpleFSDP puts before the
+// all-gather of a parameter, and what a bucket joins.
 std::vector<bool> derived_from_parameters(const Graph& graph) {
   std::vector<bool> derived(graph.node_count(), false);
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::placeholder)
       derived[id.index()] = n.role == Role::parameter;
-    else if (n.input_count == 1)
-      derived[id.index()] = derived[graph.inputs(n).front().index()];
+    else if (const auto inputs = graph.inputs(n); !inputs.empty())
+      derived[id.index()] = std::all_of(inputs.begin(), inputs.end(),
+                                        [&](NodeId input) { return derived[input.index()]; });
   }
   return derived;
 }
@@ -221,7 +222,11 @@ void LifetimeFinder::categorize() {
     Lifetime& lifetime = lifetimes_[i];
     const Node& n = graph_.node(lifetime.producer);
     const auto used = [&](Use use) { return (uses_[i] & use) != 0; };
-    const bool is_communication = graph_.is_collective_start(n) || (is_torch_ && graph_.is_wait(n));
+    // A bucket's member that is copied out of it stands for its collective.
+    const bool is_communication = graph_.is_collective_start(n) ||
+                                  (is_torch_ && graph_.is_wait(n)) ||
+                                  (n.origin && graph_.is_collective_start(graph_.node(n.origin)) &&
+                                   graph_.op(n).packet() == "aten.clone");
     const bool is_saved =
         used(is_saved_output) || (used(used_in_backward) && n.phase == Phase::forward);
     if (n.kind == NodeKind::placeholder)

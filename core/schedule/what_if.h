@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,11 +27,26 @@ struct Figures {
 struct RangePreview {
   LegalRange range;
   std::vector<Figures> at;
+
+  [[nodiscard]] const Figures& current() const { return at[range.current - range.first]; }
 };
+
+// The best gaps of a preview; where several are as good, the one that is nearest to where the block
+// stands, and of two as near the earlier.
+struct BestGaps {
+  std::size_t least_exposed = 0, least_step = 0, least_peak = 0;
+  // The least step time, of those the least exposed time, among gaps whose peak is at most the
+  // limit; none if every peak is above it.
+  std::optional<std::size_t> fastest_within;
+};
+
+// Not of an empty preview; one that preview() returned never is.
+BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit);
 
 class WhatIf {
  public:
-  // All must outlive it. `costs`: one a node, by id.
+  // All must outlive it; the graph's order is where it begins, and stays as it is. `costs`: one a
+  // node, by id.
   WhatIf(const Graph& graph, const Dependencies& dependencies, std::span<const NodeCost> costs,
          const MemoryOptions& memory = {}, const SimulationOptions& simulation = {});
   ~WhatIf();
@@ -39,9 +55,13 @@ class WhatIf {
 
   // Of the order as it is now: equal to what MemoryTimeline and Simulation say of it.
   [[nodiscard]] Figures figures() const;
+  // Live bytes at every point, as MemoryTimeline::profile has them.
+  [[nodiscard]] std::vector<std::int64_t> profile() const;
+  // Every node of the graph's order.
   [[nodiscard]] std::span<const NodeId> order() const;
   // Error: as legal_range.
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
+  // The figures of each gap are what figures() would be after a move there.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
   // Moves the block into a gap of its legal range. Memory costs what the distance costs, time the
   // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing moves.

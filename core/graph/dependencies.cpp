@@ -1,0 +1,313 @@
+// Which order every reordering must keep.
+//
+// Rules
+//   data     A node runs after the producers of its inputs.
+//   write    A node that writes to a storage keeps its order with every node that reads or writes
+//            it. Storages are the real ones (Graph::real_storage), so views and waits count as what
+//            they are views of. Who writes: see written_arguments. Three things read or write later
+//            than they are launched, until their wait: a collective reads its inputs (so its wait
+//            counts as a reader of them), and one in place writes to them (so its wait counts as a
+//            writer). Reading a collective's result before its wait is ruled out by data.
+//   control  - What draws from a random generator, or sets its state, keeps its order.
+//            - What acts on something outside the graph keeps its order: operators that return
+//              nothing, tokens, calls of subgraphs whose insides are not known.
+//            - A node whose sizes name a symbol (u0) runs after the node that brings it to light
+//              (.item(), nonzero), also where it does not read that node.
+//            - A check of symbols (_assert_scalar, sym_constrain_range) runs before whatever named
+//              them after it. It may run earlier, not later. A check of anything else counts as an
+//              act.
+//            - Nothing moves over an operator on streams.
+//   walls    Placeholders, get_attrs and outputs do not move. Nothing moves over a placeholder or
+//            an output (so the halves of a pair stay apart); over a get_attr it may, which costs
+//            nothing wherever it is.
+//   Between the halves of a pair there are no dependencies.
+//
+// Steps. One pass over the order. For each storage that anybody writes to: its last writer and who
+// has read it since; a reader depends on that writer, a writer on those readers, or on that writer
+// if there are none. The same with one chain for drawing, one for acting. For each symbol: the node
+// that brought it to light and the last check. A node depends on them unless one of its inputs
+// names the same expression and so does already.
+//
+// Cost: linear in nodes, inputs and tensors (and, for symbols, in what expressions name).
+
+#include "core/graph/dependencies.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "core/graph/effects.h"
+
+namespace jointer {
+namespace {
+
+class Finder {
+ public:
+  Finder(const Graph& graph, std::vector<std::uint32_t>& first, std::vector<Dependency>& before)
+      : graph_(graph),
+        first_(first),
+        before_(before),
+        lists_(graph.node_count()),
+        marks_(graph.node_count(), NodeId{}) {}
+
+  void run() {
+    index_symbols();
+    find_written();
+    found_.reserve(graph_.node_count() * 2);
+    for (const NodeId id : graph_.order()) visit(id);
+    first_.assign(graph_.node_count() + 1, 0);
+    before_.reserve(found_.size());
+    for (std::size_t i = 0; i < graph_.node_count(); ++i) {
+      first_[i] = static_cast<std::uint32_t>(before_.size());
+      const auto [begin, end] = lists_[i];
+      before_.insert(before_.end(), found_.begin() + begin, found_.begin() + end);
+    }
+    first_.back() = static_cast<std::uint32_t>(before_.size());
+  }
+
+ private:
+  struct Access {
+    NodeId last_writer;
+    std::vector<NodeId> readers;  // since
+  };
+  struct Symbol {
+    NodeId origin, last_check;
+  };
+
+  void index_symbols() {
+    std::unordered_map<std::string_view, std::uint32_t> known;
+    symbols_of_.resize(graph_.expression_count());
+    for (std::size_t i = 0; i < symbols_of_.size(); ++i)
+      for (const std::string& name : graph_.expression(ExpressionId(i)).symbols())
+        symbols_of_[i].push_back(
+            known.try_emplace(name, static_cast<std::uint32_t>(known.size())).first->second);
+    symbol_count_ = known.size();
+    symbols_.resize(symbol_count_ * graph_.part_count());
+    order_of_.resize(graph_.node_count());
+    for (const NodeId id : graph_.order())
+      order_of_[id.index()] = static_cast<std::uint32_t>(graph_.position(id));
+  }
+
+  // What each node writes to, and a place for every storage that is written to.
+  void find_written() {
+    access_of_.assign(graph_.storage_count(), -1);
+    for (const NodeId id : graph_.order()) {
+      std::vector<NodeId> written;
+      written_arguments(graph_, graph_.node(id), written);
+      if (written.empty()) continue;
+      for (const NodeId to : written)
+        for (const Tensor& t : graph_.tensors(to)) {
+          if (!t.storage) continue;
+          std::int32_t& access = access_of_[graph_.real_storage(t.storage).index()];
+          if (access >= 0) continue;
+          access = static_cast<std::int32_t>(accesses_.size());
+          accesses_.emplace_back();
+        }
+      writes_.emplace(id, std::move(written));
+    }
+  }
+
+  void visit(NodeId id) {
+    const Node& n = graph_.node(id);
+    const auto begin = static_cast<std::ptrdiff_t>(found_.size());
+    for (const NodeId input : graph_.inputs(n)) add(input, id, DependencyKind::data);
+    if (!accesses_.empty()) order_accesses(id, n);
+    const Effects effects = effects_of(graph_, n);
+    if (symbol_count_ > 0 && n.kind != NodeKind::output)
+      order_symbols(id, n, effects.has(Effects::checks));
+    else if (effects.has(Effects::checks))
+      chain(acted_, id);
+    if (effects.has(Effects::draws)) chain(drawn_, id);
+    if (effects.has(Effects::acts)) chain(acted_, id);
+    if (n.kind == NodeKind::call) order_separators(id, effects);
+    lists_[id.index()] = {begin, static_cast<std::ptrdiff_t>(found_.size())};
+  }
+
+  void add(NodeId before, NodeId node, DependencyKind kind) {
+    if (!before || before == node || marks_[before.index()] == node) return;
+    if (graph_.node(before).part != graph_.node(node).part) return;
+    marks_[before.index()] = node;
+    found_.push_back({before, kind});
+  }
+
+  void chain(NodeId& last, NodeId id) {
+    add(last, id, DependencyKind::control);
+    last = id;
+  }
+
+  template <class Visit>
+  void for_each_access(NodeId id, Visit visit) {
+    for (const Tensor& t : graph_.tensors(id))
+      if (t.storage)
+        if (const std::int32_t access = access_of_[graph_.real_storage(t.storage).index()];
+            access >= 0)
+          visit(accesses_[static_cast<std::size_t>(access)]);
+  }
+
+  void order_accesses(NodeId id, const Node& n) {
+    const auto read = [&](NodeId of) {
+      for_each_access(of, [&](Access& access) {
+        add(access.last_writer, id, DependencyKind::write);
+        if (access.readers.empty() || access.readers.back() != id) access.readers.push_back(id);
+      });
+    };
+    const auto write = [&](NodeId to) {
+      for_each_access(to, [&](Access& access) {
+        for (const NodeId reader : access.readers) add(reader, id, DependencyKind::write);
+        add(access.last_writer, id, DependencyKind::write);
+        access.last_writer = id;
+        access.readers.clear();
+      });
+    };
+    read(id);
+    for (const NodeId input : graph_.inputs(n)) read(input);
+    const NodeId start = graph_.is_wait(n) ? graph_.collective_of_wait(n) : NodeId{};
+    if (start)
+      for (const NodeId input : graph_.inputs(start)) read(input);
+    for (const NodeId writer : {id, start})
+      if (const auto it = writer ? writes_.find(writer) : writes_.end(); it != writes_.end())
+        for (const NodeId to : it->second) write(to);
+  }
+
+  // The expressions that a node's own value names, each once in a row.
+  template <class Visit>
+  void for_each_expression(const Node& n, Visit visit) const {
+    const auto of_value = [&](const auto& self, const Value& value) -> void {
+      if (value.kind == Value::Kind::symbol) visit(value.expression());
+      for (const Value& child : graph_.children(value)) self(self, child);
+    };
+    of_value(of_value, n.value);
+    for (const Tensor& t : graph_.tensors(n))
+      for (const Dim& size : graph_.shape(t))
+        if (size.expression) visit(size.expression);
+  }
+  template <class Visit>
+  void for_each_expression(const Argument& argument, Visit visit) const {
+    if (argument.kind == Argument::Kind::symbol) visit(argument.expression());
+    for (const Argument& child : graph_.children(argument)) for_each_expression(child, visit);
+  }
+
+  void order_symbols(NodeId id, const Node& n, bool checks) {
+    expressions_.clear();
+    const auto note = [&](ExpressionId e) {
+      if (std::find(expressions_.begin(), expressions_.end(), e) == expressions_.end())
+        expressions_.push_back(e);
+    };
+    for_each_expression(n, note);
+    for_each_expression(n.args, note);
+    for_each_expression(n.kwargs, note);
+    for (const NodeId input : graph_.inputs(n))
+      if (const Node& scalar = graph_.node(input); scalar.value.kind == Value::Kind::symbol)
+        note(scalar.value.expression());
+    if (checks && expressions_.empty()) chain(acted_, id);
+    for (const ExpressionId e : expressions_) {
+      const NodeId carrier = carrier_of(n, e);
+      for (const std::uint32_t s : symbols_of_[e.index()]) {
+        Symbol& symbol = symbols_[n.part.index() * symbol_count_ + s];
+        if (!carrier) add(symbol.origin, id, DependencyKind::control);
+        if (!symbol.origin) symbol.origin = id;
+        if (symbol.last_check && (!carrier || is_later(symbol.last_check, carrier)))
+          add(symbol.last_check, id, DependencyKind::control);
+      }
+    }
+    if (!checks) return;
+    for (const ExpressionId e : expressions_)
+      for (const std::uint32_t s : symbols_of_[e.index()])
+        symbols_[n.part.index() * symbol_count_ + s].last_check = id;
+  }
+
+  // The last of the inputs that names the expression too: it runs after all that this one must
+  // otherwise be told to run after. None if there is none.
+  NodeId carrier_of(const Node& n, ExpressionId e) const {
+    NodeId carrier;
+    for (const NodeId input : graph_.inputs(n)) {
+      bool names = false;
+      for_each_expression(graph_.node(input), [&](ExpressionId other) { names |= other == e; });
+      if (names && (!carrier || is_later(input, carrier))) carrier = input;
+    }
+    return carrier;
+  }
+  [[nodiscard]] bool is_later(NodeId a, NodeId b) const {
+    return order_of_[a.index()] > order_of_[b.index()];
+  }
+
+  void order_separators(NodeId id, Effects effects) {
+    const PartId part = graph_.node(id).part;
+    if (separated_part_ != part) {
+      separated_part_ = part;
+      separator_ = {};
+      since_separator_.clear();
+    }
+    add(separator_, id, DependencyKind::control);
+    if (effects.has(Effects::separates)) {
+      for (const NodeId earlier : since_separator_) add(earlier, id, DependencyKind::control);
+      since_separator_.clear();
+      separator_ = id;
+    } else {
+      since_separator_.push_back(id);
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<std::uint32_t>& first_;
+  std::vector<Dependency>& before_;
+  std::vector<Dependency> found_;                                 // in program order
+  std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> lists_;  // by node: its part of found_
+  std::vector<NodeId> marks_;  // by node: the last node that was found to depend on it
+
+  std::unordered_map<NodeId, std::vector<NodeId>> writes_;
+  std::vector<std::int32_t> access_of_;  // by storage, -1 for what nobody writes to
+  std::vector<Access> accesses_;
+
+  std::size_t symbol_count_ = 0;
+  std::vector<std::vector<std::uint32_t>> symbols_of_;  // by expression
+  std::vector<Symbol> symbols_;                         // by part, then symbol
+  std::vector<std::uint32_t> order_of_;
+  std::vector<ExpressionId> expressions_;
+
+  NodeId drawn_, acted_, separator_;
+  PartId separated_part_;
+  std::vector<NodeId> since_separator_;
+};
+
+}  // namespace
+
+Dependencies::Dependencies(const Graph& graph) {
+  Finder(graph, first_before_, before_).run();
+  invert();
+  find_walls(graph);
+}
+
+void Dependencies::invert() {
+  const std::size_t nodes = first_before_.size() - 1;
+  first_after_.assign(nodes + 1, 0);
+  for (const Dependency& d : before_) ++first_after_[d.node.index() + 1];
+  for (std::size_t i = 0; i < nodes; ++i) first_after_[i + 1] += first_after_[i];
+  after_.resize(before_.size());
+  std::vector<std::uint32_t> next(first_after_.begin(), first_after_.end() - 1);
+  for (std::size_t i = 0; i < nodes; ++i)
+    for (const Dependency& d : before(NodeId(i)))
+      after_[next[d.node.index()]++] = {NodeId(i), d.kind};
+}
+
+void Dependencies::find_walls(const Graph& graph) {
+  const auto is_wall = [&](NodeId id) {
+    const NodeKind kind = graph.node(id).kind;
+    return kind == NodeKind::placeholder || kind == NodeKind::output;
+  };
+  walls_before_.resize(graph.node_count());
+  walls_after_.resize(graph.node_count());
+  const auto order = graph.order();
+  NodeId wall;
+  for (const NodeId id : order) {
+    walls_before_[id.index()] = wall;
+    if (is_wall(id)) wall = id;
+  }
+  wall = {};
+  for (std::size_t i = order.size(); i-- > 0;) {
+    walls_after_[order[i].index()] = wall;
+    if (is_wall(order[i])) wall = order[i];
+  }
+}
+
+}  // namespace jointer

@@ -1,0 +1,126 @@
+#include "core/graph/effects.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <span>
+
+namespace jointer {
+namespace {
+
+bool is_one_of(std::string_view text, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+// Higher-order operators that are known to have no effect of their own.
+constexpr std::array<std::string_view, 6> kPure{
+    "triton_kernel_wrapper_functional", "auto_functionalized",
+    "auto_functionalized_v2",           "flex_attention",
+    "flex_attention_backward",          "out_dtype"};
+constexpr std::string_view kMutatingTriton = "triton_kernel_wrapper_mutation";
+
+constexpr std::array<std::string_view, 12> kChecks{"aten._assert_scalar",
+                                                   "aten._functional_assert_scalar",
+                                                   "aten._assert_async",
+                                                   "aten._functional_assert_async",
+                                                   "aten._assert_tensor_metadata",
+                                                   "aten.sym_constrain_range",
+                                                   "aten.sym_constrain_range_for_size",
+                                                   "aten._functional_sym_constrain_range",
+                                                   "aten._functional_sym_constrain_range_for_size",
+                                                   "torch.sym_constrain_range",
+                                                   "torch.sym_constrain_range_for_size",
+                                                   "torch._check"};
+
+// Python's statements x += y and x[i] = y of graphs from before ATen.
+constexpr std::array<std::string_view, 14> kInPlacePython{
+    "_operator.iadd",      "_operator.isub",   "_operator.imul",    "_operator.imatmul",
+    "_operator.itruediv",  "_operator.imod",   "_operator.ipow",    "_operator.ilshift",
+    "_operator.ifloordiv", "_operator.iand",   "_operator.irshift", "_operator.ior",
+    "_operator.ixor",      "_operator.setitem"};
+
+std::string_view without_python_call(std::string_view target) {
+  constexpr std::string_view kFunction = "call_function.";
+  return target.starts_with(kFunction) ? target.substr(kFunction.size()) : target;
+}
+
+// aten.add_ of aten.add_.Tensor, copy_ of call_method.copy_; not __and__.
+bool is_named_in_place(const OperatorInfo& op) {
+  if (is_one_of(without_python_call(op.name), kInPlacePython)) return true;
+  const std::string_view packet = op.packet();
+  return !op.has(OperatorTag::python) && packet.ends_with('_') && !packet.ends_with("__");
+}
+
+void collect_nodes(const Graph& graph, const Argument& argument, std::vector<NodeId>& nodes) {
+  if (argument.kind == Argument::Kind::node && argument.node()) nodes.push_back(argument.node());
+  for (const Argument& child : graph.children(argument)) collect_nodes(graph, child, nodes);
+}
+
+// Of an operator that the table does not have: [[index, is written], ...] of the capture.
+void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
+  const std::string_view text = graph.text(node.schema_alias);
+  const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  if (!json.is_array()) return;
+  const auto positional = graph.args(node);
+  for (const auto& entry : json) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() ||
+        !entry[1].is_boolean() || !entry[1].get<bool>())
+      continue;
+    // Which keyword an index beyond the positional ones is, only the schema knows: any of them.
+    if (const auto index = entry[0].get<std::size_t>(); index < positional.size())
+      collect_nodes(graph, positional[index], written);
+    else
+      collect_nodes(graph, node.kwargs, written);
+  }
+}
+
+bool returns_nothing(const OperatorInfo& op, const Node& node) {
+  return op.has_schema ? op.returns.empty() : node.value.kind == Value::Kind::none;
+}
+
+}  // namespace
+
+Effects effects_of(const Graph& graph, const Node& node) {
+  if (node.kind != NodeKind::call) return {};
+  const OperatorInfo& op = graph.op(node);
+  const std::string_view packet = op.packet();
+  if (is_one_of(packet, kChecks)) return {Effects::checks};
+  // Their effect is the order itself, of all that is launched before and after them.
+  if (op.space() == "streams" || packet == "aten.set_grad_enabled") return {Effects::separates};
+
+  unsigned flags = 0;
+  if (op.has(OperatorTag::random) || packet.find("rng_state") != std::string_view::npos)
+    flags |= Effects::draws;
+  else if (packet == "aten.manual_seed")
+    flags |= Effects::draws | Effects::acts;
+  // It may hide any effect in the graph that it calls.
+  else if (op.has(OperatorTag::higher_order) && packet != kMutatingTriton &&
+           !is_one_of(packet, kPure))
+    flags |= Effects::draws | Effects::acts;
+  else if (returns_nothing(op, node) && !op.mutates() && packet != kMutatingTriton &&
+           !is_named_in_place(op))
+    flags |= Effects::acts;
+  return {static_cast<std::uint8_t>(flags)};
+}
+
+void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
+  if (node.kind != NodeKind::call) return;
+  const OperatorInfo& op = graph.op(node);
+  if (op.mutates()) {
+    for (const SchemaArgument& argument : op.arguments)
+      if (argument.writes)
+        if (const Argument* given = graph.argument(node, argument.name))
+          collect_nodes(graph, *given, written);
+  } else if (op.packet() == kMutatingTriton) {
+    collect_nodes(graph, node.args, written);
+    collect_nodes(graph, node.kwargs, written);
+  } else if (is_named_in_place(op)) {
+    // The schema does not say so (inductor.resize_storage_bytes_), or there is none.
+    if (const auto args = graph.args(node); !args.empty())
+      collect_nodes(graph, args.front(), written);
+  } else if (!op.known && node.schema_alias) {
+    written_by_capture(graph, node, written);
+  }
+}
+
+}  // namespace jointer

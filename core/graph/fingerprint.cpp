@@ -1,0 +1,113 @@
+// The fingerprint of a graph.
+//
+// Each line of the canonical text, `NAME TARGET(ARGS) -> VALUE`, is cut into four pieces at its
+// first space, at the first `(` after it, and at its last `) -> `. A piece becomes the character of
+// the base64url alphabet that the lowest six bits of its CRC-32 number.
+//
+// Two nodes that differ in one piece look alike once in 64 times; that a graph with another hash
+// has the same fingerprint is next to impossible, since what reads a changed node mostly changes
+// too. The hash decides, the fingerprint explains.
+
+#include "core/graph/fingerprint.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/graph/canonical.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kPieces = 4;
+constexpr std::size_t kCompared = 4;  // nodes that must agree for an insertion to be believed
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+using Pieces = std::array<std::string_view, kPieces>;
+
+Pieces pieces_of(std::string_view line) {
+  const std::size_t name = line.find(' ');
+  const std::size_t target = line.find('(', name);
+  const std::size_t arguments = line.rfind(") -> ");
+  return {line.substr(0, name), line.substr(name + 1, target - name - 1),
+          line.substr(target, arguments + 1 - target), line.substr(arguments + 5)};
+}
+
+char digest(std::string_view piece) {
+  const auto* bytes = reinterpret_cast<const Bytef*>(piece.data());
+  return kAlphabet[::crc32_z(0, bytes, piece.size()) & 63U];
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::string fingerprint_of(const std::vector<std::string_view>& lines) {
+  std::string result;
+  result.reserve(lines.size() * kPieces);
+  for (const std::string_view line : lines)
+    for (const std::string_view piece : pieces_of(line)) result += digest(piece);
+  return result;
+}
+
+// Do the nodes from `a` on and those from `b` on look alike, as far as both go, up to kCompared?
+bool agree(std::string_view here, std::size_t a, std::string_view there, std::size_t b) {
+  const auto from = [](std::string_view text, std::size_t node) {
+    return text.substr(std::min(node * kPieces, text.size()), kCompared * kPieces);
+  };
+  const std::string_view x = from(here, a), y = from(there, b);
+  const std::size_t both = std::min(x.size(), y.size());
+  return both > 0 && x.substr(0, both) == y.substr(0, both);
+}
+
+std::string describe(const std::vector<std::string_view>& lines, std::string_view here,
+                     std::string_view there, std::size_t index) {
+  const Pieces pieces = pieces_of(lines[index]);
+  const std::string place = fmt::format("node {}, {}", index, pieces[0]);
+  const auto differs = [&](std::size_t piece) {
+    const std::size_t at = index * kPieces + piece;
+    return at >= there.size() || here[at] != there[at];
+  };
+  if (index * kPieces >= there.size())
+    return fmt::format("{}: the recorded graph ends before it", place);
+  if (agree(here, index, there, index + 1))
+    return fmt::format("{}: a node that stood before it is missing", place);
+  if (differs(0) && agree(here, index + 1, there, index))
+    return fmt::format("{}: the recorded graph does not have it", place);
+  if (differs(0)) return fmt::format("{}: another node stood here", place);
+  if (differs(1)) return fmt::format("{}: it called something else, here {}", place, pieces[1]);
+  if (differs(2)) return fmt::format("{}: its arguments were others, here {}", place, pieces[2]);
+  return fmt::format("{}: it returned something else, here {}", place, pieces[3]);
+}
+
+}  // namespace
+
+std::string fingerprint(const Graph& graph, PartId part) {
+  const std::string text = canonical_text(graph, part);
+  return fingerprint_of(lines_of(text));
+}
+
+std::optional<std::string> first_difference(const Graph& graph, PartId part,
+                                            std::string_view recorded) {
+  const std::string text = canonical_text(graph, part);
+  const auto lines = lines_of(text);
+  const std::string here = fingerprint_of(lines);
+  const auto [a, b] = std::mismatch(here.begin(), here.end(), recorded.begin(), recorded.end());
+  if (a == here.end() && b == recorded.end()) return std::nullopt;
+  const auto index = static_cast<std::size_t>(a - here.begin()) / kPieces;
+  if (index >= lines.size())
+    return fmt::format("it ends after {} nodes, the recorded graph has {}", lines.size(),
+                       recorded.size() / kPieces);
+  return describe(lines, here, recorded, index);
+}
+
+}  // namespace jointer

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// What no live node uses because of edits, by id: an erased node used it, or an edit added it. It
+// stays in the graph's tables, so that a node can be restored, but is neither written nor counted.
+struct Leftovers {
+  std::vector<bool> storages, module_stacks, stacks;
+};
+Leftovers find_leftovers(const Graph& graph);
+
+}  // namespace jointer

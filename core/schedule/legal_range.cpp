@@ -1,0 +1,206 @@
+// A block may go wherever each of its nodes stays behind all that it depends on and before all that
+// depends on it. What remains keeps its order, so the direct dependencies that leave the block
+// decide: the last of those before it, the first of those behind it.
+
+#include "core/schedule/legal_range.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/graph/effects.h"
+
+namespace jointer {
+namespace {
+
+// "primals_1 is a placeholder"
+std::string_view kind_text(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::placeholder:
+      return "a placeholder";
+    case NodeKind::get_attr:
+      return "a constant";
+    case NodeKind::output:
+      return "the output";
+    case NodeKind::call:
+      break;
+  }
+  return "a call";
+}
+
+template <class PositionOf>
+class RangeFinder {
+ public:
+  RangeFinder(const Graph& graph, const Dependencies& dependencies, std::span<const NodeId> block,
+              std::size_t order_size, PositionOf position_of)
+      : graph_(graph),
+        dependencies_(dependencies),
+        block_(block),
+        order_size_(order_size),
+        position_of_(position_of) {
+    for (const NodeId id : block) positions_.push_back(position_of_(id));
+    std::sort(positions_.begin(), positions_.end());
+    positions_.erase(std::unique(positions_.begin(), positions_.end()), positions_.end());
+  }
+
+  Result<LegalRange> run() {
+    JOINTER_CHECK(check_block());
+    range_.current = positions_.front();
+    range_.first = 0;
+    range_.last = order_size_ - positions_.size();
+    for (const NodeId id : block_) bound_by_walls(id);
+    for (const NodeId id : block_) {
+      for (const Dependency& d : dependencies_.before(id)) bound_below(d, id);
+      for (const Dependency& d : dependencies_.after(id)) bound_above(d, id);
+    }
+    if (range_.first <= range_.last) return range_;
+    return apart();
+  }
+
+ private:
+  Result<void> check_block() const {
+    if (block_.empty()) return fail(Error::Kind::usage, "no node to move");
+    const Node& first = graph_.node(block_.front());
+    for (const NodeId id : block_) {
+      const Node& n = graph_.node(id);
+      if (position_of_(id) >= order_size_)
+        return fail(Error::Kind::usage, "{} is no longer in the graph", graph_.name(id));
+      if (n.kind != NodeKind::call)
+        return fail(Error::Kind::usage,
+                    "{} is {}: placeholders, constants and outputs stay where they are",
+                    graph_.name(id), kind_text(n.kind));
+      if (n.part != first.part)
+        return fail(Error::Kind::usage,
+                    "{} and {} are of different halves of the pair, which run one after the other",
+                    graph_.name(block_.front()), graph_.name(id));
+    }
+    return {};
+  }
+
+  // The remaining nodes keep their order, and one that must come after a node of the block stands
+  // before one that must come before another.
+  [[nodiscard]] tl::unexpected<Error> apart() const {
+    const auto name = [&](NodeId id) { return graph_.name(id); };
+    if (!range_.before || !range_.after)
+      return fail(Error::Kind::usage,
+                  "{} nodes cannot stand side by side: a placeholder or an output is between them",
+                  positions_.size());
+    if (range_.before == range_.after)
+      return fail(Error::Kind::usage, "{} must stay between {} and {}", name(range_.before),
+                  name(range_.held_before), name(range_.held_after));
+    return fail(Error::Kind::usage,
+                "{} and {} cannot stand side by side: {} must come after {}, and {} before {}",
+                name(range_.held_before), name(range_.held_after), name(range_.before),
+                name(range_.held_before), name(range_.after), name(range_.held_after));
+  }
+
+  // How many of the remaining nodes stand before it.
+  [[nodiscard]] std::size_t rank(std::size_t position) const {
+    return position - static_cast<std::size_t>(
+                          std::lower_bound(positions_.begin(), positions_.end(), position) -
+                          positions_.begin());
+  }
+  [[nodiscard]] bool is_in_block(std::size_t position) const {
+    return std::binary_search(positions_.begin(), positions_.end(), position);
+  }
+
+  void bound_by_walls(NodeId id) {
+    if (const NodeId wall = dependencies_.wall_before(id))
+      range_.first = std::max(range_.first, rank(position_of_(wall)) + 1);
+    if (const NodeId wall = dependencies_.wall_after(id))
+      range_.last = std::min(range_.last, rank(position_of_(wall)));
+  }
+
+  // A wall holds the block whether or not the block reads it.
+  [[nodiscard]] bool is_wall(NodeId id) const {
+    const NodeKind kind = graph_.node(id).kind;
+    return kind == NodeKind::placeholder || kind == NodeKind::output;
+  }
+
+  void bound_below(const Dependency& d, NodeId held) {
+    const std::size_t position = position_of_(d.node);
+    if (is_wall(d.node) || is_in_block(position)) return;
+    const std::size_t gap = rank(position) + 1;
+    if (gap < range_.first || (gap == range_.first && range_.after)) return;
+    range_.first = gap;
+    range_.after = d.node;
+    range_.held_after = held;
+    range_.after_kind = d.kind;
+  }
+
+  void bound_above(const Dependency& d, NodeId held) {
+    const std::size_t position = position_of_(d.node);
+    if (is_wall(d.node) || is_in_block(position)) return;
+    const std::size_t gap = rank(position);
+    if (gap > range_.last || (gap == range_.last && range_.before)) return;
+    range_.last = gap;
+    range_.before = d.node;
+    range_.held_before = held;
+    range_.before_kind = d.kind;
+  }
+
+  const Graph& graph_;
+  const Dependencies& dependencies_;
+  std::span<const NodeId> block_;
+  std::size_t order_size_;
+  PositionOf position_of_;
+  std::vector<std::size_t> positions_;  // of the block, sorted
+  LegalRange range_;
+};
+
+// Why two nodes must keep their order though neither reads what the other makes.
+std::string_view reason_of_control(const Graph& graph, NodeId first, NodeId second) {
+  const Effects a = effects_of(graph, graph.node(first));
+  const Effects b = effects_of(graph, graph.node(second));
+  if (a.has(Effects::separates) || b.has(Effects::separates))
+    return "nothing moves over an operator on streams";
+  if (a.has(Effects::draws) && b.has(Effects::draws)) return "both draw from the random generator";
+  if (a.has(Effects::acts) && b.has(Effects::acts)) return "both act on more than their results";
+  if (a.has(Effects::checks)) return "one checks values that the other uses";
+  return "one finds a size that the other uses";
+}
+
+std::string kept(const Graph& graph, NodeId holder, NodeId held, DependencyKind kind,
+                 std::string_view side) {
+  const bool first = side == "behind";
+  const std::string_view why =
+      kind == DependencyKind::write
+          ? "one of them writes to a storage that the other uses"
+          : reason_of_control(graph, first ? holder : held, first ? held : holder);
+  return fmt::format("Held by {}: {} must stay {} it, because {}.", graph.name(holder),
+                     graph.name(held), side, why);
+}
+
+}  // namespace
+
+Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
+                               std::span<const NodeId> block) {
+  return RangeFinder(graph, dependencies, block, graph.order().size(),
+                     [&](NodeId id) { return graph.position(id); })
+      .run();
+}
+
+Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
+                               std::span<const NodeId> block,
+                               std::span<const std::uint32_t> positions) {
+  return RangeFinder(graph, dependencies, block, graph.order().size(),
+                     [&](NodeId id) { return std::size_t{positions[id.index()]}; })
+      .run();
+}
+
+std::string earliest_reason(const Graph& graph, const LegalRange& range) {
+  if (!range.after) return {};
+  if (range.after_kind != DependencyKind::data)
+    return kept(graph, range.after, range.held_after, range.after_kind, "behind");
+  return fmt::format("Held by {}: earlier, {} would read it before it exists.",
+                     graph.name(range.after), graph.name(range.held_after));
+}
+
+std::string latest_reason(const Graph& graph, const LegalRange& range) {
+  if (!range.before) return {};
+  if (range.before_kind != DependencyKind::data)
+    return kept(graph, range.before, range.held_before, range.before_kind, "before");
+  return fmt::format("Held by {}: later, it would read {} before that exists.",
+                     graph.name(range.before), graph.name(range.held_before));
+}
+
+}  // namespace jointer

@@ -1,0 +1,91 @@
+#pragma once
+
+// The peak of live bytes in an order that is being edited. How is described at the top of
+// memory_what_if.cpp.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/schedule/memory_timeline.h"
+#include "core/schedule/movable_order.h"
+#include "core/schedule/range_maximum.h"
+
+namespace jointer {
+
+// Some numbers for each of many keys, one after another.
+template <class T>
+struct Lists {
+  std::vector<std::uint32_t> first;  // by key; one more than keys
+  std::vector<T> all;
+
+  [[nodiscard]] std::span<const T> of(std::size_t key) const {
+    return std::span(all).subspan(first[key], first[key + 1] - first[key]);
+  }
+  // Keeps the order of the pairs.
+  static Lists of_pairs(std::span<const std::pair<std::uint32_t, T>> pairs, std::size_t keys) {
+    Lists lists;
+    lists.first.assign(keys + 1, 0);
+    for (const auto& [key, value] : pairs) ++lists.first[key + 1];
+    for (std::size_t i = 0; i < keys; ++i) lists.first[i + 1] += lists.first[i];
+    lists.all.resize(pairs.size());
+    std::vector<std::uint32_t> next(lists.first.begin(), lists.first.end() - 1);
+    for (const auto& [key, value] : pairs) lists.all[next[key]++] = value;
+    return lists;
+  }
+};
+
+class MemoryWhatIf {
+ public:
+  // `calls`: the nodes that run, in the graph's order.
+  MemoryWhatIf(const Graph& graph, const MemoryOptions& options, const MovableOrder& calls);
+  MemoryWhatIf(const MemoryWhatIf&) = delete;
+  MemoryWhatIf& operator=(const MemoryWhatIf&) = delete;
+
+  [[nodiscard]] std::int64_t peak_bytes() const;
+  // The start, then two points a call: after it has allocated, after it has freed.
+  [[nodiscard]] std::vector<std::int64_t> profile() const;
+
+  // The block is about to move in `calls`.
+  void detach(std::span<const NodeId> block);
+  // It has moved, and `changed` with it.
+  void attach(std::span<const NodeId> block, const MovableOrder& calls, Stretch changed);
+
+  // The peak with the block in each gap of [first, last] of `calls`. It must be free to go there.
+  [[nodiscard]] std::vector<std::int64_t> peaks(const MovableOrder& calls,
+                                                std::span<const NodeId> block, std::size_t first,
+                                                std::size_t last) const;
+
+ private:
+  friend class MemoryPreview;
+
+  // A storage, or what a collective takes beside. An end is fixed if no move changes it: the start,
+  // the end, or the place of a placeholder or an output.
+  struct Item {
+    std::int64_t bytes = 0;
+    bool begins_fixed = false, ends_fixed = false;
+    NodeId begins, ends;  // the calls that allocate it and after which it is freed, if not fixed
+  };
+
+  void find_touches(const Graph& graph, const MovableOrder& calls,
+                    std::span<const Lifetime> lifetimes);
+  void fix_ends(const Graph& graph, const MovableOrder& calls, std::span<const Lifetime> lifetimes);
+  void sum_up(const MovableOrder& calls, Stretch stretch);
+  void touched_by(std::span<const NodeId> block, std::vector<std::uint32_t>& items) const;
+
+  std::vector<Item> items_;
+  Lists<NodeId> makers_, users_;        // by item
+  Lists<std::uint32_t> items_of_node_;  // what a call makes or uses, unless both ends are fixed
+  std::vector<std::int64_t> allocated_, freed_;  // by node: of items that begin or end there
+  // By place: what items with fixed ends come to after the allocations of that place, and after its
+  // frees.
+  std::vector<std::int64_t> fixed_high_, fixed_low_;
+  std::vector<std::int64_t> high_, low_;  // by place: everything
+  RangeMaximum highest_;
+  std::int64_t start_bytes_ = 0;
+  bool is_torch_;
+  std::vector<std::uint32_t> detached_;
+};
+
+}  // namespace jointer

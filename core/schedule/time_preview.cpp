@@ -1,0 +1,573 @@
+// Step and exposed time for every gap that a block may go into, exactly, without a simulation a
+// gap.
+//
+// Terms
+//   rest     the calls without the block.
+//   event    a start or a wait of the rest. Between two events only the host's clock and the
+//   compute
+//            stream's change, and how is a max-plus matrix of two by two (Transfer).
+//   model    a run that is known at every event: at first that of the rest, without the block.
+//   shift    how much later than in the model the compute stream is.
+//   slack    how much later than in the model something may be without anybody noticing: the host,
+//            until it launches what the compute stream is waiting for; a stream's clock, until its
+//            next collective is ready; a collective, until its wait. Negative where it is noticed
+//            already: where the compute stream is waiting for it.
+//   asleep   what is not shifted as the compute stream is, but whose next use does not notice. If
+//   it
+//            is ahead (later than that), it is within its slack; if it is behind, its slack is not
+//            negative.
+//
+// Steps
+//   1. The run of the rest, with the state in front of every gap and every event, and the slacks.
+//   2. For each gap, from the last to the first: the block runs in the state in front of it, then
+//      the calls to the next event.
+//   3. At an event: where does the first sleeper wake? If nowhere, what follows is as in the model,
+//      only later: it exposes as much, and ends `shift` later. If at a later event, the run jumps
+//      there: everything that started on the way is `shift` later. If at this one, it is simulated.
+//   4. Where a run is in the very state that the run of the gap behind it was in, the rest is
+//   known.
+//      That is where the block only changed places with calls that it does not disturb.
+//   5. When many events had to be simulated, because the block disturbs a busy stream for long, the
+//      model becomes the run with the block in the gap just done. In front of that gap (the border)
+//      it still is the run of the rest.
+//   Step 3 may call an event awake that is not: then it is simulated for nothing. The result is
+//   that of simulating all of them.
+//
+// Cost: the rest once for each model; a gap costs the events until it is back in step with the
+// model or with the gap behind it.
+
+#include "core/schedule/time_preview.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kBlock = 64;
+// When a new model is worth its run: looking at an event, at a collective that is out of step
+// there, and at a stretch of events that were jumped over takes about so many times what running a
+// call does.
+constexpr std::size_t kEventWork = 12, kEraWork = 4;
+
+}  // namespace
+
+bool TimePreview::is_event(const Call& call) {
+  return call.kind == Call::Kind::start || call.kind == Call::Kind::wait;
+}
+
+// --- Sets of events ---
+
+std::uint32_t TimePreview::EventSet::next(std::uint32_t event) const {
+  std::size_t block = event / kBlock;
+  if (block >= bits_.size()) return kNowhere;
+  std::uint64_t bits = bits_[block] & (~std::uint64_t{0} << (event % kBlock));
+  while (bits == 0) {
+    if (++block == bits_.size()) return kNowhere;
+    bits = bits_[block];
+  }
+  return static_cast<std::uint32_t>(block * kBlock) +
+         static_cast<std::uint32_t>(std::countr_zero(bits));
+}
+
+// --- Transfers ---
+
+// A call comes before what this describes.
+void TimePreview::Transfer::precede(const Call& call) {
+  const auto sum = [](std::int64_t a, std::int64_t b) { return std::max(a + b, kNone); };
+  const std::int64_t launched = call.host_ns;
+  switch (call.kind) {
+    case Call::Kind::kernel:
+      host_compute = sum(host_compute, call.ns);
+      host_host = std::max(sum(host_host, launched), sum(host_compute, launched));
+      compute_compute = sum(compute_compute, call.ns);
+      compute_host = std::max(sum(compute_host, launched), sum(compute_compute, launched));
+      break;
+    case Call::Kind::blocking_kernel:
+      host_compute = sum(std::max(host_host, host_compute), call.ns);
+      host_host = sum(host_compute, launched);
+      compute_compute = sum(std::max(compute_host, compute_compute), call.ns);
+      compute_host = sum(compute_compute, launched);
+      break;
+    default:
+      host_host = sum(host_host, launched);
+      compute_host = sum(compute_host, launched);
+  }
+}
+
+void TimePreview::Transfer::apply(std::int64_t& host, std::int64_t& compute) const {
+  const std::int64_t h = std::max(host + host_host, compute + host_compute);
+  compute = std::max(host + compute_host, compute + compute_compute);
+  host = h;
+}
+
+// --- The run of the rest ---
+
+TimePreview::TimePreview(const TimeWhatIf& time, const MovableOrder& calls,
+                         std::span<const NodeId> block, std::size_t first, std::size_t last)
+    : first_(first),
+      last_(last),
+      starts_(time.collectives_, kNowhere),
+      first_waits_(time.collectives_, kNowhere),
+      ends_(time.collectives_, kNone),
+      clocks_(time.streams_, 0),
+      own_ends_(time.collectives_, 0),
+      own_ends_from_(time.collectives_, 0) {
+  for (const NodeId id : block) block_.push_back(&time.calls_[id.index()]);
+  rest_.reserve(calls.size());
+  std::size_t next = 0;
+  for (const NodeId id : calls.nodes()) {
+    if (next < block.size() && block[next] == id)
+      ++next;
+    else
+      rest_.push_back(&time.calls_[id.index()]);
+  }
+  for (const Call* call : rest_)
+    if (is_event(*call)) ++count_;
+  events_.resize(count_ + 1);
+  run_rest(0);
+  find_transfers();
+  find_last_waits();
+  find_next();
+}
+
+// From a rank on, in the state that is set.
+void TimePreview::run_rest(std::size_t rank) {
+  const bool is_first = gaps_.empty();
+  last_event_ = nullptr;
+  for (; rank <= rest_.size(); ++rank) {
+    if (is_first && rank >= first_ && rank <= last_)
+      gaps_.push_back({.host = host_,
+                       .compute = compute_,
+                       .exposed = exposed_,
+                       .event = next_event_,
+                       .until = {}});
+    if (rank == rest_.size()) break;
+    const Call& call = *rest_[rank];
+    if (is_event(call)) {
+      add_event(call);
+      continue;
+    }
+    host_ += call.host_ns;
+    if (call.kind == Call::Kind::host) continue;
+    note_use_of_host();
+    compute_ = std::max(host_, compute_) + call.ns;
+    if (call.kind == Call::Kind::kernel) continue;
+    host_ = compute_;
+    if (last_event_ != nullptr) last_event_->resets = true;
+  }
+  end_rest();
+}
+
+// By the compute stream, which runs something that the host has launched now.
+void TimePreview::note_use_of_host() {
+  if (last_event_ == nullptr || last_event_->resets) return;
+  last_event_->host_slack = std::min(last_event_->host_slack, compute_ - host_);
+}
+
+void TimePreview::add_event(const Call& call) {
+  const std::uint32_t index = next_event_++;
+  Event& event = events_[index];
+  event.call = &call;
+  event.host = host_;
+  event.compute = compute_;
+  event.exposed = exposed_;
+  event.resets = false;
+  event.host_slack = kPlenty;
+  last_event_ = &event;
+  host_ += call.host_ns;
+  note_use_of_host();
+  const std::int64_t ready = std::max(host_, compute_);
+  if (call.kind == Call::Kind::start) {
+    std::int64_t& clock = clocks_[call.stream];
+    event.clock = clock;
+    event.slack = ready - clock;
+    event.end = clock = std::max(ready, clock) + call.ns;
+    ends_[call.collective] = event.end;
+    starts_[call.collective] = index;
+    return;
+  }
+  if (std::uint32_t& first = first_waits_[call.collective]; first == kNowhere) {
+    first = index;
+    if (starts_[call.collective] != kNowhere)
+      waits_.push_back({.event = index, .start = starts_[call.collective]});
+  }
+  // What the block starts never ends in the run of the rest: it is over long ago.
+  event.slack = ready - ends_[call.collective];
+  if (event.slack >= 0) return;
+  exposed_ -= event.slack;
+  compute_ = ends_[call.collective];
+}
+
+void TimePreview::end_rest() {
+  note_use_of_host();
+  events_[count_].host = host_;
+  events_[count_].compute = compute_;
+  events_[count_].exposed = exposed_;
+  const std::int64_t compute = std::max(host_, compute_);
+  model_.step_ns = compute;
+  clock_slacks_.clear();
+  for (const std::int64_t clock : clocks_) {
+    model_.step_ns = std::max(model_.step_ns, clock);
+    clock_slacks_.push_back(compute - clock);
+  }
+  model_.exposed_ns = exposed_ + model_.step_ns - compute;
+  find_least_slacks();
+  work_ = 0;
+}
+
+void TimePreview::find_least_slacks() {
+  least_host_slacks_.assign(events_.size() / kBlock + 1, kPlenty);
+  for (std::uint32_t e = 0; e < count_; ++e) {
+    std::int64_t& least = least_host_slacks_[e / kBlock];
+    least = std::min(least, events_[e].host_slack);
+  }
+}
+
+// Until the next event: from each gap, and from each event behind the first gap.
+void TimePreview::find_transfers() {
+  Transfer until;
+  std::size_t event = count_;
+  for (std::size_t rank = rest_.size();; --rank) {
+    if (rank < rest_.size()) {
+      const Call& call = *rest_[rank];
+      if (is_event(call)) {
+        events_[--event].after = until;
+        until = {};
+      } else {
+        until.precede(call);
+      }
+    }
+    if (rank <= last_) gaps_[rank - first_].until = until;
+    if (rank == first_) return;
+  }
+}
+
+void TimePreview::find_last_waits() {
+  std::int32_t last = -1;
+  std::uint32_t waits = 0;
+  for (std::uint32_t e = 0; e <= count_; ++e) {
+    Event& event = events_[e];
+    while (waits < waits_.size() && waits_[waits].event < e) ++waits;
+    event.waits = waits;
+    event.last_wait = last;
+    if (e == count_ || event.call->kind != Call::Kind::start) continue;
+    if (const std::uint32_t wait = first_waits_[event.call->collective]; wait != kNowhere)
+      last = std::max(last, static_cast<std::int32_t>(wait));
+  }
+  begun_waits_ = begun_exposed_ = EventSet(events_.size());
+}
+
+void TimePreview::find_next() {
+  next_starts_.assign(clocks_.size() * events_.size(), count_);
+  next_resets_.assign(events_.size(), count_);
+  for (std::uint32_t e = count_; e-- > 0;) {
+    const Event& event = events_[e];
+    next_resets_[e] = event.resets ? e : next_resets_[e + 1];
+    for (std::size_t s = 0; s < clocks_.size(); ++s)
+      next_starts_[s * events_.size() + e] = next_start(s, e + 1);
+    if (event.call->kind == Call::Kind::start)
+      next_starts_[event.call->stream * events_.size() + e] = e;
+  }
+}
+
+// The run with the block in this gap becomes the model of what is behind it.
+void TimePreview::take_as_model(std::size_t gap) {
+  const Gap& at = gaps_[gap];
+  begin(at);
+  border_clocks_ = at_.clocks;
+  at_border_.host = at.host;
+  at_border_.compute = at.compute;
+  at_border_.exposed = at.exposed;
+  at.until.apply(at_border_.host, at_border_.compute);
+  border_ = at.event;
+  for (const Call* call : block_) run_own(*call);
+  for (const Own& own : at_.own) ends_[own.collective] = own.end;
+  host_ = at_.host;
+  compute_ = at_.compute;
+  exposed_ = at_.exposed;
+  clocks_ = at_.clocks;
+  next_event_ = at.event;
+  run_rest(first_ + gap);
+  // Which waits are exposed may have changed.
+  begun_waits_ = begun_exposed_ = EventSet(events_.size());
+  begun_ = 0;
+}
+
+// --- The run with the block, from a gap on ---
+
+// From the last gap to the first, so that a run may meet that of the gap behind it.
+std::vector<StepTime> TimePreview::run() {
+  std::vector<StepTime> times(gaps_.size());
+  for (std::size_t i = gaps_.size(); i-- > 0;) {
+    times[i] = run_gap(gaps_[i]);
+    if (work_ > rest_.size() && gaps_[i].event < count_) take_as_model(i);
+  }
+  return times;
+}
+
+StepTime TimePreview::run_gap(const Gap& gap) {
+  begin(gap);
+  for (const Call* call : block_) run_own(*call);
+  gap.until.apply(at_.host, at_.compute);
+  if (is_known(at_.begun))
+    return {.step_ns = known_.time.step_ns,
+            .exposed_ns = known_.time.exposed_ns + at_.exposed - known_.exposed};
+  Known next{.begun = at_.begun,
+             .host = at_.host,
+             .compute = at_.compute,
+             .exposed = at_.exposed,
+             .clocks = at_.clocks,
+             .own = at_.own,
+             .time = {}};
+  next.time = finish(at_.begun);
+  known_ = std::move(next);
+  return known_.time;
+}
+
+// Runs on from an event.
+StepTime TimePreview::finish(std::uint32_t event) {
+  for (; event < count_; ++event) {
+    if (is_known(event))
+      return {.step_ns = known_.time.step_ns,
+              .exposed_ns = known_.time.exposed_ns + at_.exposed - known_.exposed};
+    const std::uint32_t awake = wakes(event);
+    if (awake == kNowhere)
+      return {.step_ns = model_.step_ns + at_.compute - events_[event].compute,
+              .exposed_ns = at_.exposed + model_.exposed_ns - events_[event].exposed};
+    if (awake > event) jump(event, awake);
+    event = awake;
+    if (event < count_) simulate(events_[event]);
+  }
+  const std::int64_t compute = std::max(at_.host, at_.compute);
+  std::int64_t step = compute;
+  for (const std::int64_t clock : at_.clocks) step = std::max(step, clock);
+  return {.step_ns = step, .exposed_ns = at_.exposed + step - compute};
+}
+
+// Whether this run is, in front of an event, where that of the gap behind was. What started between
+// the two gaps must end as without the block, as it did there.
+bool TimePreview::is_known(std::uint32_t event) const {
+  if (event != known_.begun || at_.host != known_.host || at_.compute != known_.compute ||
+      at_.clocks != known_.clocks || at_.own != known_.own)
+    return false;
+  const auto is_as_without = [&](const auto& later) { return later.by == 0; };
+  return std::all_of(at_.eras.begin(), at_.eras.end(), is_as_without) &&
+         std::all_of(at_.pending.begin(), at_.pending.end(), is_as_without);
+}
+
+void TimePreview::begin(const Gap& gap) {
+  ++run_;
+  at_.host = gap.host;
+  at_.compute = gap.compute;
+  at_.exposed = gap.exposed;
+  at_.begun = gap.event;
+  at_.clocks.resize(clocks_.size());
+  for (std::size_t s = 0; s < clocks_.size(); ++s) at_.clocks[s] = clock_of_rest(s, gap.event);
+  at_.eras.clear();
+  at_.own.clear();
+  at_.pending.clear();
+  mark_begun(gap.event);
+}
+
+void TimePreview::mark_begun(std::uint32_t event) {
+  const auto flip = [&](std::uint32_t start) {
+    const Call& call = *events_[start].call;
+    if (call.kind != Call::Kind::start) return;
+    if (const std::uint32_t wait = first_waits_[call.collective]; wait != kNowhere) {
+      begun_waits_.flip(wait);
+      if (events_[wait].slack < 0) begun_exposed_.flip(wait);
+    }
+  };
+  while (begun_ < event) flip(begun_++);
+  while (begun_ > event) flip(--begun_);
+}
+
+void TimePreview::run_own(const Call& call) {
+  at_.host += call.host_ns;
+  switch (call.kind) {
+    case Call::Kind::host:
+      break;
+    case Call::Kind::kernel:
+      at_.compute = std::max(at_.host, at_.compute) + call.ns;
+      break;
+    case Call::Kind::blocking_kernel:
+      at_.host = at_.compute = std::max(at_.host, at_.compute) + call.ns;
+      break;
+    case Call::Kind::start:
+      at_.own.push_back({.end = start(call),
+                         .collective = call.collective,
+                         .wait = first_waits_[call.collective]});
+      break;
+    case Call::Kind::wait:
+      wait(call);
+      break;
+  }
+}
+
+std::int64_t TimePreview::start(const Call& call) {
+  std::int64_t& clock = at_.clocks[call.stream];
+  clock = std::max({at_.host, at_.compute, clock}) + call.ns;
+  own_ends_[call.collective] = clock;
+  own_ends_from_[call.collective] = run_;
+  return clock;
+}
+
+void TimePreview::wait(const Call& call) {
+  const std::int64_t end = end_of(call.collective);
+  const std::int64_t late = end - std::max(at_.host, at_.compute);
+  if (late <= 0) return;
+  at_.exposed += late;
+  at_.compute = end;
+}
+
+void TimePreview::simulate(const Event& event) {
+  const Call& call = *event.call;
+  at_.host += call.host_ns;
+  if (call.kind == Call::Kind::start) {
+    const std::int64_t by = start(call) - event.end;
+    if (const std::uint32_t wait = first_waits_[call.collective]; wait != kNowhere)
+      at_.pending.push_back({.wait = wait, .by = by});
+  } else {
+    wait(call);
+  }
+  event.after.apply(at_.host, at_.compute);
+}
+
+std::int64_t TimePreview::end_of(std::uint32_t collective) const {
+  if (own_ends_from_[collective] == run_) return own_ends_[collective];
+  const std::uint32_t event = starts_[collective];
+  if (event >= at_.begun)
+    for (std::size_t i = at_.eras.size(); i-- > 0;)
+      if (at_.eras[i].first <= event && event < at_.eras[i].last)
+        return ends_[collective] + at_.eras[i].by;
+  return ends_[collective];
+}
+
+// --- Back in step ---
+
+// In front of an event that is not behind the border.
+std::int64_t TimePreview::clock_of_rest(std::size_t stream, std::uint32_t event) const {
+  if (border_ != kNowhere && next_start(stream, event) >= border_) return border_clocks_[stream];
+  return clock_of_model(stream, event);
+}
+
+std::int64_t TimePreview::clock_of_model(std::size_t stream, std::uint32_t event) const {
+  const std::uint32_t next = next_start(stream, event);
+  return next == count_ ? clocks_[stream] : events_[next].clock;
+}
+
+// The first event, from this one on, that may go otherwise than in the model: the end counts as
+// one; kNowhere if there is none. The border counts as one, too: there the model changes.
+std::uint32_t TimePreview::wakes(std::uint32_t event) {
+  work_ += kEventWork + at_.pending.size() / 3 + at_.eras.size() * kEraWork;
+  const Event& model = events_[event];
+  const bool is_rest = border_ != kNowhere && event < border_;
+  const std::int64_t shift = at_.compute - model.compute;
+  std::uint32_t first = pending_wake(event, shift);
+  if (is_rest) first = std::min(first, border_);
+  first = std::min(first, begun_before_wake(event, shift));
+  for (std::size_t s = 0; s < at_.clocks.size(); ++s) {
+    const std::int64_t clock = is_rest ? clock_of_rest(s, event) : clock_of_model(s, event);
+    const std::int64_t ahead = at_.clocks[s] - clock - shift;
+    if (ahead == 0) continue;
+    const std::uint32_t next = next_start(s, event);
+    const std::int64_t slack = next == count_ ? clock_slacks_[s] : events_[next].slack;
+    if (slack < std::max<std::int64_t>(ahead, 0)) first = std::min(first, next);
+  }
+  for (const Own& own : at_.own) {
+    if (own.wait == kNowhere || own.wait < event) continue;
+    const std::int64_t ahead = own.end - ends_[own.collective] - shift;
+    if (ahead != 0 && events_[own.wait].slack < std::max<std::int64_t>(ahead, 0))
+      first = std::min(first, own.wait);
+  }
+  if (first == event) return first;
+  for (const Era& era : at_.eras)
+    if (era.by != shift) first = std::min(first, era_wakes(era, event, shift));
+  if (first == event) return first;
+  return std::min(first, host_wakes(event, at_.host - model.host - shift));
+}
+
+// The host is that much later than the compute stream is shifted.
+std::uint32_t TimePreview::host_wakes(std::uint32_t event, std::int64_t ahead) const {
+  if (ahead == 0) return kNowhere;
+  const std::int64_t needed = std::max<std::int64_t>(ahead, 0);
+  // From a reset on the host is as late as the compute stream.
+  const std::uint32_t end = std::min(next_resets_[event] + 1, count_);
+  for (std::uint32_t e = event; e < end;) {
+    if (e % kBlock == 0 && least_host_slacks_[e / kBlock] >= needed) {
+      e += kBlock;
+    } else {
+      if (events_[e].host_slack < needed) return e;
+      ++e;
+    }
+  }
+  return kNowhere;
+}
+
+// Collectives that were simulated.
+std::uint32_t TimePreview::pending_wake(std::uint32_t event, std::int64_t shift) {
+  std::uint32_t first = kNowhere;
+  for (std::size_t i = 0; i < at_.pending.size();) {
+    const Pending& pending = at_.pending[i];
+    if (pending.wait < event) {  // it is over
+      at_.pending[i] = at_.pending.back();
+      at_.pending.pop_back();
+      continue;
+    }
+    const std::int64_t ahead = pending.by - shift;
+    if (ahead != 0 && events_[pending.wait].slack < std::max<std::int64_t>(ahead, 0))
+      first = std::min(first, pending.wait);
+    ++i;
+  }
+  return first;
+}
+
+// Collectives that began before the gap end when they did: they are behind, or ahead, by the shift.
+// After some waits it gives up, and calls the next one awake.
+std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t shift) const {
+  constexpr int kMost = 64;
+  if (shift == 0 || events_[at_.begun].last_wait < static_cast<std::int32_t>(event))
+    return kNowhere;
+  if (shift > 0) return begun_exposed_.next(event);
+  std::uint32_t wait = begun_waits_.next(event);
+  for (int i = 0; i < kMost && wait != kNowhere && events_[wait].slack >= -shift; ++i)
+    wait = begun_waits_.next(wait + 1);
+  return wait;
+}
+
+// Collectives that were jumped over. After some waits it gives up, and calls the next one awake.
+std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
+                                     std::int64_t shift) const {
+  constexpr std::size_t kMost = 64;
+  if (events_[era.last].last_wait < static_cast<std::int32_t>(event)) return kNowhere;
+  const std::int64_t needed = std::max<std::int64_t>(era.by - shift, 0);
+  const std::size_t from = events_[event].waits;
+  for (std::size_t i = from; i < waits_.size(); ++i) {
+    const Wait& wait = waits_[i];
+    if (wait.start >= era.first && wait.start < era.last && events_[wait.event].slack < needed)
+      return wait.event;
+    if (i - from > kMost) return wait.event;
+  }
+  return kNowhere;
+}
+
+// Over events that go as in the model.
+void TimePreview::jump(std::uint32_t from, std::uint32_t to) {
+  const bool is_rest = border_ != kNowhere && from < border_;
+  const Event &here = events_[from], &there = is_rest && to == border_ ? at_border_ : events_[to];
+  const std::int64_t shift = at_.compute - here.compute;
+  const bool resets = next_resets_[from] < to;
+  at_.host = there.host + (resets ? shift : at_.host - here.host);
+  at_.compute = there.compute + shift;
+  at_.exposed += there.exposed - here.exposed;
+  for (std::size_t s = 0; s < at_.clocks.size(); ++s)
+    if (next_start(s, from) < to)
+      at_.clocks[s] = (is_rest ? clock_of_rest(s, to) : clock_of_model(s, to)) + shift;
+  if (!at_.eras.empty() && at_.eras.back().last == from && at_.eras.back().by == shift)
+    at_.eras.back().last = to;
+  else
+    at_.eras.push_back({.first = from, .last = to, .by = shift});
+}
+
+}  // namespace jointer

@@ -1,0 +1,234 @@
+// The simulation (simulation.cpp) of an order that is being edited.
+//
+// The order is cut into chunks of so many calls; the state in front of each is kept: clocks of the
+// host, of the compute stream and of every group's stream, and what was exposed so far.
+//
+// A move
+//   1. The run starts again in front of the chunk where the first call changed places.
+//   2. Behind the last that did, it stops in front of the first chunk where it is back in step:
+//   where
+//      every clock is as much later than before (the shift, perhaps none), or where that does not
+//      matter:
+//      - A stream's clock that neither was nor is ahead of the host and the compute stream:
+//      whatever
+//        comes next on that stream starts later anyway. The same holds for a collective that is to
+//        be waited for, and it ends no later than its stream's clock.
+//      - The host's, if the compute stream stays behind it by enough until the host waits for it.
+//   3. What follows is as before, only later by the shift, and so are the kept states. When a
+//      collective ends is kept relative to the chunk that starts it, so it goes along.
+//
+// Cost: the calls until the streams are back in step, and a few additions a chunk if there is a
+// shift. If they are never back in step, all calls behind the move.
+
+#include "core/schedule/time_what_if.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/schedule/time_preview.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kChunk = 256;
+constexpr std::int64_t kPlenty = std::numeric_limits<std::int64_t>::max() / 4;
+
+}  // namespace
+
+TimeWhatIf::TimeWhatIf(const Graph& graph, std::span<const NodeCost> costs,
+                       const SimulationOptions& options, const MovableOrder& calls)
+    : calls_(graph.node_count()) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> collective_of(graph.node_count(), kNone);
+  std::vector<std::uint32_t> stream_of(graph.group_count() + 1, kNone);
+  for (const NodeId id : calls.nodes()) {
+    const Node& n = graph.node(id);
+    const NodeCost& cost = costs[id.index()];
+    Call& call = calls_[id.index()];
+    call.host_ns = cost.host_ns;
+    if (graph.is_collective_start(n)) {
+      const bool shared = options.one_communication_stream || !n.group;
+      std::uint32_t& stream = stream_of[shared ? graph.group_count() : n.group.index()];
+      if (stream == kNone) stream = static_cast<std::uint32_t>(streams_++);
+      call.kind = Call::Kind::start;
+      call.ns = cost.ns;
+      call.stream = stream;
+      call.collective = collective_of[id.index()] = static_cast<std::uint32_t>(collectives_++);
+    } else if (graph.is_wait(n)) {
+      const NodeId start = graph.collective_of_wait(n);
+      if (!start) continue;
+      call.kind = Call::Kind::wait;
+      call.collective = collective_of[start.index()];
+    } else if (cost.lane == NodeCost::Lane::compute) {
+      call.kind = cost.blocks_host ? Call::Kind::blocking_kernel : Call::Kind::kernel;
+      call.ns = cost.ns;
+    }
+  }
+  chunks_.resize(calls.size() / kChunk + 1);
+  chunk_streams_.assign(chunks_.size() * streams_, 0);
+  started_in_.assign(collectives_, 0);
+  ends_.assign(collectives_, 0);
+  now_.streams.assign(streams_, 0);
+  for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+    store(chunk);
+    run_chunk(calls, chunk);
+  }
+  end();
+}
+
+void TimeWhatIf::restore(std::size_t chunk) {
+  now_.host = chunks_[chunk].host;
+  now_.compute = chunks_[chunk].compute;
+  now_.exposed = chunks_[chunk].exposed;
+  std::ranges::copy(streams_of(chunk), now_.streams.begin());
+}
+
+void TimeWhatIf::store(std::size_t chunk) {
+  chunks_[chunk].host = now_.host;
+  chunks_[chunk].compute = now_.compute;
+  chunks_[chunk].exposed = now_.exposed;
+  std::ranges::copy(now_.streams, streams_of(chunk).begin());
+}
+
+void TimeWhatIf::run_chunk(const MovableOrder& calls, std::size_t chunk) {
+  chunks_[chunk].host_slack = kPlenty;
+  chunks_[chunk].resets = false;
+  const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
+  for (std::size_t place = chunk * kChunk; place < last; ++place)
+    run(calls_[calls[place].index()], chunk);
+  // At the end the step waits for the host, too.
+  if (last == calls.size() && !chunks_[chunk].resets)
+    chunks_[chunk].host_slack = std::min(chunks_[chunk].host_slack, now_.compute - now_.host);
+}
+
+void TimeWhatIf::run(const Call& call, std::size_t in) {
+  Chunk& chunk = chunks_[in];
+  now_.host += call.host_ns;
+  if (call.kind == Call::Kind::host) return;
+  if (!chunk.resets) chunk.host_slack = std::min(chunk.host_slack, now_.compute - now_.host);
+  const std::int64_t ready = std::max(now_.host, now_.compute);
+  switch (call.kind) {
+    case Call::Kind::host:
+      break;
+    case Call::Kind::kernel:
+      now_.compute = ready + call.ns;
+      break;
+    case Call::Kind::blocking_kernel:
+      now_.host = now_.compute = ready + call.ns;
+      chunk.resets = true;
+      break;
+    case Call::Kind::start: {
+      std::int64_t& stream = now_.streams[call.stream];
+      stream = std::max(ready, stream) + call.ns;
+      started_in_[call.collective] = static_cast<std::uint32_t>(in);
+      ends_[call.collective] = stream - chunk.compute;
+      break;
+    }
+    case Call::Kind::wait: {
+      const std::int64_t end =
+          chunks_[started_in_[call.collective]].compute + ends_[call.collective];
+      if (end <= ready) break;
+      now_.exposed += end - ready;
+      now_.compute = end;
+      break;
+    }
+  }
+}
+
+void TimeWhatIf::end() {
+  const std::int64_t compute = std::max(now_.host, now_.compute);
+  std::int64_t step = compute;
+  for (const std::int64_t stream : now_.streams) step = std::max(step, stream);
+  time_ = {.step_ns = step, .exposed_ns = now_.exposed + (step - compute)};
+}
+
+// --- A move ---
+
+void TimeWhatIf::replay(const MovableOrder& calls, Stretch changed) {
+  if (changed.first >= changed.last) return;
+  const std::size_t first = changed.first / kChunk;
+  const std::size_t settled = (changed.last + kChunk - 1) / kChunk;
+  replayed_.clear();
+  for (std::size_t chunk = first; chunk < settled; ++chunk) note_ends(calls, chunk);
+  restore(first);
+  for (std::size_t chunk = first; chunk < chunks_.size(); ++chunk) {
+    if (chunk >= settled) {
+      if (is_in_step(chunk, first)) {
+        shift_from(chunk);
+        return;
+      }
+      note_ends(calls, chunk);
+    }
+    store(chunk);
+    run_chunk(calls, chunk);
+  }
+  end();
+}
+
+std::int64_t TimeWhatIf::end_of(std::uint32_t collective) const {
+  return chunks_[started_in_[collective]].compute + ends_[collective];
+}
+
+// When the collectives that a chunk starts end, before it is run again. Of chunks where calls
+// changed places all must be asked before any is run.
+void TimeWhatIf::note_ends(const MovableOrder& calls, std::size_t chunk) {
+  const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
+  for (std::size_t place = chunk * kChunk; place < last; ++place)
+    if (const Call& call = calls_[calls[place].index()]; call.kind == Call::Kind::start)
+      replayed_.push_back({.collective = call.collective, .was = end_of(call.collective)});
+}
+
+bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
+  const Chunk& was = chunks_[chunk];
+  const std::int64_t shift = now_.compute - was.compute;
+  const std::int64_t was_busy = std::max(was.host, was.compute);
+  const std::int64_t is_busy = std::max(now_.host, now_.compute);
+  const auto sleeps = [&](std::int64_t before, std::int64_t after) {
+    return before <= was_busy && after <= is_busy;
+  };
+  const auto streams = streams_of(chunk), earlier = streams_of(replayed_from);
+  for (std::size_t s = 0; s < streams_; ++s) {
+    if (!sleeps(streams[s], now_.streams[s]) && now_.streams[s] - streams[s] != shift) return false;
+    // What was started before the chunks that were run again ends when it did.
+    if (shift != 0 && !sleeps(earlier[s], earlier[s])) return false;
+  }
+  std::erase_if(replayed_, [&](const Replayed& r) { return sleeps(r.was, end_of(r.collective)); });
+  return std::all_of(replayed_.begin(), replayed_.end(),
+                     [&](const Replayed& r) { return end_of(r.collective) - r.was == shift; }) &&
+         host_sleeps(chunk, now_.host - was.host - shift);
+}
+
+// The host is that much later than the compute stream is shifted.
+bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
+  if (ahead == 0) return true;
+  for (; chunk < chunks_.size(); ++chunk) {
+    if (chunks_[chunk].host_slack < std::max<std::int64_t>(ahead, 0)) return false;
+    if (chunks_[chunk].resets) return true;
+  }
+  return true;
+}
+
+// The state in front of a chunk is now that of a run that is back in step.
+void TimeWhatIf::shift_from(std::size_t chunk) {
+  const std::int64_t shift = now_.compute - chunks_[chunk].compute;
+  const std::int64_t exposed = now_.exposed - chunks_[chunk].exposed;
+  std::int64_t host = now_.host - chunks_[chunk].host;
+  time_.step_ns += shift;
+  time_.exposed_ns += exposed;
+  for (; chunk < chunks_.size() && (shift != 0 || host != 0 || exposed != 0); ++chunk) {
+    Chunk& c = chunks_[chunk];
+    c.host += host;
+    c.compute += shift;
+    c.exposed += exposed;
+    c.host_slack += shift - host;
+    for (std::int64_t& stream : streams_of(chunk)) stream += shift;
+    if (c.resets) host = shift;
+  }
+}
+
+std::vector<StepTime> TimeWhatIf::times(const MovableOrder& calls, std::span<const NodeId> block,
+                                        std::size_t first, std::size_t last) const {
+  return TimePreview(*this, calls, block, first, last).run();
+}
+
+}  // namespace jointer

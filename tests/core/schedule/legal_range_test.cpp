@@ -1,0 +1,186 @@
+#include "core/schedule/legal_range.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+struct Found {
+  Graph graph;
+  Result<LegalRange> range;
+
+  [[nodiscard]] std::string earliest() const { return earliest_reason(graph, *range); }
+  [[nodiscard]] std::string latest() const { return latest_reason(graph, *range); }
+};
+
+Found range_of(std::string_view text, const std::vector<std::string>& names) {
+  Graph graph = parse(text);
+  std::vector<NodeId> block;
+  for (const std::string& name : names) block.push_back(graph.find(name));
+  auto range = legal_range(graph, Dependencies(graph), block);
+  return {std::move(graph), std::move(range)};
+}
+
+constexpr std::string_view kGathered = R"(
+  group dp: 0 1
+  w: f32[4] = parameter
+  x: f32[8] = input
+  shard: f32[4] = aten.relu(w)
+  a: f32[8] = aten.relu(x)
+  gather: f32[8] = _c10d_functional.all_gather_into_tensor(shard, 2, 'dp')
+  b: f32[8] = aten.relu(a)
+  wait: f32[8] = _c10d_functional.wait_tensor(gather)
+  c: f32[8] = aten.relu(b)
+  use: f32[8] = aten.mul.Tensor(c, wait)
+  return [use]
+)";
+
+TEST(LegalRange, OfAStartIsFromItsInputToItsWait) {
+  const Found found = range_of(kGathered, {"gather"});
+  ASSERT_TRUE(found.range.has_value());
+  EXPECT_EQ(found.range->first, 3U);  // w, x and shard are before it
+  EXPECT_EQ(found.range->current, 4U);
+  EXPECT_EQ(found.range->last, 5U);
+  EXPECT_EQ(found.earliest(), "Held by shard: earlier, gather would read it before it exists.");
+  EXPECT_EQ(found.latest(), "Held by wait: later, it would read gather before that exists.");
+}
+
+TEST(LegalRange, OfAWaitIsFromItsStartToItsUse) {
+  const Found found = range_of(kGathered, {"wait"});
+  ASSERT_TRUE(found.range.has_value());
+  EXPECT_EQ(found.range->first, 5U);
+  EXPECT_EQ(found.range->current, 6U);
+  EXPECT_EQ(found.range->last, 7U);
+  EXPECT_EQ(found.earliest(), "Held by gather: earlier, wait would read it before it exists.");
+  EXPECT_EQ(found.latest(), "Held by use: later, it would read wait before that exists.");
+}
+
+TEST(LegalRange, ABlockIsHeldByWhatAnyOfItsNodesNeeds) {
+  const Found found = range_of(kGathered, {"gather", "shard"});
+  ASSERT_TRUE(found.range.has_value());
+  EXPECT_EQ(found.range->first, 2U);
+  EXPECT_EQ(found.range->current, 2U);
+  EXPECT_EQ(found.range->last, 4U);  // behind a and b
+  EXPECT_EQ(found.earliest(), "");
+  EXPECT_EQ(found.latest(), "Held by wait: later, it would read gather before that exists.");
+}
+
+TEST(LegalRange, WhatIsBetweenTheNodesOfABlockMustBeFreeToLeave) {
+  const Found two = range_of(kGathered, {"gather", "use"});
+  ASSERT_FALSE(two.range.has_value());
+  EXPECT_EQ(two.range.error().kind, Error::Kind::usage);
+  EXPECT_EQ(
+      two.range.error().message,
+      "gather and use cannot stand side by side: wait must come after gather, and c before use");
+  EXPECT_EQ(range_of(kGathered, {"use", "b"}).range.error().message,
+            "c must stay between b and use");
+}
+
+TEST(LegalRange, NothingMovesOverAPlaceholder) {
+  constexpr std::string_view kText = R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    t: f32[4] = tangent
+    b: f32[4] = aten.mul.Tensor(t, t)
+    return [a, b]
+  )";
+  const Found found = range_of(kText, {"b"});
+  ASSERT_TRUE(found.range.has_value());
+  EXPECT_EQ(found.range->first, found.range->last);
+  EXPECT_EQ(range_of(kText, {"a", "b"}).range.error().message,
+            "2 nodes cannot stand side by side: a placeholder or an output is between them");
+}
+
+TEST(LegalRange, PlaceholdersConstantsAndOutputsStay) {
+  for (const auto& [name, kind] : {std::pair{"w", "a placeholder"}, {"output", "the output"}}) {
+    const Found found = range_of(kGathered, {name});
+    ASSERT_FALSE(found.range.has_value());
+    EXPECT_EQ(found.range.error().message,
+              fmt::format("{} is {}: placeholders, constants and outputs stay where they are", name,
+                          kind));
+  }
+  EXPECT_FALSE(range_of(kGathered, {}).range.has_value());
+}
+
+TEST(LegalRange, OnlyWallsHoldWhatDependsOnNothingElse) {
+  const Found found = range_of(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    free: f32[4] = aten.relu(x)
+    b: f32[4] = aten.relu(a)
+    return [b, free]
+  )",
+                               {"free"});
+  ASSERT_TRUE(found.range.has_value());
+  EXPECT_EQ(found.range->first, 1U);
+  EXPECT_EQ(found.range->last, 3U);
+  EXPECT_EQ(found.earliest(), "");
+  EXPECT_EQ(found.latest(), "");
+}
+
+TEST(LegalRange, SaysWhyWritesAndEffectsHold) {
+  constexpr std::string_view kText = R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    view: f32[4] = aten.view(a, [4])
+    draw: f32[4] = aten.rand_like(x)
+    write: f32[4] = aten.add_.Tensor(a, x)
+    again: f32[4] = aten.rand_like(x)
+    late: f32[4] = aten.relu(view)
+    return [late, draw, again]
+  )";
+  EXPECT_EQ(range_of(kText, {"late"}).earliest(),
+            "Held by write: late must stay behind it, because one of them writes to a storage that "
+            "the other uses.");
+  EXPECT_EQ(range_of(kText, {"view"}).latest(),
+            "Held by write: view must stay before it, because one of them writes to a storage that "
+            "the other uses.");
+  EXPECT_EQ(
+      range_of(kText, {"again"}).earliest(),
+      "Held by draw: again must stay behind it, because both draw from the random generator.");
+  EXPECT_EQ(
+      range_of(kText, {"draw"}).latest(),
+      "Held by again: draw must stay before it, because both draw from the random generator.");
+}
+
+TEST(LegalRange, IsAskedInAnyOrder) {
+  const Graph graph = parse(kGathered);
+  const Dependencies dependencies(graph);
+  std::vector<std::uint32_t> positions;
+  for (std::size_t i = 0; i < graph.node_count(); ++i)
+    positions.push_back(static_cast<std::uint32_t>(graph.position(NodeId(i))));
+  // b before gather.
+  std::swap(positions[graph.find("b").index()], positions[graph.find("gather").index()]);
+  const std::vector<NodeId> block{graph.find("gather")};
+  const auto range = legal_range(graph, dependencies, block, positions);
+  ASSERT_TRUE(range.has_value());
+  EXPECT_EQ(range->current, 5U);
+  EXPECT_EQ(range->first, 3U);
+  EXPECT_EQ(range->last, 5U);
+  positions[block.front().index()] = ~std::uint32_t{0};
+  const auto removed = legal_range(graph, dependencies, block, positions);
+  ASSERT_FALSE(removed.has_value());
+  EXPECT_EQ(removed.error().message, "gather is no longer in the graph");
+}
+
+TEST(LegalRange, NodesOfBothHalvesAreNoBlock) {
+  Graph graph = parse(kGathered);
+  // A second half, as a pair's backward is.
+  const PartId backward = graph.add_part({.kind = CaptureKind::backward, .name = "second"});
+  Node n;
+  n.part = backward;
+  n.name = graph.intern("other");
+  n.target = graph.intern_operator("aten.relu.default");
+  const NodeId other = graph.add_node(n);
+  const auto range =
+      legal_range(graph, Dependencies(graph), std::vector{graph.find("gather"), other});
+  ASSERT_FALSE(range.has_value());
+  EXPECT_EQ(range.error().message,
+            "gather and other are of different halves of the pair, which run one after the other");
+}
+
+}  // namespace
+}  // namespace jointer::test
