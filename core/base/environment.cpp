@@ -11,10 +11,22 @@ std::string environment_variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-std::string data_folder() {
-  std::string base = environment_variable("XDG_DATA_HOME");
-  if (!base.starts_with('/')) base = environment_variable("HOME") + "/.local/share";
+namespace {
+
+std::string folder_of(const char* variable, const char* in_home) {
+  std::string base = environment_variable(variable);
+  if (!base.starts_with('/')) base = environment_variable("HOME") + in_home;
   return base + "/jointer";
+}
+
+}  // namespace
+
+std::string data_folder() {
+  return folder_of("XDG_DATA_HOME", "/.local/share");
+}
+
+std::string state_folder() {
+  return folder_of("XDG_STATE_HOME", "/.local/state");
 }
 
 std::string this_program() {

@@ -15,6 +15,10 @@ std::string environment_variable(const char* name);
 // none.
 std::string data_folder();
 
+// Where what a running program leaves for its next start is kept: $XDG_STATE_HOME/jointer, else
+// ~/.local/state/jointer.
+std::string state_folder();
+
 // The file of the program that runs; empty if the system does not say.
 std::string this_program();
 // `name` in the same folder, whether there is such a file or not; empty as above.

@@ -31,6 +31,21 @@ bool has_profile(const BenchmarkResult& result) {
 
 }  // namespace
 
+std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
+                                      std::size_t most_profile_bytes) {
+  // From the newest on, as long as profiles have room.
+  std::vector<std::string> lines(results.size());
+  std::size_t left = most_profile_bytes;
+  for (std::size_t i = results.size(); i-- > 0;) {
+    lines[i] = write_result(results[i], /*with_profile=*/true);
+    if (has_profile(results[i]) && lines[i].size() > left)
+      lines[i] = write_result(results[i], /*with_profile=*/false);
+    else if (has_profile(results[i]))
+      left -= lines[i].size();
+  }
+  return lines;
+}
+
 std::string BenchmarkHistory::default_folder() {
   return data_folder() + "/benchmarks";
 }
@@ -81,18 +96,8 @@ Result<void> BenchmarkHistory::save(const std::string& graph_hash,
   fs::create_directories(folder_, error);
   if (error) return fail(Error::Kind::input, "{}: {}", folder_, error.message());
   if (results.size() > kMostResults) results = results.last(kMostResults);
-  // From the newest on, as long as profiles have room.
-  std::vector<std::string> lines(results.size());
-  std::size_t left = kMostProfileBytes;
-  for (std::size_t i = results.size(); i-- > 0;) {
-    lines[i] = write_result(results[i], /*with_profile=*/true);
-    if (has_profile(results[i]) && lines[i].size() > left)
-      lines[i] = write_result(results[i], /*with_profile=*/false);
-    else if (has_profile(results[i]))
-      left -= lines[i].size();
-  }
   std::string text;
-  for (const std::string& line : lines) text += line + '\n';
+  for (const std::string& line : result_lines(results, kMostProfileBytes)) text += line + '\n';
   return write_bytes(path, text);
 }
 

@@ -12,6 +12,10 @@
 
 namespace jointer {
 
+// Results as lines of JSON. Node times and curves are kept of the newest, up to so many bytes.
+std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
+                                      std::size_t most_profile_bytes);
+
 class BenchmarkHistory {
  public:
   // More rows than this are not kept; the oldest go first.

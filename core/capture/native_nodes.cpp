@@ -32,6 +32,13 @@ void check_depth(int depth) {
 }  // namespace
 
 void NodeReader::read(json::object object) {
+  const Node node = parse(object);
+  if (graph_.find(part_, name_)) give_up("another node has the same name; names must be unique");
+  graph_.add_node(node);
+  name_.clear();
+}
+
+Node NodeReader::parse(json::object object) {
   name_.clear();
   Node node;
   node.part = part_;
@@ -58,9 +65,7 @@ void NodeReader::read(json::object object) {
     give_up("node {} has no name", graph_.node_count() - first_node_);
   if (!has_op) give_up("it has no `op`");
   if (!has_target) give_up("it has no `target`");
-  if (graph_.find(part_, name_)) give_up("another node has the same name; names must be unique");
-  graph_.add_node(node);
-  name_.clear();
+  return node;
 }
 
 std::string NodeReader::place() const {

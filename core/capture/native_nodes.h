@@ -26,6 +26,8 @@ class NodeReader {
 
   // Appends the node to the graph. Throws Failure or simdjson_error.
   void read(json::object object);
+  // The same, without appending it.
+  Node parse(json::object object);
   // Throws Failure if a node read a name that no node before it has. Call after the last node.
   void check_references() const;
   // The node being read and which of its members, for messages: "node mm: `args`: ". Empty between

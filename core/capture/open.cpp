@@ -8,6 +8,7 @@
 #include "core/capture/native_reader.h"
 #include "core/capture/torch_trace.h"
 #include "core/graph/complete.h"
+#include "core/workspace/open_workspace.h"
 
 namespace jointer {
 namespace {
@@ -304,6 +305,7 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
 }
 
 Result<Graph> open_graph(const OpenRequest& request) {
+  if (is_workspace_file(request.path)) return open_workspace_graph(request);
   JOINTER_TRY(Graph graph, request.backward.empty() ? open_one(request) : open_pair(request));
   if (!request.assumptions.empty()) {
     if (auto assumed = graph.assume(request.assumptions); !assumed)

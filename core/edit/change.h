@@ -1,15 +1,14 @@
 #pragma once
 
-// The primitive edits: what a recipe holds and what torch alone can replay. A node is named as
-// Graph::find takes it: "mm_12", in a pair "backward:mm_12".
+// The primitive edits: what a recipe holds (docs/recipe.md) and what torch alone can replay. A node
+// is named as Graph::find takes it: "mm_12", in a pair "backward:mm_12".
 
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "core/base/id.h"
-#include "core/graph/memory_policy.h"
+#include "core/graph/graph.h"
 
 namespace jointer {
 
@@ -17,36 +16,41 @@ namespace jointer {
 struct MoveNodes {
   std::vector<std::string> nodes;
   std::string before;
+  std::string extra =
+      {};  // here and below: members that this version does not know, `"key":value,...`
   friend bool operator==(const MoveNodes&, const MoveNodes&) = default;
 };
 
-// `select` names what gets the policy: a node, an operator (aten.mm.default), or a pattern of
-// modules and one of operators (layers.*.attention::aten.mm.default). `none` leaves it to the
-// partitioner.
+// `select` names what gets the policy (core/edit/select.h). `none` leaves it to the partitioner.
 struct SetPolicy {
   std::string select;
   MemoryPolicy policy = MemoryPolicy::none;
+  std::string extra = {};
   friend bool operator==(const SetPolicy&, const SetPolicy&) = default;
 };
 
-// A new call right before `before`. `node`: a node as a native capture writes it, in JSON; a tensor
-// of its `val` names its storage by `{"of": NODE}` (it is a view), or has a new one.
+// A new call right before `before`. `node`: as a recipe holds it, in JSON
+// (core/capture/node_record.h).
 struct InsertNode {
   std::string node;
   std::string before;
+  std::string extra = {};
   friend bool operator==(const InsertNode&, const InsertNode&) = default;
 };
 
 // A call that nobody reads goes.
 struct RemoveNode {
   std::string node;
+  std::string extra = {};
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Another operator, other arguments (JSON as in a native capture), or both. What it returns stays.
+// Another operator, other arguments (JSON as in a native capture), or both. What it returns stays,
+// unless `val` says otherwise. Of an output node only `args`.
 struct ReplaceCall {
   std::string node;
-  std::optional<std::string> target, args, kwargs;
+  std::optional<std::string> target, args, kwargs, val = {};
+  std::string extra = {};
   friend bool operator==(const ReplaceCall&, const ReplaceCall&) = default;
 };
 
@@ -57,6 +61,18 @@ struct RestoreNode {
   friend bool operator==(const RestoreNode&, const RestoreNode&) = default;
 };
 
-using Change = std::variant<MoveNodes, SetPolicy, InsertNode, RemoveNode, ReplaceCall, RestoreNode>;
+// Only as the inverse of ReplaceCall, never in a file: what the node called and returned.
+struct RestoreCall {
+  NodeId node;
+  Node was;
+  friend bool operator==(const RestoreCall& a, const RestoreCall& b) {
+    return a.node == b.node && a.was.target == b.was.target &&
+           a.was.args.index == b.was.args.index && a.was.kwargs.index == b.was.kwargs.index &&
+           a.was.value.index == b.was.value.index;
+  }
+};
+
+using Change = std::variant<MoveNodes, SetPolicy, InsertNode, RemoveNode, ReplaceCall, RestoreNode,
+                            RestoreCall>;
 
 }  // namespace jointer

@@ -1,0 +1,86 @@
+#pragma once
+
+// Writes nodes as native captures hold them. Private to core/capture.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json_writer.h"
+#include "core/capture/node_record.h"
+#include "core/graph/graph.h"
+
+namespace jointer::native {
+
+// The numbers that a capture's tables give to storages, module stacks and stack traces, by id.
+struct TableNumbers {
+  std::vector<std::uint32_t> storages, modules, stacks;
+};
+
+// [[path, class], ...]
+void write_frames(const Graph& graph, const ModuleStack& stack, JsonWriter& out);
+// Of the storage that a record's tensor gets where it names none.
+std::int64_t record_bytes(const Graph& graph, const Tensor& t);
+
+class NodeWriter {
+ public:
+  // Into a capture with tables. All must outlive it.
+  NodeWriter(const Graph& graph, const TableNumbers& tables, JsonWriter& out)
+      : graph_(graph), tables_(&tables), out_(out) {}
+  // By themselves, without tables.
+  NodeWriter(const Graph& graph, const StorageOwners& owners, JsonWriter& out)
+      : graph_(graph), owners_(&owners), out_(out) {}
+
+  void write(NodeId id);
+  // One member's value.
+  void write_args(NodeId id) { write_children(graph_.args(graph_.node(id))); }
+  void write_kwargs(NodeId id) { write_pairs(graph_.children(graph_.node(id).kwargs)); }
+  void write_value(NodeId id);
+  void write_dim(const Dim& dim);
+
+ private:
+  void write_place(const Node& n);
+  void write_argument(const Argument& a);
+  void write_pairs(std::span<const Argument> pairs);
+  void write_value(const Value& v);
+  void write_tensor(const Tensor& t);
+  void write_storage(const Tensor& t);
+  void write_dims(std::string_view key, std::span<const Dim> dims);
+  void write_children(std::span<const Argument> children) {
+    out_.begin_array();
+    for (const Argument& child : children) write_argument(child);
+    out_.end_array();
+  }
+
+  void member(std::string_view key, std::string_view text) {
+    out_.key(key);
+    out_.string(text);
+  }
+  void text_member(std::string_view key, StringId text) {
+    if (text) member(key, graph_.text(text));
+  }
+  void integer_member(std::string_view key, std::int64_t number) {
+    out_.key(key);
+    out_.integer(number);
+  }
+  void raw_member(std::string_view key, std::string_view json) {
+    if (json.empty()) return;
+    out_.key(key);
+    out_.raw(json);
+  }
+  void flag_member(std::string_view key, bool present, bool value) {
+    if (!present) return;
+    out_.key(key);
+    out_.boolean(value);
+  }
+
+  const Graph& graph_;
+  const TableNumbers* tables_ = nullptr;
+  const StorageOwners* owners_ = nullptr;
+  JsonWriter& out_;
+  NodeId node_;             // whose value is being written
+  std::size_t tensor_ = 0;  // number of the next tensor in it
+};
+
+}  // namespace jointer::native

@@ -1,0 +1,70 @@
+#include "core/edit/call_builder.h"
+
+#include "core/edit/edit.h"
+#include "core/graph/dtype.h"
+
+namespace jointer {
+namespace {
+
+std::vector<std::int64_t> dense_stride(const std::vector<std::int64_t>& shape) {
+  std::vector<std::int64_t> stride(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    stride[i] = step;
+    step *= std::max<std::int64_t>(shape[i], 1);
+  }
+  return stride;
+}
+
+// `split_with_sizes` of aten.split_with_sizes.default, `getitem` of _operator.getitem.
+std::string base_name(std::string_view target) {
+  const std::size_t first = target.find('.');
+  const std::size_t last = target.find('.', first + 1);
+  return std::string(target.substr(
+      first + 1, last == std::string_view::npos ? std::string_view::npos : last - first - 1));
+}
+
+}  // namespace
+
+OrderedJson to_json(const TensorRecord& tensor) {
+  OrderedJson json = {
+      {"shape", tensor.shape},
+      {"dtype", std::string(to_string(tensor.dtype))},
+      {"device", tensor.device},
+      {"stride", tensor.stride.empty() ? dense_stride(tensor.shape) : tensor.stride},
+      {"offset", tensor.offset}};
+  if (!tensor.of.empty()) json["storage"] = {{"of", tensor.of}};
+  return {{"t", std::move(json)}};
+}
+
+std::string CallBuilder::fresh_name(std::string_view base) {
+  std::string name(base);
+  int& next = next_.try_emplace(name, 0).first->second;
+  while (graph_.find(part_, name) || taken_.contains(name))
+    name = fmt::format("{}_{}", base, ++next);
+  taken_.insert(name);
+  return name;
+}
+
+std::string CallBuilder::insert(std::string_view target, OrderedJson args, OrderedJson kwargs,
+                                OrderedJson val, NodeId like, std::string_view before) {
+  std::string name = fresh_name(base_name(target));
+  const OrderedJson node = {{"name", name},
+                            {"target", std::string(target)},
+                            {"args", std::move(args)},
+                            {"kwargs", std::move(kwargs)},
+                            {"val", std::move(val)},
+                            {"like", std::string(graph_.name(like))}};
+  changes_.emplace_back(InsertNode{.node = node.dump(), .before = std::string(before)});
+  return name;
+}
+
+void CallBuilder::replace(NodeId node, std::string_view target, const OrderedJson& args,
+                          const OrderedJson& kwargs) {
+  changes_.emplace_back(ReplaceCall{.node = edit_name(graph_, node),
+                                    .target = std::string(target),
+                                    .args = args.dump(),
+                                    .kwargs = kwargs.dump()});
+}
+
+}  // namespace jointer

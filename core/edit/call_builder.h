@@ -1,0 +1,67 @@
+#pragma once
+
+// Calls that edits insert, written as recipes hold them.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/edit/change.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// A dense tensor, or a slice of one.
+struct TensorRecord {
+  std::vector<std::int64_t> shape, stride;  // without a stride: dense
+  std::int64_t offset = 0;
+  DType dtype = DType::float32;
+  std::string device;
+  std::string of;  // the node whose first tensor it is a view of; empty: a storage of its own
+};
+OrderedJson to_json(const TensorRecord& tensor);
+
+// Inserts calls into one half of a graph and numbers their names as FX does: view, view_1, view_2.
+class CallBuilder {
+ public:
+  CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
+
+  // Adds the change and returns the node's name. `target` is a whole operator name, `val` one
+  // tensor or `{"list": ...}`, `like` the node that it stands for, `before` a name of edits.
+  std::string insert(std::string_view target, OrderedJson args, OrderedJson kwargs, OrderedJson val,
+                     NodeId like, std::string_view before);
+  // The text of a node that is called with another call. What it returns stays.
+  void replace(NodeId node, std::string_view target, const OrderedJson& args,
+               const OrderedJson& kwargs = OrderedJson::object());
+  void add(Change change) { changes_.push_back(std::move(change)); }
+  [[nodiscard]] std::vector<Change> take() { return std::move(changes_); }
+
+  static OrderedJson node(std::string_view name) {
+    OrderedJson json;
+    json["n"] = std::string(name);
+    return json;
+  }
+  // [items...]; braces alone could mean an object, or a copy.
+  template <class... Items>
+  static OrderedJson list(Items&&... items) {
+    OrderedJson json = OrderedJson::array();
+    (json.emplace_back(std::forward<Items>(items)), ...);
+    return json;
+  }
+
+ private:
+  std::string fresh_name(std::string_view base);
+
+  const Graph& graph_;
+  PartId part_;
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;  // by base
+  std::vector<Change> changes_;
+};
+
+}  // namespace jointer

@@ -1,0 +1,102 @@
+#include "core/edit/collective_call.h"
+
+namespace jointer {
+
+OrderedJson CollectiveCall::args_with(std::string_view input_name) const {
+  OrderedJson args = CallBuilder::list(CallBuilder::node(input_name));
+  if (!reduce_op.empty()) args.push_back(reduce_op);
+  if (kind != CollectiveKind::all_reduce) args.push_back(group_size);
+  args.push_back(group_name);
+  return args;
+}
+
+Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
+  const Node& n = graph.node(start);
+  CollectiveCall call{
+      .start = start,
+      .input = {},
+      .part = n.part,
+      .kind = n.kind == NodeKind::call ? graph.op(n).collective : CollectiveKind::none,
+      .target = std::string(graph.target(n)),
+      .group_name = {},
+      .reduce_op = {}};
+  if (call.target != "_c10d_functional.all_gather_into_tensor.default" &&
+      call.target != "_c10d_functional.reduce_scatter_tensor.default" &&
+      call.target != "_c10d_functional.all_reduce.default")
+    return fail(Error::Kind::usage,
+                "{} ({}) is no all_gather_into_tensor, reduce_scatter_tensor or all_reduce of one "
+                "tensor",
+                graph.name(start), call.target);
+  const auto text = [&](std::string_view name) -> std::string {
+    const Argument* argument = graph.argument(n, name);
+    return argument != nullptr && argument->kind == Argument::Kind::string
+               ? std::string(graph.text(argument->text()))
+               : std::string();
+  };
+  call.group_name = text("group_name");
+  call.reduce_op = text("reduce_op");
+  call.group_size = graph.group_size(n);
+  if (const Argument* size = graph.argument(n, "group_size");
+      size != nullptr && size->kind == Argument::Kind::integer)
+    call.group_size = size->integer;
+  if (const auto inputs = graph.inputs(n); !inputs.empty()) call.input = inputs.front();
+  if (call.group_name.empty() || !call.input ||
+      graph.single_tensor(graph.node(call.input)) == nullptr)
+    return fail(Error::Kind::usage, "{} names no process group, or reads no tensor",
+                graph.name(start));
+  return call;
+}
+
+Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start) {
+  const auto readers = users.of(start);
+  if (readers.size() == 1 && graph.is_wait(graph.node(readers.front()))) return readers.front();
+  if (readers.empty()) return fail(Error::Kind::usage, "nothing waits for {}", graph.name(start));
+  return fail(
+      Error::Kind::usage, "{} reads {} beside its wait",
+      graph.name(graph.is_wait(graph.node(readers.front())) ? readers.back() : readers.front()),
+      graph.name(start));
+}
+
+bool is_dense(const Graph& graph, const Tensor& tensor) {
+  if (!tensor.has(Tensor::has_stride)) return false;
+  const auto shape = graph.shape(tensor), stride = graph.stride(tensor);
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i].value != 1 && stride[i].value != step) return false;
+    step *= shape[i].value;
+  }
+  return true;
+}
+
+TensorRecord tensor_like(const Graph& graph, NodeId node, std::vector<std::int64_t> shape,
+                         std::string of) {
+  const Tensor& t = *graph.single_tensor(graph.node(node));
+  return {.shape = std::move(shape),
+          .stride = {},
+          .offset = 0,
+          .dtype = t.dtype,
+          .device = t.device ? std::string(graph.text(graph.device(t.device).name)) : "cpu",
+          .of = std::move(of)};
+}
+
+std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
+                     const std::vector<std::int64_t>& shape, NodeId like, std::string_view before) {
+  const Tensor& t = *graph.single_tensor(graph.node(node));
+  std::vector<std::int64_t> given;
+  for (const Dim& size : graph.shape(t)) given.push_back(size.value);
+  std::string name(graph.name(node));
+  std::int64_t offset = graph.offset(t).value;
+  if (!is_dense(graph, t)) {
+    name = calls.insert("aten.clone.default", CallBuilder::list(CallBuilder::node(name)),
+                        {{"memory_format", {{"memory_format", "contiguous_format"}}}},
+                        to_json(tensor_like(graph, node, given)), like, before);
+    offset = 0;
+  }
+  if (given == shape) return name;
+  TensorRecord view = tensor_like(graph, node, shape, name);
+  view.offset = offset;
+  return calls.insert("aten.view.default", CallBuilder::list(CallBuilder::node(name), shape),
+                      OrderedJson::object(), to_json(view), like, before);
+}
+
+}  // namespace jointer

@@ -1,0 +1,337 @@
+// Nodes are told by name. Of the nodes that both graphs have, those of a longest increasing
+// subsequence of places (of `before`, in the order of `after`) stay; the others move, neighbours
+// together. Placeholders, constants and outputs always stay: a call may be in that subsequence only
+// if it has as many of them before it in both graphs.
+//
+// The edit: moves first, each before the next node that stays; then insertions, each before the
+// next node that both have; then replacements; then removals, readers first. The storage of an
+// added node is named by who holds it in `after`.
+
+#include "core/edit/difference.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/capture/node_record.h"
+
+namespace jointer {
+namespace {
+
+// Whether nodes of two graphs say the same, by the names of what they read.
+class Comparer {
+ public:
+  Comparer(const Graph& a, const Graph& b) : a_(a), b_(b) {}
+
+  [[nodiscard]] bool same_target(NodeId a, NodeId b) const {
+    return a_.target(a_.node(a)) == b_.target(b_.node(b));
+  }
+  [[nodiscard]] bool same_args(NodeId a, NodeId b) const {
+    return same(a_.node(a).args, b_.node(b).args);
+  }
+  // In any order of keywords.
+  [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const {
+    const auto x = a_.children(a_.node(a).kwargs), y = b_.children(b_.node(b).kwargs);
+    if (x.size() != y.size()) return false;
+    for (std::size_t i = 0; i + 1 < x.size(); i += 2) {
+      bool found = false;
+      for (std::size_t j = 0; j + 1 < y.size(); j += 2)
+        found = found || (same(x[i], y[j]) && same(x[i + 1], y[j + 1]));
+      if (!found) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool same_value(NodeId a, NodeId b) const {
+    return same(a_.node(a).value, b_.node(b).value);
+  }
+
+ private:
+  [[nodiscard]] bool same(const Argument& x, const Argument& y) const {
+    using Kind = Argument::Kind;
+    if (x.kind != y.kind) return false;
+    switch (x.kind) {
+      case Kind::none:
+        return true;
+      case Kind::boolean:
+      case Kind::integer:
+        return x.integer == y.integer;
+      case Kind::real:
+        return x.real == y.real || (x.real != x.real && y.real != y.real);
+      case Kind::node:
+        return a_.name(x.node()) == b_.name(y.node());
+      case Kind::symbol:
+        return a_.expression_text(x.expression()) == b_.expression_text(y.expression());
+      case Kind::opaque:
+      case Kind::string:
+      case Kind::dtype:
+      case Kind::device:
+      case Kind::layout:
+      case Kind::memory_format:
+      case Kind::op:
+      case Kind::raw:
+        return a_.text(x.text()) == b_.text(y.text());
+      case Kind::list:
+      case Kind::tuple:
+      case Kind::dict:
+      case Kind::slice:
+      case Kind::complex:
+        break;
+    }
+    const auto left = a_.children(x), right = b_.children(y);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [&](const Argument& l, const Argument& r) { return same(l, r); });
+  }
+
+  [[nodiscard]] bool same(const Value& x, const Value& y) const {
+    using Kind = Value::Kind;
+    if (x.kind != y.kind) return false;
+    switch (x.kind) {
+      case Kind::none:
+        return true;
+      case Kind::tensor:
+        return same(a_.tensor(x.tensor()), b_.tensor(y.tensor()));
+      case Kind::symbol:
+        return a_.expression_text(x.expression()) == b_.expression_text(y.expression());
+      case Kind::key:
+      case Kind::constant:
+      case Kind::opaque:
+      case Kind::raw:
+        return a_.text(x.text()) == b_.text(y.text());
+      case Kind::list:
+      case Kind::dict:
+        break;
+    }
+    const auto left = a_.children(x), right = b_.children(y);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [&](const Value& l, const Value& r) { return same(l, r); });
+  }
+
+  [[nodiscard]] bool same(const Tensor& x, const Tensor& y) const {
+    if (x.dtype != y.dtype || x.rank != y.rank || x.flags != y.flags) return false;
+    const auto dims = [&](std::span<const Dim> left, std::span<const Dim> right) {
+      return std::equal(left.begin(), left.end(), right.begin(),
+                        [&](const Dim& l, const Dim& r) { return same(l, r); });
+    };
+    return dims(a_.shape(x), b_.shape(y)) && dims(a_.stride(x), b_.stride(y)) &&
+           same(a_.offset(x), b_.offset(y)) && device(a_, x) == device(b_, y);
+  }
+  [[nodiscard]] bool same(const Dim& x, const Dim& y) const {
+    if (static_cast<bool>(x.expression) != static_cast<bool>(y.expression)) return false;
+    return x.expression ? a_.expression_text(x.expression) == b_.expression_text(y.expression)
+                        : x.value == y.value;
+  }
+  static std::string_view device(const Graph& graph, const Tensor& t) {
+    return t.device ? graph.text(graph.device(t.device).name) : std::string_view();
+  }
+
+  const Graph& a_;
+  const Graph& b_;
+};
+
+bool stays(const Node& n) {
+  return n.kind != NodeKind::call;
+}
+
+// Positions in `values` of a longest strictly increasing subsequence.
+std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& values) {
+  std::vector<std::size_t> ends;  // by length - 1: the place whose value ends it lowest
+  std::vector<std::size_t> previous(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto at =
+        std::lower_bound(ends.begin(), ends.end(), values[i],
+                         [&](std::size_t end, std::size_t v) { return values[end] < v; });
+    previous[i] = at == ends.begin() ? i : *std::prev(at);
+    if (at == ends.end())
+      ends.push_back(i);
+    else
+      *at = i;
+  }
+  std::vector<std::size_t> places(ends.size());
+  for (std::size_t length = ends.size(), i = ends.empty() ? 0 : ends.back(); length-- > 0;
+       i = previous[i])
+    places[length] = i;
+  return places;
+}
+
+// One half: what stays, moves, comes and goes.
+class HalfComparer {
+ public:
+  HalfComparer(const Graph& before, const Graph& after, PartId part, GraphDifference& out)
+      : before_(before), after_(after), part_(part), comparer_(before, after), out_(out) {}
+
+  void run() {
+    for (const NodeId id : before_.order())
+      if (before_.node(id).part == part_ && !after_.find(part_, before_.name(id)))
+        out_.removed.push_back(id);
+    std::vector<NodeId> common;  // in the order of `after`
+    for (const NodeId id : after_.order()) {
+      if (after_.node(id).part != part_) continue;
+      if (const NodeId was = before_.find(part_, after_.name(id))) {
+        common.push_back(id);
+        compare(was, id);
+      } else {
+        out_.added.push_back(id);
+      }
+    }
+    out_.common += common.size();
+    find_moved(common);
+  }
+
+ private:
+  void compare(NodeId was, NodeId is) {
+    const Node& a = before_.node(was);
+    const Node& b = after_.node(is);
+    if (a.kind != b.kind || !comparer_.same_target(was, is) || !comparer_.same_args(was, is) ||
+        !comparer_.same_kwargs(was, is) || !comparer_.same_value(was, is))
+      out_.changed.push_back(is);
+    if (a.policy != b.policy) out_.retagged.push_back(is);
+  }
+
+  void find_moved(const std::vector<NodeId>& common) {
+    // Before each place of `before`: those that stay and that both have.
+    std::vector<std::size_t> fixed(before_.order().size() + 1, 0);
+    for (std::size_t i = 0; i < before_.order().size(); ++i) {
+      const NodeId id = before_.order()[i];
+      const Node& n = before_.node(id);
+      const bool counts = n.part == part_ && stays(n) && after_.find(part_, before_.name(id));
+      fixed[i + 1] = fixed[i] + (counts ? 1 : 0);
+    }
+    std::vector<std::size_t> places;
+    std::vector<NodeId> candidates;
+    std::size_t passed = 0;
+    for (const NodeId id : common) {
+      const std::size_t place = before_.position(before_.find(part_, after_.name(id)));
+      if (fixed[place] == passed) {
+        places.push_back(place);
+        candidates.push_back(id);
+      }
+      if (stays(after_.node(id))) ++passed;
+    }
+    std::vector<bool> is_kept(after_.node_count(), false);
+    for (const std::size_t i : longest_increasing(places)) is_kept[candidates[i].index()] = true;
+    for (const NodeId id : common)
+      if (!is_kept[id.index()]) out_.moved.push_back(id);
+  }
+
+  const Graph& before_;
+  const Graph& after_;
+  PartId part_;
+  Comparer comparer_;
+  GraphDifference& out_;
+};
+
+class EditWriter {
+ public:
+  EditWriter(const Graph& before, const Graph& after, const GraphDifference& d)
+      : before_(before), after_(after), difference_(d), owners_(after), comparer_(before, after) {}
+
+  Result<Edit> run() {
+    JOINTER_CHECK(check());
+    write_moves();
+    write_added();
+    for (const NodeId id : difference_.changed) write_changed(id);
+    for (std::size_t i = difference_.removed.size(); i-- > 0;)
+      add(RemoveNode{.node = edit_name(before_, difference_.removed[i])});
+    for (const NodeId id : difference_.retagged)
+      add(SetPolicy{.select = edit_name(after_, id), .policy = after_.node(id).policy});
+    return std::move(edit_);
+  }
+
+ private:
+  void add(Change change) { edit_.changes.push_back(std::move(change)); }
+
+  Result<void> check() const {
+    const auto refuse = [](const Graph& graph, NodeId id, std::string_view what) {
+      return fail(Error::Kind::usage, "{} ({}) {}: no edit can do that", graph.name(id),
+                  graph.target(graph.node(id)), what);
+    };
+    for (const NodeId id : difference_.added)
+      if (stays(after_.node(id))) return refuse(after_, id, "is not in the first graph");
+    for (const NodeId id : difference_.removed)
+      if (stays(before_.node(id))) return refuse(before_, id, "is not in the second graph");
+    for (const NodeId id : difference_.moved)
+      if (stays(after_.node(id))) return refuse(after_, id, "stands elsewhere");
+    for (const NodeId id : difference_.changed) {
+      const NodeKind kind = after_.node(id).kind;
+      if (kind == NodeKind::placeholder || kind == NodeKind::get_attr ||
+          kind != before_.node(was(id)).kind)
+        return refuse(after_, id, "is not the same in both");
+    }
+    return {};
+  }
+
+  [[nodiscard]] NodeId was(NodeId id) const {
+    return before_.find(after_.node(id).part, after_.name(id));
+  }
+
+  // Nodes of `after` that stand one after another and move, each run before the next that stays.
+  void write_moves() {
+    std::vector<bool> moves(after_.node_count(), false);
+    for (const NodeId id : difference_.moved) moves[id.index()] = true;
+    MoveNodes run;
+    for (const NodeId id : after_.order()) {
+      if (!was(id)) continue;
+      if (moves[id.index()]) {
+        run.nodes.push_back(edit_name(after_, id));
+      } else if (!run.nodes.empty()) {
+        run.before = edit_name(after_, id);
+        add(std::exchange(run, {}));
+      }
+    }
+  }
+
+  void write_added() {
+    std::vector<NodeId> waiting;
+    for (const NodeId id : after_.order()) {
+      if (!was(id)) {
+        waiting.push_back(id);
+        continue;
+      }
+      for (const NodeId node : waiting)
+        add(InsertNode{.node = write_node_record(after_, owners_, node),
+                       .before = edit_name(after_, id)});
+      waiting.clear();
+    }
+  }
+
+  void write_changed(NodeId id) {
+    const NodeId old = was(id);
+    ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
+    CallRecord record = write_call(after_, owners_, id);
+    if (!comparer_.same_target(old, id))
+      replace.target = std::string(after_.target(after_.node(id)));
+    if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
+    if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
+    if (!comparer_.same_value(old, id)) replace.val = std::move(record.val);
+    add(std::move(replace));
+  }
+
+  const Graph& before_;
+  const Graph& after_;
+  const GraphDifference& difference_;
+  StorageOwners owners_;
+  Comparer comparer_;
+  Edit edit_;
+};
+
+}  // namespace
+
+Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after) {
+  if (before.part_count() != after.part_count())
+    return fail(Error::Kind::usage, "{} is a forward and a backward, {} is one graph",
+                before.is_pair() ? before.title() : after.title(),
+                before.is_pair() ? after.title() : before.title());
+  GraphDifference found;
+  for (std::size_t part = 0; part < before.part_count(); ++part)
+    HalfComparer(before, after, PartId(part), found).run();
+  return found;
+}
+
+Result<Edit> difference(const Graph& before, const Graph& after) {
+  JOINTER_TRY(const GraphDifference found, compare_graphs(before, after));
+  JOINTER_TRY(Edit edit, EditWriter(before, after, found).run());
+  edit.title = fmt::format("Move {}, add {}, remove {}, change {}", found.moved.size(),
+                           found.added.size(), found.removed.size(), found.changed.size());
+  return edit;
+}
+
+}  // namespace jointer

@@ -1,0 +1,435 @@
+// Applies edits.
+//
+// An edit is legal or not as a whole. Its changes are done one after another, each if its own words
+// make sense: nodes exist, a new name is free, nobody reads a node that goes. What came out is then
+// judged:
+//   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
+//   - two nodes keep their order where one writes to a storage that the other uses, or where the
+//     effects of both must keep theirs (core/graph/dependencies.h, of the graph before the edit;
+//     not where the edit replaces the call of one of them, which then reads and writes something
+//     else);
+//   - placeholders, constants and the output stay, and nothing moves over a placeholder or output.
+// Where it is not legal, the inverses of what was done are done in reverse.
+//
+// The inverse of a move puts the nodes back run by run, a run being nodes that stood side by side:
+// first those that came from the left, from left to right, then those from the right, from right to
+// left, so that on the way, too, no node is before what it reads.
+//
+// Cost: of a move the distance and the dependencies of what moves; of an insertion, a removal or a
+// replacement the graph, once an edit.
+
+#include "core/edit/editor.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/capture/node_record.h"
+#include "core/edit/select.h"
+#include "core/graph/dependencies.h"
+#include "core/graph/derive.h"
+#include "core/graph/validate.h"
+
+namespace jointer {
+namespace {
+
+template <class... Args>
+tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
+  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
+}
+
+bool is_wall(const Node& n) {
+  return n.kind == NodeKind::placeholder || n.kind == NodeKind::output;
+}
+
+std::string_view kind_text(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::placeholder:
+      return "a placeholder";
+    case NodeKind::get_attr:
+      return "a constant";
+    case NodeKind::output:
+      return "the output";
+    case NodeKind::call:
+      break;
+  }
+  return "a call";
+}
+
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace
+
+struct Editor::State {
+  explicit State(Graph& g) : graph(g) {}
+
+  Result<Edit> apply(const Edit& edit);
+
+  Result<void> perform(const Change& change);
+  Result<void> perform_kind(const MoveNodes& move);
+  Result<void> perform_kind(const SetPolicy& set);
+  Result<void> perform_kind(const InsertNode& insert);
+  Result<void> perform_kind(const RemoveNode& remove);
+  Result<void> perform_kind(const ReplaceCall& replace);
+  Result<void> perform_kind(const RestoreNode& restore);
+  Result<void> perform_kind(const RestoreCall& restore);
+
+  Result<NodeId> find(std::string_view name) const;
+  // Where a node can be inserted.
+  Result<NodeId> find_place(std::string_view before) const;
+  Result<void> check_operator(const Node& n) const;
+  void add_inverse_of_move(std::span<const NodeId> nodes, NodeId before);
+  Result<void> update_outputs(NodeId output);
+  Result<void> judge();
+  Result<void> check_reads() const;
+  Result<void> check_kept_orders(NodeId id);
+  void roll_back();
+  void forget_dependencies() {
+    dependencies = nullptr;
+    own_dependencies.reset();
+  }
+
+  Graph& graph;
+  const Dependencies* dependencies = nullptr;  // while only the order changes
+  std::optional<Dependencies> own_dependencies;
+  // Of the edit that is being applied.
+  std::vector<std::vector<Change>> undo;  // by change that was done
+  std::vector<NodeId> moved, replaced;
+  std::size_t known = 0;            // nodes before it: those after are new
+  std::size_t first = 0, last = 0;  // the stretch of the order that moves changed
+  bool is_structural = false;       // not only the order and policies changed
+};
+
+Editor::Editor(Graph& graph) : state_(std::make_unique<State>(graph)) {}
+Editor::Editor(Graph& graph, const Dependencies& dependencies) : Editor(graph) {
+  state_->dependencies = &dependencies;
+}
+Editor::~Editor() = default;
+
+Result<Edit> Editor::apply(const Edit& edit) {
+  return state_->apply(edit);
+}
+
+Result<Edit> apply(Graph& graph, const Edit& edit) {
+  return Editor(graph).apply(edit);
+}
+
+Result<Edit> apply(Graph& graph, const Edit& edit, const Dependencies& dependencies) {
+  return Editor(graph, dependencies).apply(edit);
+}
+
+std::string edit_name(const Graph& graph, NodeId id) {
+  return fmt::format("{}{}", graph.node(id).part.index() == 1 ? "backward:" : "", graph.name(id));
+}
+
+Result<Edit> Editor::State::apply(const Edit& edit) {
+  undo.clear();
+  moved.clear();
+  replaced.clear();
+  known = graph.node_count();
+  first = graph.order().size();
+  last = 0;
+  is_structural = false;
+  // Of the graph before the edit: the order of some pairs of nodes is what must be kept.
+  const bool moves =
+      std::any_of(edit.changes.begin(), edit.changes.end(),
+                  [](const Change& change) { return std::holds_alternative<MoveNodes>(change); });
+  if (moves && dependencies == nullptr) dependencies = &own_dependencies.emplace(graph);
+  Result<void> done;
+  for (const Change& change : edit.changes) {
+    done = perform(change);
+    if (!done) break;
+  }
+  if (done) done = judge();
+  if (!done) {
+    roll_back();
+    return tl::unexpected(std::move(done).error());
+  }
+  if (is_structural) forget_dependencies();
+  Edit inverse{.title = edit.title, .by = edit.by, .changes = {}, .notes = {}};
+  for (std::size_t i = undo.size(); i-- > 0;)
+    for (Change& change : undo[i]) inverse.changes.push_back(std::move(change));
+  return inverse;
+}
+
+Result<void> Editor::State::perform(const Change& change) {
+  undo.emplace_back();
+  return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
+}
+
+void Editor::State::roll_back() {
+  const auto changes = std::move(undo);
+  undo.clear();
+  for (std::size_t i = changes.size(); i-- > 0;)
+    for (const Change& change : changes[i])
+      if (!perform(change)) return;  // cannot be: what was done can be undone
+  if (!is_structural) return;
+  forget_dependencies();
+  // It held before, so it holds again.
+  [[maybe_unused]] const auto finished = graph.finish();
+}
+
+// --- Words ---
+
+Result<NodeId> Editor::State::find(std::string_view name) const {
+  if (const NodeId id = graph.find(name)) return id;
+  return refuse("there is no node {}", name);
+}
+
+Result<NodeId> Editor::State::find_place(std::string_view before) const {
+  JOINTER_TRY(const NodeId id, find(before));
+  const Node& n = graph.node(id);
+  if (n.kind != NodeKind::placeholder) return id;
+  // Tangents may stand amid calls.
+  const std::size_t at = graph.position(id);
+  const Node* previous = at == 0 ? nullptr : &graph.node(graph.order()[at - 1]);
+  if (previous == nullptr || is_wall(*previous))
+    return refuse("{} is a placeholder: nothing can stand before it", before);
+  return id;
+}
+
+Result<void> Editor::State::check_operator(const Node& n) const {
+  const OperatorInfo& op = graph.op(n);
+  if (op.known || is_custom_operator(op.name)) return {};
+  return refuse("{} would call {}, which torch {} does not have", graph.text(n.name), op.name,
+                operator_table_version());
+}
+
+// --- Changes ---
+
+Result<void> Editor::State::perform_kind(const MoveNodes& move) {
+  JOINTER_TRY(const NodeId before, find(move.before));
+  std::vector<NodeId> nodes;
+  for (const std::string& name : move.nodes) {
+    JOINTER_TRY(const NodeId id, find(name));
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call)
+      return refuse("{} is {}: placeholders, constants and outputs stay where they are", name,
+                    kind_text(n.kind));
+    if (n.part != graph.node(before).part)
+      return refuse("{} cannot stand before {}, which is in the other half of the pair", name,
+                    move.before);
+    nodes.push_back(id);
+  }
+  if (nodes.empty()) return refuse("no node to move before {}", move.before);
+  auto sorted = nodes;
+  sorted.push_back(before);
+  std::sort(sorted.begin(), sorted.end());
+  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    return refuse("{} cannot be moved before itself: it is named twice", graph.name(*twice));
+  add_inverse_of_move(nodes, before);
+  const auto grow = [&](NodeId id, std::size_t size) {
+    first = std::min(first, graph.position(id));
+    last = std::max(last, graph.position(id) + size);
+  };
+  grow(before, 0);
+  for (const NodeId id : nodes) grow(id, 1);
+  graph.move(nodes, before);
+  moved.insert(moved.end(), nodes.begin(), nodes.end());
+  return {};
+}
+
+void Editor::State::add_inverse_of_move(std::span<const NodeId> nodes, NodeId before) {
+  std::vector<NodeId> sorted(nodes.begin(), nodes.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
+  std::vector<Change> from_left, from_right;
+  for (std::size_t begin = 0; begin < sorted.size();) {
+    std::size_t end = begin + 1;
+    while (end < sorted.size() &&
+           graph.position(sorted[end]) == graph.position(sorted[end - 1]) + 1)
+      ++end;
+    MoveNodes back;
+    for (std::size_t i = begin; i < end; ++i) back.nodes.push_back(edit_name(graph, sorted[i]));
+    const std::size_t next = graph.position(sorted[end - 1]) + 1;
+    back.before = edit_name(graph, graph.order()[next]);
+    (next <= graph.position(before) ? from_left : from_right).emplace_back(std::move(back));
+    begin = end;
+  }
+  auto& inverse = undo.back();
+  inverse = std::move(from_left);
+  inverse.insert(inverse.end(), std::make_move_iterator(from_right.rbegin()),
+                 std::make_move_iterator(from_right.rend()));
+}
+
+Result<void> Editor::State::perform_kind(const SetPolicy& set) {
+  JOINTER_TRY(const std::vector<NodeId> nodes, select(graph, set.select));
+  if (const Node& n = graph.node(nodes.front()); n.kind != NodeKind::call)
+    return refuse("{} is {}: only calls have a policy", set.select, kind_text(n.kind));
+  for (const NodeId id : nodes) {
+    Node& n = graph.node(id);
+    if (n.policy == set.policy) continue;
+    undo.back().emplace_back(SetPolicy{.select = edit_name(graph, id), .policy = n.policy});
+    n.policy = set.policy;
+  }
+  return {};
+}
+
+Result<void> Editor::State::perform_kind(const InsertNode& insert) {
+  JOINTER_TRY(const NodeId before, find_place(insert.before));
+  const PartId part = graph.node(before).part;
+  auto read = read_node_record(graph, part, insert.node);
+  if (!read) return refuse("the node to insert before {}: {}", insert.before, read.error().message);
+  const Node& node = *read;
+  const std::string name(graph.text(node.name));
+  if (!is_identifier(name)) return refuse("`{}` is no name for a node", name);
+  if (graph.find(part, name))
+    return refuse("{} cannot be inserted: there is a node of that name", name);
+  if (node.kind != NodeKind::call)
+    return refuse("{} is {}: only calls can be inserted", name, kind_text(node.kind));
+  JOINTER_CHECK(check_operator(node));
+  is_structural = true;
+  const NodeId id = graph.insert(node, before);
+  undo.back().emplace_back(RemoveNode{.node = edit_name(graph, id)});
+  return {};
+}
+
+Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
+  JOINTER_TRY(const NodeId id, find(remove.node));
+  if (const NodeKind kind = graph.node(id).kind; kind != NodeKind::call)
+    return refuse("{} is {}: only calls can be removed", remove.node, kind_text(kind));
+  NodeId reader;
+  std::size_t readers = 0;
+  // A sound graph has readers only behind it, but in the middle of an edit they may be anywhere.
+  for (const NodeId other : graph.order()) {
+    const auto inputs = graph.inputs(other);
+    if (std::find(inputs.begin(), inputs.end(), id) == inputs.end()) continue;
+    if (readers++ == 0) reader = other;
+  }
+  if (readers == 1)
+    return refuse("{} cannot be removed: {} reads it", remove.node, graph.name(reader));
+  if (readers > 1)
+    return refuse("{} cannot be removed: {} and {} more read it", remove.node, graph.name(reader),
+                  readers - 1);
+  is_structural = true;
+  const NodeId next = graph.order()[graph.position(id) + 1];
+  undo.back().emplace_back(RestoreNode{.node = id, .before = edit_name(graph, next)});
+  graph.erase(id);
+  return {};
+}
+
+Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
+  JOINTER_TRY(const NodeId id, find(replace.node));
+  const Node was = graph.node(id);
+  if (was.kind == NodeKind::placeholder || was.kind == NodeKind::get_attr)
+    return refuse("{} is {}: it calls nothing that could be replaced", replace.node,
+                  kind_text(was.kind));
+  if (was.kind == NodeKind::output && (replace.target || replace.kwargs || replace.val))
+    return refuse("{} is the output: only its arguments can be replaced", replace.node);
+  const auto given = [](const std::optional<std::string>& text) { return text ? &*text : nullptr; };
+  auto read = read_call(graph, was,
+                        {.target = given(replace.target),
+                         .args = given(replace.args),
+                         .kwargs = given(replace.kwargs),
+                         .val = given(replace.val)});
+  if (!read) return refuse("{}: {}", replace.node, read.error().message);
+  if (was.kind == NodeKind::call) JOINTER_CHECK(check_operator(*read));
+  return perform_kind(RestoreCall{.node = id, .was = *read});
+}
+
+Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
+  is_structural = true;
+  replaced.push_back(restore.node);
+  Node& n = graph.node(restore.node);
+  undo.back().emplace_back(RestoreCall{.node = restore.node, .was = n});
+  n.target = restore.was.target;
+  n.args = restore.was.args;
+  n.kwargs = restore.was.kwargs;
+  n.value = restore.was.value;
+  for (const auto flag : {Node::has_args, Node::has_kwargs, Node::has_value})
+    n.set(flag, restore.was.has(flag));
+  n.group = {};  // found anew from the arguments
+  graph.refresh(restore.node);
+  return n.kind == NodeKind::output ? update_outputs(restore.node) : Result<void>();
+}
+
+Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
+  JOINTER_TRY(const NodeId before, find(restore.before));
+  if (graph.is_live(restore.node))
+    return refuse("{} is already in the graph", graph.name(restore.node));
+  if (graph.find(graph.node(restore.node).part, graph.name(restore.node)))
+    return refuse("{} cannot be restored: there is another node of that name",
+                  graph.name(restore.node));
+  is_structural = true;
+  graph.restore(restore.node, before);
+  undo.back().emplace_back(RemoveNode{.node = edit_name(graph, restore.node)});
+  return {};
+}
+
+// What the graph returns may come from other nodes, but stays as many values in the same roles.
+Result<void> Editor::State::update_outputs(NodeId output) {
+  const PartId part = graph.node(output).part;
+  auto outputs = derive_outputs(graph, part);
+  if (outputs.size() != graph.part(part).outputs.size())
+    return refuse("{} would return {} values instead of {}", graph.name(output), outputs.size(),
+                  graph.part(part).outputs.size());
+  graph.part(part).outputs = std::move(outputs);
+  return {};
+}
+
+// --- Judging ---
+
+Result<void> Editor::State::judge() {
+  if (is_structural) {
+    JOINTER_CHECK(graph.finish());
+    if (auto sound = validate(graph); !sound) return refuse("{}", sound.error().message);
+  } else {
+    JOINTER_CHECK(check_reads());
+  }
+  for (const NodeId id : moved)
+    if (graph.is_live(id) && id.index() < known) JOINTER_CHECK(check_kept_orders(id));
+  return {};
+}
+
+// Of two nodes that changed places at least one moved, and both stand in the stretch that it
+// crossed.
+Result<void> Editor::State::check_reads() const {
+  for (std::size_t i = first; i < last; ++i) {
+    const NodeId id = graph.order()[i];
+    for (const NodeId input : graph.inputs(id))
+      if (graph.position(input) > i)
+        return refuse("{} reads {} and would stand before it", graph.name(id), graph.name(input));
+  }
+  return {};
+}
+
+Result<void> Editor::State::check_kept_orders(NodeId id) {
+  const std::size_t position = graph.position(id);
+  if (const NodeId wall = dependencies->wall_before(id); wall && graph.position(wall) > position)
+    return refuse("{} cannot stand before {}, {}", graph.name(id), graph.name(wall),
+                  kind_text(graph.node(wall).kind));
+  if (const NodeId wall = dependencies->wall_after(id); wall && graph.position(wall) < position)
+    return refuse("{} cannot stand behind {}, {}", graph.name(id), graph.name(wall),
+                  kind_text(graph.node(wall).kind));
+  const auto is_replaced = [&](NodeId node) {
+    return std::find(replaced.begin(), replaced.end(), node) != replaced.end();
+  };
+  if (is_replaced(id)) return {};
+  // A node that the edit removed hands on what it was held by.
+  const auto check = [&](const auto& self, NodeId at, bool before) -> Result<void> {
+    for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
+      if (d.kind == DependencyKind::data) continue;  // by what they read now
+      if (!graph.is_live(d.node)) {
+        JOINTER_CHECK(self(self, d.node, before));
+        continue;
+      }
+      if ((graph.position(d.node) < position) == before || is_replaced(d.node)) continue;
+      return refuse("{} must stay {} {}: {}", graph.name(id), before ? "behind" : "before",
+                    graph.name(d.node),
+                    d.kind == DependencyKind::write
+                        ? "one of them writes to a storage that the other uses"
+                        : "their effects must keep their order");
+    }
+    return {};
+  };
+  JOINTER_CHECK(check(check, id, true));
+  return check(check, id, false);
+}
+
+}  // namespace jointer

@@ -1,0 +1,335 @@
+// Buckets of collectives.
+//
+// Terms: g ranks; member i has an input of m_i elements and a result of r_i (all_gather:
+// r_i = g m_i; reduce_scatter: m_i = g r_i; all_reduce: r_i = m_i); the sums are M and R.
+//
+// All-gather. The inputs are flattened and joined: [M]. What is gathered lies rank by rank, [g, M];
+// column blocks of it are the members' results, so each is copied out and viewed in its shape.
+// Reduce-scatter. Each input is viewed as [g, r_i], a row a rank; the rows are joined side by side,
+// [g, R], and flattened. What is left on a rank, [R], is the members' results one after another:
+// views, no copies.
+// All-reduce. Flattened and joined, [M]; the results are views.
+//
+// The wait of each member becomes that last view: it keeps its name, its value and its readers, so
+// nothing else in the graph changes. The bucket starts where its last member started, if no
+// member's result is used before that, else as soon as all inputs exist. Its wait stands where the
+// first of the members' waits stood that comes after the start, but before the first use of any.
+//
+// Bits: gathering and copying change none. A sum over two ranks is the same in any order; over more
+// ranks the order may depend on where an element lies in the buffer, and so may its last bit.
+//
+// Same members: one operator, one group, one reduction, one dtype and device (upstream buckets
+// mixed dtypes as bytes; here they are told apart). Source: torch/_inductor/fx_passes/bucketing.py.
+//
+// Cost: the members and their readers; the graph once, to find readers.
+
+#include "core/edit/merge.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+#include "core/edit/call_builder.h"
+#include "core/edit/collective_call.h"
+#include "core/edit/moves.h"
+#include "core/graph/dependencies.h"
+#include "core/graph/users.h"
+
+namespace jointer {
+namespace {
+
+template <class... Args>
+tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
+  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
+}
+
+struct Member {
+  NodeId start, input, wait;
+  std::vector<std::int64_t> shape;  // of the result
+  std::int64_t in = 0, out = 0;     // elements
+};
+
+class Merger {
+ public:
+  explicit Merger(const Graph& graph) : graph_(graph), users_(graph) {}
+
+  Result<Edit> run(std::span<const NodeId> starts) {
+    JOINTER_CHECK(find_members(starts));
+    JOINTER_CHECK(find_places());
+    return write();
+  }
+
+ private:
+  Result<void> find_members(std::span<const NodeId> starts) {
+    std::vector<NodeId> sorted(starts.begin(), starts.end());
+    std::sort(sorted.begin(), sorted.end(),
+              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    if (sorted.size() < 2) return refuse("a bucket takes two collectives at least");
+    for (const NodeId id : sorted) {
+      JOINTER_TRY(const CollectiveCall call, read_collective_call(graph_, id));
+      if (members_.empty()) call_ = call;
+      JOINTER_CHECK(check_alike(call));
+      JOINTER_TRY(Member member, read_member(call));
+      members_.push_back(std::move(member));
+    }
+    return {};
+  }
+
+  Result<void> check_alike(const CollectiveCall& call) const {
+    const std::string_view name = graph_.name(call.start), first = graph_.name(call_.start);
+    if (call.part != call_.part)
+      return refuse("{} and {} are in different halves of the pair", first, name);
+    if (call.kind != call_.kind)
+      return refuse("{} is {}, {} is {}: a bucket is of one operator", first, to_string(call_.kind),
+                    name, to_string(call.kind));
+    if (call.group_name != call_.group_name)
+      return refuse("{} and {} are of different process groups", first, name);
+    if (call.reduce_op != call_.reduce_op)
+      return refuse("{} reduces by {}, {} by {}", first, call_.reduce_op, name, call.reduce_op);
+    const Tensor& a = *graph_.single_tensor(graph_.node(call_.input));
+    const Tensor& b = *graph_.single_tensor(graph_.node(call.input));
+    if (a.dtype != b.dtype)
+      return refuse("{} is of {}, {} of {}: a bucket is of one dtype", first, to_string(a.dtype),
+                    name, to_string(b.dtype));
+    if (a.device != b.device) return refuse("{} and {} are on different devices", first, name);
+    return {};
+  }
+
+  Result<Member> read_member(const CollectiveCall& call) {
+    JOINTER_TRY(const NodeId wait, only_wait(graph_, users_, call.start));
+    const Tensor* input = graph_.single_tensor(graph_.node(call.input));
+    const Tensor* result = graph_.single_tensor(graph_.node(wait));
+    if (result == nullptr) return refuse("{} returns no tensor", graph_.name(wait));
+    for (const Tensor* t : {input, result})
+      for (const Dim& size : graph_.shape(*t))
+        if (size.expression)
+          return refuse("{} has the symbolic size {}: a bucket takes fixed sizes",
+                        graph_.name(call.start), graph_.expression_text(size.expression));
+    Member member{.start = call.start,
+                  .input = call.input,
+                  .wait = wait,
+                  .shape = {},
+                  .in = graph_.numel(*input),
+                  .out = graph_.numel(*result)};
+    for (const Dim& size : graph_.shape(*result)) member.shape.push_back(size.value);
+    const std::int64_t g = call.group_size;
+    const bool fits = call.kind == CollectiveKind::all_gather       ? member.out == g * member.in
+                      : call.kind == CollectiveKind::reduce_scatter ? member.in == g * member.out
+                                                                    : member.in == member.out;
+    if (!fits || !is_dense(graph_, *result))
+      return refuse("{} does not return what {} of {} ranks returns", graph_.name(call.start),
+                    to_string(call.kind), g);
+    return member;
+  }
+
+  // Inputs are read where the bucket starts: nothing may have written to them by then.
+  Result<void> check_writes(std::size_t start) const {
+    const Dependencies dependencies(graph_);
+    for (const Member& m : members_)
+      for (const Dependency& d : dependencies.after(m.start))
+        if (d.kind == DependencyKind::write && graph_.position(d.node) < start)
+          return refuse("{} writes to what {} reads, before the bucket could start",
+                        graph_.name(d.node), graph_.name(m.start));
+    return {};
+  }
+
+  // Where the bucket starts and is waited for: right before these nodes.
+  Result<void> find_places() {
+    find_chains();
+    JOINTER_TRY(const std::size_t start, find_start());
+    JOINTER_CHECK(check_writes(start));
+    std::size_t wait = first_use_;
+    for (const Member& m : members_)
+      if (const std::size_t at = graph_.position(m.wait); at > start) wait = std::min(wait, at);
+    // What stands there may move or go itself: the place is before what follows it.
+    while (wait < first_use_ && behind_.contains(graph_.order()[wait])) ++wait;
+    start_place_ = edit_name(graph_, graph_.order()[start]);
+    wait_place_ = edit_name(graph_, graph_.order()[wait]);
+    for (const NodeId id : in_order(ahead_))
+      if (graph_.position(id) > start) moved_ahead_.push_back(id);
+    for (const NodeId id : in_order(behind_))
+      if (graph_.position(id) < wait) moved_behind_.push_back(id);
+    for (const Member& m : members_)
+      if (graph_.position(m.wait) > wait) moved_behind_.push_back(m.wait);
+    return {};
+  }
+
+  // The cheap nodes before the starts and behind the waits, where the inputs come from at last, and
+  // the first use of a result that is not cheap.
+  void find_chains() {
+    first_use_ = graph_.order().size();
+    for (const Member& m : members_) {
+      const auto feeds = carry(graph_, users_, m.start, Direction::earlier).block;
+      ahead_.insert(feeds.begin(), feeds.end() - 1);
+      const NodeId source = graph_.inputs(feeds.front()).front();
+      if (!last_source_ || graph_.position(source) > graph_.position(last_source_))
+        last_source_ = source;
+      const auto reads = carry(graph_, users_, m.wait, Direction::later).block;
+      behind_.insert(reads.begin(), reads.end());
+    }
+    for (const NodeId id : behind_)
+      for (const NodeId user : users_.of(id))
+        if (!behind_.contains(user) && graph_.position(user) < first_use_) {
+          first_use_ = graph_.position(user);
+          first_user_ = user;
+        }
+  }
+
+  // Where the last member starts; where a result is used before that, where the first one starts,
+  // or as soon as all inputs can be there.
+  Result<std::size_t> find_start() const {
+    const std::size_t last_start = graph_.position(members_.back().start);
+    if (last_start < first_use_) return last_start;
+    std::size_t start =
+        std::max(graph_.position(last_source_) + 1, graph_.position(members_.front().start));
+    while (start < first_use_ && ahead_.contains(graph_.order()[start])) ++start;
+    if (start > first_use_)
+      return refuse("{} already uses a member's result where {}, another's input, is made",
+                    graph_.name(first_user_), graph_.name(last_source_));
+    return start;
+  }
+
+  [[nodiscard]] std::vector<NodeId> in_order(const std::set<NodeId>& nodes) const {
+    std::vector<NodeId> sorted(nodes.begin(), nodes.end());
+    std::sort(sorted.begin(), sorted.end(),
+              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    return sorted;
+  }
+
+  void add_move(CallBuilder& calls, const std::vector<NodeId>& nodes, const std::string& before) {
+    if (nodes.empty()) return;
+    MoveNodes move{.nodes = {}, .before = before};
+    for (const NodeId id : nodes) move.nodes.push_back(edit_name(graph_, id));
+    calls.add(std::move(move));
+  }
+
+  Edit write() {
+    const auto& members = members_;
+    CallBuilder calls(graph_, call_.part);
+    calls_ = &calls;
+    add_move(calls, moved_ahead_, start_place_);
+    const std::string bucket = pack();
+    unpack(bucket);
+    add_move(calls, moved_behind_, wait_place_);
+    for (const Member& m : members) calls.add(RemoveNode{.node = edit_name(graph_, m.start)});
+    const std::string_view group = graph_.node(call_.start).group
+                                       ? graph_.group_label(graph_.node(call_.start).group)
+                                       : std::string_view(call_.group_name);
+    Edit edit{.title = fmt::format("Merge {} {}s of group {} from {} on", members.size(),
+                                   to_string(call_.kind), group, graph_.name(call_.start)),
+              .by = {},
+              .changes = calls.take(),
+              .notes = {}};
+    edit.notes.push_back(
+        fmt::format("Every rank must do the same: {} collectives of group {} become one.",
+                    members.size(), group));
+    if (call_.kind != CollectiveKind::all_gather && call_.group_size > 2)
+      edit.notes.push_back(
+          fmt::format("Sums over {} ranks may differ in the last bit: their order depends on where "
+                      "an element lies in the buffer.",
+                      call_.group_size));
+    return edit;
+  }
+
+  TensorRecord tensor(std::vector<std::int64_t> shape, std::string of = {}) const {
+    return tensor_like(graph_, call_.input, std::move(shape), std::move(of));
+  }
+  std::string insert(std::string_view target, OrderedJson args, OrderedJson val, NodeId like,
+                     std::string_view before, OrderedJson kwargs = OrderedJson::object()) {
+    return calls_->insert(target, std::move(args), std::move(kwargs), std::move(val), like, before);
+  }
+  static OrderedJson n(std::string_view name) { return CallBuilder::node(name); }
+  template <class... Items>
+  static OrderedJson list(Items&&... items) {
+    return CallBuilder::list(std::forward<Items>(items)...);
+  }
+  [[nodiscard]] std::int64_t total(std::int64_t Member::*size) const {
+    return std::accumulate(members_.begin(), members_.end(), std::int64_t{0},
+                           [&](std::int64_t sum, const Member& m) { return sum + m.*size; });
+  }
+
+  // The inputs as one, and the collective; its name.
+  std::string pack() {
+    const bool scatters = call_.kind == CollectiveKind::reduce_scatter;
+    const std::int64_t g = call_.group_size, in = total(&Member::in), out = total(&Member::out);
+    OrderedJson parts = OrderedJson::array();
+    for (const Member& m : members_) {
+      const auto shape = scatters ? std::vector{g, m.out} : std::vector{m.in};
+      parts.push_back(n(as_dense(graph_, *calls_, m.input, shape, m.start, start_place_)));
+    }
+    const NodeId first = members_.front().start;
+    OrderedJson args = list(std::move(parts));
+    if (scatters) args.push_back(1);
+    std::string joined = insert("aten.cat.default", std::move(args),
+                                to_json(tensor(scatters ? std::vector{g, out} : std::vector{in})),
+                                first, start_place_);
+    if (scatters)
+      joined = insert("aten.view.default", list(n(joined), list(g * out)),
+                      to_json(tensor({g * out}, joined)), first, start_place_);
+    const std::int64_t size = call_.kind == CollectiveKind::all_gather ? g * in
+                              : scatters                               ? out
+                                                                       : in;
+    return insert(call_.target, call_.args_with(joined), to_json(tensor({size})), first,
+                  start_place_);
+  }
+
+  void unpack(const std::string& bucket) {
+    const bool gathers = call_.kind == CollectiveKind::all_gather;
+    const std::int64_t g = call_.group_size, in = total(&Member::in), out = total(&Member::out);
+    const NodeId first = members_.front().start;
+    const std::string wait = insert("_c10d_functional.wait_tensor.default", list(n(bucket)),
+                                    to_json(tensor({gathers ? g * in : out})), first, wait_place_);
+    const std::string whole = gathers ? insert("aten.view.default", list(n(wait), list(g, in)),
+                                               to_json(tensor({g, in}, wait)), first, wait_place_)
+                                      : wait;
+    std::vector<std::int64_t> sizes;
+    OrderedJson pieces = OrderedJson::array();
+    std::vector<TensorRecord> values;
+    std::int64_t offset = 0;
+    for (const Member& m : members_) {
+      const std::int64_t size = gathers ? m.in : m.out;
+      TensorRecord piece = tensor(gathers ? std::vector{g, size} : std::vector{size}, wait);
+      piece.stride = gathers ? std::vector<std::int64_t>{in, 1} : std::vector<std::int64_t>{1};
+      piece.offset = offset;
+      pieces.push_back(to_json(piece));
+      values.push_back(std::move(piece));
+      sizes.push_back(size);
+      offset += size;
+    }
+    OrderedJson args = list(n(whole), sizes);
+    if (gathers) args.push_back(1);
+    const std::string split = insert("aten.split_with_sizes.default", std::move(args),
+                                     {{"list", std::move(pieces)}}, first, wait_place_);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const Member& m = members_[i];
+      std::string piece =
+          insert("_operator.getitem", list(n(split), i), to_json(values[i]), m.start, wait_place_);
+      if (gathers)
+        piece = insert("aten.clone.default", list(n(piece)), to_json(tensor({g, m.in})), m.start,
+                       wait_place_, {{"memory_format", {{"memory_format", "contiguous_format"}}}});
+      calls_->replace(m.wait, "aten.view.default", list(n(piece), m.shape));
+    }
+  }
+
+  const Graph& graph_;
+  const Users users_;
+  CollectiveCall call_;  // of the first member
+  std::vector<Member> members_;
+  // Cheap nodes that feed the starts; the waits and cheap nodes that read them.
+  std::set<NodeId> ahead_, behind_;
+  std::vector<NodeId> moved_ahead_, moved_behind_;
+  NodeId last_source_, first_user_;
+  std::size_t first_use_ = 0;
+  std::string start_place_, wait_place_;
+  CallBuilder* calls_ = nullptr;
+};
+
+}  // namespace
+
+Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> starts) {
+  return Merger(graph).run(starts);
+}
+
+}  // namespace jointer

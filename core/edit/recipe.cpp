@@ -1,0 +1,74 @@
+#include "core/edit/recipe.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/graph/canonical.h"
+#include "core/graph/fingerprint.h"
+
+namespace jointer {
+namespace {
+
+// The nodes that changes name, as edits name them.
+struct NameCollector {
+  std::set<std::string> names;
+
+  void operator()(const MoveNodes& move) {
+    names.insert(move.nodes.begin(), move.nodes.end());
+    names.insert(move.before);
+  }
+  void operator()(const SetPolicy& set) { names.insert(set.select); }
+  void operator()(const InsertNode& insert) { names.insert(insert.before); }
+  void operator()(const RemoveNode& remove) { names.insert(remove.node); }
+  void operator()(const ReplaceCall& replace) { names.insert(replace.node); }
+  void operator()(const RestoreNode&) {}
+  void operator()(const RestoreCall&) {}
+};
+
+std::string_view key_of(const Graph& graph, PartId part) {
+  if (!graph.is_pair()) return "graph";
+  return part.index() == 0 ? "forward" : "backward";
+}
+
+// Which halves the edits name; a pattern of both counts for both.
+std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& names) {
+  std::vector<bool> edited(graph.part_count(), false);
+  for (const std::string& name : names) {
+    if (const bool backward = name.starts_with("backward:"); graph.is_pair()) {
+      const bool is_pattern = !graph.find(name) && name.find("backward:") != 0 &&
+                              name.find("forward:") != 0 && name.find('.') != std::string::npos;
+      if (backward || is_pattern) edited[1] = true;
+      if (!backward || is_pattern) edited[0] = true;
+    } else {
+      edited[0] = true;
+    }
+  }
+  return edited;
+}
+
+}  // namespace
+
+Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> edits,
+                   std::string name) {
+  NameCollector collector;
+  for (const Edit& edit : edits)
+    for (const Change& change : edit.changes) std::visit(collector, change);
+  Recipe recipe{.name = std::move(name), .graphs = {}, .edits = std::move(edits), .expects = {}};
+  const std::vector<bool> edited = edited_parts(before, collector.names);
+  std::vector<std::size_t> nodes(before.part_count(), 0);
+  for (const NodeId id : before.order()) ++nodes[before.node(id).part.index()];
+  for (std::size_t i = 0; i < before.part_count(); ++i) {
+    const PartId part(i);
+    if (edited[i])
+      recipe.graphs.push_back({.key = std::string(key_of(before, part)),
+                               .nodes = nodes[i],
+                               .hash = graph_hash(before, part),
+                               .after = graph_hash(after, part),
+                               .fingerprint = fingerprint(before, part)});
+  }
+  for (const std::string& named : collector.names)
+    if (const NodeId id = before.find(named)) recipe.expects[named] = canonical_call(before, id);
+  return recipe;
+}
+
+}  // namespace jointer

@@ -1,0 +1,382 @@
+// Recipes as JSON. Numbers inside of nodes are kept by nlohmann::ordered_json: integers of 64 bits
+// and doubles come out as they went in.
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/edit/recipe.h"
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kFingerprintLine = 64;  // characters: 16 nodes
+constexpr int kIndent = 2;
+constexpr int kChangesDepth = 3;    // document, edits, edit, changes
+constexpr std::size_t kShort = 96;  // an array or object that fits on a line is written on one
+
+// --- Writing ---
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void print_line(const Json& json, std::string& out) {
+  if (!json.is_structured()) {
+    out += dump(json);
+    return;
+  }
+  out += json.is_array() ? '[' : '{';
+  bool first = true;
+  for (const auto& item : json.items()) {
+    if (!first) out += ", ";
+    first = false;
+    if (json.is_object()) out += dump(Json(item.key())) + ": ";
+    print_line(item.value(), out);
+  }
+  out += json.is_array() ? ']' : '}';
+}
+
+// A change a line, as far as it fits: the document, graphs, edits and lists of changes are written
+// over several lines, what is in them on one where it is short.
+void print(const Json& json, int depth, std::string& out) {
+  const bool holds_changes =
+      depth == kChangesDepth && json.is_array() && !json.empty() && json.front().is_object();
+  const bool spreads = !json.empty() && ((json.is_object() && depth < kChangesDepth) ||
+                                         (json.is_array() && depth == 1) || holds_changes);
+  const std::string indent(static_cast<std::size_t>(kIndent * depth), ' ');
+  std::string line;
+  if (!spreads) print_line(json, line);
+  if (!spreads && (!json.is_structured() || line.size() + indent.size() <= kShort)) {
+    out += line;
+    return;
+  }
+  out += json.is_array() ? "[" : "{";
+  bool first = true;
+  for (const auto& item : json.items()) {
+    out += (first ? "\n" : ",\n") + indent + std::string(kIndent, ' ');
+    first = false;
+    if (json.is_object()) out += dump(Json(item.key())) + ": ";
+    print(item.value(), depth + 1, out);
+  }
+  out += "\n" + indent + (json.is_array() ? "]" : "}");
+}
+
+// `"key":value,...` that was kept.
+void add_extra(Json& json, const std::string& extra) {
+  if (extra.empty()) return;
+  const Json members = Json::parse("{" + extra + "}", nullptr, false);
+  if (members.is_object())
+    for (const auto& member : members.items()) json[member.key()] = member.value();
+}
+
+struct ChangeWriter {
+  Json operator()(const MoveNodes& move) const {
+    Json json = {{"move", move.nodes}, {"before", move.before}};
+    add_extra(json, move.extra);
+    return json;
+  }
+  Json operator()(const SetPolicy& set) const {
+    Json json;
+    json["policy"] = set.policy == MemoryPolicy::none ? Json() : Json(to_string(set.policy));
+    json["select"] = set.select;
+    add_extra(json, set.extra);
+    return json;
+  }
+  Json operator()(const InsertNode& insert) const {
+    Json json;
+    json["insert"] = Json::parse(insert.node, nullptr, false);
+    json["before"] = insert.before;
+    add_extra(json, insert.extra);
+    return json;
+  }
+  Json operator()(const RemoveNode& remove) const {
+    Json json;
+    json["remove"] = remove.node;
+    add_extra(json, remove.extra);
+    return json;
+  }
+  Json operator()(const ReplaceCall& replace) const {
+    Json json;
+    json["replace"] = replace.node;
+    if (replace.target) json["target"] = *replace.target;
+    if (replace.args) json["args"] = Json::parse(*replace.args, nullptr, false);
+    if (replace.kwargs) json["kwargs"] = Json::parse(*replace.kwargs, nullptr, false);
+    if (replace.val) json["val"] = Json::parse(*replace.val, nullptr, false);
+    add_extra(json, replace.extra);
+    return json;
+  }
+  Json operator()(const RestoreNode&) const { return nullptr; }
+  Json operator()(const RestoreCall&) const { return nullptr; }
+};
+
+Json to_json(const Edit& edit) {
+  Json json;
+  json["title"] = edit.title;
+  if (!edit.by.empty()) json["by"] = edit.by;
+  if (!edit.notes.empty()) json["notes"] = edit.notes;
+  json["changes"] = Json::array();
+  for (const Change& change : edit.changes)
+    if (Json written = std::visit(ChangeWriter{}, change); !written.is_null())
+      json["changes"].push_back(std::move(written));
+  add_extra(json, edit.extra);
+  return json;
+}
+
+// --- Reading ---
+
+struct Failure {
+  std::string message;
+};
+template <class... Args>
+[[noreturn]] void give_up(fmt::format_string<Args...> format, Args&&... args) {
+  throw Failure{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+// An object whose known members are taken one by one; what is left is kept.
+class Members {
+ public:
+  Members(const Json& json, std::string where) : where_(std::move(where)) {
+    if (!json.is_object()) give_up("{}: an object is expected", where_);
+    json_ = json;
+  }
+  [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
+  [[nodiscard]] const std::string& where() const { return where_; }
+
+  Json take(const char* key) {
+    const auto it = json_.find(key);
+    if (it == json_.end()) return {};
+    Json value = *it;
+    json_.erase(key);
+    return value;
+  }
+  std::string text(const char* key) {
+    if (!has(key)) give_up("{}: it has no `{}`", where_, key);
+    return optional_text(key);
+  }
+  std::string optional_text(const char* key) {
+    if (!has(key)) return {};
+    const Json value = take(key);
+    if (!value.is_string()) give_up("{}: `{}`: a text is expected", where_, key);
+    return value.get<std::string>();
+  }
+  std::vector<std::string> texts(const char* key) {
+    std::vector<std::string> texts;
+    if (!has(key)) return texts;
+    const Json value = take(key);
+    if (!value.is_array()) give_up("{}: `{}`: a list of texts is expected", where_, key);
+    for (const Json& text : value) {
+      if (!text.is_string()) give_up("{}: `{}`: a list of texts is expected", where_, key);
+      texts.push_back(text.get<std::string>());
+    }
+    return texts;
+  }
+  [[nodiscard]] std::string rest() const {
+    const std::string object = dump(json_);
+    return object.substr(1, object.size() - 2);
+  }
+
+ private:
+  Json json_;
+  std::string where_;
+};
+
+std::string structured(Members& members, const char* key, bool is_object) {
+  const Json value = members.take(key);
+  if (is_object ? !value.is_object() : !value.is_array())
+    give_up("{}: `{}`: {} is expected", members.where(), key, is_object ? "an object" : "a list");
+  return dump(value);
+}
+
+SetPolicy read_policy(Members& members) {
+  SetPolicy set{.select = members.text("select")};
+  const Json policy = members.take("policy");
+  if (!policy.is_null()) {
+    if (!policy.is_string()) give_up("{}: `policy`: a text or null is expected", members.where());
+    const auto known = parse_memory_policy(policy.get<std::string>());
+    if (!known || *known == MemoryPolicy::none)
+      give_up("{}: unknown policy `{}`", members.where(), policy.get<std::string>());
+    set.policy = *known;
+  }
+  set.extra = members.rest();
+  return set;
+}
+
+ReplaceCall read_replace(Members& members) {
+  ReplaceCall replace{.node = members.text("replace"), .target = {}, .args = {}, .kwargs = {}};
+  if (members.has("target")) replace.target = members.text("target");
+  if (members.has("args")) replace.args = structured(members, "args", false);
+  if (members.has("kwargs")) replace.kwargs = structured(members, "kwargs", true);
+  if (members.has("val")) replace.val = dump(members.take("val"));
+  replace.extra = members.rest();
+  return replace;
+}
+
+Change read_change(const Json& json, const std::string& where) {
+  Members members(json, where);
+  constexpr std::array<const char*, 5> kKinds{"move", "policy", "insert", "remove", "replace"};
+  const auto count = std::count_if(kKinds.begin(), kKinds.end(),
+                                   [&](const char* kind) { return members.has(kind); });
+  if (count == 0)
+    give_up(
+        "{}: no change that is known here (move, policy, insert, remove, replace); use a newer "
+        "Jointer",
+        where);
+  if (count > 1) give_up("{}: it is more than one change", where);
+  if (members.has("move")) {
+    MoveNodes move{.nodes = members.texts("move"), .before = members.text("before")};
+    move.extra = members.rest();
+    return move;
+  }
+  if (members.has("policy")) return read_policy(members);
+  if (members.has("insert")) {
+    InsertNode insert{.node = structured(members, "insert", true),
+                      .before = members.text("before")};
+    insert.extra = members.rest();
+    return insert;
+  }
+  if (members.has("remove")) {
+    RemoveNode remove{.node = members.text("remove")};
+    remove.extra = members.rest();
+    return remove;
+  }
+  return read_replace(members);
+}
+
+Edit read_edit_json(const Json& json, const std::string& where) {
+  Members members(json, where);
+  Edit edit{.title = members.optional_text("title"),
+            .by = members.optional_text("by"),
+            .changes = {},
+            .notes = members.texts("notes")};
+  const Json changes = members.take("changes");
+  if (!changes.is_array()) give_up("{}: `changes`: a list is expected", where);
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    edit.changes.push_back(read_change(changes[i], fmt::format("{}, change {}", where, i)));
+  edit.extra = members.rest();
+  return edit;
+}
+
+RecipeGraph read_graph(const std::string& key, const Json& json, Json& fingerprints) {
+  const std::string where = fmt::format("graphs, {}", key);
+  if (key != "graph" && key != "forward" && key != "backward")
+    give_up("{}: graph, forward and backward are known", where);
+  Members members(json, where);
+  RecipeGraph graph{.key = key,
+                    .nodes = 0,
+                    .hash = members.text("hash"),
+                    .after = members.optional_text("after"),
+                    .fingerprint = {}};
+  if (const Json nodes = members.take("nodes"); nodes.is_number_unsigned())
+    graph.nodes = nodes.get<std::size_t>();
+  else if (!nodes.is_null())
+    give_up("{}: `nodes`: a number is expected", where);
+  graph.extra = members.rest();
+  if (!fingerprints.is_object() || !fingerprints.contains(key)) return graph;
+  for (const Json& line : fingerprints[key]) {
+    if (!line.is_string()) give_up("fingerprints, {}: a list of texts is expected", key);
+    graph.fingerprint += line.get<std::string>();
+  }
+  fingerprints.erase(key);
+  return graph;
+}
+
+Recipe read_document(const Json& json) {
+  Members members(json, "recipe");
+  if (const Json format = members.take("format"); format != "jointer-recipe")
+    give_up("it has no `format` \"jointer-recipe\": not a recipe");
+  const Json version = members.take("version");
+  if (!version.is_number_integer()) give_up("it has no `version`");
+  if (const auto number = version.get<std::int64_t>(); number != kVersion)
+    give_up("recipe version {} is not supported, this program reads version {}; {}", number,
+            kVersion, number > kVersion ? "use a newer Jointer" : "it is no version");
+  Recipe recipe{.name = members.optional_text("name"), .graphs = {}, .edits = {}, .expects = {}};
+  Json fingerprints = members.take("fingerprints");
+  if (!fingerprints.is_null() && !fingerprints.is_object())
+    give_up("`fingerprints`: an object is expected");
+  if (const Json graphs = members.take("graphs"); graphs.is_object())
+    for (const auto& graph : graphs.items())
+      recipe.graphs.push_back(read_graph(graph.key(), graph.value(), fingerprints));
+  else if (!graphs.is_null())
+    give_up("`graphs`: an object is expected");
+  const Json edits = members.take("edits");
+  if (!edits.is_array()) give_up("it has no list `edits`");
+  for (std::size_t i = 0; i < edits.size(); ++i)
+    recipe.edits.push_back(read_edit_json(edits[i], fmt::format("edit {}", i)));
+  if (const Json expects = members.take("expects"); expects.is_object())
+    for (const auto& node : expects.items()) {
+      if (!node.value().is_string()) give_up("expects, {}: a text is expected", node.key());
+      recipe.expects[node.key()] = node.value().get<std::string>();
+    }
+  else if (!expects.is_null())
+    give_up("`expects`: an object is expected");
+  recipe.extra = members.rest();
+  return recipe;
+}
+
+// Deep nesting would end the stack: what edits hold nests a dozen deep.
+constexpr std::size_t kMostDepth = 200;
+
+template <class Read>
+auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json()))> {
+  std::size_t depth = 0;
+  bool too_deep = false;
+  const auto watch = [&](int level, Json::parse_event_t, Json&) {
+    depth = std::max(depth, static_cast<std::size_t>(level));
+    too_deep = too_deep || depth > kMostDepth;
+    return !too_deep;
+  };
+  try {
+    const Json json = Json::parse(text.begin(), text.end(), watch);
+    if (too_deep) return input_error("nested more than {} deep", kMostDepth);
+    return read(json);
+  } catch (const Failure& failure) {
+    return input_error("{}", failure.message);
+  } catch (const Json::parse_error& error) {
+    return input_error("invalid JSON near byte {}; is it cut off or damaged?", error.byte);
+  } catch (const Json::exception& error) {
+    return input_error("{}", error.what());
+  }
+}
+
+}  // namespace
+
+std::string write_recipe(const Recipe& recipe) {
+  Json json = {{"format", "jointer-recipe"}, {"version", kVersion}};
+  if (!recipe.name.empty()) json["name"] = recipe.name;
+  Json fingerprints = Json::object();
+  for (const RecipeGraph& graph : recipe.graphs) {
+    Json& written = json["graphs"][graph.key];
+    if (graph.nodes > 0) written["nodes"] = graph.nodes;
+    written["hash"] = graph.hash;
+    if (!graph.after.empty()) written["after"] = graph.after;
+    add_extra(written, graph.extra);
+    for (std::size_t at = 0; at < graph.fingerprint.size(); at += kFingerprintLine)
+      fingerprints[graph.key].push_back(graph.fingerprint.substr(at, kFingerprintLine));
+  }
+  json["edits"] = Json::array();
+  for (const Edit& edit : recipe.edits) json["edits"].push_back(to_json(edit));
+  add_extra(json, recipe.extra);
+  if (!recipe.expects.empty()) json["expects"] = recipe.expects;
+  if (!fingerprints.empty()) json["fingerprints"] = std::move(fingerprints);
+  std::string out;
+  print(json, 0, out);
+  return out + "\n";
+}
+
+Result<Recipe> read_recipe(std::string_view text) {
+  return read_text(text, [](const Json& json) { return read_document(json); });
+}
+
+std::string write_edit(const Edit& edit) {
+  return dump(to_json(edit));
+}
+
+Result<Edit> read_edit(std::string_view text) {
+  return read_text(text, [](const Json& json) { return read_edit_json(json, "edit"); });
+}
+
+}  // namespace jointer

@@ -1,0 +1,140 @@
+// Another operator for a call.
+//
+// It must take the arguments as they are: no more positional ones than its schema has, keywords
+// that it has, everything given that has no default, tensors where tensors are wanted. And it must
+// return the same, shape and dtype, by one of these:
+//   - it is an overload of the same operator;
+//   - both are pointwise and neither compares: sizes are broadcast alike, and of floating-point
+//     inputs of one dtype comes that dtype;
+//   - both are forms of one: a view and its copying twin (view, view_copy), or one of a family that
+//     returns its input's elements in the shape that is asked for (view, reshape, _unsafe_view) or
+//     in the same shape (alias, detach, clone).
+
+#include "core/edit/replace.h"
+
+#include <algorithm>
+#include <array>
+
+namespace jointer {
+namespace {
+
+template <class... Args>
+tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
+  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
+}
+
+// Pointwise operators that return truth values whatever they are given.
+constexpr std::array<std::string_view, 17> kReturnBools{
+    "aten.eq",          "aten.ne",          "aten.lt",         "aten.le",          "aten.gt",
+    "aten.ge",          "aten.logical_and", "aten.logical_or", "aten.logical_xor", "aten.isnan",
+    "aten.logical_not", "aten.isinf",       "aten.isfinite",   "aten.signbit",     "aten.isneginf",
+    "aten.isposinf",    "aten.isreal"};
+
+constexpr std::array<std::string_view, 4> kReshapes{"aten.view", "aten.reshape",
+                                                    "aten._unsafe_view", "aten.view_copy"};
+constexpr std::array<std::string_view, 5> kSame{"aten.alias", "aten.detach", "aten.clone",
+                                                "aten.alias_copy", "aten.detach_copy"};
+
+template <class List>
+bool is_in(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+bool is_twin(std::string_view a, std::string_view b) {
+  constexpr std::string_view kCopy = "_copy";
+  return a.size() + kCopy.size() == b.size() && b.starts_with(a) && b.ends_with(kCopy);
+}
+
+bool is_float(DType dtype) {
+  const std::string_view name = to_string(dtype);
+  return name.starts_with("float") || name.starts_with("bfloat");
+}
+
+bool holds_tensor(const Graph& graph, const Argument& argument) {
+  if (argument.kind == Argument::Kind::node) return graph.node(argument.node()).tensor_count > 0;
+  const auto children = graph.children(argument);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const Argument& child) { return holds_tensor(graph, child); });
+}
+
+Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& op) {
+  const Node& n = graph.node(id);
+  const auto positional = graph.args(n), keywords = graph.children(n.kwargs);
+  std::vector<const Argument*> given(op.arguments.size(), nullptr);
+  for (std::size_t i = 0; i < positional.size(); ++i) {
+    if (i >= op.arguments.size() || op.arguments[i].keyword_only)
+      return refuse("{} takes {} arguments, {} gives {}", op.name, i, graph.name(id),
+                    positional.size());
+    given[i] = &positional[i];
+  }
+  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2) {
+    const int index = op.argument_index(graph.text(keywords[i].text()));
+    if (index < 0)
+      return refuse("{} has no argument `{}`, which {} gives", op.name,
+                    graph.text(keywords[i].text()), graph.name(id));
+    given[static_cast<std::size_t>(index)] = &keywords[i + 1];
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const SchemaArgument& wanted = op.arguments[i];
+    if (given[i] == nullptr) {
+      if (wanted.default_value.empty())
+        return refuse("{} needs the argument `{}`, which {} does not give", op.name, wanted.name,
+                      graph.name(id));
+    } else if (given[i]->kind != Argument::Kind::none &&
+               holds_tensor(graph, *given[i]) != wanted.is_tensor()) {
+      return refuse("{} takes {} as `{}`, {} gives {}", op.name, wanted.type, wanted.name,
+                    graph.name(id), wanted.is_tensor() ? "no tensor" : "a tensor");
+    }
+  }
+  return {};
+}
+
+bool returns_the_same(const Graph& graph, NodeId id, const OperatorInfo& op) {
+  const Node& n = graph.node(id);
+  const OperatorInfo& was = graph.op(n);
+  if (was.returns.size() != op.returns.size() ||
+      !std::equal(was.returns.begin(), was.returns.end(), op.returns.begin(),
+                  [](const SchemaReturn& a, const SchemaReturn& b) { return a.type == b.type; }))
+    return false;
+  if (was.packet() == op.packet()) return true;
+  if (is_twin(was.packet(), op.packet()) || is_twin(op.packet(), was.packet())) return true;
+  if (is_in(kReshapes, was.packet()) && is_in(kReshapes, op.packet())) return true;
+  if (is_in(kSame, was.packet()) && is_in(kSame, op.packet())) return true;
+  if (!was.has(OperatorTag::pointwise) || !op.has(OperatorTag::pointwise) ||
+      is_in(kReturnBools, was.packet()) || is_in(kReturnBools, op.packet()))
+    return false;
+  const Tensor* result = graph.single_tensor(n);
+  if (result == nullptr || !is_float(result->dtype)) return false;
+  const auto inputs = graph.inputs(n);
+  return std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+    const Tensor* t = graph.single_tensor(graph.node(input));
+    return t == nullptr || t->dtype == result->dtype;
+  });
+}
+
+}  // namespace
+
+Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view target) {
+  const Node& n = graph.node(node);
+  if (n.kind != NodeKind::call)
+    return refuse("{} is no call: there is nothing to replace", graph.name(node));
+  const OperatorInfo op = describe_operator(target);
+  if (!op.known || !op.has_schema)
+    return refuse("{} is no operator of torch {}", target, operator_table_version());
+  if (graph.target(n) == target) return refuse("{} calls {} already", graph.name(node), target);
+  if (op.mutates() || graph.op(n).mutates())
+    return refuse("{} writes to its arguments, so {} would do something else",
+                  op.mutates() ? std::string_view(op.name) : graph.target(n), graph.name(node));
+  JOINTER_CHECK(check_arguments(graph, node, op));
+  if (!returns_the_same(graph, node, op))
+    return refuse("{} is not known to return what {} of {} returns, in shape and dtype", target,
+                  graph.target(n), graph.name(node));
+  return Edit{
+      .title = fmt::format("Replace {} of {} by {}", graph.target(n), graph.name(node), target),
+      .by = {},
+      .changes = {ReplaceCall{
+          .node = edit_name(graph, node), .target = std::string(target), .args = {}, .kwargs = {}}},
+      .notes = {}};
+}
+
+}  // namespace jointer

@@ -1,0 +1,260 @@
+#include "core/edit/replay.h"
+
+#include <algorithm>
+
+#include "core/edit/editor.h"
+#include "core/edit/select.h"
+#include "core/graph/canonical.h"
+#include "core/graph/fingerprint.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::string_view kForward = "forward:", kBackward = "backward:";
+
+// How a graph and a recipe's names go together.
+class Halves {
+ public:
+  Halves(const Graph& graph, const Recipe& recipe) : graph_(graph), recipe_(recipe) {}
+
+  Result<void> match() {
+    const auto has = [&](std::string_view key) { return find(key) != nullptr; };
+    if (graph_.is_pair()) {
+      if (has("graph"))
+        return fail(Error::Kind::usage,
+                    "the recipe is for one graph, and this is a forward and a "
+                    "backward");
+      return {};
+    }
+    if (has("graph") || recipe_.graphs.empty()) return {};
+    const std::string hash = graph_hash(graph_);
+    for (const RecipeGraph& each : recipe_.graphs)
+      if (each.hash == hash) half_ = each.key;
+    if (half_.empty()) half_ = to_string(graph_.part(PartId(0)).kind);
+    if (half_ != "forward" && half_ != "backward")
+      return fail(Error::Kind::usage,
+                  "the recipe is for a forward and a backward, and this is neither");
+    return {};
+  }
+
+  // What the recipe says of a part of the graph; null if nothing.
+  [[nodiscard]] const RecipeGraph* of(PartId part) const {
+    if (graph_.is_pair()) return find(part.index() == 0 ? "forward" : "backward");
+    return find(half_.empty() ? "graph" : half_);
+  }
+
+  // The name in this graph; nothing if it is the other half's.
+  [[nodiscard]] std::optional<std::string> local(const std::string& name, bool is_select) const {
+    if (half_.empty()) return name;
+    const bool forward =
+        name.starts_with(kForward) && !name.substr(kForward.size()).starts_with(':');
+    const bool backward =
+        name.starts_with(kBackward) && !name.substr(kBackward.size()).starts_with(':');
+    if (forward || backward) {
+      if (backward != (half_ == "backward")) return std::nullopt;
+      return name.substr(backward ? kBackward.size() : kForward.size());
+    }
+    // A pattern is for both halves, a name without a half for the forward.
+    if (half_ == "forward" || (is_select && name.find_first_of(".:") != std::string::npos))
+      return name;
+    return std::nullopt;
+  }
+
+  // The changes of an edit that are this graph's.
+  [[nodiscard]] Edit local(Edit edit) const {
+    std::erase_if(edit.changes, [&](Change& change) {
+      return !std::visit([&](auto& kind) { return localize(kind); }, change);
+    });
+    return edit;
+  }
+
+ private:
+  [[nodiscard]] const RecipeGraph* find(std::string_view key) const {
+    for (const RecipeGraph& graph : recipe_.graphs)
+      if (graph.key == key) return &graph;
+    return nullptr;
+  }
+
+  bool rename(std::string& name, bool is_select = false) const {
+    auto renamed = local(name, is_select);
+    if (renamed) name = std::move(*renamed);
+    return renamed.has_value();
+  }
+  bool localize(MoveNodes& move) const {
+    return rename(move.before) && std::all_of(move.nodes.begin(), move.nodes.end(),
+                                              [&](std::string& name) { return rename(name); });
+  }
+  bool localize(SetPolicy& set) const {
+    const bool of_both = !set.select.starts_with(kForward) && !set.select.starts_with(kBackward);
+    if (!rename(set.select, true)) return false;
+    // What a pattern of both halves selects may all be in the other.
+    return half_.empty() || !of_both || graph_.find(set.select) || select(graph_, set.select);
+  }
+  bool localize(InsertNode& insert) const { return rename(insert.before); }
+  bool localize(RemoveNode& remove) const { return rename(remove.node); }
+  bool localize(ReplaceCall& replace) const { return rename(replace.node); }
+  bool localize(RestoreNode&) const { return false; }
+  bool localize(RestoreCall&) const { return false; }
+
+  const Graph& graph_;
+  const Recipe& recipe_;
+  std::string half_;  // of a pair that this graph is alone; empty if it is the whole
+};
+
+std::string_view target_of(std::string_view call) {
+  return call.substr(0, call.find('('));
+}
+
+class Replayer {
+ public:
+  Replayer(Graph& graph, const Recipe& recipe)
+      : graph_(graph), recipe_(recipe), halves_(graph, recipe), editor_(graph) {}
+
+  Result<Replay> run(bool lenient) {
+    JOINTER_CHECK(halves_.match());
+    if (!lenient) JOINTER_CHECK(check_graph());
+    if (lenient) find_unexpected();
+    for (std::size_t i = 0; i < recipe_.edits.size(); ++i) {
+      Edit edit = halves_.local(recipe_.edits[i]);
+      if (edit.changes.empty()) continue;
+      if (lenient) {
+        do_what_fits(i, std::move(edit));
+        continue;
+      }
+      auto inverse = editor_.apply(edit);
+      if (!inverse) {
+        undo();
+        return fail(Error::Kind::usage, "edit {} ({}): {}", i, edit.title, inverse.error().message);
+      }
+      result_.done.push_back(std::move(edit));
+      result_.inverses.push_back(std::move(*inverse));
+    }
+    compare_end();
+    return std::move(result_);
+  }
+
+ private:
+  void undo() {
+    for (std::size_t i = result_.inverses.size(); i-- > 0;)
+      if (!editor_.apply(result_.inverses[i])) return;  // cannot be: it was done
+  }
+
+  Result<void> check_graph() const {
+    for (std::size_t i = 0; i < graph_.part_count(); ++i) {
+      const PartId part(i);
+      const RecipeGraph* recorded = halves_.of(part);
+      if (recorded == nullptr || recorded->hash == graph_hash(graph_, part)) continue;
+      std::string where;
+      if (!recorded->fingerprint.empty())
+        where = first_difference(graph_, part, recorded->fingerprint).value_or("");
+      const std::string half = recorded->key == "graph" ? "" : fmt::format(" ({})", recorded->key);
+      return fail(Error::Kind::usage,
+                  "the recipe was made for another graph{}{}{}{}; lenient replays what fits", half,
+                  where.empty() ? "" : ": ", where, expected_text(part, where));
+    }
+    return {};
+  }
+
+  // What an edit's node was, where it is the first that differs.
+  std::string expected_text(PartId part, const std::string& where) const {
+    for (const auto& [name, call] : recipe_.expects) {
+      const auto local = halves_.local(name, false);
+      const NodeId id = local ? graph_.find(*local) : NodeId{};
+      if (!id || graph_.node(id).part != part || canonical_call(graph_, id) == call) continue;
+      if (where.find(fmt::format(", {}:", graph_.name(id))) != std::string::npos)
+        return fmt::format("; it was {}", call);
+    }
+    return {};
+  }
+
+  // Nodes that are there but call something else than when the recipe was made.
+  void find_unexpected() {
+    for (const auto& [name, call] : recipe_.expects) {
+      const auto local = halves_.local(name, false);
+      const NodeId id = local ? graph_.find(*local) : NodeId{};
+      if (id && graph_.target(graph_.node(id)) != target_of(call))
+        unexpected_.emplace(*local, fmt::format("{} is {} here, and was {}", name,
+                                                graph_.target(graph_.node(id)), target_of(call)));
+    }
+  }
+
+  [[nodiscard]] std::string reason_against(const Change& change) const {
+    const auto look = [&](const std::string& name) -> std::string {
+      const auto it = unexpected_.find(name);
+      return it == unexpected_.end() ? std::string() : it->second;
+    };
+    std::string reason;
+    const auto take = [&](const std::string& name) {
+      if (reason.empty()) reason = look(name);
+    };
+    if (const auto* move = std::get_if<MoveNodes>(&change)) {
+      for (const std::string& name : move->nodes) take(name);
+      take(move->before);
+    } else if (const auto* set = std::get_if<SetPolicy>(&change)) {
+      take(set->select);
+    } else if (const auto* insert = std::get_if<InsertNode>(&change)) {
+      take(insert->before);
+    } else if (const auto* remove = std::get_if<RemoveNode>(&change)) {
+      take(remove->node);
+    } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
+      take(replace->node);
+    }
+    return reason;
+  }
+
+  static bool is_structural(const Edit& edit) {
+    return std::any_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
+      return !std::holds_alternative<MoveNodes>(change) &&
+             !std::holds_alternative<SetPolicy>(change);
+    });
+  }
+
+  // All of an edit, or where that does not fit and it only moves and tags, each change that does.
+  void do_what_fits(std::size_t index, Edit edit) {
+    std::string reason = try_edit(edit);
+    if (reason.empty()) return;
+    if (is_structural(edit)) {
+      result_.skipped.push_back({index, edit.title, std::move(reason)});
+      return;
+    }
+    for (Change& change : edit.changes) {
+      Edit one{.title = edit.title, .by = edit.by, .changes = {change}, .notes = edit.notes};
+      if (reason = try_edit(one); !reason.empty())
+        result_.skipped.push_back({index, edit.title, std::move(reason)});
+    }
+  }
+
+  // Why the edit was not done; empty if it was.
+  std::string try_edit(const Edit& edit) {
+    for (const Change& change : edit.changes)
+      if (std::string reason = reason_against(change); !reason.empty()) return reason;
+    auto inverse = editor_.apply(edit);
+    if (!inverse) return inverse.error().message;
+    result_.done.push_back(edit);
+    result_.inverses.push_back(std::move(*inverse));
+    return {};
+  }
+
+  void compare_end() {
+    for (std::size_t i = 0; i < graph_.part_count(); ++i)
+      if (const RecipeGraph* recorded = halves_.of(PartId(i));
+          recorded != nullptr && !recorded->after.empty())
+        result_.ends_as_recorded = result_.ends_as_recorded.value_or(true) &&
+                                   recorded->after == graph_hash(graph_, PartId(i));
+  }
+
+  Graph& graph_;
+  const Recipe& recipe_;
+  Halves halves_;
+  Editor editor_;
+  std::map<std::string, std::string> unexpected_;  // by name in this graph
+  Replay result_;
+};
+
+}  // namespace
+
+Result<Replay> replay(Graph& graph, const Recipe& recipe, bool lenient) {
+  return Replayer(graph, recipe).run(lenient);
+}
+
+}  // namespace jointer

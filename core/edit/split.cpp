@@ -1,0 +1,259 @@
+// The members of a bucket, and of a coalesced collective, as collectives of their own.
+//
+// A bucket is told by what stands around it, as merge.cpp makes it: cat -> (view ->) collective ->
+// wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Each of those has one reader,
+// so the whole goes and the members' last views become waits again, or views of waits where a
+// member's input was flattened by other nodes than the bucket's. A member starts where the bucket
+// started.
+//
+// Cost: the bucket; the graph once, to find readers.
+
+#include <algorithm>
+
+#include "core/edit/call_builder.h"
+#include "core/edit/collective_call.h"
+#include "core/edit/merge.h"
+#include "core/graph/users.h"
+
+namespace jointer {
+namespace {
+
+template <class... Args>
+tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
+  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
+}
+
+std::vector<std::int64_t> sizes_of(const Graph& graph, NodeId node) {
+  std::vector<std::int64_t> sizes;
+  for (const Dim& size : graph.shape(*graph.single_tensor(graph.node(node))))
+    sizes.push_back(size.value);
+  return sizes;
+}
+
+// What an inserted node says of the shapes, where none is symbolic.
+bool has_fixed_sizes(const Graph& graph, NodeId node) {
+  const Tensor* t = graph.single_tensor(graph.node(node));
+  if (t == nullptr) return false;
+  const auto shape = graph.shape(*t);
+  return std::none_of(shape.begin(), shape.end(), [](const Dim& size) { return size.expression; });
+}
+
+std::vector<std::int64_t> result_shape(CollectiveKind kind, std::int64_t ranks,
+                                       std::vector<std::int64_t> input) {
+  if (input.empty()) return input;
+  if (kind == CollectiveKind::all_gather) input.front() *= ranks;
+  if (kind == CollectiveKind::reduce_scatter) input.front() /= ranks;
+  return input;
+}
+
+class BucketSplitter {
+ public:
+  explicit BucketSplitter(const Graph& graph) : graph_(graph), users_(graph) {}
+
+  Result<Edit> run(NodeId start) {
+    JOINTER_TRY(call_, read_collective_call(graph_, start));
+    if (!find_bucket())
+      return refuse("{} is no bucket: it does not join several inputs and split its result again",
+                    graph_.name(start));
+    return write();
+  }
+
+ private:
+  struct Member {
+    NodeId joined;  // what the bucket joins
+    NodeId getitem, copy, view;
+  };
+
+  [[nodiscard]] bool calls(NodeId id, std::string_view target) const {
+    return id && graph_.node(id).kind == NodeKind::call && graph_.target(graph_.node(id)) == target;
+  }
+  [[nodiscard]] NodeId only_user(NodeId id) const {
+    const auto users = users_.of(id);
+    return users.size() == 1 ? users.front() : NodeId{};
+  }
+  // The node's only reader, if it calls `target`.
+  [[nodiscard]] NodeId next(NodeId id, std::string_view target) const {
+    const NodeId user = only_user(id);
+    return user && calls(user, target) ? user : NodeId{};
+  }
+
+  bool find_bucket() {
+    const bool scatters = call_.kind == CollectiveKind::reduce_scatter;
+    const bool gathers = call_.kind == CollectiveKind::all_gather;
+    join_ = call_.input;
+    if (scatters) {
+      if (!calls(join_, "aten.view.default") || only_user(join_) != call_.start) return false;
+      flat_ = join_;
+      join_ = graph_.inputs(join_).front();
+    }
+    if (!calls(join_, "aten.cat.default") || users_.of(join_).size() != 1) return false;
+    const auto arguments = graph_.args(graph_.node(join_));
+    const bool side_by_side = arguments.size() > 1 &&
+                              arguments[1].kind == Argument::Kind::integer &&
+                              arguments[1].integer == 1;
+    if (arguments.empty() || side_by_side != scatters) return false;
+    for (const Argument& element : graph_.children(arguments.front())) {
+      if (element.kind != Argument::Kind::node) return false;
+      members_.push_back({.joined = element.node()});
+    }
+    wait_ = next(call_.start, "_c10d_functional.wait_tensor.default");
+    if (!wait_) return false;
+    rows_ = gathers ? next(wait_, "aten.view.default") : NodeId{};
+    if (gathers && !rows_) return false;
+    split_ = next(gathers ? rows_ : wait_, "aten.split_with_sizes.default");
+    return split_ && find_results(gathers);
+  }
+
+  bool find_results(bool gathers) {
+    for (const NodeId user : users_.of(split_)) {
+      const auto arguments = graph_.args(graph_.node(user));
+      if (!graph_.op(graph_.node(user)).is_getitem || arguments.size() != 2 ||
+          arguments[1].kind != Argument::Kind::integer)
+        return false;
+      const auto index = static_cast<std::size_t>(arguments[1].integer);
+      if (index >= members_.size() || members_[index].getitem) return false;
+      Member& m = members_[index];
+      m.getitem = user;
+      m.copy = gathers ? next(user, "aten.clone.default") : NodeId{};
+      if (gathers && !m.copy) return false;
+      m.view = next(gathers ? m.copy : user, "aten.view.default");
+      if (!m.view || !has_fixed_sizes(graph_, m.view) || !has_fixed_sizes(graph_, m.joined))
+        return false;
+    }
+    return std::all_of(members_.begin(), members_.end(),
+                       [](const Member& m) { return static_cast<bool>(m.view); });
+  }
+
+  Edit write() {
+    CallBuilder calls_out(graph_, call_.part);
+    const std::string place = edit_name(graph_, call_.start);
+    for (const Member& m : members_) write_member(calls_out, m, place);
+    const auto remove = [&](NodeId id) {
+      if (id) calls_out.add(RemoveNode{.node = edit_name(graph_, id)});
+    };
+    for (const Member& m : members_) {
+      remove(m.copy);
+      remove(m.getitem);
+    }
+    for (const NodeId id : {split_, rows_, wait_, call_.start, flat_, join_}) remove(id);
+    for (const Member& m : members_)
+      if (flattened(m)) remove(m.joined);
+    return {
+        .title = fmt::format("Split {} into {}", graph_.name(call_.start), members_.size()),
+        .by = {},
+        .changes = calls_out.take(),
+        .notes = {fmt::format("Every rank must do the same: a collective of group {} becomes {}.",
+                              call_.group_name, members_.size())}};
+  }
+
+  // The view that the bucket made of a member's input, where that is what is wanted back.
+  [[nodiscard]] bool flattened(const Member& m) const {
+    if (!calls(m.joined, "aten.view.default") || users_.of(m.joined).size() != 1) return false;
+    const NodeId input = graph_.inputs(m.joined).front();
+    return has_fixed_sizes(graph_, input) &&
+           is_dense(graph_, *graph_.single_tensor(graph_.node(input))) &&
+           result_shape(call_.kind, call_.group_size, sizes_of(graph_, input)) ==
+               sizes_of(graph_, m.view);
+  }
+
+  void write_member(CallBuilder& calls_out, const Member& m, const std::string& place) {
+    const NodeId input = flattened(m) ? graph_.inputs(m.joined).front() : m.joined;
+    std::vector<std::int64_t> shape = sizes_of(graph_, input);
+    std::string name(graph_.name(input));
+    if (call_.kind == CollectiveKind::reduce_scatter && shape.size() == 2 &&
+        result_shape(call_.kind, call_.group_size, shape) != sizes_of(graph_, m.view)) {
+      // A row a rank: a rank's row is what it keeps.
+      shape = {shape[0] * shape[1]};
+      name = calls_out.insert(
+          "aten.view.default", CallBuilder::list(CallBuilder::node(name), shape),
+          OrderedJson::object(), to_json(tensor_like(graph_, input, shape, name)), m.view, place);
+    }
+    const std::vector<std::int64_t> result =
+        result_shape(call_.kind, call_.group_size, std::move(shape));
+    const std::string start =
+        calls_out.insert(call_.target, call_.args_with(name), OrderedJson::object(),
+                         to_json(tensor_like(graph_, call_.input, result)), m.view, place);
+    constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
+    if (result == sizes_of(graph_, m.view)) {
+      calls_out.replace(m.view, kWait, CallBuilder::list(CallBuilder::node(start)));
+      return;
+    }
+    const std::string waited = calls_out.insert(
+        kWait, CallBuilder::list(CallBuilder::node(start)), OrderedJson::object(),
+        to_json(tensor_like(graph_, call_.input, result)), m.view, edit_name(graph_, m.view));
+    calls_out.replace(m.view, "aten.view.default",
+                      CallBuilder::list(CallBuilder::node(waited), sizes_of(graph_, m.view)));
+  }
+
+  const Graph& graph_;
+  const Users users_;
+  CollectiveCall call_;
+  NodeId join_, flat_, wait_, rows_, split_;
+  std::vector<Member> members_;
+};
+
+// all_gather_into_tensor_coalesced([a, b], 2, g) -> all_gather_into_tensor(a, 2, g), ...(b, 2, g)
+Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
+  const Node& n = graph.node(start);
+  std::string target(graph.target(n));
+  constexpr std::string_view kSuffix = "_coalesced.default";
+  const auto arguments = graph.args(n);
+  if (!target.ends_with(kSuffix) || arguments.empty())
+    return refuse("{} ({}) is not known to be several collectives", graph.name(start), target);
+  target = target.substr(0, target.size() - kSuffix.size()) + ".default";
+  const auto inputs = graph.children(arguments.front());
+  OrderedJson rest = OrderedJson::array();
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i].kind == Argument::Kind::integer)
+      rest.push_back(arguments[i].integer);
+    else if (arguments[i].kind == Argument::Kind::string)
+      rest.push_back(std::string(graph.text(arguments[i].text())));
+    else
+      return refuse("{} has an argument that is no number and no text", graph.name(start));
+  }
+  const Users users(graph);
+  CallBuilder calls(graph, n.part);
+  std::vector<NodeId> getitems;
+  for (const NodeId getitem : users.of(start)) {
+    const auto of = graph.args(graph.node(getitem));
+    const auto waits = users.of(getitem);
+    if (!graph.op(graph.node(getitem)).is_getitem || of.size() != 2 || waits.empty() ||
+        !has_fixed_sizes(graph, getitem) ||
+        !std::all_of(waits.begin(), waits.end(),
+                     [&](NodeId wait) { return graph.is_wait(graph.node(wait)); }))
+      return refuse("{} cannot be split: {} is not a member's result that is waited for",
+                    graph.name(start), graph.name(getitem));
+    const auto index = static_cast<std::size_t>(of[1].integer);
+    if (index >= inputs.size() || inputs[index].kind != Argument::Kind::node)
+      return refuse("{} has no member {}", graph.name(start), index);
+    OrderedJson args = CallBuilder::list(CallBuilder::node(graph.name(inputs[index].node())));
+    for (const OrderedJson& argument : rest) args.push_back(argument);
+    const std::string name =
+        calls.insert(target, std::move(args), OrderedJson::object(),
+                     to_json(tensor_like(graph, getitem, sizes_of(graph, getitem))), start,
+                     edit_name(graph, start));
+    for (const NodeId wait : waits)
+      calls.replace(wait, graph.target(graph.node(wait)),
+                    CallBuilder::list(CallBuilder::node(name)));
+    getitems.push_back(getitem);
+  }
+  for (const NodeId getitem : getitems) calls.add(RemoveNode{.node = edit_name(graph, getitem)});
+  calls.add(RemoveNode{.node = edit_name(graph, start)});
+  return Edit{
+      .title = fmt::format("Split {} into {}", graph.name(start), getitems.size()),
+      .by = {},
+      .changes = calls.take(),
+      .notes = {fmt::format("Every rank must do the same: a coalesced collective becomes {}.",
+                            getitems.size())}};
+}
+
+}  // namespace
+
+Result<Edit> split_collective(const Graph& graph, NodeId start) {
+  const Node& n = graph.node(start);
+  if (!graph.is_collective_start(n)) return refuse("{} is no collective", graph.name(start));
+  if (graph.op(n).is_coalesced) return split_coalesced(graph, start);
+  return BucketSplitter(graph).run(start);
+}
+
+}  // namespace jointer

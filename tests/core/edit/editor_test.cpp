@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/capture/native_writer.h"
+#include "core/edit/edit.h"
+#include "core/graph/canonical.h"
+#include "core/graph/literal.h"
+#include "core/graph/validate.h"
+
+namespace jointer {
+namespace {
+
+using ::testing::HasSubstr;
+
+Graph parse(std::string_view text) {
+  auto graph = parse_literal(text);
+  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
+  return std::move(*graph);
+}
+
+constexpr std::string_view kStep = R"(
+  group dp: 0 1
+  w: bf16[8,8] = parameter
+  x: bf16[4,8] = input
+  c: bf16[8,8] = aten.clone(w)
+  ag: bf16[16,8] = _c10d_functional.all_gather_into_tensor(c, 2, 'dp')  {layers.0.wq}
+  wt: bf16[16,8] = _c10d_functional.wait_tensor(ag)  {layers.0.wq}
+  r: bf16[4,8] = aten.relu(x)
+  s: bf16[4,8] = aten.silu(r)
+  t: bf16[8,16] = aten.t(wt)  {layers.0.wq}
+  mm: bf16[4,16] = aten.mm(s, t)  {layers.0.wq}
+  return [mm]
+)";
+
+std::string order_of(const Graph& graph) {
+  std::string names;
+  for (const NodeId id : graph.order())
+    names += (names.empty() ? "" : " ") + std::string(graph.name(id));
+  return names;
+}
+
+// The edit is done, the graph is sound, and its inverse gives the graph as it was.
+void must_apply(Graph& graph, const Edit& edit) {
+  const std::string before = write_native(graph);
+  auto inverse = apply(graph, edit);
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  auto sound = validate(graph);
+  ASSERT_TRUE(sound) << sound.error().message;
+  const std::string after = write_native(graph);
+  auto redo = apply(graph, *inverse);
+  ASSERT_TRUE(redo) << redo.error().message;
+  EXPECT_EQ(write_native(graph), before);
+  auto undo = apply(graph, *redo);
+  ASSERT_TRUE(undo) << undo.error().message;
+  EXPECT_EQ(write_native(graph), after);
+}
+
+std::string must_refuse(Graph& graph, const Edit& edit) {
+  const std::string before = write_native(graph);
+  auto inverse = apply(graph, edit);
+  EXPECT_FALSE(inverse);
+  EXPECT_EQ(write_native(graph), before);
+  return inverse ? std::string() : inverse.error().message;
+}
+
+Edit edit_of(std::vector<Change> changes) {
+  return {.title = "an edit", .by = {}, .changes = std::move(changes), .notes = {}};
+}
+
+TEST(Editor, MovesABlock) {
+  Graph graph = parse(kStep);
+  must_apply(graph, edit_of({MoveNodes{{"wt", "t"}, "mm"}}));
+  EXPECT_EQ(order_of(graph), "w x c ag r s wt t mm output");
+}
+
+TEST(Editor, TakesDependenciesThatAreKnown) {
+  Graph graph = parse(kStep);
+  const Dependencies dependencies(graph);
+  const Edit edit = edit_of({MoveNodes{{"wt", "t"}, "mm"}});
+  ASSERT_TRUE(apply(graph, edit, dependencies));
+  EXPECT_EQ(order_of(graph), "w x c ag r s wt t mm output");
+  EXPECT_FALSE(apply(graph, edit_of({MoveNodes{{"wt"}, "ag"}}), dependencies));
+}
+
+TEST(Editor, PutsScatteredNodesBackFromBothSides) {
+  Graph graph = parse(kStep);
+  must_apply(graph, edit_of({MoveNodes{{"r", "c", "ag", "s"}, "wt"}}));
+  EXPECT_EQ(order_of(graph), "w x r c ag s wt t mm output");
+}
+
+TEST(Editor, RefusesAMoveOverWhatReadsOrIsRead) {
+  Graph graph = parse(kStep);
+  EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"ag"}, "t"}})),
+            "wt reads ag and would stand before it");
+  EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"mm"}, "s"}})),
+            "mm reads s and would stand before it");
+}
+
+TEST(Editor, JudgesTheEditAsAWhole) {
+  Graph graph = parse(kStep);
+  must_apply(graph, edit_of({MoveNodes{{"ag"}, "t"}, MoveNodes{{"wt"}, "t"}}));
+  EXPECT_EQ(order_of(graph), "w x c r s ag wt t mm output");
+}
+
+TEST(Editor, PlaceholdersAndOutputStay) {
+  Graph graph = parse(kStep);
+  EXPECT_THAT(must_refuse(graph, edit_of({MoveNodes{{"x"}, "mm"}})),
+              HasSubstr("x is a placeholder"));
+  EXPECT_THAT(must_refuse(graph, edit_of({MoveNodes{{"output"}, "mm"}})),
+              HasSubstr("output is the output"));
+  EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"c"}, "x"}})),
+            "c cannot stand before x, a placeholder");
+  EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"c"}, "c"}})),
+            "c cannot be moved before itself: it is named twice");
+  EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"q"}, "mm"}})), "there is no node q");
+}
+
+TEST(Editor, KeepsTheOrderOfWritesAndOfEffects) {
+  Graph graph = parse(R"(
+    x: f32[8] = input
+    a: f32[8] = aten.relu(x)
+    v: f32[8] = aten.view(a, [8])
+    w: f32[8] = aten.add_.Tensor(a, x)
+    b: f32[8] = aten.silu(v)
+    r1: f32[8] = aten.rand_like(x)
+    r2: f32[8] = aten.rand_like(x)
+    y: f32[8] = aten.mul.Tensor(r1, r2)
+    return [b, w, y]
+  )");
+  EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"b"}, "w"}})),
+            "b must stay behind w: one of them writes to a storage that the other uses");
+  EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"r2"}, "r1"}})),
+            "r2 must stay behind r1: their effects must keep their order");
+  must_apply(graph, edit_of({MoveNodes{{"r1"}, "v"}}));
+}
+
+TEST(Editor, SetsPoliciesByNodeOperatorAndModule) {
+  Graph graph = parse(kStep);
+  must_apply(graph, edit_of({SetPolicy{"layers.*::aten.mm", MemoryPolicy::must_save},
+                             SetPolicy{"aten.silu.default", MemoryPolicy::must_recompute},
+                             SetPolicy{"r", MemoryPolicy::must_cpu_offload}}));
+  EXPECT_EQ(graph.node(graph.find("mm")).policy, MemoryPolicy::must_save);
+  EXPECT_EQ(graph.node(graph.find("s")).policy, MemoryPolicy::must_recompute);
+  EXPECT_EQ(graph.node(graph.find("t")).policy, MemoryPolicy::none);
+  EXPECT_THAT(must_refuse(graph, edit_of({SetPolicy{"layers.7::aten.mm", MemoryPolicy::none}})),
+              HasSubstr("`layers.7::aten.mm` selects nothing"));
+  EXPECT_EQ(must_refuse(graph, edit_of({SetPolicy{"w", MemoryPolicy::none}})),
+            "w is a placeholder: only calls have a policy");
+}
+
+constexpr const char* kClone = R"({"name":"clone_1","target":"aten.clone.default",
+  "args":[{"n":"r"}],"kwargs":{},"like":"s",
+  "val":{"t":{"shape":[4,8],"dtype":"bfloat16","device":"cuda:0","stride":[8,1],"offset":0}}})";
+
+TEST(Editor, InsertsReplacesAndRemoves) {
+  Graph graph = parse(kStep);
+  must_apply(
+      graph,
+      edit_of(
+          {InsertNode{kClone, "s"},
+           ReplaceCall{.node = "s", .target = {}, .args = R"([{"n":"clone_1"}])", .kwargs = {}}}));
+  const NodeId clone = graph.find("clone_1");
+  ASSERT_TRUE(clone);
+  EXPECT_EQ(order_of(graph), "w x c ag wt r clone_1 s t mm output");
+  EXPECT_EQ(graph.inputs(graph.find("s")).front(), clone);
+  EXPECT_EQ(graph.storage(graph.tensors(clone).front().storage).bytes.value, 64);
+  EXPECT_THAT(must_refuse(graph, edit_of({RemoveNode{"clone_1"}})), HasSubstr("s reads it"));
+  EXPECT_THAT(must_refuse(graph, edit_of({InsertNode{kClone, "s"}})),
+              HasSubstr("there is a node of that name"));
+  must_apply(graph, edit_of({ReplaceCall{.node = "s",
+                                         .target = "aten.relu.default",
+                                         .args = R"([{"n":"r"}])",
+                                         .kwargs = {}},
+                             RemoveNode{"clone_1"}}));
+  EXPECT_FALSE(graph.find("clone_1"));
+  EXPECT_FALSE(graph.is_live(clone));
+  EXPECT_THAT(write_native(graph), Not(HasSubstr("clone_1")));
+}
+
+TEST(Editor, ANewNodeMayMoveInTheSameEdit) {
+  Graph graph = parse(kStep);
+  must_apply(graph, edit_of({InsertNode{kClone, "s"}, MoveNodes{{"clone_1", "s"}, "mm"}}));
+  EXPECT_EQ(order_of(graph), "w x c ag wt r t clone_1 s mm output");
+}
+
+TEST(Editor, RefusesWhatIsNoCall) {
+  Graph graph = parse(kStep);
+  const auto insert = [&](std::string_view node) {
+    return must_refuse(graph, edit_of({InsertNode{std::string(node), "s"}}));
+  };
+  EXPECT_THAT(insert("{"), HasSubstr("no valid JSON"));
+  EXPECT_THAT(insert(R"({"name":"a b","target":"aten.relu.default","args":[]})"),
+              HasSubstr("`a b` is no name"));
+  EXPECT_THAT(insert(R"({"name":"q","target":"aten.rellu.default","args":[]})"),
+              HasSubstr("aten.rellu.default"));
+  EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","args":[{"n":"nobody"}]})"),
+              HasSubstr("nobody"));
+  EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","args":[{"n":"mm"}]})"),
+              HasSubstr("reads mm, which comes later"));
+  EXPECT_THAT(insert(R"({"name":"q","op":"placeholder","target":"q"})"),
+              HasSubstr("q is a placeholder"));
+  EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","like":"nobody"})"),
+              HasSubstr("like nobody"));
+  EXPECT_THAT(must_refuse(graph, edit_of({ReplaceCall{.node = "output",
+                                                      .target = {},
+                                                      .args = R"([[{"n":"mm"},{"n":"s"}]])",
+                                                      .kwargs = {}}})),
+              HasSubstr("return 2 values instead of 1"));
+}
+
+TEST(Editor, TheOutputMayReturnAnotherNode) {
+  Graph graph = parse(kStep);
+  must_apply(graph,
+             edit_of({ReplaceCall{
+                 .node = "output", .target = {}, .args = R"([[{"n":"s"}]])", .kwargs = {}}}));
+  EXPECT_EQ(graph.part(PartId(0)).outputs.front().node, graph.find("s"));
+}
+
+}  // namespace
+}  // namespace jointer

@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/capture/native_writer.h"
+#include "core/edit/replay.h"
+#include "core/graph/canonical.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::string_view kStep = R"(
+  x: f32[4,8] = input
+  a: f32[4,8] = aten.relu(x)
+  b: f32[4,8] = aten.silu(x)  {layers.0.mlp}
+  c: f32[4,8] = aten.add.Tensor(a, b)
+  return [c]
+)";
+
+std::vector<Edit> edits() {
+  return {{.title = "Move b",
+           .by = {},
+           .changes = {MoveNodes{{"b"}, "a"}},
+           .notes = {"Nothing to carry."}},
+          {.title = "Save",
+           .by = "apply_sac{save=[aten.silu]}",
+           .changes = {SetPolicy{"layers.*::aten.silu", MemoryPolicy::must_save},
+                       SetPolicy{"a", MemoryPolicy::none}},
+           .notes = {}}};
+}
+
+Recipe recipe_of(const Graph& before, std::vector<Edit> made) {
+  Graph after = before;
+  for (const Edit& edit : made) EXPECT_TRUE(apply(after, edit));
+  return make_recipe(before, after, std::move(made), "by hand");
+}
+
+TEST(Recipe, IsWrittenForPeople) {
+  const Graph graph = parse(kStep);
+  const Recipe recipe = recipe_of(graph, edits());
+  Graph after = graph;
+  ASSERT_TRUE(apply(after, recipe.edits.front()));
+  EXPECT_EQ(write_recipe(recipe),
+            fmt::format(R"({{
+  "format": "jointer-recipe",
+  "version": 1,
+  "name": "by hand",
+  "graphs": {{
+    "graph": {{
+      "nodes": 5,
+      "hash": "{}",
+      "after": "{}"
+    }}
+  }},
+  "edits": [
+    {{
+      "title": "Move b",
+      "notes": ["Nothing to carry."],
+      "changes": [
+        {{"move": ["b"], "before": "a"}}
+      ]
+    }},
+    {{
+      "title": "Save",
+      "by": "apply_sac{{save=[aten.silu]}}",
+      "changes": [
+        {{"policy": "MUST_SAVE", "select": "layers.*::aten.silu"}},
+        {{"policy": null, "select": "a"}}
+      ]
+    }}
+  ],
+  "expects": {{
+    "a": "aten.relu.default(%x) -> float32[4,8]",
+    "b": "aten.silu.default(%x) -> float32[4,8]"
+  }},
+  "fingerprints": {{
+    "graph": ["{}"]
+  }}
+}}
+)",
+                        graph_hash(graph), graph_hash(after), recipe.graphs.front().fingerprint));
+}
+
+TEST(Recipe, KeepsWhatItDoesNotKnow) {
+  const std::string text = R"({
+    "format": "jointer-recipe", "version": 1, "made_by": {"tool": "x"},
+    "graphs": {"graph": {"hash": "00", "rank": 3}},
+    "edits": [{"title": "t", "colour": "red",
+               "changes": [{"remove": "a", "why": [1, 2.5, 12345678901234567890]}]}]
+  })";
+  const auto recipe = read_recipe(text);
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  const std::string written = write_recipe(*recipe);
+  for (const char* kept : {"made_by", "rank", "colour", "why", "12345678901234567890"})
+    EXPECT_THAT(written, HasSubstr(kept));
+  const auto again = read_recipe(written);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, *recipe);
+}
+
+TEST(Recipe, SaysWhatIsWrongAndWhere) {
+  const auto error_of = [](const std::string& edits,
+                           const std::string& head = R"("format":"jointer-recipe","version":1)") {
+    const auto recipe = read_recipe("{" + head + ",\"edits\":" + edits + "}");
+    EXPECT_FALSE(recipe) << edits;
+    return recipe ? std::string() : recipe.error().message;
+  };
+  EXPECT_THAT(error_of("[]", R"("version":1)"), HasSubstr("not a recipe"));
+  EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":2)"),
+              HasSubstr("version 2 is not supported, this program reads version 1; use a newer"));
+  EXPECT_THAT(error_of("3"), HasSubstr("list `edits`"));
+  EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: a list is expected");
+  EXPECT_EQ(error_of(R"([{"changes":[{"move":["a"]}]}])"), "edit 0, change 0: it has no `before`");
+  EXPECT_EQ(error_of(R"([{"changes":[]},{"changes":[{"move":"a","before":"b"}]}])"),
+            "edit 1, change 0: `move`: a list of texts is expected");
+  EXPECT_THAT(error_of(R"([{"changes":[{"fuse":["a"]}]}])"), HasSubstr("use a newer Jointer"));
+  EXPECT_EQ(error_of(R"([{"changes":[{"policy":"SAVE","select":"a"}]}])"),
+            "edit 0, change 0: unknown policy `SAVE`");
+  EXPECT_EQ(error_of(R"([{"changes":[{"remove":"a","replace":"b"}]}])"),
+            "edit 0, change 0: it is more than one change");
+  EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","args":{}}]}])"),
+            "edit 0, change 0: `args`: a list is expected");
+  EXPECT_THAT(read_recipe("{\"format\":").error().message, HasSubstr("byte 11"));
+  const std::string deep = std::string(5000, '[') + std::string(5000, ']');
+  EXPECT_THAT(read_recipe(deep).error().message, HasSubstr("nested more than"));
+}
+
+TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
+  const Graph graph = parse(kStep);
+  const Recipe recipe = recipe_of(graph, edits());
+  Graph other = parse(R"(
+    x: f32[4,8] = input
+    a: f32[4,8] = aten.tanh(x)
+    b: f32[4,8] = aten.silu(x)  {layers.0.mlp}
+    c: f32[4,8] = aten.add.Tensor(a, b)
+    return [c]
+  )");
+  const std::string before = write_native(other);
+  const auto refused = replay(other, recipe);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("node 1, a: it called something else"));
+  EXPECT_THAT(refused.error().message, HasSubstr("it was aten.relu.default(%x) -> float32[4,8]"));
+  EXPECT_EQ(write_native(other), before);
+
+  const auto lenient = replay(other, recipe, true);
+  ASSERT_TRUE(lenient) << lenient.error().message;
+  ASSERT_THAT(lenient->skipped, SizeIs(2));  // the move before `a`, and its policy
+  EXPECT_EQ(lenient->skipped[0].why, "a is aten.tanh.default here, and was aten.relu.default");
+  EXPECT_EQ(node(other, "b").policy, MemoryPolicy::must_save);
+  EXPECT_EQ(lenient->ends_as_recorded, false);
+}
+
+TEST(Replay, AnEditThatAltersCallsIsDoneAsAWhole) {
+  Graph graph = parse(kStep);
+  const Recipe recipe{.name = {},
+                      .graphs = {},
+                      .edits = {{.title = "two",
+                                 .by = {},
+                                 .changes = {ReplaceCall{.node = "a",
+                                                         .target = "aten.silu.default",
+                                                         .args = {},
+                                                         .kwargs = {}},
+                                             RemoveNode{"nobody"}},
+                                 .notes = {}}},
+                      .expects = {}};
+  const std::string before = write_native(graph);
+  EXPECT_EQ(replay(graph, recipe).error().message, "edit 0 (two): there is no node nobody");
+  const auto lenient = replay(graph, recipe, true);
+  ASSERT_TRUE(lenient);
+  EXPECT_THAT(lenient->done, IsEmpty());
+  EXPECT_THAT(lenient->skipped, SizeIs(1));
+  EXPECT_EQ(write_native(graph), before);
+}
+
+TEST(Replay, IsUndoneWhereALaterEditIsNotLegal) {
+  Graph graph = parse(kStep);
+  const std::string before = write_native(graph);
+  const Recipe recipe{
+      .name = {},
+      .graphs = {},
+      .edits = {edits()[0],
+                {.title = "no", .by = {}, .changes = {MoveNodes{{"c"}, "a"}}, .notes = {}}},
+      .expects = {}};
+  EXPECT_EQ(replay(graph, recipe).error().message,
+            "edit 1 (no): c reads a and would stand before it");
+  EXPECT_EQ(write_native(graph), before);
+}
+
+}  // namespace
+}  // namespace jointer::test
