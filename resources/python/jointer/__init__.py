@@ -2,20 +2,25 @@
 
 ``capture``, ``capture_pair``, ``capture_pass``, ``backend`` and ``capturing`` write captures;
 ``annotate`` and ``fake_device.without_gpu`` help to trace; ``load`` turns a capture back into a
-``torch.fx.GraphModule``; ``graph_hash`` and ``document_hash`` name a graph. Only torch is needed;
-``.zst`` files also need the ``zstandard`` module before Python 3.14.
+``torch.fx.GraphModule``; ``graph_hash`` and ``document_hash`` name a graph; ``apply_recipe`` and
+``recipe_pass`` do again what was edited. Only torch is needed; ``.zst`` files also need the
+``zstandard`` module before Python 3.14.
 """
 
 from .annotate import annotate
 from .backend import backend, capturing
 from .capture import capture, capture_pair, capture_pass
-from .errors import CaptureError
+from .errors import CaptureError, RecipeError
 from .hashing import document_hash, graph_hash
 from .load import load
+from .recipe import RecipeReport, apply_recipe, recipe_pass
 
 __all__ = [
     "CaptureError",
+    "RecipeError",
+    "RecipeReport",
     "annotate",
+    "apply_recipe",
     "backend",
     "capture",
     "capture_pair",
@@ -24,4 +29,5 @@ __all__ = [
     "document_hash",
     "graph_hash",
     "load",
+    "recipe_pass",
 ]

@@ -1,8 +1,9 @@
-"""The one error of the package."""
+"""The errors of the package. A message is one line: what is wrong, where, and what to do."""
 
 
 class CaptureError(ValueError):
-    """A graph cannot be captured, or a capture cannot be read.
+    """A graph cannot be captured, or a capture cannot be read."""
 
-    The message is one line: what is wrong, where (a node, a file), and what to do about it.
-    """
+
+class RecipeError(ValueError):
+    """A recipe cannot be read, or does not fit the graph; the graph is as it was."""

@@ -43,7 +43,7 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from torch import fx
@@ -61,9 +61,7 @@ def graph_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
     Raises:
         CaptureError: the graph holds what a capture cannot; the message names the node.
     """
-    graph = getattr(gm_or_graph, "graph", gm_or_graph)
-    values = ValueEncoder()
-    return _digest(encode_node(node, values) for node in graph.nodes)
+    return digest(graph_lines(gm_or_graph))
 
 
 def document_hash(document: Mapping[str, Json]) -> str | list[str]:
@@ -72,8 +70,8 @@ def document_hash(document: Mapping[str, Json]) -> str | list[str]:
     For a partitioned pair: the hash of the forward graph and the hash of the backward graph.
     """
     if document.get("kind") == "pair":
-        return [_digest(document[half]["nodes"]) for half in ("forward", "backward")]
-    return _digest(document["nodes"])
+        return [digest(canonical_lines(document[half]["nodes"])) for half in ("forward", "backward")]
+    return digest(canonical_lines(document["nodes"]))
 
 
 def canonical_lines(records: Any) -> Iterator[str]:
@@ -82,16 +80,33 @@ def canonical_lines(records: Any) -> Iterator[str]:
         arguments = [_argument(each) for each in record.get("args", ())]
         keywords = record.get("kwargs", {})
         arguments += [f"{key}={_argument(keywords[key])}" for key in sorted(keywords)]
-        value = _value(record.get("val"), nested=False)
+        value = value_text(record.get("val"))
         yield f"{record['name']} {record['target']}({','.join(arguments)}) -> {value}"
 
 
-def _digest(records: Any) -> str:
-    digest = hashlib.sha256()
-    for line in canonical_lines(records):
-        digest.update(line.encode(errors="surrogatepass"))
-        digest.update(b"\n")
-    return digest.hexdigest()
+def value_text(value: Json) -> str:
+    """The canonical text of what a node returns, as a record has it."""
+    return _value(value, nested=False)
+
+
+def digest(lines: Iterable[str]) -> str:
+    """The hash of a graph with this canonical text."""
+    result = hashlib.sha256()
+    for line in lines:
+        result.update(line.encode(errors="surrogatepass"))
+        result.update(b"\n")
+    return result.hexdigest()
+
+
+def graph_lines(gm_or_graph: fx.GraphModule | fx.Graph) -> list[str]:
+    """The canonical text of a live graph, line by line, without the newlines.
+
+    Raises:
+        CaptureError: the graph holds what a capture cannot; the message names the node.
+    """
+    graph = getattr(gm_or_graph, "graph", gm_or_graph)
+    values = ValueEncoder()
+    return list(canonical_lines(encode_node(node, values) for node in graph.nodes))
 
 
 def _argument(value: Json) -> str:

@@ -22,22 +22,19 @@ measured and edited.
 
 from __future__ import annotations
 
-import fnmatch
 import operator
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor, fx, nn
 
+from .effects import memory_of
 from .encode import HEAD
 from .errors import CaptureError
-from .retarget import captured_target
+from .selectors import selects_call
 
 MARK = "compile_with_inductor"
-
-_DYNAMO_ROOT = re.compile(r"^L\['\w+'\]\.?")
 
 
 @dataclass
@@ -83,28 +80,12 @@ def _marked(graph: fx.Graph, selectors: Sequence[str]) -> dict[fx.Node, dict[str
             options = asked.get("inductor_configs") if isinstance(asked, dict) else None
             marked[node] = dict(options or {})
         for selector in selectors:
-            if _selects(selector, node):
+            if selects_call(selector, node):
                 marked.setdefault(node, {})
                 missed.pop(selector, None)
     if missed:
         raise CaptureError(f"{next(iter(missed))!r} selects no node")
     return marked
-
-
-def _selects(selector: str, node: fx.Node) -> bool:
-    pattern, found, wanted = selector.rpartition("::")
-    if not found:
-        return node.name == selector
-    name = captured_target(node)
-    if not any(fnmatch.fnmatchcase(each, wanted) for each in (name, name.rpartition(".")[0])):
-        return False
-    return fnmatch.fnmatchcase(_module(node), pattern)
-
-
-def _module(node: fx.Node) -> str:
-    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack") or {}
-    path = next((path for path, _ in reversed(stack.values())), "")
-    return _DYNAMO_ROOT.sub("", path)
 
 
 @dataclass
@@ -133,7 +114,7 @@ class _Walk:
         if joins:
             self._asked = self.marked.get(node, self._asked)
             self._open[node] = None
-            touched, written = _memory(node)
+            touched, written = memory_of(node)
             self._touched |= touched
             self._written |= written
 
@@ -157,7 +138,7 @@ class _Walk:
     def _disturbs(self, node: fx.Node) -> bool:
         if any(each in self._open for each in node.all_input_nodes):
             return True
-        touched, written = _memory(node)
+        touched, written = memory_of(node)
         return bool(written & self._touched or touched & self._written)
 
 
@@ -165,36 +146,6 @@ def _is_computed(node: fx.Node) -> bool:
     """Does the node give tensors, or a list of them?"""
     value = node.meta.get("val")
     return isinstance(value, (Tensor, list, tuple))
-
-
-def _storages(value: Any) -> set[int]:
-    if isinstance(value, Tensor):
-        return {value.untyped_storage()._cdata}
-    if isinstance(value, (list, tuple)):
-        return set().union(*map(_storages, value))
-    return set()
-
-
-def _memory(node: fx.Node) -> tuple[set[int], set[int]]:
-    """The storages that a node reads or makes, and those that it writes to."""
-    nodes = (node, *node.all_input_nodes)
-    touched = set().union(*(_storages(each.meta.get("val")) for each in nodes))
-    written: set[int] = set()
-    schema = getattr(node.target, "_schema", None)
-    if schema is not None and schema.is_mutable:
-        values = dict(zip((a.name for a in schema.arguments), node.args, strict=False))
-        values |= node.kwargs
-        for argument in schema.arguments:
-            if argument.alias_info and argument.alias_info.is_write:
-                for each in _nodes(values.get(argument.name)):
-                    written |= _storages(each.meta.get("val"))
-    return touched, written
-
-
-def _nodes(value: Any) -> Iterable[fx.Node]:
-    found: list[fx.Node] = []
-    fx.map_arg(value, found.append)
-    return found
 
 
 def _extract(gm: fx.GraphModule, group: list[fx.Node]) -> fx.GraphModule:

@@ -166,6 +166,10 @@ class ValueDecoder:
         self._mode = mode
         self._storages: dict[int, torch.UntypedStorage] = {}
 
+    def share(self, storages: Mapping[int, torch.UntypedStorage]) -> None:
+        """Take these for the storages of these numbers, instead of making them."""
+        self._storages.update(storages)
+
     def value(self, value: Json) -> Any:
         """The value that ``value`` describes."""
         if value is None:

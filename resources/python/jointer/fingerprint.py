@@ -1,0 +1,83 @@
+"""Where a graph differs from one that is not at hand.
+
+A graph's hash says that two graphs differ; the fingerprint also says where. It has four characters
+for each node, in order: one for its name, its target, its arguments and its value. Each line of
+the canonical text, ``NAME TARGET(ARGS) -> VAL``, is cut at its first space, at the first ``(``
+after it, and at its last ``) -> ``; a piece becomes the character of the base64url alphabet that
+the lowest six bits of its CRC-32 number. ``docs/hash.md`` defines it, C++ computes the same.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+
+_PIECES = 4
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+#: Nodes that must agree for an insertion to be believed.
+_COMPARED = 4
+
+
+def fingerprint(lines: Iterable[str]) -> str:
+    """The fingerprint of a graph with this canonical text."""
+    return "".join(_digest(piece) for line in lines for piece in _pieces(line))
+
+
+def first_difference(lines: Sequence[str], recorded: str) -> str | None:
+    """What first differs from the graph that had the fingerprint ``recorded``, in one sentence.
+
+    ``None`` if no difference is seen.
+    """
+    here = fingerprint(lines)
+    if here == recorded:
+        return None
+    shorter = min(len(here), len(recorded))
+    first = next((i for i in range(shorter) if here[i] != recorded[i]), shorter)
+    index = first // _PIECES
+    if index >= len(lines):
+        nodes = len(recorded) // _PIECES
+        return f"it ends after {len(lines)} nodes, the recorded graph has {nodes}"
+    return _describe(lines[index], here, recorded, index)
+
+
+def _describe(line: str, here: str, there: str, index: int) -> str:
+    name, target, arguments, value = _pieces(line)
+    place = f"node {index}, {name}"
+
+    def differs(piece: int) -> bool:
+        at = index * _PIECES + piece
+        return at >= len(there) or here[at] != there[at]
+
+    if index * _PIECES >= len(there):
+        return f"{place}: the recorded graph ends before it"
+    if _agree(here, index, there, index + 1):
+        return f"{place}: a node that stood before it is missing"
+    if differs(0) and _agree(here, index + 1, there, index):
+        return f"{place}: the recorded graph does not have it"
+    if differs(0):
+        return f"{place}: another node stood here"
+    if differs(1):
+        return f"{place}: it called something else, here {target}"
+    if differs(2):
+        return f"{place}: its arguments were others, here {arguments}"
+    return f"{place}: it returned something else, here {value}"
+
+
+def _agree(here: str, a: int, there: str, b: int) -> bool:
+    """Do the nodes from ``a`` on and from ``b`` on look alike, as far as both go?"""
+    x = here[a * _PIECES :][: _COMPARED * _PIECES]
+    y = there[b * _PIECES :][: _COMPARED * _PIECES]
+    both = min(len(x), len(y))
+    return both > 0 and x[:both] == y[:both]
+
+
+def _pieces(line: str) -> tuple[str, str, str, str]:
+    name = line.index(" ")
+    target = line.index("(", name)
+    arguments = line.rindex(") -> ")
+    return line[:name], line[name + 1 : target], line[target : arguments + 1], line[arguments + 5 :]
+
+
+def _digest(piece: str) -> str:
+    return _ALPHABET[zlib.crc32(piece.encode(errors="surrogatepass")) & 63]

@@ -1,0 +1,364 @@
+"""The primitive edits of a recipe on a live graph, each with what takes it back.
+
+``apply`` does one change, ``check`` asks whether the graph is sound after the last of an edit's
+changes, ``undo`` takes back what was done since a mark: an edit is done whole or not at all.
+
+Sound means: every node comes after what it reads. Of two nodes of which one writes to memory that
+the other uses, and of two that draw random numbers, the order stays; that is asked only where
+``trusted`` is false, since who made a recipe on exactly this graph has asked it already.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import fx
+from torch._ops import OpOverload
+from torch.utils.checkpoint import CheckpointPolicy
+
+from .arguments import decode_argument
+from .effects import memory_of
+from .encode import HEAD
+from .errors import CaptureError, RecipeError
+from .recipe_document import change_kind, split_half
+from .recipe_values import NodeValues
+from .retarget import captured_target
+from .selectors import select
+from .symbols import Assumptions
+from .targets import UnknownOperator, register_operators, resolve_target
+
+Json = Any
+
+#: The checkpointed region of a node that gets a policy and was in none. torch's partitioner takes
+#: the inputs of a recomputed node for inputs of its region unless they name a region as well.
+_REGION = 0
+
+_POLICY_META = ("recompute", "ac_graph_id", "should_offload")
+
+#: What a new node takes from the one it stands for, and what a record may say of it.
+_PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "custom")
+_LIKE_META = (*_PLAIN_META, "stack_trace", "nn_module_stack", "fwd_nn_module_stack")
+
+
+class GraphEditor:
+    """Edits one graph."""
+
+    def __init__(self, gm: fx.GraphModule, half: str = "", trusted: bool = False) -> None:
+        """``half``: of a pair ``forward`` or ``backward``, whose prefix names may carry."""
+        register_operators()
+        self._graph = gm.graph
+        self._half = half
+        self._trusted = trusted
+        self._nodes = {node.name: node for node in gm.graph.nodes}
+        self._is_loaded = HEAD in gm.meta
+        head = gm.meta.get(HEAD) or {}
+        self._assumptions = Assumptions(head.get("symbols") or {})
+        self._values = NodeValues(gm.graph, self.node, self._assumptions, self._is_loaded)
+        self._undo: list[Callable[[], None]] = []
+        #: Since the last mark: nodes whose neighbours may be others now; where moved ones stood.
+        self._touched: set[fx.Node] = set()
+        self._stood: dict[fx.Node, tuple[Any, fx.Node, fx.Node]] = {}
+
+    def node(self, name: str) -> fx.Node:
+        """The node of that name, with or without this half's prefix."""
+        half, rest = split_half(name)
+        name = rest if half == self._half else name
+        if name not in self._nodes:
+            raise RecipeError(f"there is no node {name}")
+        return self._nodes[name]
+
+    def target(self, name: str) -> str:
+        """What the node of that name calls, as a capture writes it."""
+        node = self.node(name)
+        return captured_target(node) if node.op == "call_function" else str(node.target)
+
+    # What is done, and taking it back.
+
+    def mark(self) -> int:
+        """A point to come back to; what was done before it is taken for sound."""
+        self._touched.clear()
+        self._stood.clear()
+        return len(self._undo)
+
+    def undo(self, mark: int) -> None:
+        """Take back everything since ``mark``, last first."""
+        while len(self._undo) > mark:
+            self._undo.pop()()
+
+    def apply(self, change: Mapping[str, Json]) -> None:
+        """Do one change of a recipe; what was begun of it stays if it fails.
+
+        Raises:
+            RecipeError: it cannot be done here.
+        """
+        try:
+            getattr(self, f"_{change_kind(change)}")(change)
+        except CaptureError as error:
+            raise RecipeError(str(error)) from None
+
+    def check(self) -> None:
+        """Raise ``RecipeError`` if what was done since the last mark is not sound."""
+        for node in self._touched:
+            for each in node.all_input_nodes:
+                if not each < node:
+                    raise RecipeError(f"{node.name} would read {each.name} before it exists")
+            for each in node.users:
+                if not node < each:
+                    raise RecipeError(f"{each.name} would read {node.name} before it exists")
+        if self._stood and not self._trusted:
+            self._check_effects()
+
+    # The changes.
+
+    def _move(self, change: Mapping[str, Json]) -> None:
+        block = [self.node(name) for name in change["move"]]
+        before = self._place(change)
+        if len(set(block)) < len(block):
+            raise RecipeError("a node is moved twice at once")
+        if before in block:
+            raise RecipeError(f"{before.name} cannot be moved before itself")
+        for node in block:
+            if node.op in ("placeholder", "output"):
+                raise RecipeError(f"{node.name} is a {node.op}, which stays where it is")
+        for node in block:
+            if node.next is not before:
+                self._put(node, before)
+
+    def _put(self, node: fx.Node, before: fx.Node) -> None:
+        name, after = node.name, node.next.name
+        self._stood.setdefault(node, (node._sort_key, node.prev, node.next))
+        self._touched.add(node)
+        before.prepend(node)
+        self._undo.append(lambda: self._nodes[after].prepend(self._nodes[name]))
+
+    def _policy(self, change: Mapping[str, Json]) -> None:
+        name, (half, selector) = change["policy"], split_half(change["select"])
+        policy = None if name is None else CheckpointPolicy.__members__.get(name)
+        if policy is None and name is not None:
+            raise RecipeError(f"torch {torch.__version__} has no memory policy {name!r}")
+        named = self._nodes.get(selector)
+        nodes = [named] if named is not None else select(self._graph.nodes, selector)
+        if not nodes and (half or not self._half):
+            raise RecipeError(f"{selector!r} selects no node")
+        for node in nodes:
+            if node.op != "call_function":
+                raise RecipeError(f"{node.name} is a {node.op}, which has no memory policy")
+            self._tag(node, policy)
+
+    def _tag(self, node: fx.Node, policy: CheckpointPolicy | None) -> None:
+        name = node.name
+        before = {key: node.meta[key] for key in _POLICY_META if key in node.meta}
+
+        def restore() -> None:
+            meta = self._nodes[name].meta
+            for key in _POLICY_META:
+                meta.pop(key, None)
+            meta.update(before)
+
+        self._undo.append(restore)
+        node.meta.pop("recompute", None)
+        node.meta.pop("should_offload", None)
+        if policy is not None:
+            node.meta["recompute"] = policy
+            node.meta.setdefault("ac_graph_id", _REGION)
+        if policy is CheckpointPolicy.MUST_CPU_OFFLOAD:
+            node.meta["should_offload"] = True
+
+    def _insert(self, change: Mapping[str, Json]) -> None:
+        record, before = change["insert"], self._place(change)
+        name = record.get("name")
+        if not _is_identifier(name):
+            raise RecipeError(f"{name!r} is no name for a node")
+        if name in self._nodes:
+            raise RecipeError(f"there is a node {name} already")
+        if record.get("op", "call_function") != "call_function":
+            raise RecipeError(f"{name} is a {record['op']}: only calls can be inserted")
+        target = self._target(record.get("target"), name)
+        args = self._args(record.get("args", []), name)
+        kwargs = self._kwargs(record.get("kwargs", {}), name)
+        self._create(before, "call_function", target, args, kwargs, name)
+        node = self._nodes[name]
+        self._undo.append(lambda: self._erase(name))
+        self._touched.add(node)
+        if "like" in record:
+            model = self.node(record["like"]).meta
+            node.meta.update({key: model[key] for key in _LIKE_META if key in model})
+        node.meta.update(_meta(record))
+        if record.get("val") is not None:
+            node.meta["val"] = self._values.value(node, record["val"])
+
+    def _remove(self, change: Mapping[str, Json]) -> None:
+        node = self.node(change["remove"])
+        if node.op in ("placeholder", "output"):
+            raise RecipeError(f"{node.name} is a {node.op}, which stays where it is")
+        if node.users:
+            raise RecipeError(f"{node.name} is read by {next(iter(node.users)).name}")
+        after, meta, name = node.next.name, node.meta, node.name
+        op, target, args, kwargs = node.op, node.target, node.args, node.kwargs
+
+        def restore() -> None:
+            place = self._nodes[after]
+            self._create(place, op, target, self._present(args), self._present(kwargs), name)
+            self._nodes[name].meta.update(meta)
+
+        self._undo.append(restore)
+        self._touched.discard(node)
+        self._stood.pop(node, None)
+        self._erase(name)
+
+    def _replace(self, change: Mapping[str, Json]) -> None:
+        node = self.node(change["replace"])
+        if node.op not in ("call_function", "output"):
+            raise RecipeError(f"{node.name} is a {node.op}: only calls can be replaced")
+        if node.op == "output" and any(key in change for key in ("target", "kwargs", "val")):
+            raise RecipeError("of the output only the arguments can be replaced")
+        name, target, args, kwargs = node.name, node.target, node.args, node.kwargs
+        has_value, value = "val" in node.meta, node.meta.get("val")
+
+        def restore() -> None:
+            now = self._nodes[name]
+            now.target = target
+            now.args, now.kwargs = self._present(args), self._present(kwargs)
+            now.meta.pop("val", None)
+            if has_value:
+                now.meta["val"] = value
+
+        self._undo.append(restore)
+        self._touched.add(node)
+        if "target" in change:
+            node.target = self._target(change["target"], node.name)
+        if "args" in change:
+            node.args = self._args(change["args"], node.name)
+        if "kwargs" in change:
+            node.kwargs = self._kwargs(change["kwargs"], node.name)
+        if change.get("val") is not None:
+            node.meta["val"] = self._values.value(node, change["val"])
+
+    # Parts of them.
+
+    def _place(self, change: Mapping[str, Json]) -> fx.Node:
+        before = self.node(change["before"])
+        if before.op == "placeholder":
+            raise RecipeError(f"nothing can stand before the placeholder {before.name}")
+        return before
+
+    def _target(self, name: Json, node: str) -> Callable[..., Any]:
+        if not isinstance(name, str):
+            raise RecipeError(f"{node} has no target")
+        target = resolve_target(name)
+        if isinstance(target, UnknownOperator) and not self._is_loaded:
+            raise RecipeError(
+                f"{node} calls {name}, which torch {torch.__version__} does not know here: "
+                "import what registers it"
+            )
+        return target
+
+    def _args(self, args: Json, name: str) -> tuple[Any, ...]:
+        if not isinstance(args, list):
+            raise RecipeError(f"the arguments of {name} are no list")
+        return tuple(self._argument(each) for each in args)
+
+    def _kwargs(self, kwargs: Json, name: str) -> dict[str, Any]:
+        # fx makes Python of these: nothing but names may get there.
+        if not isinstance(kwargs, Mapping) or not all(map(_is_identifier, kwargs)):
+            raise RecipeError(f"the keyword arguments of {name} are damaged")
+        return {key: self._argument(each) for key, each in kwargs.items()}
+
+    def _argument(self, value: Json) -> Any:
+        try:
+            return decode_argument(value, self.node, self._assumptions)
+        except (AttributeError, LookupError, TypeError) as error:
+            raise RecipeError(f"a damaged argument: {error}") from None
+
+    def _create(
+        self, before: fx.Node, op: str, target: Any, args: Any, kwargs: Any, name: str
+    ) -> None:
+        with self._graph.inserting_before(before):
+            node = self._graph.create_node(op, target, args, kwargs, name=name)
+        node.name = name  # torch numbers names that look numbered or shadow a builtin
+        self._nodes[name] = node
+
+    def _present(self, arguments: Any) -> Any:
+        """``arguments`` of nodes that may have been removed and made anew since."""
+        return fx.map_arg(arguments, lambda each: self._nodes[each.name])
+
+    def _erase(self, name: str) -> None:
+        node = self._nodes.pop(name)
+        self._touched.discard(node)
+        self._graph.erase_node(node)
+
+    def _check_effects(self) -> None:
+        """Raise if a moved node has changed its order with one that it must keep it with."""
+        order = _Order(self._stood)
+        span = [(node, *memory_of(node), _is_random(node)) for node in order.span()]
+        for moved in self._stood:
+            touched, written = memory_of(moved)
+            is_random = _is_random(moved)
+            for other, its_touched, its_written, its_random in span:
+                if not order.has_changed(moved, other):
+                    continue
+                if written & its_touched or touched & its_written:
+                    raise RecipeError(
+                        f"{moved.name} and {other.name} must keep their order: one writes to "
+                        "memory that the other uses"
+                    )
+                if is_random and its_random:
+                    raise RecipeError(
+                        f"{moved.name} and {other.name} must keep their order: both draw random "
+                        "numbers"
+                    )
+
+
+class _Order:
+    """The order before and after some nodes were moved."""
+
+    def __init__(self, stood: Mapping[fx.Node, tuple[Any, fx.Node, fx.Node]]) -> None:
+        self._stood = stood
+
+    def span(self) -> list[fx.Node]:
+        """All nodes between the outermost places where moved nodes stood or stand."""
+        places = {*self._stood}
+        for _, before, after in self._stood.values():
+            places |= {each for each in (before, after) if each.op != "root" and not each._erased}
+        node, last = min(places), max(places)
+        span = [node]
+        while node is not last:
+            node = node.next
+            span.append(node)
+        return span
+
+    def has_changed(self, a: fx.Node, b: fx.Node) -> bool:
+        """Is the order of two nodes another one now?"""
+        if a is b:
+            return False
+        return (self._key_before(a) < self._key_before(b)) != (a < b)
+
+    def _key_before(self, node: fx.Node) -> Any:
+        return self._stood[node][0] if node in self._stood else node._sort_key
+
+
+def _is_random(node: fx.Node) -> bool:
+    tags = node.target.tags if isinstance(node.target, OpOverload) else ()
+    return torch.Tag.nondeterministic_seeded in tags
+
+
+def _is_identifier(name: Any) -> bool:
+    return isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _meta(record: Mapping[str, Json]) -> dict[str, Any]:
+    """What a record of a recipe says about a node besides the computation."""
+    meta = {key: record[key] for key in (*_PLAIN_META, "ac_graph_id") if key in record}
+    if isinstance(record.get("stack"), str):
+        meta["stack_trace"] = record["stack"]
+    if isinstance(record.get("module"), list):
+        key = "fwd_nn_module_stack" if record.get("module_from_fwd") else "nn_module_stack"
+        rows = record["module"]
+        meta[key] = {f"{path}@{depth}": (path, kind) for depth, (path, kind) in enumerate(rows)}
+    if "recompute" in record:
+        policies = CheckpointPolicy.__members__
+        meta["recompute"] = policies.get(record["recompute"], record["recompute"])
+    return meta

@@ -1,0 +1,178 @@
+"""Recipe files: reading one, and what is in it.
+
+``docs/recipe.md`` describes the form. What a newer program added is passed over; a newer version
+is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import RecipeError
+
+Json = Any
+
+FORMAT = "jointer-recipe"
+VERSION = 1
+
+#: How names of nodes call the graphs that a recipe can edit.
+GRAPHS = ("graph", "forward", "backward")
+
+#: The changes, and what each must say besides.
+_CHANGES: dict[str, tuple[type, dict[str, type]]] = {
+    "move": (list, {"before": str}),
+    "policy": ((str, type(None)), {"select": str}),
+    "insert": (dict, {"before": str}),
+    "remove": (str, {}),
+    "replace": (str, {}),
+}
+
+
+@dataclass(frozen=True)
+class RecipeGraph:
+    """A graph that a recipe edits, as it was before the first edit."""
+
+    hash: str
+    #: The hash after the last edit; empty where the recipe does not say.
+    after: str = ""
+    #: As ``fingerprint`` makes it; empty where the recipe has none.
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a person undoes at once."""
+
+    title: str
+    by: str
+    changes: list[Mapping[str, Json]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe that was read and has the form of one."""
+
+    where: str
+    edits: list[Edit]
+    #: By ``GRAPHS``; empty in a recipe that was written by hand.
+    graphs: dict[str, RecipeGraph] = field(default_factory=dict)
+    #: Node -> its canonical line without the name, before the first edit.
+    expects: dict[str, str] = field(default_factory=dict)
+
+
+def change_kind(change: Mapping[str, Json]) -> str:
+    """Which change ``change`` is."""
+    return next(kind for kind in change if kind in _CHANGES)
+
+
+def split_half(name: str) -> tuple[str, str]:
+    """``("backward", "mm_12")`` of ``backward:mm_12``; no half where there is none."""
+    half, found, rest = name.partition(":")
+    if found and half in GRAPHS[1:] and not rest.startswith(":"):
+        return half, rest
+    return "", name
+
+
+def read_recipe(source: str | os.PathLike[str] | Mapping[str, Json] | Recipe) -> Recipe:
+    """The recipe in a file, or in an object that was read from one.
+
+    Raises:
+        RecipeError: not a recipe, of a newer version, or damaged.
+        OSError: the file cannot be read.
+    """
+    if isinstance(source, Recipe):
+        return source
+    if isinstance(source, Mapping):
+        return _parse(source, "recipe")
+    where = os.fspath(source)
+    try:
+        document = json.loads(Path(source).read_bytes())
+    except UnicodeDecodeError as error:
+        raise RecipeError(f"{where}: byte {error.start} is not UTF-8 text: not a recipe") from None
+    except json.JSONDecodeError as error:
+        raise RecipeError(f"{where}: not JSON at byte {error.pos} ({error.msg})") from None
+    except RecursionError:
+        raise RecipeError(f"{where}: nested too deep for a recipe") from None
+    return _parse(document, where)
+
+
+def _parse(document: Json, where: str) -> Recipe:
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise RecipeError(f'{where}: not a recipe (no "format": "{FORMAT}")')
+    version = document.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise RecipeError(
+            f"{where}: version {version} of the recipe format, {VERSION} is known here: "
+            "use a newer jointer"
+        )
+    fingerprints = _member(document, "fingerprints", dict, where, {})
+    graphs = _member(document, "graphs", dict, where, {})
+    edits = _member(document, "edits", list, where)
+    return Recipe(
+        where=where,
+        edits=[_edit(each, f"{where}: edit {i}") for i, each in enumerate(edits)],
+        graphs={
+            key: _graph(graphs[key], fingerprints.get(key) or [], f"{where}: graphs, {key}")
+            for key in GRAPHS
+            if key in graphs
+        },
+        expects=_texts(_member(document, "expects", dict, where, {}), f"{where}: expects"),
+    )
+
+
+def _graph(document: Json, fingerprint: Json, where: str) -> RecipeGraph:
+    if not isinstance(fingerprint, list) or not all(isinstance(x, str) for x in fingerprint):
+        raise RecipeError(f"{where}: its fingerprint is damaged")
+    return RecipeGraph(
+        hash=_member(document, "hash", str, where),
+        after=_member(document, "after", str, where, ""),
+        fingerprint="".join(fingerprint),
+    )
+
+
+def _edit(document: Json, where: str) -> Edit:
+    changes = _member(document, "changes", list, where)
+    for number, change in enumerate(changes):
+        _check_change(change, f"{where}, change {number}")
+    return Edit(
+        title=_member(document, "title", str, where, ""),
+        by=_member(document, "by", str, where, ""),
+        changes=changes,
+    )
+
+
+def _check_change(change: Json, where: str) -> None:
+    if not isinstance(change, Mapping):
+        raise RecipeError(f"{where}: not an object: the recipe is damaged")
+    kind = next((each for each in change if each in _CHANGES), None)
+    if kind is None:
+        raise RecipeError(f"{where}: no change that is known here: use a newer jointer")
+    about, members = _CHANGES[kind]
+    if not isinstance(change[kind], about):
+        raise RecipeError(f"{where}: {kind!r} is damaged")
+    for key, expected in members.items():
+        _member(change, key, expected, where)
+    if kind == "move" and not all(isinstance(name, str) for name in change["move"]):
+        raise RecipeError(f"{where}: 'move' is damaged")
+
+
+def _texts(document: Mapping[str, Json], where: str) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in document.values()):
+        raise RecipeError(f"{where}: not all are texts: the recipe is damaged")
+    return dict(document)
+
+
+def _member(document: Json, key: str, kind: type, where: str, otherwise: Any = None) -> Any:
+    """``document[key]``, which may be missing where there is an ``otherwise``."""
+    if not isinstance(document, Mapping):
+        raise RecipeError(f"{where}: not an object: the recipe is damaged")
+    if key not in document and otherwise is not None:
+        return otherwise
+    if not isinstance(document.get(key), kind):
+        raise RecipeError(f"{where}: no {key!r}, or it is damaged")
+    return document[key]

@@ -1,0 +1,488 @@
+"""Recipes on live graphs: every change, what is refused and why, what is skipped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+from recipes import chain, find, names, recipe
+from support import joint_of, trace
+from torch import fx, nn
+from torch._functorch.partitioners import default_partition
+from torch.utils.checkpoint import CheckpointPolicy
+
+import jointer
+from jointer import RecipeError
+from jointer.encode import encode_graph
+from jointer.load import load_document
+
+ORDER = ["x_1", "y_1", "relu", "sigmoid", "mm", "t", "add", "add_", "output"]
+
+
+def state(gm: fx.GraphModule) -> Any:
+    """Everything that an edit may change."""
+    return [
+        (n.name, n.op, str(n.target), str(n.args), str(n.kwargs), sorted(map(str, n.users)))
+        + tuple(str(n.meta.get(key)) for key in ("recompute", "ac_graph_id", "val"))
+        for n in gm.graph.nodes
+    ]
+
+
+def refusal(gm: fx.GraphModule, document: Any) -> str:
+    """Why ``document`` is refused; the graph is as it was."""
+    before = state(gm)
+    with pytest.raises(RecipeError) as caught:
+        jointer.apply_recipe(gm, document)
+    assert state(gm) == before
+    gm.graph.lint()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_example() -> None:
+    assert names(chain()) == ORDER
+
+
+# Every change.
+
+
+def test_move() -> None:
+    gm = chain()
+    x = torch.randn(4, 4), torch.randn(4, 4)
+    expected = chain()(*x)
+    report = jointer.apply_recipe(gm, recipe([{"move": ["t", "add"], "before": "mm"}], of=gm))
+    assert names(gm) == ["x_1", "y_1", "relu", "sigmoid", "t", "add", "mm", "add_", "output"]
+    assert (report.applied, report.skipped, report.difference) == ([""], [], None)
+    assert report.hash == jointer.graph_hash(gm)
+    # The code is that of the new order.
+    assert gm.code.index("torch.ops.aten.add.Tensor") < gm.code.index("torch.ops.aten.mm")
+    for here, then in zip(gm(*x), expected, strict=True):
+        assert torch.equal(here, then)
+
+
+def test_move_of_several_that_are_apart() -> None:
+    gm = chain()
+    jointer.apply_recipe(gm, recipe([{"move": ["sigmoid", "relu"], "before": "mm"}]))
+    assert names(gm)[2:5] == ["sigmoid", "relu", "mm"]
+
+
+def test_an_edit_is_judged_as_a_whole() -> None:
+    gm = chain()
+    changes = [{"move": ["sigmoid"], "before": "add_"}, {"move": ["sigmoid"], "before": "relu"}]
+    jointer.apply_recipe(gm, recipe(changes))
+    assert names(gm)[2:4] == ["sigmoid", "relu"]
+    assert "edit 0 (), change 0: mm would read sigmoid before it exists" in refusal(
+        gm, recipe(changes[:1])
+    )
+
+
+def test_policy() -> None:
+    gm = chain()
+    jointer.apply_recipe(
+        gm,
+        recipe(
+            [{"policy": "MUST_SAVE", "select": "mm"}],
+            [{"policy": "PREFER_RECOMPUTE", "select": "aten.relu"}],
+            [{"policy": "MUST_CPU_OFFLOAD", "select": "::aten.sig*"}],
+        ),
+    )
+    assert find(gm, "mm").meta["recompute"] is CheckpointPolicy.MUST_SAVE
+    assert find(gm, "relu").meta["recompute"] is CheckpointPolicy.PREFER_RECOMPUTE
+    assert find(gm, "relu").meta["ac_graph_id"] == 0
+    assert find(gm, "sigmoid").meta["should_offload"] is True
+    jointer.apply_recipe(gm, recipe([{"policy": None, "select": "sigmoid"}]))
+    assert not find(gm, "sigmoid").meta.keys() & {"recompute", "should_offload"}
+
+
+def test_policy_is_what_the_partitioner_reads() -> None:
+    """What is to be recomputed is no longer among what the forward saves."""
+
+    def saved(*changes: Any) -> set[str]:
+        model = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid(), nn.Linear(4, 4))
+        gm = joint_of(model, torch.ones(2, 4))
+        jointer.apply_recipe(gm, recipe(list(changes)))
+        forward, _ = default_partition(gm, [None], num_fwd_outputs=1)
+        outputs = forward.graph.output_node().args[0]
+        return {n.name for n in outputs[1:] if isinstance(n, fx.Node)}
+
+    assert any(name.startswith(("sigmoid", "detach")) for name in saved())
+    assert all(
+        name.startswith("primals")
+        for name in saved({"policy": "MUST_RECOMPUTE", "select": "::aten.*"})
+    )
+
+
+def test_policy_within_modules() -> None:
+    def tagged(select: str) -> list[str]:
+        gm = chain()
+        for name, path in (("relu", "layers.0.act"), ("mm", "layers.1.wq"), ("add", "norm")):
+            find(gm, name).meta["nn_module_stack"] = {path: (path, nn.Module)}
+        jointer.apply_recipe(gm, recipe([{"policy": "MUST_SAVE", "select": select}]))
+        return [n.name for n in gm.graph.nodes if "recompute" in n.meta]
+
+    assert tagged("layers.*::*") == ["relu", "mm"]
+    assert tagged("layers.1::aten.mm") == ["mm"]
+    assert tagged("layers.[!1]::aten.*") == ["relu"]
+    assert tagged("aten.m*") == ["mm"]
+    for nothing in ("Layers.*::*", "layers::aten.add.*", "aten.n*"):
+        assert f"{nothing!r} selects no node" in refusal(
+            chain(), recipe([{"policy": "MUST_SAVE", "select": nothing}])
+        )
+
+
+def insertion(**record: Any) -> dict[str, Any]:
+    """The insertion of ``relu + 2`` before ``mm``."""
+    value = {"t": {"shape": [4, 4], "dtype": "float32", "device": "cpu"}}
+    node = {"name": "mul", "target": "aten.mul.Tensor", "args": [{"n": "relu"}, 2], "val": value}
+    return {"insert": {**node, **record}, "before": "mm"}
+
+
+def test_insert_replace_remove() -> None:
+    gm = chain()
+    find(gm, "relu").meta["nn_module_stack"] = {"act": ("act", nn.ReLU)}
+    jointer.apply_recipe(
+        gm,
+        recipe(
+            [
+                insertion(like="relu", stack='  File "m.py", line 1, in f\n    x\n'),
+                {"replace": "mm", "args": [{"n": "mul"}, {"n": "sigmoid"}]},
+                {"replace": "add", "target": "aten.sub.Tensor"},
+                {"replace": "output", "args": [{"tuple": [{"n": "mm"}, {"n": "add_"}]}]},
+                {"remove": "add"},
+                {"remove": "t"},
+            ]
+        ),
+    )
+    assert names(gm) == ["x_1", "y_1", "relu", "sigmoid", "mul", "mm", "add_", "output"]
+    new = find(gm, "mul")
+    assert new.meta["nn_module_stack"] == {"act": ("act", nn.ReLU)}
+    assert new.meta["stack_trace"].startswith('  File "m.py"')
+    assert new.meta["val"].shape == (4, 4)
+    assert new.meta["val"].fake_mode is find(gm, "relu").meta["val"].fake_mode
+    x, y = torch.randn(4, 4), torch.randn(4, 4)
+    assert torch.equal(gm(x, y)[0], (x.relu() * 2) @ y.sigmoid())
+
+
+def test_an_inserted_view_shares_its_storage() -> None:
+    for gm in (chain(), load_document(encode_graph(chain()))):
+        view = {"t": {"shape": [16], "dtype": "float32", "stride": [1], "storage": {"of": "relu"}}}
+        change = insertion(target="aten.view.default", args=[{"n": "relu"}, [16]], val=view)
+        jointer.apply_recipe(gm, recipe([change]))
+        here, base = find(gm, "mul").meta["val"], find(gm, "relu").meta["val"]
+        assert here.untyped_storage()._cdata == base.untyped_storage()._cdata
+        records = {record["name"]: record for record in encode_graph(gm)["nodes"]}
+        assert records["mul"]["val"]["t"]["storage"] == records["relu"]["val"]["t"]["storage"]
+
+
+def test_storages_of_an_unknown_operator() -> None:
+    """What cannot be computed is as the record says."""
+    gm = load_document(encode_graph(chain()))
+    tensor = {"shape": [2, 4], "dtype": "bfloat16", "device": "cpu"}
+    value = {
+        "list": [
+            {"t": {**tensor, "storage": {"bytes": 64}}},
+            {"t": {**tensor, "offset": 8, "storage": {"of": "mul"}}},
+            {"t": {**tensor, "stride": [8, 1]}},
+        ]
+    }
+    jointer.apply_recipe(gm, recipe([insertion(target="elsewhere.op.default", val=value)]))
+    document = encode_graph(gm)
+    record = next(r for r in document["nodes"] if r["name"] == "mul")
+    storages = [each["t"]["storage"] for each in record["val"]["list"]]
+    assert storages[0] == storages[1] != storages[2]
+    assert [document["storages"][i] for i in storages] == [64, 64, 2 * (8 + 4)]
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"move": ["mm"], "before": "relu"}, "mm would read relu before it exists"),
+        ({"move": ["relu"], "before": "output"}, "mm would read relu before it exists"),
+        ({"move": ["x_1"], "before": "mm"}, "x_1 is a placeholder, which stays where it is"),
+        ({"move": ["output"], "before": "mm"}, "output is a output, which stays where it is"),
+        ({"move": ["mm"], "before": "x_1"}, "nothing can stand before the placeholder x_1"),
+        ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself"),
+        ({"move": ["mm", "mm"], "before": "add"}, "a node is moved twice at once"),
+        ({"move": ["gone"], "before": "add"}, "there is no node gone"),
+        ({"move": ["mm"], "before": "gone"}, "there is no node gone"),
+        (
+            {"move": ["add_"], "before": "mm"},
+            "add_ and mm must keep their order: one writes to memory that the other uses",
+        ),
+        ({"policy": "MUST_SAVE", "select": "gone"}, "'gone' selects no node"),
+        ({"policy": "MUST_SAVE", "select": "x_1"}, "x_1 is a placeholder, which has no memory"),
+        ({"policy": "MUST_FLY", "select": "mm"}, "has no memory policy 'MUST_FLY'"),
+        (insertion(name="mm"), "there is a node mm already"),
+        (insertion(name="not a name"), "'not a name' is no name for a node"),
+        (insertion(name="while"), "'while' is no name for a node"),
+        (insertion(op="get_attr"), "only calls can be inserted"),
+        (insertion(target="elsewhere.op"), "does not know here: import what registers it"),
+        (insertion(target=None), "mul has no target"),
+        (insertion(args=[{"n": "gone"}]), "there is no node gone"),
+        (insertion(args=[{"n": "add"}]), "mul would read add before it exists"),
+        (insertion(args=[{"what": 1}]), "argument of unknown kind 'what'"),
+        (insertion(args=7), "the arguments of mul are no list"),
+        (insertion(kwargs={"a b": 1}), "the keyword arguments of mul are damaged"),
+        (
+            insertion(val={"t": {"shape": [4, 5], "dtype": "float32"}}),
+            "mul would return float32[4,4], the recipe says float32[4,5]",
+        ),
+        ({"remove": "relu"}, "relu is read by mm"),
+        ({"remove": "x_1"}, "x_1 is a placeholder, which stays where it is"),
+        ({"replace": "x_1", "args": []}, "only calls can be replaced"),
+        ({"replace": "output", "target": "aten.mm.default"}, "only the arguments can be replaced"),
+        ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm would read add before it exists"),
+    ],
+)
+def test_refuses(change: Any, why: str) -> None:
+    assert why in refusal(chain(), recipe([change]))
+
+
+def test_random_operators_keep_their_order() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return torch.rand_like(x) + torch.rand_like(x)
+
+    gm = trace(function, torch.ones(3))
+    assert "both draw random numbers" in refusal(
+        gm, recipe([{"move": ["rand_like_1"], "before": "rand_like"}])
+    )
+    # The one who made it on this very graph has asked.
+    jointer.apply_recipe(gm, recipe([{"move": ["rand_like_1"], "before": "rand_like"}], of=gm))
+    assert names(gm)[1] == "rand_like_1"
+
+
+def test_everything_is_taken_back() -> None:
+    """A refusal in the last edit takes back all before it, nodes that were made anew included."""
+    message = refusal(
+        chain(),
+        recipe(
+            [{"move": ["sigmoid"], "before": "relu"}, {"policy": "MUST_SAVE", "select": "add"}],
+            [{"replace": "output", "args": [{"tuple": [{"n": "mm"}]}]}, {"remove": "add"}],
+            [{"move": ["mm"], "before": "t"}, {"remove": "t"}, insertion(name="t")],
+            [{"replace": "mm", "args": [{"n": "t"}, {"n": "t"}]}],
+            {"title": "The last", "changes": [{"remove": "add_"}, {"remove": "gone"}]},
+        ),
+    )
+    assert "edit 4 (The last), change 1: there is no node gone" in message
+
+
+def test_names_the_first_difference() -> None:
+    gm = chain()
+    document = recipe([{"move": ["t"], "before": "mm"}], of=gm)
+    document["expects"] = {"mm": "aten.mm.default(%relu,%sigmoid) -> float32[4,4]"}
+    find(gm, "mm").args = (find(gm, "relu"), find(gm, "relu"))
+    message = refusal(gm, document)
+    assert "this is not the graph it was made on: node 4, mm: its arguments were others" in message
+    assert "recorded was aten.mm.default(%relu,%sigmoid) -> float32[4,4]" in message
+    assert "lenient=True" in message
+
+
+# Where it goes on.
+
+
+def test_lenient() -> None:
+    gm = chain()
+    document = recipe(
+        {
+            "title": "Some",
+            "changes": [
+                {"move": ["t"], "before": "mm"},
+                {"move": ["gone"], "before": "mm"},
+                {"policy": "MUST_SAVE", "select": "sigmoid"},
+                {"policy": "MUST_SAVE", "select": "relu"},
+            ],
+        },
+        {"title": "All", "changes": [insertion(), {"remove": "gone"}]},
+        {"title": "None", "changes": [{"move": ["add"], "before": "relu"}]},
+        of=gm,
+        expects={"sigmoid": "aten.tanh.default(%y_1) -> float32[4,4]"},
+    )
+    find(gm, "mm").args = (find(gm, "relu"), find(gm, "relu"))
+    report = jointer.apply_recipe(gm, document, lenient=True)
+    assert names(gm)[4:6] == ["t", "mm"]
+    assert "mul" not in names(gm)
+    assert "recompute" in find(gm, "relu").meta
+    assert "recompute" not in find(gm, "sigmoid").meta
+    assert report.applied == ["Some"]
+    assert [(each.edit, each.change) for each in report.skipped] == [
+        (0, 1),
+        (0, 2),
+        (1, None),
+        (2, 0),
+    ]
+    text = str(report)
+    assert "differs from the recorded one: node 4, mm" in text
+    assert "edit 0, change 2 (Some): sigmoid calls aten.sigmoid.default, aten.tanh.default" in text
+    assert "edit 1 (All): there is no node gone" in text
+    gm.graph.lint()
+
+
+def test_says_when_it_ends_elsewhere() -> None:
+    gm = chain()
+    document = recipe([{"move": ["t"], "before": "mm"}], of=gm)
+    document["graphs"]["graph"]["after"] = "0" * 64
+    report = jointer.apply_recipe(gm, document)
+    assert report.as_recorded is False
+    assert "the graph that came out is not the recorded one" in str(report)
+    document["graphs"]["graph"] |= {"hash": report.hash, "after": report.hash}
+    assert jointer.apply_recipe(gm, {**document, "edits": []}).as_recorded is True
+
+
+# Files.
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[]", 'not a recipe (no "format": "jointer-recipe")'),
+        ("{", "not JSON at byte 1"),
+        ("\udcff", "byte 0 is not UTF-8 text"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"format": "jointer-recipe", "version": 2}', "version 2 of the recipe format, 1 is"),
+        ('{"format": "jointer-recipe", "version": 1}', "no 'edits'"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(RecipeError) as caught:
+        jointer.apply_recipe(chain(), path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert why in str(caught.value)
+    with pytest.raises(RecipeError):
+        jointer.recipe_pass(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"edits": [7]},
+        {"edits": [{}]},
+        {"edits": [{"changes": [7]}]},
+        {"edits": [{"changes": [{}]}]},
+        {"edits": [{"changes": [{"teleport": "mm"}]}]},
+        {"edits": [{"changes": [{"move": "mm", "before": "t"}]}]},
+        {"edits": [{"changes": [{"move": [7], "before": "t"}]}]},
+        {"edits": [{"changes": [{"move": ["t"]}]}]},
+        {"edits": [{"title": 7, "changes": []}]},
+        {"edits": [{"changes": [{"policy": 7, "select": "t"}]}]},
+        {"graphs": 7},
+        {"graphs": {"graph": 7}},
+        {"graphs": {"graph": {}}},
+        {"fingerprints": {"graph": 7}, "graphs": {"graph": {"hash": ""}}},
+        {"expects": {"mm": 7}},
+    ],
+)
+def test_damaged(damage: Any) -> None:
+    assert refusal(chain(), {**recipe([]), **damage}).startswith("recipe: ")
+
+
+def test_unknown_keys_are_passed_over() -> None:
+    gm = chain()
+    document = recipe(
+        {"changes": [{"move": ["t"], "before": "mm", "why": "faster"}], "colour": "blue"}, of=gm
+    )
+    assert jointer.apply_recipe(gm, {**document, "of": "the future"}).skipped == []
+
+
+# As a pass.
+
+
+def pair() -> tuple[fx.GraphModule, fx.GraphModule]:
+    """A forward and a backward graph."""
+    gm = joint_of(nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)), torch.ones(2, 4))
+    return default_partition(gm, [None], num_fwd_outputs=1)
+
+
+def pair_recipe(**more: Any) -> tuple[dict[str, Any], str, str]:
+    """Moves the last call of each half to its front where it may stand; their names."""
+    forward, backward = pair()
+    last = {}
+    for half, gm in (("forward", forward), ("backward", backward)):
+        calls = [n for n in gm.graph.nodes if n.op == "call_function"]
+        last[half] = next(
+            n for n in calls[1:] if all(i.op == "placeholder" for i in n.all_input_nodes)
+        )
+        last[half + " first"] = calls[0]
+    changes = [
+        {
+            "move": [f"{half}:{last[half].name}"],
+            "before": f"{half}:{last[half + ' first'].name}",
+        }
+        for half in ("forward", "backward")
+    ]
+    document = recipe(changes, changes[1:], **more)
+    document["graphs"] = {
+        "forward": {"hash": jointer.graph_hash(forward)},
+        "backward": {"hash": jointer.graph_hash(backward)},
+    }
+    return document, last["forward"].name, last["backward"].name
+
+
+def test_pass_knows_the_halves(tmp_path: Path) -> None:
+    document, first, second = pair_recipe()
+    path = tmp_path / "recipe.json"
+    path.write_text(json.dumps(document))
+    graph_pass = jointer.recipe_pass(path)
+    for gm, name, elsewhere in zip(pair(), (first, second), (1, 0), strict=True):
+        assert graph_pass(gm, []) is gm
+        calls = [n.name for n in gm.graph.nodes if n.op == "call_function"]
+        assert calls[0] == name
+        assert graph_pass.reports[-1].elsewhere == elsewhere
+    assert [each.graph for each in graph_pass.reports] == ["forward", "backward"]
+    with pytest.raises(RecipeError, match="this is not the backward graph it was made on"):
+        graph_pass(gm, [])
+
+
+def test_pass_passes_over_a_half_without_edits() -> None:
+    document, _, _ = pair_recipe()
+    del document["graphs"]["forward"], document["edits"][0]
+    forward, _ = pair()
+    before = names(forward)
+    jointer.recipe_pass(document)(forward)
+    assert names(forward) == before
+
+
+def test_pass_of_halves_refuses_a_joint_graph() -> None:
+    document, _, _ = pair_recipe()
+    gm = joint_of(nn.Linear(4, 4), torch.ones(2, 4))
+    assert "it edits the forward and backward of a partitioned pair, and this is a joint" in (
+        refusal(gm, document)
+    )
+
+
+# Many.
+
+
+def random_moves(gm: fx.GraphModule, random: Random, count: int) -> list[dict[str, Any]]:
+    """Moves of random nodes to random places, legal or not."""
+    calls = [n.name for n in gm.graph.nodes if n.op == "call_function"]
+    return [
+        {"move": random.sample(calls, random.randint(1, 3)), "before": random.choice(calls)}
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("make", [chain, lambda: pair()[1]], ids=["chain", "backward"])
+def test_random_moves(make: Callable[[], fx.GraphModule]) -> None:
+    """Whatever is asked: the graph stays sound, and what is refused leaves it as it was."""
+    random = Random(5)
+    gm = make()
+    done = 0
+    for _ in range(300):
+        before = state(gm)
+        try:
+            jointer.apply_recipe(gm, recipe(random_moves(gm, random, random.randint(1, 2))))
+            done += 1
+        except RecipeError:
+            assert state(gm) == before
+        gm.graph.lint()
+    assert done > 20

@@ -1,0 +1,104 @@
+"""The schemas of recipes and workspaces: what is one, and what is none."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from recipes import chain, recipe
+from test_recipe import insertion
+
+jsonschema = pytest.importorskip("jsonschema")
+
+
+def validator(name: str) -> Any:
+    """Checks documents against a schema, which is one itself."""
+    schema = json.loads((ROOT / "resources" / "schema" / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+CHANGES = [
+    {"move": ["t", "add"], "before": "mm", "why": "faster"},
+    {"policy": "MUST_SAVE", "select": "layers.*::aten.mm"},
+    {"policy": None, "select": "relu"},
+    insertion(like="relu", stack="a", module=[["layers.0", "m.Block"]]),
+    {"replace": "mm", "target": "aten.mm.default", "args": [{"n": "relu"}, {"n": "mul"}]},
+    {"remove": "t"},
+]
+
+WORKSPACE = {
+    "format": "jointer-workspace",
+    "version": 1,
+    "title": "small",
+    "capture": {"path": "../small.json", "absolute": "/a/small.json", "hash": ""},
+    "edits": [
+        {"title": "All", "by": "sink_waits", "notes": ["so"], "changes": CHANGES},
+        {"title": "Go to best", "keep": 0, "edits": [{"changes": []}]},
+    ],
+    "place": 1,
+    "states": [{"name": "best", "edits": []}],
+    "options": {"device": "b200", "optimizer": "adamw"},
+    "of": "the future",
+}
+
+
+def test_a_recipe() -> None:
+    check = validator("recipe")
+    document = recipe({"title": "All", "changes": CHANGES, "colour": "blue"}, of=chain())
+    check.validate({**document, "expects": {"mm": "aten.mm.default() -> None"}, "of": "the future"})
+
+
+def test_the_recipe_of_the_page() -> None:
+    """What docs/recipe.md shows, with its abbreviations written out."""
+    page = (ROOT / "docs" / "recipe.md").read_text()
+    text = "".join(re.findall(r"^    (.*\n)", page, re.MULTILINE))
+    document = json.loads(text.replace("5e0c…", "0" * 64).replace("91b2…", "0" * 64).replace("…", ""))
+    validator("recipe").validate(document)
+
+
+@pytest.mark.parametrize("key", ["format", "version", "edits"])
+def test_what_a_recipe_must_have(key: str) -> None:
+    document = recipe(CHANGES)
+    del document[key]
+    assert not validator("recipe").is_valid(document)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"fly": "mm"},
+        {"move": "mm", "before": "t"},
+        {"move": ["mm"]},
+        {"policy": "MUST_FLY", "select": "mm"},
+        {"insert": {"name": "a"}, "before": "mm"},
+        {"remove": 7},
+        {"replace": "mm", "args": {}},
+    ],
+)
+def test_what_is_no_change(change: Any) -> None:
+    assert not validator("recipe").is_valid(recipe([change]))
+
+
+def test_a_workspace() -> None:
+    validator("workspace").validate(WORKSPACE)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"version": 2},
+        {"capture": {"hash": ""}},
+        {"place": -1},
+        {"edits": [{"title": "neither"}]},
+        {"states": [{"edits": []}]},
+        {"benchmarks": [7]},
+    ],
+)
+def test_what_is_no_workspace(damage: Any) -> None:
+    assert not validator("workspace").is_valid({**copy.deepcopy(WORKSPACE), **damage})
