@@ -1,0 +1,328 @@
+#include "core/workspace/journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/bytes.h"
+#include "core/base/environment.h"
+
+namespace jointer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFormat = "jointer-journal";
+constexpr int kVersion = 1;
+constexpr std::size_t kChecksum = 8;  // hexadecimal digits
+
+std::int64_t now_seconds() {
+  using namespace std::chrono;
+  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::uint32_t checksum(std::string_view text) {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+}
+
+std::string line_of(OrderedJson record) {
+  record["at"] = now_seconds();
+  return journal_line(write_json(record));
+}
+
+OrderedJson start_record(const JournalState& state) {
+  OrderedJson json{{"format", kFormat},
+                   {"version", kVersion},
+                   {"title", state.workspace.title},
+                   {"workspace", state.workspace_path},
+                   {"capture", capture_to_json(state.workspace.capture)},
+                   {"options", options_to_json(state.workspace.options)}};
+  history_to_json(json, state.workspace.history);
+  return json;
+}
+
+std::string text_member(const OrderedJson& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Result<JournalState> read_start(const OrderedJson& json) {
+  if (!json.is_object() || text_member(json, "format") != kFormat)
+    return input_error("it is no journal");
+  if (!json.contains("version") || json["version"] != kVersion)
+    return input_error("it is of another version");
+  JournalState state;
+  state.workspace.title = text_member(json, "title");
+  state.workspace_path = text_member(json, "workspace");
+  if (!json.contains("capture")) return input_error("it names no capture");
+  JOINTER_TRY(state.workspace.capture, capture_from_json(json["capture"]));
+  JOINTER_TRY(state.workspace.history, history_from_json(json));
+  if (json.contains("options")) state.workspace.options = options_from_json(json["options"]);
+  return state;
+}
+
+std::size_t edits_done(const History& history) {
+  return history.place == 0 ? 0
+                            : history.steps[history.place - 1].keep +
+                                  history.steps[history.place - 1].edits.size();
+}
+
+// False: the record is none that this version knows, and so nothing after it can be trusted.
+bool apply_record(const OrderedJson& record, JournalState& state) {
+  if (!record.is_object()) return false;
+  History& history = state.workspace.history;
+  state.is_closed = false;
+  if (record.contains("step")) {
+    auto step = step_from_json(record["step"], edits_done(history));
+    if (step) history.add(*std::move(step));
+    return step.has_value();
+  }
+  if (record.contains("place")) {
+    const OrderedJson& place = record["place"];
+    if (!place.is_number_unsigned() || place.get<std::size_t>() > history.steps.size())
+      return false;
+    history.place = place.get<std::size_t>();
+    return true;
+  }
+  if (record.contains("states")) {
+    auto states = states_from_json(record["states"]);
+    if (states) history.states = *std::move(states);
+    return states.has_value();
+  }
+  if (record.contains("options")) {
+    state.workspace.options = options_from_json(record["options"]);
+    return true;
+  }
+  if (record.contains("closed")) {
+    state.is_closed = record["closed"] == true;
+    return true;
+  }
+  return false;
+}
+
+// The JSON of the first line of `rest`, if the line is whole; `rest` then begins after it.
+Result<OrderedJson> take_line(std::string_view& rest) {
+  const std::size_t end = rest.find('\n');
+  if (end == std::string_view::npos || end <= kChecksum || rest[kChecksum] != ' ')
+    return input_error("a line is not whole");
+  const std::string_view text = rest.substr(kChecksum + 1, end - kChecksum - 1);
+  std::uint32_t expected = 0;
+  const auto [last, status] = std::from_chars(rest.data(), rest.data() + kChecksum, expected, 16);
+  if (status != std::errc{} || last != rest.data() + kChecksum || checksum(text) != expected)
+    return input_error("a line is damaged");
+  rest.remove_prefix(end + 1);
+  return parse_json(text, "journal");
+}
+
+tl::unexpected<Error> system_error(const std::string& path) {
+  return fail(Error::Kind::run, "{}: {}", path, std::strerror(errno));
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void sync_folder(const std::string& folder) {
+  const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor) ::fsync(descriptor.get());
+}
+
+// A file that no program has made yet.
+Result<std::pair<std::string, FileDescriptor>> make_file(const std::string& folder) {
+  using namespace std::chrono;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail(Error::Kind::run, "{}: {}", folder, error.message());
+  const auto ms = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  for (int number = 0;; ++number) {
+    const std::string path = fmt::format("{}/{}-{}-{}.journal", folder, ms, ::getpid(), number);
+    FileDescriptor file(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
+    if (file) return std::pair(path, std::move(file));
+    if (errno != EEXIST) return system_error(path);
+  }
+}
+
+std::vector<std::size_t> edits_after_steps(const History& history) {
+  std::vector<std::size_t> after;
+  for (const HistoryStep& step : history.steps) after.push_back(step.keep + step.edits.size());
+  return after;
+}
+
+}  // namespace
+
+std::string default_journal_folder() {
+  return state_folder() + "/journals";
+}
+
+std::string journal_line(std::string_view json) {
+  return fmt::format("{:08x} {}\n", checksum(json), json);
+}
+
+Result<JournalState> parse_journal(std::string_view text, std::size_t* good_bytes) {
+  std::string_view rest = text;
+  JOINTER_TRY(const OrderedJson start, take_line(rest));
+  JOINTER_TRY(JournalState state, read_start(start));
+  const auto take = [&](const OrderedJson& record) {
+    if (record.contains("at") && record["at"].is_number_integer())
+      state.changed_at = record["at"].get<std::int64_t>();
+    if (good_bytes != nullptr) *good_bytes = text.size() - rest.size();
+  };
+  take(start);
+  while (!rest.empty()) {
+    const auto record = take_line(rest);
+    if (!record || !apply_record(*record, state)) break;
+    take(*record);
+  }
+  return state;
+}
+
+Result<JournalState> read_journal(const std::string& path) {
+  JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
+  auto state = parse_journal(bytes.view());
+  if (!state) return input_error("{}: {}", path, state.error().message);
+  return state;
+}
+
+Journal::Journal(std::string path, FileDescriptor file, const JournalState& state, OnError on_error)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      on_error_(std::move(on_error)),
+      edits_after_(edits_after_steps(state.workspace.history)),
+      place_(state.workspace.history.place),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+Result<std::unique_ptr<Journal>> Journal::create(const std::string& folder,
+                                                 const JournalState& start, OnError on_error) {
+  JOINTER_TRY(auto made, make_file(folder));
+  auto& [path, file] = made;
+  // Waits for a program that looks at it in the very moment between the two.
+  if (::flock(file.get(), LOCK_EX) != 0 && errno != ENOLCK) return system_error(path);
+  std::unique_ptr<Journal> journal(
+      new Journal(std::move(path), std::move(file), start, std::move(on_error)));
+  journal->append(start_record(start));
+  return journal;
+}
+
+Result<std::unique_ptr<Journal>> Journal::take_over(const std::string& path, OnError on_error) {
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  if (!file) return system_error(path);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(Error::Kind::run, "{}: another program has it", path);
+  JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
+  std::size_t good_bytes = 0;
+  const auto state = parse_journal(bytes.view(), &good_bytes);
+  if (!state) return input_error("{}: {}", path, state.error().message);
+  // What was cut off goes: lines after it would count for nothing.
+  if (good_bytes < bytes.size() && ::ftruncate(file.get(), static_cast<off_t>(good_bytes)) != 0)
+    return system_error(path);
+  return std::unique_ptr<Journal>(new Journal(path, std::move(file), *state, std::move(on_error)));
+}
+
+Journal::~Journal() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void Journal::add(const HistoryStep& step) {
+  const std::size_t before = place_ == 0 ? 0 : edits_after_[place_ - 1];
+  edits_after_.resize(place_++);
+  edits_after_.push_back(step.keep + step.edits.size());
+  append({{"step", step_to_json(step, before)}});
+}
+
+void Journal::set_place(std::size_t place) {
+  place_ = place;
+  append({{"place", place}});
+}
+
+void Journal::set_states(const std::vector<KeptState>& states) {
+  append({{"states", states_to_json(states)}});
+}
+
+void Journal::set_options(const WorkspaceOptions& options) {
+  append({{"options", options_to_json(options)}});
+}
+
+void Journal::set_closed(bool closed) {
+  append({{"closed", closed}});
+}
+
+void Journal::append(OrderedJson record) {
+  const std::string line = line_of(std::move(record));
+  const std::lock_guard lock(mutex_);
+  if (is_removed_ || has_failed_) return;
+  waiting_ += line;
+  changed_.notify_all();
+}
+
+bool Journal::flush() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return (waiting_.empty() && !is_writing_) || has_failed_; });
+  return !has_failed_;
+}
+
+void Journal::remove() {
+  const std::lock_guard lock(mutex_);
+  is_removed_ = true;
+  waiting_.clear();
+  ::unlink(path_.c_str());
+}
+
+void Journal::work(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, stop, [this] { return !waiting_.empty(); });
+    if (waiting_.empty()) return;  // and asked to stop
+    const std::string lines = std::exchange(waiting_, {});
+    is_writing_ = true;
+    lock.unlock();
+    const bool written = write_all(file_.get(), lines) && ::fdatasync(file_.get()) == 0;
+    if (!std::exchange(is_folder_synced_, true)) sync_folder(fs::path(path_).parent_path());
+    const std::string why = written ? std::string() : std::strerror(errno);
+    lock.lock();
+    is_writing_ = false;
+    has_failed_ = !written;
+    changed_.notify_all();
+    if (written) continue;
+    waiting_.clear();
+    lock.unlock();
+    if (on_error_) on_error_(fmt::format("{}: {}", path_, why));
+    return;
+  }
+}
+
+std::vector<LeftJournal> left_journals(const std::string& folder) {
+  std::vector<LeftJournal> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(".journal")) continue;
+    const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (auto state = read_journal(path)) found.push_back({path, *std::move(state)});
+  }
+  std::ranges::sort(found, [](const LeftJournal& a, const LeftJournal& b) {
+    return std::pair(a.state.changed_at, a.path) > std::pair(b.state.changed_at, b.path);
+  });
+  return found;
+}
+
+}  // namespace jointer

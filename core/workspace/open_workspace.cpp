@@ -1,0 +1,105 @@
+#include "core/workspace/open_workspace.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/edit/editor.h"
+#include "core/graph/canonical.h"
+
+namespace jointer {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool exists(const std::string& path) {
+  std::error_code status;
+  return fs::exists(path, status);
+}
+
+// Relative paths are to the workspace's folder, wherever this program was started.
+std::string beside(const std::string& path, const std::string& workspace_path) {
+  if (path.empty() || workspace_path == "-") return path;
+  return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
+}
+
+// The first of both that is there.
+Result<std::string> locate(const std::string& relative, const std::string& absolute,
+                           const std::string& workspace_path) {
+  const std::string near = beside(relative, workspace_path);
+  for (const std::string& path : {near, absolute})
+    if (!path.empty() && exists(path)) return path;
+  const std::string looked = near.empty() || near == absolute ? absolute
+                             : absolute.empty()               ? near
+                                                              : near + " and " + absolute;
+  return input_error(
+      "{}: its capture is not there any more (looked for {}); put it back, or open it where it is "
+      "now and save the workspace again",
+      workspace_path, looked);
+}
+
+}  // namespace
+
+bool is_workspace_file(const std::string& path) {
+  std::error_code status;
+  if (!fs::is_regular_file(path, status)) return false;
+  if (path.ends_with(kWorkspaceSuffix)) return true;
+  // Its beginning is enough, and captures are large.
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kWorkspaceHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return is_workspace(head);
+}
+
+Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path) {
+  const CaptureReference& capture = workspace.capture;
+  OpenRequest request;
+  JOINTER_TRY(request.path, locate(capture.relative, capture.path, workspace_path));
+  if (!capture.relative_backward.empty() || !capture.backward.empty()) {
+    JOINTER_TRY(request.backward,
+                locate(capture.relative_backward, capture.backward, workspace_path));
+  }
+  request.index = capture.graph;
+  if (!capture.assume.empty()) {
+    JOINTER_TRY(request.assumptions, Assumptions::parse(capture.assume));
+  }
+  return request;
+}
+
+Result<void> check_capture(const Workspace& workspace, const Graph& graph) {
+  const std::string& recorded = workspace.capture.hash;
+  if (recorded.empty()) return {};
+  const std::string here = graph_hash(graph);
+  if (here == recorded) return {};
+  return input_error(
+      "the capture is another one than when the workspace was saved (its hash is {}, it was {})",
+      here.substr(0, 12), recorded.substr(0, 12));
+}
+
+Result<Graph> open_workspace_graph(const OpenRequest& request) {
+  if (!request.backward.empty())
+    return fail(Error::Kind::usage,
+                "{} is a workspace: it says itself which backward graph belongs to it",
+                request.path);
+  JOINTER_TRY(const Workspace workspace, read_workspace(request.path));
+  auto located = locate_capture(workspace, request.path);
+  if (!located) return tl::unexpected(located.error());
+  OpenRequest& capture = *located;
+  if (is_workspace_file(capture.path))
+    return input_error("{}: its capture {} is a workspace itself", request.path, capture.path);
+  capture.progress = request.progress;
+  if (request.assumptions.fallback) capture.assumptions.fallback = request.assumptions.fallback;
+  for (const auto& [name, value] : request.assumptions.named)
+    capture.assumptions.named.insert_or_assign(name, value);
+  JOINTER_TRY(Graph graph, open_graph(capture));
+  if (auto same = check_capture(workspace, graph); !same)
+    return input_error("{}: {}; open the capture itself, or save the workspace anew", request.path,
+                       same.error().message);
+  Editor editor(graph);
+  for (const Edit& edit : workspace.history.edits())
+    if (auto done = editor.apply(edit); !done)
+      return input_error("{}: the edit `{}`: {}", request.path, edit.title, done.error().message);
+  return graph;
+}
+
+}  // namespace jointer

@@ -1,0 +1,211 @@
+#include "core/workspace/journal.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/temporary_folder.h"
+
+namespace jointer::test {
+namespace {
+
+HistoryStep step(std::size_t keep, const std::string& node) {
+  const Edit edit{.title = "Save " + node,
+                  .by = {},
+                  .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
+                  .notes = {}};
+  return {.title = edit.title, .keep = keep, .edits = {edit}};
+}
+
+JournalState start() {
+  JournalState state;
+  state.workspace.title = "small";
+  state.workspace.capture.path = "/captures/x.json";
+  state.workspace.capture.hash = "abc";
+  state.workspace.history.add(step(0, "zero"));
+  return state;
+}
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+// A journal with some of everything, and the histories that it went through.
+std::vector<History> fill(Journal& journal) {
+  History history = start().workspace.history;
+  std::vector<History> all{history};
+  const auto did = [&] { all.push_back(history); };
+  for (const char* node : {"a", "b", "c"}) {
+    const HistoryStep next = step(history.edits().size(), node);
+    journal.add(next);
+    history.add(next);
+    did();
+  }
+  journal.set_place(2);
+  history.place = 2;
+  did();
+  history.states.push_back({.name = "best", .edits = history.edits()});
+  journal.set_states(history.states);
+  did();
+  journal.add(step(1, "d"));
+  history.add(step(1, "d"));
+  did();
+  return all;
+}
+
+TEST(Journal, HoldsWhatWasDone) {
+  const TemporaryFolder folder;
+  std::string path;
+  std::vector<History> histories;
+  {
+    auto journal = Journal::create(folder / "journals", start());
+    ASSERT_TRUE(journal) << journal.error().message;
+    path = (*journal)->path();
+    histories = fill(**journal);
+    (*journal)->set_options({.device = "b200", .estimator = {}, .optimizer = {}});
+    EXPECT_TRUE((*journal)->flush());
+    const auto state = read_journal(path);
+    ASSERT_TRUE(state) << state.error().message;
+    EXPECT_EQ(state->workspace.history, histories.back());
+    EXPECT_EQ(state->workspace.options.device, "b200");
+    EXPECT_EQ(state->workspace.capture, start().workspace.capture);
+    EXPECT_GT(state->changed_at, 0);
+    EXPECT_FALSE(state->is_closed);
+    (*journal)->set_closed(true);
+  }
+  EXPECT_TRUE(read_journal(path)->is_closed);
+}
+
+// What fill() writes, and the histories after each line.
+struct Filled {
+  std::string text;
+  std::vector<History> histories;
+
+  static const Filled& get() {
+    static const Filled filled = [] {
+      const TemporaryFolder folder;
+      Filled made;
+      std::string path;
+      {
+        auto journal = *Journal::create(folder / "j", start());
+        path = journal->path();
+        made.histories = fill(*journal);
+      }
+      made.text = content(path);
+      return made;
+    }();
+    return filled;
+  }
+  // Whole lines before a byte.
+  [[nodiscard]] std::size_t lines_before(std::size_t byte) const {
+    return static_cast<std::size_t>(
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(byte), '\n'));
+  }
+};
+
+TEST(Journal, WhatIsCutOffIsLostAndNothingElse) {
+  const TemporaryFolder folder;
+  const Filled& filled = Filled::get();
+  std::vector<std::size_t> sizes{0, filled.text.size()};
+  for (std::size_t i = 0; i < filled.text.size(); ++i)
+    if (i % 41 == 0 || filled.text[i] == '\n') sizes.insert(sizes.end(), {i, i + 1});
+  for (const std::size_t size : sizes) {
+    write(folder / "cut", filled.text.substr(0, size));
+    const std::size_t lines = filled.lines_before(size);
+    const auto state = read_journal(folder / "cut");
+    ASSERT_EQ(state.has_value(), lines > 0) << size;
+    if (state) {
+      EXPECT_EQ(state->workspace.history, filled.histories[lines - 1]) << size;
+    }
+  }
+}
+
+RC_GTEST_PROP(JournalProperty, DamageCostsWhatFollowsIt, ()) {
+  const TemporaryFolder folder;
+  const Filled& filled = Filled::get();
+  std::string text = filled.text;
+  const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
+  text[at] = static_cast<char>(text[at] ^ (1 << *rc::gen::inRange(0, 8)));
+  write(folder / "damaged", text);
+  const std::size_t good = filled.lines_before(at);
+  const auto state = read_journal(folder / "damaged");
+  RC_ASSERT(state.has_value() == (good > 0));
+  if (state) {
+    RC_ASSERT(state->workspace.history == filled.histories[good - 1]);
+  }
+}
+
+TEST(Journal, IsTakenOverFromADeadProgramAlone) {
+  const TemporaryFolder folder;
+  auto living = *Journal::create(folder / "j", start());
+  EXPECT_TRUE(left_journals(folder / "j").empty());
+  // A lock belongs to an opened file: another opening of the same program is another one.
+  EXPECT_FALSE(Journal::take_over(living->path()));
+
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto journal = Journal::create(folder / "j", start());
+    if (journal) fill(**journal);
+    const bool good = journal && (*journal)->flush();
+    (void)!::write(ready[1], good ? "y" : "n", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char answer = 0;
+  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
+  ASSERT_EQ(answer, 'y');
+  EXPECT_TRUE(left_journals(folder / "j").empty());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
+
+  const auto left = left_journals(folder / "j");
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].state.workspace.history.steps.size(), 3U);
+  auto taken = Journal::take_over(left[0].path);
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_TRUE(left_journals(folder / "j").empty());
+  (*taken)->set_place(0);
+  EXPECT_TRUE((*taken)->flush());
+  EXPECT_EQ(read_journal(left[0].path)->workspace.history.place, 0U);
+  (*taken)->remove();
+  taken->reset();
+  EXPECT_FALSE(std::filesystem::exists(left[0].path));
+}
+
+TEST(Journal, GoesOnAfterALineThatWasCutOff) {
+  const TemporaryFolder folder;
+  const std::string path = (*Journal::create(folder / "j", start()))->path();
+  write(path, content(path) + "12345678 {\"place\":0");
+  {
+    auto journal = Journal::take_over(path);
+    ASSERT_TRUE(journal) << journal.error().message;
+    (*journal)->set_place(0);
+  }
+  EXPECT_EQ(read_journal(path)->workspace.history.place, 0U);
+}
+
+TEST(Journal, SaysWhenItCannotBeWritten) {
+  const TemporaryFolder folder;
+  write(folder / "file", "");
+  EXPECT_FALSE(Journal::create(folder / "file", start()));
+  EXPECT_FALSE(Journal::take_over(folder / "none"));
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,174 @@
+#include "core/workspace/workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/bytes.h"
+#include "core/bench/request.h"
+#include "tests/support/temporary_folder.h"
+
+namespace jointer::test {
+namespace {
+
+Edit save(const std::string& node) {
+  return {.title = "Save " + node,
+          .by = {},
+          .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
+          .notes = {}};
+}
+
+Workspace example() {
+  Workspace workspace;
+  workspace.title = "small";
+  workspace.capture = {.path = "/captures/fw.json",
+                       .backward = "/captures/bw.json",
+                       .relative = {},
+                       .relative_backward = {},
+                       .graph = 2,
+                       .assume = "u0=64",
+                       .hash = "abc+def"};
+  for (const char* node : {"a", "b", "c"}) workspace.history.add(save(node));
+  workspace.history.add(HistoryStep{.title = "Go to best", .keep = 1, .edits = {save("d")}});
+  workspace.history.place = 3;
+  workspace.history.states = {{.name = "best", .edits = {save("a"), save("d")}}};
+  workspace.options = {.device = "b200", .estimator = "simple", .optimizer = "adamw"};
+  workspace.layout = "AAAA";
+  BenchmarkResult result;
+  result.graph_name = "small";
+  result.request.program.graph = "/captures/fw.json";
+  result.ranks.resize(1);
+  workspace.benchmarks.push_back(result);
+  return workspace;
+}
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(Workspace, ComesBackAsItWas) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "small.jointer";
+  ASSERT_TRUE(write_workspace(path, example()));
+  const auto read = read_workspace(path);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->title, "small");
+  EXPECT_EQ(read->history, example().history);
+  EXPECT_EQ(read->options, example().options);
+  EXPECT_EQ(read->layout, "AAAA");
+  EXPECT_EQ(read->capture.graph, 2U);
+  EXPECT_EQ(read->capture.path, "/captures/fw.json");
+  ASSERT_EQ(read->benchmarks.size(), 1U);
+  EXPECT_EQ(read->benchmarks[0].graph_name, "small");
+  // Again, byte by byte.
+  EXPECT_EQ(workspace_text(*read), content(path));
+  // One edit a line.
+  EXPECT_NE(content(path).find("\n    {\"title\":\"Save b\",\"changes\":["), std::string::npos);
+}
+
+TEST(Workspace, PathsAreRelativeToWhereItIs) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "a/b");
+  Workspace workspace = example();
+  workspace.capture.path = folder / "a/x.json";
+  workspace.capture.backward = folder / "a/b/y.json";
+  const std::string path = folder / "a/b/w.jointer";
+  ASSERT_TRUE(write_workspace(path, workspace));
+  const auto read = read_workspace(path);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->capture.relative, "../x.json");
+  EXPECT_EQ(read->capture.relative_backward, "y.json");
+}
+
+TEST(Workspace, KeepsWhatItDoesNotKnow) {
+  const std::string text = R"({"format":"jointer-workspace","version":1,"title":"t",
+    "capture":{"absolute":"/x.json","hash":"h","mood":"good"},
+    "edits":[{"title":"e","changes":[],"colour":"blue"}],"place":1,
+    "states":[{"name":"s","edits":[],"rating":5}],
+    "options":{"device":"h100","volume":11},"of":{"the":"future"}})";
+  const auto read = parse_workspace(text, "test");
+  ASSERT_TRUE(read) << read.error().message;
+  const std::string again = workspace_text(*read);
+  for (const char* kept : {R"("mood":"good")", R"("colour":"blue")", R"("rating":5)",
+                           R"("volume":11)", R"("of":{"the":"future"})"})
+    EXPECT_NE(again.find(kept), std::string::npos) << kept << "\n" << again;
+  EXPECT_EQ(workspace_text(*parse_workspace(again, "again")), again);
+}
+
+TEST(Workspace, SaysWhatIsWrong) {
+  const auto wrong = [](std::string_view members) {
+    const std::string text =
+        R"({"format":"jointer-workspace","version":1,"capture":{"path":"x","hash":""},"edits":[],)"
+        R"("place":0)" +
+        std::string(members) + "}";
+    const auto read = parse_workspace(text, "w");
+    return read ? std::string("nothing") : read.error().message;
+  };
+  EXPECT_EQ(wrong(""), "nothing");
+  EXPECT_EQ(wrong(R"(,"version":2)"),
+            "w: version 2 of the workspace format, 1 is known here; use a newer Jointer");
+  EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place` is no number up to 0");
+  EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place` is no number up to 0");
+  EXPECT_EQ(wrong(R"(,"edits":7)"), "w: it has no list `edits`");
+  EXPECT_EQ(wrong(R"(,"edits":[{"keep":3,"edits":[]}])"), "w: edit 0: `keep` is no number up to 0");
+  EXPECT_EQ(
+      wrong(R"(,"edits":[{"changes":[{}]}])"),
+      "w: edit 0: edit, change 0: no change that is known here (move, policy, insert, remove, "
+      "replace); use a newer Jointer");
+  EXPECT_EQ(wrong(R"(,"states":7)"), "w: `states` is no list");
+  EXPECT_EQ(wrong(R"(,"states":[{}])"), "w: state 0: it has no name");
+  EXPECT_EQ(wrong(R"(,"states":[{"name":"s"}])"), "w: state s: `edits` is no list");
+  EXPECT_EQ(wrong(R"(,"capture":7)"), "w: `capture` is no object");
+  EXPECT_EQ(wrong(R"(,"capture":{})"), "w: `capture` has no path");
+  EXPECT_EQ(wrong(R"(,"benchmarks":7)"), "w: `benchmarks` is no list");
+  EXPECT_EQ(wrong(R"(,"benchmarks":[7])").substr(0, 15), "w: benchmark 0:");
+  EXPECT_EQ(parse_workspace("[]", "w").error().message,
+            "w: it is no workspace (no \"format\": \"jointer-workspace\")");
+  EXPECT_EQ(parse_workspace("{", "w").error().message, "w: not JSON at byte 2");
+}
+
+TEST(Workspace, IsKnownByItsBeginning) {
+  EXPECT_TRUE(is_workspace(workspace_text(example())));
+  EXPECT_FALSE(is_workspace(""));
+  EXPECT_FALSE(is_workspace("jointer-workspace"));
+  EXPECT_FALSE(is_workspace(R"({"format":"jointer-capture"})"));
+}
+
+TEST(Workspace, AFailedSaveLeavesTheOldOne) {
+  const TemporaryFolder folder;
+  const auto saved = write_workspace(folder / "none/w.jointer", example());
+  ASSERT_FALSE(saved);
+  EXPECT_EQ(saved.error().kind, Error::Kind::run);
+  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
+}
+
+TEST(WorkspaceHistory, StepsLeadToStates) {
+  const History history = example().history;
+  const auto titles = [&](std::size_t place) {
+    std::string text;
+    for (const Edit& edit : history.edits_at(place)) text += edit.title.back();
+    return text;
+  };
+  EXPECT_EQ(titles(0), "");
+  EXPECT_EQ(titles(2), "ab");
+  EXPECT_EQ(titles(3), "abc");
+  EXPECT_EQ(titles(4), "ad");
+  EXPECT_EQ(history.edits().size(), 3U);
+}
+
+TEST(WorkspaceHistory, ANewStepTakesThePlaceOfWhatWasUndone) {
+  History history = example().history;
+  history.place = 1;
+  history.add(save("e"));
+  ASSERT_EQ(history.steps.size(), 2U);
+  EXPECT_EQ(history.place, 2U);
+  EXPECT_EQ(history.edits().back(), save("e"));
+}
+
+}  // namespace
+}  // namespace jointer::test

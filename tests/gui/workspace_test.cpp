@@ -1,0 +1,302 @@
+// Nothing is lost: workspaces saved and opened, journals restored, in the real window.
+
+#include <QDir>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+
+#include "app/desktop/main_window.h"
+#include "core/workspace/open_workspace.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/paths.h"
+#include "views/workspace/restore_bar.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::MainWindow;
+
+constexpr int kPatienceMs = 20000;
+const QString kCapture =
+    QString::fromStdString(test::source_path("resources/samples/llama_debug_fsdp2.joint.json.zst"));
+
+Edit save_policy(const std::string& node) {
+  return {.title = "Save " + node,
+          .by = {},
+          .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
+          .notes = {}};
+}
+
+}  // namespace
+
+class WorkspaceTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init();
+  void cleanup();
+
+  void saves_and_opens();
+  void restores_what_was_not_closed();
+  void discards_what_was_restored();
+  void closing_loses_nothing();
+  void reloading_loses_nothing();
+  void leaves_another_windows_journals_alone();
+  void what_does_not_fit_is_said();
+  void asks_where_the_capture_is();
+
+ private:
+  std::unique_ptr<MainWindow> make_window();
+  DocumentTab* open(MainWindow& window, const QString& path);
+  // Some edits, of which the last is undone, and a state with a name.
+  void edit(DocumentTab& tab);
+  static Keeper& keeper(const DocumentTab& tab) { return *tab.document()->findChild<Keeper*>(); }
+  static Editing& editing(const DocumentTab& tab) { return tab.document()->editing(); }
+  static RestoreBar* bar(const MainWindow& window) { return window.findChild<RestoreBar*>(); }
+  [[nodiscard]] QString journals() const { return folder_->filePath("journals"); }
+  [[nodiscard]] QStringList journal_files() const {
+    return QDir(journals()).entryList({"*.journal"}, QDir::Files);
+  }
+  // As if the window had been killed: the journals as they are, which no program has.
+  void kill(std::unique_ptr<MainWindow>& window);
+  void save(DocumentTab& tab, const QString& path);
+
+  test::FakeBenchmarks service_;
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<QSettings> settings_;
+};
+
+void WorkspaceTest::init() {
+  folder_ = std::make_unique<QTemporaryDir>();
+  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+}
+
+void WorkspaceTest::cleanup() {
+  settings_.reset();
+}
+
+std::unique_ptr<MainWindow> WorkspaceTest::make_window() {
+  auto window = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
+                                             BenchmarkHistory(folder_->path().toStdString()));
+  window->set_journal_folder(journals());
+  window->show();
+  return window;
+}
+
+DocumentTab* WorkspaceTest::open(MainWindow& window, const QString& path) {
+  QSignalSpy opened(&window, &MainWindow::opened);
+  window.open({.path = path.toStdString()});
+  if (!opened.wait(kPatienceMs)) qFatal("it was not opened");
+  // What is found of it is restored afterwards.
+  QCoreApplication::processEvents();
+  DocumentTab* tab = window.current_tab();
+  if (!QTest::qWaitFor([&] { return editing(*tab).is_settled(); }, kPatienceMs))
+    qFatal("it does not settle");
+  return tab;
+}
+
+void WorkspaceTest::edit(DocumentTab& tab) {
+  const Graph& graph = tab.document()->graph();
+  int count = 0;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).kind == NodeKind::call && count++ < 4)
+      editing(tab).apply(save_policy(std::string(graph.name(id))));
+  QTRY_COMPARE_WITH_TIMEOUT(editing(tab).step_count(), 4, kPatienceMs);
+  editing(tab).keep_state("best");
+  editing(tab).undo();
+  QTRY_VERIFY_WITH_TIMEOUT(editing(tab).is_settled() && editing(tab).place() == 3, kPatienceMs);
+}
+
+void WorkspaceTest::kill(std::unique_ptr<MainWindow>& window) {
+  QVERIFY(QTest::qWaitFor(
+      [&] {
+        const auto state =
+            read_journal(QDir(journals()).filePath(journal_files().front()).toStdString());
+        return state && state->workspace.history == editing(*window->current_tab()).history();
+      },
+      kPatienceMs));
+  const QString dead = folder_->filePath("dead");
+  QDir().mkpath(dead);
+  for (const QString& name : journal_files())
+    QFile::copy(QDir(journals()).filePath(name), QDir(dead).filePath(name));
+  window.reset();
+  QDir(journals()).removeRecursively();
+  QVERIFY(QDir().rename(dead, journals()));
+}
+
+void WorkspaceTest::save(DocumentTab& tab, const QString& path) {
+  QSignalSpy saved(&keeper(tab), &Keeper::saved);
+  keeper(tab).save(path, {});
+  QVERIFY(saved.wait(kPatienceMs));
+}
+
+void WorkspaceTest::saves_and_opens() {
+  const QString path = folder_->filePath("work.jointer");
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  QVERIFY(!keeper(*tab).is_dirty());
+  QVERIFY(journal_files().isEmpty());
+  edit(*tab);
+  QVERIFY(keeper(*tab).is_dirty());
+  QVERIFY(window->isWindowModified());
+  QCOMPARE(journal_files().size(), 1);
+  save(*tab, path);
+  QVERIFY(!keeper(*tab).is_dirty());
+  QVERIFY(!window->isWindowModified());
+  QVERIFY(journal_files().isEmpty());
+  const History history = editing(*tab).history();
+
+  // One more, and Ctrl+S.
+  editing(*tab).redo();
+  QTRY_VERIFY_WITH_TIMEOUT(keeper(*tab).is_dirty(), kPatienceMs);
+  QSignalSpy saved(&keeper(*tab), &Keeper::saved);
+  QTest::keyClick(window.get(), Qt::Key_S, Qt::ControlModifier);
+  QVERIFY(saved.wait(kPatienceMs));
+  QCOMPARE(read_workspace(path.toStdString())->history.place, history.place + 1);
+  editing(*tab).undo();
+  QTRY_VERIFY_WITH_TIMEOUT(editing(*tab).place() == 3 && editing(*tab).is_settled(), kPatienceMs);
+  save(*tab, path);
+  window.reset();
+
+  window = make_window();
+  tab = open(*window, path);
+  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).step_count(), 4, kPatienceMs);
+  QVERIFY(editing(*tab).history() == history);
+  QCOMPARE(keeper(*tab).path(), path);
+  QVERIFY(!keeper(*tab).is_dirty());
+  QVERIFY(bar(*window) == nullptr);
+  // The graph is edited, and what was undone can be done again.
+  const auto& edits = history.edits();
+  const auto* set = std::get_if<SetPolicy>(&edits.back().changes.front());
+  const Graph& graph = tab->document()->graph();
+  QCOMPARE(graph.node(graph.find(set->select)).policy, MemoryPolicy::must_save);
+  editing(*tab).redo();
+  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).place(), 4, kPatienceMs);
+}
+
+void WorkspaceTest::restores_what_was_not_closed() {
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  edit(*tab);
+  const History history = editing(*tab).history();
+  kill(window);
+
+  window = make_window();
+  QSignalSpy opened(window.get(), &MainWindow::opened);
+  window->restore_left();
+  QVERIFY(opened.wait(kPatienceMs));
+  tab = window->current_tab();
+  QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+  QVERIFY(editing(*tab).history() == history);
+  QVERIFY(keeper(*tab).is_dirty());
+  const QString said = bar(*window)->findChild<QLabel*>()->text();
+  QVERIFY2(said.startsWith("Restored 3 edits of "), qPrintable(said));
+  QTest::mouseClick(bar(*window)->findChild<QPushButton*>("keep"), Qt::LeftButton);
+  QTRY_VERIFY(bar(*window) == nullptr);
+  QVERIFY(editing(*tab).history() == history);
+  QCOMPARE(journal_files().size(), 1);
+  // It goes on from there.
+  editing(*tab).redo();
+  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).place(), 4, kPatienceMs);
+  kill(window);
+  QCOMPARE(left_journals(journals().toStdString()).front().state.workspace.history.place,
+           std::size_t{4});
+}
+
+void WorkspaceTest::discards_what_was_restored() {
+  auto window = make_window();
+  edit(*open(*window, kCapture));
+  kill(window);
+  window = make_window();
+  QSignalSpy opened(window.get(), &MainWindow::opened);
+  window->restore_left();
+  QVERIFY(opened.wait(kPatienceMs));
+  DocumentTab* tab = window->current_tab();
+  QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+  QTest::mouseClick(bar(*window)->findChild<QPushButton*>("discard"), Qt::LeftButton);
+  QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).step_count(), 0, kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(!keeper(*tab).is_dirty(), kPatienceMs);
+  QVERIFY(journal_files().isEmpty());
+}
+
+void WorkspaceTest::closing_loses_nothing() {
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  edit(*tab);
+  const History history = editing(*tab).history();
+  window.reset();
+  QCOMPARE(journal_files().size(), 1);
+
+  // It was closed by a person: the next start is quiet, until that graph is wanted again.
+  window = make_window();
+  window->restore_left();
+  QCOMPARE(window->tab_count(), 0);
+  tab = open(*window, kCapture);
+  QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+  QVERIFY(editing(*tab).history() == history);
+}
+
+void WorkspaceTest::reloading_loses_nothing() {
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  edit(*tab);
+  const History history = editing(*tab).history();
+  QSignalSpy opened(window.get(), &MainWindow::opened);
+  QTest::keyClick(window.get(), Qt::Key_F5);
+  QVERIFY(opened.wait(kPatienceMs));
+  QTRY_VERIFY_WITH_TIMEOUT(editing(*window->current_tab()).history() == history, kPatienceMs);
+}
+
+void WorkspaceTest::leaves_another_windows_journals_alone() {
+  auto first = make_window();
+  edit(*open(*first, kCapture));
+  auto second = make_window();
+  second->restore_left();
+  QCOMPARE(second->tab_count(), 0);
+  DocumentTab* tab = open(*second, kCapture);
+  QVERIFY(bar(*second) == nullptr);
+  QCOMPARE(editing(*tab).step_count(), 0);
+  QCOMPARE(journal_files().size(), 1);
+}
+
+void WorkspaceTest::what_does_not_fit_is_said() {
+  const QString path = folder_->filePath("work.jointer");
+  Workspace workspace;
+  workspace.title = "work";
+  workspace.capture.path = kCapture.toStdString();
+  workspace.capture.hash = "0";
+  workspace.history.add(save_policy("no_such_node"));
+  workspace.history.add(save_policy("primals_1"));
+  QVERIFY(write_workspace(path.toStdString(), workspace).has_value());
+  auto window = make_window();
+  DocumentTab* tab = open(*window, path);
+  QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+  const QString said = bar(*window)->findChild<QLabel*>()->text();
+  QVERIFY2(said.contains("another one than it was made on"), qPrintable(said));
+  QVERIFY2(said.contains("no_such_node"), qPrintable(said));
+  QCOMPARE(editing(*tab).step_count(), 0);
+}
+
+void WorkspaceTest::asks_where_the_capture_is() {
+  const QString path = folder_->filePath("work.jointer");
+  Workspace workspace;
+  workspace.capture.path = folder_->filePath("none.json").toStdString();
+  QVERIFY(write_workspace(path.toStdString(), workspace).has_value());
+  auto window = make_window();
+  QSignalSpy failed(window.get(), &MainWindow::open_failed);
+  window->open({.path = path.toStdString()});
+  QVERIFY(failed.wait(kPatienceMs));
+  auto* box = window->findChild<QMessageBox*>("ask_for_capture");
+  QVERIFY(box != nullptr);
+  box->reject();
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::WorkspaceTest)
+#include "workspace_test.moc"

@@ -1,0 +1,306 @@
+#include "views/workspace/keeper.h"
+
+#include <fmt/format.h>
+
+#include <QFileInfo>
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "core/graph/canonical.h"
+
+namespace jointer::views {
+namespace {
+
+std::string absolute(const std::string& path) {
+  if (path.empty()) return {};
+  return QFileInfo(QString::fromStdString(path)).absoluteFilePath().toStdString();
+}
+
+std::string assumptions_text(const Assumptions& assumptions) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ",") + part; };
+  if (assumptions.fallback) add(std::to_string(*assumptions.fallback));
+  for (const auto& [name, value] : assumptions.named) add(fmt::format("{}={}", name, value));
+  return text;
+}
+
+// How many edits two lines begin with.
+std::size_t common(const EditLine& a, const EditLine& b) {
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  return static_cast<std::size_t>(end - a.begin());
+}
+
+HistoryStep recorded(const EditStep& from) {
+  HistoryStep step{
+      .title = from.title.toStdString(), .keep = common(from.before, from.after), .edits = {}};
+  for (std::size_t i = step.keep; i < from.after.size(); ++i)
+    step.edits.push_back(from.after[i]->edit);
+  return step;
+}
+
+const DoneEdit* last_of(const EditLine& line) {
+  return line.empty() ? nullptr : line.back().get();
+}
+
+}  // namespace
+
+std::vector<LeftJournal> journals_of(const std::string& folder, const OpenRequest& request) {
+  std::vector<LeftJournal> found = left_journals(folder);
+  std::erase_if(found, [&](const LeftJournal& journal) {
+    const CaptureReference& capture = journal.state.workspace.capture;
+    return capture.path != absolute(request.path) ||
+           capture.backward != absolute(request.backward) || capture.graph != request.index;
+  });
+  return found;
+}
+
+Keeper::Keeper(Document& document, Benchmarks& benchmarks, QString folder)
+    : QObject(&document),
+      document_(document),
+      benchmarks_(benchmarks),
+      folder_(std::move(folder)),
+      hash_(QtConcurrent::run(
+          [baseline = document.baseline()] { return graph_hash(baseline->graph); })) {
+  saving_.setMaxThreadCount(1);
+  saved_options_ = known_options_ = options();
+  connect(&document_.editing(), &Editing::changed, this, &Keeper::follow);
+  connect(&document_, &Document::changed, this, &Keeper::follow);
+}
+
+// The document's parts are gone by now.
+Keeper::~Keeper() {
+  saving_.waitForDone();
+  if (!journal_) return;
+  if (is_dirty_)
+    journal_->set_closed(true);
+  else
+    journal_->remove();
+}
+
+// --- What there is ---
+
+Keeper::Known Keeper::known_now() const {
+  const Editing& editing = document_.editing();
+  Known known;
+  for (int i = 0; i < editing.step_count(); ++i) {
+    const EditLine& line = editing.step(i).after;
+    known.steps.push_back({line.size(), last_of(line)});
+  }
+  known.place = static_cast<std::size_t>(editing.place());
+  for (const NamedState& state : editing.named())
+    known.states.push_back({state.name, state.line.size(), last_of(state.line)});
+  return known;
+}
+
+WorkspaceOptions Keeper::options() const {
+  const AnalysisOptions& from = document_.analysis().options;
+  return {.device = from.estimator.device,
+          .estimator = from.estimator.name,
+          .optimizer = from.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"};
+}
+
+Workspace Keeper::workspace() {
+  const OpenRequest& source = document_.source();
+  Workspace workspace;
+  workspace.title = document_.title().toStdString();
+  workspace.capture = {.path = absolute(source.path),
+                       .backward = absolute(source.backward),
+                       .relative = {},
+                       .relative_backward = {},
+                       .graph = source.index,
+                       .assume = assumptions_text(document_.graph().assumptions()),
+                       .hash = hash_.result()};
+  workspace.history = document_.editing().history();
+  workspace.options = options();
+  workspace.extra = extra_;
+  return workspace;
+}
+
+bool Keeper::has_changed(const Found& found) const {
+  const std::string& then = found.workspace.capture.hash;
+  return !then.empty() && then != hash_.result();
+}
+
+// --- Following ---
+
+// What was undone does not count: the graph is as it was saved, or opened.
+bool Keeper::differs_from_saved() const {
+  const auto done = [](Known known) {
+    known.steps.resize(known.place);
+    return known;
+  };
+  return done(known_) != done(saved_known_) || known_options_ != saved_options_;
+}
+
+void Keeper::set_dirty(bool dirty) {
+  if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
+}
+
+// In place of the one there is, with everything that is done.
+void Keeper::start_journal(const Workspace& start) {
+  std::unique_ptr<Journal> old = std::move(journal_);
+  if (folder_.isEmpty()) return;
+  const auto complain = [this](const std::string& sentence) {
+    QMetaObject::invokeMethod(this, [this, text = QString::fromStdString(sentence)] {
+      emit failed(tr("Edits are not written down any more, save them: %1").arg(text));
+    });
+  };
+  auto made = Journal::create(
+      folder_.toStdString(), {.workspace = start, .workspace_path = path_.toStdString()}, complain);
+  if (!made) {
+    folder_.clear();  // once is enough
+    return complain(made.error().message);
+  }
+  journal_ = *std::move(made);
+  if (!old) return;
+  journal_->flush();
+  old->remove();
+}
+
+void Keeper::follow() {
+  const Known now = known_now();
+  WorkspaceOptions options_now = options();
+  if (is_restoring_ || (now == known_ && options_now == known_options_)) return;
+  if (!journal_) {
+    Workspace start = workspace();
+    start.history = saved_history_;
+    start_journal(start);
+  }
+  if (journal_) write_difference(now);
+  if (journal_ && options_now != known_options_) journal_->set_options(options_now);
+  known_ = now;
+  known_options_ = std::move(options_now);
+  set_dirty(differs_from_saved());
+}
+
+void Keeper::write_difference(const Known& now) {
+  const auto same = static_cast<std::size_t>(std::ranges::mismatch(known_.steps, now.steps).in1 -
+                                             known_.steps.begin());
+  std::size_t place = known_.place;
+  if (now.steps.size() > same) {
+    if (place != same) journal_->set_place(same);
+    for (std::size_t i = same; i < now.steps.size(); ++i)
+      journal_->add(recorded(document_.editing().step(static_cast<int>(i))));
+    place = now.steps.size();
+  }
+  if (now.place != place) journal_->set_place(now.place);
+  if (now.states != known_.states) journal_->set_states(document_.editing().history().states);
+}
+
+// --- Restoring ---
+
+void Keeper::restore(const Found& found) {
+  path_ = found.path;
+  extra_ = found.workspace.extra;
+  is_restoring_ = true;
+  is_found_dirty_ = !found.journal.isEmpty();
+  if (is_found_dirty_) {
+    // Another window may have been faster: then it has the edits.
+    if (auto taken = Journal::take_over(found.journal.toStdString()))
+      journal_ = *std::move(taken);
+    else {
+      is_restoring_ = is_found_dirty_ = false;
+      emit restored(0, {QString::fromStdString(taken.error().message)});
+      return;
+    }
+  }
+  if (!found.workspace.benchmarks.empty()) benchmarks_.add(found.workspace.benchmarks);
+  restoring_ = std::make_unique<QObject>();
+  connect(&document_.editing(), &Editing::applied_all, restoring_.get(),
+          [this](int edits, const QStringList& refused) { take_restored(edits, refused); });
+  connect(&document_.editing(), &Editing::refused, restoring_.get(),
+          [this](const QString& why) { give_up_restoring(why); });
+  document_.editing().restore(found.workspace.history);
+}
+
+void Keeper::give_up_restoring(const QString& why) {
+  restoring_.release()->deleteLater();
+  if (journal_) journal_->set_closed(true);  // for another time
+  journal_.reset();
+  is_restoring_ = is_found_dirty_ = false;
+  emit restored(0, {why});
+}
+
+void Keeper::take_restored(int edits, const QStringList& refused) {
+  restoring_.release()->deleteLater();  // it is in the middle of its call
+  is_restoring_ = false;
+  known_ = known_now();
+  known_options_ = options();
+  if (is_found_dirty_)
+    start_journal(workspace());
+  else
+    remember(known_, known_options_, document_.editing().history());
+  set_dirty(is_found_dirty_ || !refused.isEmpty());
+  emit restored(edits, refused);
+}
+
+void Keeper::discard() {
+  Found found;
+  found.path = path_;
+  if (!path_.isEmpty()) {
+    auto workspace = read_workspace(path_.toStdString());
+    if (!workspace) return emit failed(QString::fromStdString(workspace.error().message));
+    found.workspace = *std::move(workspace);
+    found.workspace.benchmarks.clear();  // they are there
+  }
+  if (journal_) journal_->remove();
+  journal_.reset();
+  restore(found);
+}
+
+// --- Saving ---
+
+void Keeper::remember(const Known& known, const WorkspaceOptions& options, History history) {
+  saved_known_ = known;
+  saved_options_ = options;
+  saved_history_ = std::move(history);
+}
+
+void Keeper::save(const QString& path, const QByteArray& layout) {
+  if (is_saving_) return;
+  is_saving_ = true;
+  // Rows of earlier days go along.
+  benchmarks_.load();
+  if (benchmarks_.is_settled()) return write_file(path, layout);
+  connect(
+      &benchmarks_, &Benchmarks::rows_changed, this,
+      [this, path, layout] { write_file(path, layout); },
+      static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+}
+
+void Keeper::write_file(const QString& path, const QByteArray& layout) {
+  Workspace workspace = this->workspace();
+  workspace.layout = layout.toBase64().toStdString();
+  for (const BenchmarkRow& row : benchmarks_.rows()) workspace.benchmarks.push_back(*row.result);
+  const auto work = [workspace, path] {
+    const auto written = write_workspace(path.toStdString(), workspace);
+    return written ? QString() : QString::fromStdString(written.error().message);
+  };
+  workspace.benchmarks.clear();
+  QtConcurrent::run(&saving_, work)
+      .then(this, [this, path, workspace, known = known_now(),
+                   options = options()](const QString& mistake) {
+        is_saving_ = false;
+        if (!mistake.isEmpty()) return emit failed(tr("Not saved: %1").arg(mistake));
+        path_ = path;
+        remember(known, options, workspace.history);
+        take_saved();
+        emit saved(path);
+      });
+}
+
+// The journal has nothing that the file has not, unless more was done meanwhile.
+void Keeper::take_saved() {
+  const Known now = known_now();
+  if (now == saved_known_ && options() == saved_options_) {
+    if (journal_) journal_->remove();
+    journal_.reset();
+  } else {
+    start_journal(workspace());
+  }
+  known_ = now;
+  known_options_ = options();
+  set_dirty(differs_from_saved());
+}
+
+}  // namespace jointer::views
