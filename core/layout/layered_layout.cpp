@@ -1,0 +1,353 @@
+// Computes: a drawing of a directed acyclic graph in ranks.
+//
+// Terms
+//   rank     a horizontal row of boxes; every edge goes down at least one rank.
+//   item     what stands in a rank: a box, or a bend of an edge that passes the rank.
+//   chain    the bends of one node. All edges that leave a node share one chain down to the lowest
+//            of its readers, each leaving it where it must, so what is read far below is one line.
+//   segment  a piece between items of neighbouring ranks.
+//
+// Steps
+//   1. Ranks by longest path from the top; then nodes that more edges leave than enter sink as far
+//      as their readers let them, which shortens edges. Where a rank would have more boxes than are
+//      allowed, boxes are dealt out anew in the order of their numbers: each to the first rank
+//      below its inputs that has room and is no more than kWindow above the lowest so far. What is
+//      made shortly before it is read then stays near its reader.
+//   2. Chains.
+//   3. Order within ranks: sweeps down and up that sort by the mean place of neighbours
+//      (barycenters); the order with the fewest crossings is kept.
+//   4. x: sweeps in which each rank takes the places nearest to the mean of its neighbours (least
+//      squares) that keep order and distances: an isotonic regression, solved exactly by pooling
+//      adjacent violators. Then rounds of the same that pull bends of a chain, and boxes that have
+//      only each other, to one x.
+//   5. Routes: straight between ranks, vertical through them. No line crosses a box.
+//
+// Cost: steps 3 and 4 are O(sweeps * (items + segments * log)); items are at most nodes * ranks.
+// Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of hierarchical system
+// structures" (1981). On purpose different: shared chains, and step 4.
+
+#include "core/layout/layered_layout.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace jointer {
+namespace {
+
+constexpr int kOrderSweeps = 8;
+constexpr int kPlaceSweeps = 6;
+constexpr int kStraightRounds = 12;
+constexpr double kBendWidth = 4, kBendGap = 6;
+constexpr std::uint32_t kWindow = 6;
+constexpr double kBendWeight = 4;
+constexpr double kMiddleWeight = 0.3;
+constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+class Layering {
+ public:
+  Layering(const LayoutGraph& graph, const LayoutStyle& style) : graph_(graph), style_(style) {}
+
+  Layout run() {
+    find_ranks();
+    make_items();
+    order_ranks();
+    place();
+    return layout();
+  }
+
+ private:
+  struct Item {
+    std::uint32_t rank = 0;
+    std::uint32_t node = kNone;  // none: a bend
+    double x = 0;
+    std::vector<std::uint32_t> above, below;  // neighbours
+  };
+
+  void find_ranks() {
+    ranks_.assign(graph_.nodes, 0);
+    std::vector<std::vector<std::uint32_t>> readers(graph_.nodes);
+    std::vector<std::uint32_t> inputs(graph_.nodes, 0);
+    for (const LayoutEdge& e : graph_.edges) {
+      readers[e.from].push_back(e.to);
+      ++inputs[e.to];
+    }
+    for (std::uint32_t n = 0; n < graph_.nodes; ++n)
+      for (const std::uint32_t to : readers[n]) ranks_[to] = std::max(ranks_[to], ranks_[n] + 1);
+    if (style_.most_in_rank > 0 && most_in_rank() > style_.most_in_rank) return deal_ranks(readers);
+    for (std::uint32_t n = graph_.nodes; n-- > 0;) {
+      if (readers[n].size() <= inputs[n]) continue;
+      std::uint32_t lowest = kNone;
+      for (const std::uint32_t to : readers[n]) lowest = std::min(lowest, ranks_[to] - 1);
+      ranks_[n] = lowest;
+    }
+  }
+
+  [[nodiscard]] std::uint32_t most_in_rank() const {
+    std::vector<std::uint32_t> counts(graph_.nodes, 0);
+    std::uint32_t most = 0;
+    for (const std::uint32_t rank : ranks_) most = std::max(most, ++counts[rank]);
+    return most;
+  }
+
+  void deal_ranks(const std::vector<std::vector<std::uint32_t>>& readers) {
+    ranks_.assign(graph_.nodes, 0);
+    std::vector<std::uint32_t> counts(graph_.nodes + 1, 0);
+    std::uint32_t lowest = 0;
+    for (std::uint32_t n = 0; n < graph_.nodes; ++n) {
+      std::uint32_t& rank = ranks_[n];  // so far the first below its inputs
+      rank = std::max(rank, lowest - std::min(lowest, kWindow));
+      while (counts[rank] >= style_.most_in_rank) ++rank;
+      ++counts[rank];
+      lowest = std::max(lowest, rank);
+      for (const std::uint32_t to : readers[n]) ranks_[to] = std::max(ranks_[to], rank + 1);
+    }
+  }
+
+  std::uint32_t add_item(std::uint32_t rank, std::uint32_t node) {
+    if (rank >= by_rank_.size()) by_rank_.resize(rank + 1);
+    items_.push_back({.rank = rank, .node = node});
+    const auto id = static_cast<std::uint32_t>(items_.size() - 1);
+    by_rank_[rank].push_back(id);
+    return id;
+  }
+
+  void join(std::uint32_t above, std::uint32_t below) {
+    items_[above].below.push_back(below);
+    items_[below].above.push_back(above);
+  }
+
+  // The box of node n is item n.
+  void make_items() {
+    for (std::uint32_t n = 0; n < graph_.nodes; ++n) add_item(ranks_[n], n);
+    chains_.resize(graph_.nodes);
+    for (const LayoutEdge& e : graph_.edges) {
+      std::vector<std::uint32_t>& chain = chains_[e.from];
+      const std::uint32_t bends = ranks_[e.to] - ranks_[e.from] - 1;
+      while (chain.size() < bends) {
+        const std::uint32_t bend =
+            add_item(ranks_[e.from] + 1 + static_cast<std::uint32_t>(chain.size()), kNone);
+        join(chain.empty() ? e.from : chain.back(), bend);
+        chain.push_back(bend);
+      }
+      join(bends == 0 ? e.from : chain[bends - 1], e.to);
+    }
+  }
+
+  // Where each item stands in its rank.
+  [[nodiscard]] std::vector<std::uint32_t> places() const {
+    std::vector<std::uint32_t> at(items_.size());
+    for (const auto& rank : by_rank_)
+      for (std::uint32_t i = 0; i < rank.size(); ++i) at[rank[i]] = i;
+    return at;
+  }
+
+  void sort_rank(std::vector<std::uint32_t>& rank, std::vector<std::uint32_t>& at, bool down) {
+    std::vector<std::pair<double, std::uint32_t>> keys;
+    for (std::uint32_t i = 0; i < rank.size(); ++i) {
+      const auto& neighbours = down ? items_[rank[i]].above : items_[rank[i]].below;
+      double sum = 0;
+      for (const std::uint32_t n : neighbours) sum += at[n];
+      // What has no neighbour there stays where it is.
+      keys.emplace_back(neighbours.empty() ? i : sum / static_cast<double>(neighbours.size()),
+                        rank[i]);
+    }
+    std::stable_sort(keys.begin(), keys.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::uint32_t i = 0; i < rank.size(); ++i) {
+      rank[i] = keys[i].second;
+      at[rank[i]] = i;
+    }
+  }
+
+  // Pairs of segments that cross, by counting inversions with a Fenwick tree.
+  [[nodiscard]] std::size_t crossings(const std::vector<std::uint32_t>& at) const {
+    std::size_t count = 0;
+    for (std::size_t r = 0; r + 1 < by_rank_.size(); ++r) {
+      std::vector<std::uint32_t> seen(by_rank_[r + 1].size() + 1, 0);
+      std::size_t total = 0;
+      for (const std::uint32_t item : by_rank_[r]) {
+        const auto& below = items_[item].below;
+        for (const std::uint32_t b : below) {
+          std::size_t left_or_here = 0;
+          for (std::size_t i = at[b] + 1; i > 0; i &= i - 1) left_or_here += seen[i];
+          count += total - left_or_here;
+        }
+        for (const std::uint32_t b : below)
+          for (std::size_t i = at[b] + 1; i < seen.size(); i += i & (~i + 1)) ++seen[i];
+        total += below.size();
+      }
+    }
+    return count;
+  }
+
+  void order_ranks() {
+    std::vector<std::uint32_t> at = places();
+    auto best = by_rank_;
+    std::size_t fewest = crossings(at);
+    for (int sweep = 0; sweep < kOrderSweeps && fewest > 0; ++sweep) {
+      const bool down = sweep % 2 == 0;
+      for (std::size_t i = 1; i < by_rank_.size(); ++i)
+        sort_rank(by_rank_[down ? i : by_rank_.size() - 1 - i], at, down);
+      if (const std::size_t now = crossings(at); now < fewest) {
+        fewest = now;
+        best = by_rank_;
+      }
+    }
+    by_rank_ = std::move(best);
+  }
+
+  [[nodiscard]] double width(const Item& item) const {
+    return item.node == kNone ? kBendWidth : style_.node_width;
+  }
+  [[nodiscard]] double distance(const Item& left, const Item& right) const {
+    const bool is_bend = left.node == kNone || right.node == kNone;
+    return (width(left) + width(right)) / 2 + (is_bend ? kBendGap : style_.node_gap);
+  }
+
+  struct Wish {
+    double x = 0, weight = 1;
+  };
+
+  // Minimizes sum of weight * (x - wish)^2 with x[i + 1] - x[i] >= distance: pools of items that
+  // touch each other move as one.
+  void grant(const std::vector<std::uint32_t>& rank, const std::vector<Wish>& wishes) {
+    struct Pool {
+      double sum = 0, weight = 0;
+      std::size_t end = 0;
+      [[nodiscard]] double mean() const { return sum / weight; }
+    };
+    std::vector<Pool> pools;
+    std::vector<double> offset(rank.size(), 0);
+    for (std::size_t i = 0; i < rank.size(); ++i) {
+      if (i > 0) offset[i] = offset[i - 1] + distance(items_[rank[i - 1]], items_[rank[i]]);
+      pools.push_back({wishes[i].weight * (wishes[i].x - offset[i]), wishes[i].weight, i + 1});
+      while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
+        const Pool last = pools.back();
+        pools.pop_back();
+        pools.back().sum += last.sum;
+        pools.back().weight += last.weight;
+        pools.back().end = last.end;
+      }
+    }
+    std::size_t i = 0;
+    for (const Pool& pool : pools)
+      for (; i < pool.end; ++i) items_[rank[i]].x = pool.mean() + offset[i];
+  }
+
+  void place_rank(const std::vector<std::uint32_t>& rank, bool use_above, bool use_below) {
+    std::vector<Wish> wishes;
+    for (const std::uint32_t id : rank) {
+      const Item& item = items_[id];
+      // All are drawn a little to x = 0: drawings do not lean.
+      double sum = 0, weight = kMiddleWeight;
+      const auto add = [&](const std::vector<std::uint32_t>& neighbours) {
+        for (const std::uint32_t n : neighbours) {
+          const double w = item.node == kNone && items_[n].node == kNone ? kBendWeight : 1;
+          sum += w * items_[n].x;
+          weight += w;
+        }
+      };
+      if (use_above) add(item.above);
+      if (use_below) add(item.below);
+      wishes.push_back({sum / weight, weight});
+    }
+    grant(rank, wishes);
+  }
+
+  // Whether the line from one to the other should be straight: bends of one chain, and boxes that
+  // have only each other.
+  [[nodiscard]] bool belong_together(std::uint32_t above, std::uint32_t below) const {
+    const Item& a = items_[above];
+    const Item& b = items_[below];
+    if (a.node == kNone && b.node == kNone) return true;
+    return a.below.size() == 1 && b.above.size() == 1;
+  }
+
+  // Items that belong together take the mean of their places, and give way to others as little as
+  // they must; after some rounds most of them are straight.
+  void straighten() {
+    std::vector<std::uint32_t> block(items_.size());
+    std::iota(block.begin(), block.end(), 0U);
+    for (const auto& rank : by_rank_)
+      for (const std::uint32_t id : rank)
+        for (const std::uint32_t above : items_[id].above)
+          if (belong_together(above, id)) block[id] = block[above];
+    std::vector<double> sums(items_.size()), sizes(items_.size(), 0);
+    for (const std::uint32_t b : block) ++sizes[b];
+    for (int round = 0; round < kStraightRounds; ++round) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (std::size_t i = 0; i < items_.size(); ++i) sums[block[i]] += items_[i].x;
+      for (const auto& rank : by_rank_) {
+        std::vector<Wish> wishes;
+        for (const std::uint32_t id : rank)
+          wishes.push_back({sums[block[id]] / sizes[block[id]], sizes[block[id]]});
+        grant(rank, wishes);
+      }
+    }
+  }
+
+  void place() {
+    for (const auto& rank : by_rank_) {
+      double x = 0;
+      for (std::size_t i = 0; i < rank.size(); ++i) {
+        if (i > 0) x += distance(items_[rank[i - 1]], items_[rank[i]]);
+        items_[rank[i]].x = x;
+      }
+      for (const std::uint32_t item : rank) items_[item].x -= x / 2;
+    }
+    for (int sweep = 0; sweep < kPlaceSweeps; ++sweep) {
+      const bool down = sweep % 2 == 0;
+      const bool both = sweep + 2 >= kPlaceSweeps;
+      for (std::size_t i = 0; i < by_rank_.size(); ++i)
+        place_rank(by_rank_[down ? i : by_rank_.size() - 1 - i], down || both, !down || both);
+    }
+    straighten();
+  }
+
+  [[nodiscard]] Layout layout() const {
+    Layout out;
+    double left = 0, right = 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const double half = width(items_[i]) / 2;
+      left = i == 0 ? items_[i].x - half : std::min(left, items_[i].x - half);
+      right = i == 0 ? items_[i].x + half : std::max(right, items_[i].x + half);
+    }
+    const double pitch = style_.node_height + style_.rank_gap;
+    for (std::size_t r = 0; r < by_rank_.size(); ++r)
+      out.rank_tops.push_back(static_cast<double>(r) * pitch);
+    out.ranks = ranks_;
+    const auto x_of = [&](std::uint32_t item) { return items_[item].x - left; };
+    const auto top_of = [&](std::uint32_t item) { return out.rank_tops[items_[item].rank]; };
+    for (std::uint32_t n = 0; n < graph_.nodes; ++n)
+      out.centers.push_back({x_of(n), top_of(n) + style_.node_height / 2});
+    for (const LayoutEdge& e : graph_.edges) {
+      Layout::Route route;
+      route.points.push_back({x_of(e.from), top_of(e.from) + style_.node_height});
+      for (std::uint32_t i = 0; i + ranks_[e.from] + 1 < ranks_[e.to]; ++i) {
+        const std::uint32_t bend = chains_[e.from][i];
+        route.points.push_back({x_of(bend), top_of(bend)});
+        route.points.push_back({x_of(bend), top_of(bend) + style_.node_height});
+      }
+      route.points.push_back({x_of(e.to), top_of(e.to)});
+      out.routes.push_back(std::move(route));
+    }
+    out.width = right - left;
+    out.height = by_rank_.empty() ? 0 : out.rank_tops.back() + style_.node_height;
+    return out;
+  }
+
+  const LayoutGraph& graph_;
+  const LayoutStyle& style_;
+  std::vector<std::uint32_t> ranks_;                 // by node
+  std::vector<Item> items_;                          // boxes first, by node
+  std::vector<std::vector<std::uint32_t>> chains_;   // by node: its bends, downwards
+  std::vector<std::vector<std::uint32_t>> by_rank_;  // items from left to right
+};
+
+}  // namespace
+
+Layout layered_layout(const LayoutGraph& graph, const LayoutStyle& style) {
+  return Layering(graph, style).run();
+}
+
+}  // namespace jointer

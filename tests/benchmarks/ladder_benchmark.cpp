@@ -1,0 +1,141 @@
+// How quick the Graph pane is, at 1000 x 800 on the offscreen platform, in milliseconds: one JSON
+// object for each capture that is named. Layouts by dot where it is there.
+//
+//   first_layout     from a graph with its analysis to the first frame
+//   open_layer       a layer's row, to the frame that shows what is in it
+//   open_nodes       all that is in a layer, down to its nodes, to the frame that shows them
+//   open_identical   the same of the layer after it, which is drawn already
+//   new_snapshot     from a changed document to the next frame, with that layer open
+//   frame            while panning and zooming, some layers open; and with every row open
+//
+//   ladder_benchmark CAPTURE...
+
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QWheelEvent>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "views/graph/graph_view.h"
+
+namespace {
+
+using namespace jointer;
+using namespace jointer::views;
+
+constexpr int kFrames = 300;
+constexpr QSize kSize(1000, 800);
+
+double ms_of(const std::function<void()>& action) {
+  QElapsedTimer timer;
+  timer.start();
+  action();
+  return static_cast<double>(timer.nsecsElapsed()) / 1e6;
+}
+
+double percentile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+class Subject {
+ public:
+  explicit Subject(const SnapshotPtr& snapshot) : document_(OpenRequest{}, snapshot) {}
+
+  std::string run() {
+    const double first = ms_of([&] {
+      view_ = std::make_unique<GraphView>(document_);
+      view_->resize(kSize);
+      view_->show();
+      paint();
+    });
+    const int fold = row_where([](const LadderRow& row) {
+      return row.kind == LadderRow::Kind::fold && row.name.starts_with("layers");
+    });
+    view_->open_row(fold);
+    const int layer = fold + 1, next = view_->ladder().row(layer).end;
+    const double open = ms_of([&] {
+      view_->open_row(layer);
+      paint();
+    });
+    const double nodes = ms_of([&] { open_all(layer); });
+    const double identical = ms_of([&] { open_all(next); });
+    // The same as an edit does, but for the edit.
+    const double again = ms_of([&] {
+      emit document_.changed();
+      paint();
+    });
+    const std::vector<double> some = frames();
+    open_all(-1);
+    const std::vector<double> all = frames();
+    return fmt::format(
+        "{{\"first_layout_ms\":{:.1f},\"open_layer_ms\":{:.1f},\"open_nodes_ms\":{:.1f},"
+        "\"open_identical_ms\":{:.1f},\"new_snapshot_ms\":{:.1f},"
+        "\"frame_median_ms\":{:.2f},\"frame_p99_ms\":{:.2f},"
+        "\"all_open_frame_median_ms\":{:.2f},\"all_open_frame_p99_ms\":{:.2f},\"rows\":{}}}",
+        first, open, nodes, identical, again, percentile(some, 0.5), percentile(some, 0.99),
+        percentile(all, 0.5), percentile(all, 0.99), view_->layout().items().size());
+  }
+
+ private:
+  int row_where(const std::function<bool(const LadderRow&)>& is_it) const {
+    const auto rows = view_->ladder().rows();
+    return static_cast<int>(std::find_if(rows.begin(), rows.end(), is_it) - rows.begin());
+  }
+
+  void paint() { view_->viewport()->render(&screen_); }
+
+  void open_all(int row) {
+    view_->open_all(row);
+    bool settled = view_->pending() == 0;
+    const auto connection =
+        QObject::connect(view_.get(), &GraphView::settled, view_.get(), [&] { settled = true; });
+    while (!settled) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    QObject::disconnect(connection);
+    paint();
+  }
+
+  // Out until all is seen, down along it, in again: as a person looks around.
+  std::vector<double> frames() {
+    std::vector<double> times;
+    for (int frame = 0; frame < kFrames; ++frame) {
+      const int phase = frame % 100;
+      const QPointF at(400, 400);
+      const bool zooms = phase < 30 || phase >= 70;
+      QWheelEvent wheel(at, at, {}, {0, zooms ? (phase < 30 ? -120 : 120) : -120}, Qt::NoButton,
+                        zooms ? Qt::ControlModifier : Qt::NoModifier, Qt::NoScrollPhase, false);
+      times.push_back(ms_of([&] {
+        QApplication::sendEvent(view_->viewport(), &wheel);
+        paint();
+      }));
+    }
+    return times;
+  }
+
+  Document document_;
+  std::unique_ptr<GraphView> view_;
+  QPixmap screen_{kSize};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  const QApplication application(argc, argv);
+  fmt::print("{{");
+  for (int i = 1; i < argc; ++i) {
+    auto graph = open_graph({.path = argv[i]});
+    auto snapshot = graph ? make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
+    if (!snapshot) {
+      fmt::print(stderr, "{}\n", snapshot.error().message);
+      return 3;
+    }
+    fmt::print("{}\"{}\":{}", i == 1 ? "" : ",", argv[i], Subject(*snapshot).run());
+  }
+  fmt::print("}}\n");
+  return 0;
+}

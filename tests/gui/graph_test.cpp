@@ -1,0 +1,417 @@
+// The Graph pane under real events: keys and mouse as a person's, on the offscreen platform.
+
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QXmlStreamReader>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/ladders.h"
+#include "tests/support/snapshots.h"
+#include "views/graph/graph_pane.h"
+#include "views/theme/theme_choice.h"
+
+namespace jointer::views {
+
+class GraphTest : public QObject {
+  Q_OBJECT
+
+ private:
+  [[nodiscard]] NodeId node(const char* name) const { return document_->graph().find(name); }
+  [[nodiscard]] int row(const char* key) const {
+    const int row = view().ladder().find(key);
+    if (row < 0) qFatal("there is no row %s", key);
+    return row;
+  }
+  [[nodiscard]] GraphView& view() const { return pane_->view(); }
+  [[nodiscard]] Selection& selection() const { return document_->selection(); }
+  [[nodiscard]] QString current() const {
+    return selection().current()
+               ? QString::fromStdString(std::string(document_->graph().name(selection().current())))
+               : QString();
+  }
+  [[nodiscard]] QString focused() const {
+    const int at = view().marks().focus_row;
+    return at < 0 ? QString() : QString::fromStdString(view().ladder().row(at).key);
+  }
+  [[nodiscard]] QPoint middle(const char* key, LadderSide side = LadderSide::forward) const {
+    return view().place_of_row(row(key), side).center();
+  }
+  // The mark at the outer end of a row's box.
+  [[nodiscard]] QPoint mark(const char* key, LadderSide side = LadderSide::forward) const {
+    const QRect box = view().place_of_row(row(key), side);
+    return {side == LadderSide::forward ? box.left() + 9 : box.right() - 9, box.center().y()};
+  }
+  [[nodiscard]] bool is_shown(const char* key) const {
+    const int r = view().ladder().find(key);
+    return r >= 0 && !view().place_of_row(r, LadderSide::forward).isEmpty();
+  }
+  void click(QPoint at, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mouseClick(view().viewport(), Qt::LeftButton, modifiers, at);
+  }
+  void press(int key, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::keyClick(&view(), static_cast<Qt::Key>(key), modifiers);
+  }
+  void wheel(QPoint at, int notches, Qt::KeyboardModifiers modifiers = {}) {
+    QWheelEvent event(at, view().viewport()->mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton,
+                      modifiers, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(view().viewport(), &event);
+  }
+  void open(const std::vector<const char*>& keys) {
+    for (const char* key : keys) {
+      view().open_row(row(key));
+      QTRY_COMPARE(view().pending(), 0U);
+      QTRY_VERIFY(view().is_open(row(key)));
+    }
+  }
+  QMenu* menu_at(QPoint at) {
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, view().viewport()->mapToGlobal(at));
+    QApplication::sendEvent(view().viewport(), &event);
+    const auto menus = view().findChildren<QMenu*>();
+    return menus.isEmpty() ? nullptr : menus.last();
+  }
+  void choose(QPoint at, const QString& text) {
+    QMenu* menu = menu_at(at);
+    QVERIFY(menu != nullptr);
+    for (QAction* action : menu->actions())
+      if (action->text().remove(u'&').startsWith(text)) {
+        QVERIFY2(action->isEnabled(), qPrintable(text));
+        action->trigger();
+        menu->close();
+        return;
+      }
+    QFAIL(qPrintable("there is no entry " + text));
+  }
+
+  void show(Graph graph, QSize size = {1000, 600}) {
+    pane_.reset();
+    auto snapshot = make_snapshot(std::move(graph), {});
+    QVERIFY(snapshot);
+    document_ = std::make_unique<Document>(OpenRequest{}, *snapshot);
+    pane_ = std::make_unique<GraphPane>(*document_);
+    pane_->resize(size);
+    pane_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(pane_.get()));
+  }
+
+  std::unique_ptr<Document> document_;
+  std::unique_ptr<GraphPane> pane_;
+
+ private slots:
+  void init() { show(test::layered_graph(3)); }
+  void cleanup() { pane_.reset(); }
+
+  void opens_and_closes_with_clicks() {
+    QVERIFY(is_shown("*layers.0"));
+    QVERIFY(!is_shown("layers.1"));
+    click(mark("*layers.0"));
+    QVERIFY(is_shown("layers.1"));
+    QTest::mouseDClick(view().viewport(), Qt::LeftButton, {}, middle("layers.1"));
+    QVERIFY(is_shown("layers.1.attention"));
+    click(mark("*layers.0", LadderSide::backward));
+    QVERIFY(!is_shown("layers.1"));
+  }
+
+  void what_is_clicked_stays_where_it_is() {
+    open({"*layers.0", "layers.0", "layers.1", "layers.2"});
+    QTest::mouseMove(view().viewport(), QPoint(300, 300));
+    wheel(QPoint(300, 300), -2);
+    for (const char* key : {"layers.1.attention", "layers.1.norm", "layers.2.attention"}) {
+      const QPoint at = mark(key);
+      if (!view().area().contains(at)) continue;
+      click(at);
+      QTRY_COMPARE(view().pending(), 0U);
+      QTRY_VERIFY(view().is_open(row(key)));
+      QCOMPARE(mark(key), at);
+      click(at);
+      QVERIFY(!view().is_open(row(key)));
+      QCOMPARE(mark(key), at);
+    }
+  }
+
+  void an_open_row_shows_its_nodes() {
+    open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
+    const QRect mm = view().place_of_node(node("o_0")), ar = view().place_of_node(node("ar_0"));
+    QVERIFY(!mm.isEmpty());
+    QVERIFY(mm.bottom() < ar.top());
+    QVERIFY(view().place_of_node(node("gwo_0")).bottom() <
+            view().place_of_node(node("at_0")).top());
+    QVERIFY(view().place_of_node(node("q_0")).isEmpty());
+  }
+
+  void a_click_selects_what_is_under_it() {
+    click(middle("*layers.0"));
+    QCOMPARE(selection().nodes().size(), 3 * 7U);
+    for (const NodeId id : selection().nodes())
+      QCOMPARE(document_->graph().node(id).phase, Phase::forward);
+    click(middle("*layers.0", LadderSide::backward));
+    QCOMPARE(selection().nodes().size(), 3 * 6U);
+    open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
+    click(view().place_of_node(node("ar_0")).center());
+    QCOMPARE(current(), "ar_0");
+    QCOMPARE(selection().nodes().size(), 1U);
+    click(view().place_of_node(node("wt_0")).center(), Qt::ControlModifier);
+    QCOMPARE(selection().nodes().size(), 2U);
+    click(view().place_of_node(node("ar_0")).center(), Qt::ControlModifier);
+    QCOMPARE(selection().nodes().size(), 1U);
+    QCOMPARE(current(), "wt_0");
+  }
+
+  void a_click_on_a_rung_selects_what_is_saved() {
+    const QRect left = view().place_of_row(row("*layers.0"), LadderSide::forward);
+    const QRect right = view().place_of_row(row("*layers.0"), LadderSide::backward);
+    const QPoint rung((left.right() + right.left()) / 2, left.center().y());
+    QVERIFY(view().card_at(rung).first() == "6.00 KiB S + 12.0 KiB A");
+    click(rung);
+    QCOMPARE(selection().nodes().size(), 9U);
+    QVERIFY(selection().contains(node("act_1")));
+  }
+
+  void follows_a_selection_made_elsewhere() {
+    selection().select(node("o_2"));
+    // Its row is marked; nothing opened by itself.
+    QCOMPARE(focused(), "*layers.0");
+    QVERIFY(!is_shown("layers.2"));
+    press(Qt::Key_Z);
+    QTRY_VERIFY(!view().place_of_node(node("o_2")).isEmpty());
+    QVERIFY(view().area().contains(view().place_of_node(node("o_2"))));
+    // What is far away comes on screen.
+    open({"layers.0"});
+    selection().select(node("norm_0"));
+    QCOMPARE(focused(), "layers.0.norm");
+    QVERIFY(view().area().contains(middle("layers.0.norm")));
+  }
+
+  void keys_walk_and_open() {
+    press(Qt::Key_Home);
+    QCOMPARE(focused(), "inputs and outputs");
+    press(Qt::Key_Down);
+    QCOMPARE(focused(), "*layers.0");
+    press(Qt::Key_Right);
+    QVERIFY(is_shown("layers.0"));
+    press(Qt::Key_Right);
+    QCOMPARE(focused(), "layers.0");
+    press(Qt::Key_Return);
+    QVERIFY(is_shown("layers.0.norm"));
+    press(Qt::Key_Down);
+    press(Qt::Key_Down);
+    QCOMPARE(focused(), "layers.0.attention");
+    press(Qt::Key_Right, Qt::ControlModifier);
+    QCOMPARE(focused(), "layers.0.attention");
+    QCOMPARE(document_->graph().node(selection().current()).phase, Phase::backward);
+    press(Qt::Key_Left);
+    QCOMPARE(focused(), "layers.0");
+    press(Qt::Key_Left);
+    QVERIFY(!is_shown("layers.0.norm"));
+    press(Qt::Key_Left);
+    QCOMPARE(focused(), "*layers.0");
+    press(Qt::Key_Left);
+    QVERIFY(!is_shown("layers.0"));
+    press(Qt::Key_End);
+    QCOMPARE(focused(), "*layers.0");
+  }
+
+  void keys_walk_from_node_to_node() {
+    open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
+    click(middle("layers.0.attention.wo"));
+    press(Qt::Key_Right);
+    QCOMPARE(current(), "o_0");
+    press(Qt::Key_Down);
+    QCOMPARE(current(), "ar_0");
+    press(Qt::Key_Down);
+    QCOMPARE(current(), "wt_0");
+    press(Qt::Key_Up);
+    QCOMPARE(current(), "ar_0");
+    press(Qt::Key_Left);
+    QCOMPARE(focused(), "layers.0.attention.wo");
+  }
+
+  void brackets_follow_the_flow() {
+    selection().select(node("o_0"));
+    press(Qt::Key_BracketRight);
+    QCOMPARE(current(), "ar_0");
+    press(Qt::Key_BracketRight);
+    QCOMPARE(current(), "wt_0");
+    press(Qt::Key_BracketLeft);
+    QCOMPARE(current(), "ar_0");
+  }
+
+  void zoom_at_the_pointer_keeps_the_point() {
+    open({"*layers.0", "layers.0", "layers.1", "layers.2"});
+    const QPoint at(431, 287);
+    const QPointF in_area = at - view().area().topLeft();
+    for (const int notches : {1, 3, -2, -6, 4}) {
+      const double x = view().view().from_x(in_area.x()), y = view().view().from_y(in_area.y());
+      wheel(at, notches, Qt::ControlModifier);
+      QVERIFY(std::abs(view().view().from_x(in_area.x()) - x) < 0.01);
+      QVERIFY(std::abs(view().view().from_y(in_area.y()) - y) < 0.01);
+    }
+    press(Qt::Key_F);
+    QVERIFY(view().view().from_y(view().view().height) >= view().layout().height() - 0.01);
+    press(Qt::Key_1);
+    QVERIFY(std::abs(view().view().scale - 1) < 1e-9);
+  }
+
+  void wheel_and_drag_pan() {
+    open({"*layers.0", "layers.0", "layers.1", "layers.2", "layers.0.attention",
+          "layers.1.attention", "layers.2.attention"});
+    const int most = view().verticalScrollBar()->maximum();
+    QVERIFY(most > 0);
+    wheel(QPoint(300, 300), -1);
+    QCOMPARE(view().verticalScrollBar()->value(), std::min(60, most));
+    wheel(QPoint(300, 300), -100);
+    QCOMPARE(view().verticalScrollBar()->value(), most);
+    const std::size_t selected = selection().nodes().size();
+    QTest::mousePress(view().viewport(), Qt::LeftButton, {}, QPoint(300, 300));
+    QTest::mouseMove(view().viewport(), QPoint(300, 320));
+    QTest::mouseMove(view().viewport(), QPoint(300, 340));
+    QTest::mouseRelease(view().viewport(), Qt::LeftButton, {}, QPoint(300, 340));
+    QCOMPARE(view().verticalScrollBar()->value(), std::max(most - 40, 0));
+    QCOMPARE(selection().nodes().size(), selected);  // a drag is no click
+    view().verticalScrollBar()->setValue(5);
+    QCOMPARE(view().view().y, 5.0);
+  }
+
+  void the_minimap_moves_the_view() {
+    view().open_all(-1);
+    QTRY_COMPARE(view().pending(), 0U);
+    QTRY_VERIFY(view().layout().height() > view().view().height);
+    const QRect map = view().minimap_area();
+    click({map.center().x(), map.bottom() - 1});
+    QVERIFY(view().view().y + view().view().height >= view().layout().height() - 1);
+    click({map.center().x(), map.top() + 1});
+    QCOMPARE(view().view().y, 0.0);
+  }
+
+  void the_menu_opens_selects_and_copies() {
+    choose(middle("*layers.0"), "Open All in Here");
+    QTRY_COMPARE(view().pending(), 0U);
+    QTRY_VERIFY(!view().place_of_node(node("q_2")).isEmpty());
+    choose(middle("*layers.0"), "Close All in Here");
+    QVERIFY(!is_shown("layers.0"));
+    open({"*layers.0", "layers.1", "layers.1.attention", "layers.1.attention.wo"});
+    choose(middle("layers.1"), "Select All Nodes of layers.1");
+    QCOMPARE(selection().nodes().size(), 7 + 6 + 2U);  // its two parameters as well
+    choose(middle("layers.1"), "Copy Name");
+    QCOMPARE(QApplication::clipboard()->text(), "layers.1");
+    choose(view().place_of_node(node("ar_1")).center(), "Select This Node in All Identical");
+    QCOMPARE(selection().nodes().size(), 3U);
+    QVERIFY(selection().contains(node("ar_0")));
+    QVERIFY(selection().contains(node("ar_2")));
+    choose(view().place_of_node(node("ar_1")).center(), "Copy Name");
+    QCOMPARE(QApplication::clipboard()->text(), "ar_1");
+  }
+
+  void cards_tell_of_what_is_under_the_pointer() {
+    const QString row_card = view().card_at(middle("*layers.0")).join(u'\n');
+    QVERIFY2(row_card.contains("3 identical"), qPrintable(row_card));
+    QVERIFY(row_card.contains("6 parameters"));
+    QVERIFY(row_card.contains("all_reduce") || row_card.contains("all-reduce"));
+    QVERIFY(view().card_at(QPoint(2, view().height() / 2)).isEmpty());
+    open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wq"});
+    const QString node_card =
+        view().card_at(view().place_of_node(node("q_0")).center()).join(u'\n');
+    QVERIFY2(node_card.contains("aten.mm.default") && node_card.contains("must save"),
+             qPrintable(node_card));
+  }
+
+  void colours_by_data() {
+    const auto image = [&] { return view().grab().toImage(); };
+    QList<QImage> seen;
+    for (const LadderColor color : {LadderColor::time, LadderColor::bytes, LadderColor::phase,
+                                    LadderColor::policy, LadderColor::plain}) {
+      view().set_color(color);
+      QCOMPARE(view().color(), color);
+      const QImage now = image();
+      for (const QImage& other : seen) QVERIFY(now != other);
+      seen << now;
+    }
+  }
+
+  void writes_pictures() {
+    open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
+    const QTemporaryDir folder;
+    for (const bool whole : {false, true}) {
+      const QString png = folder.filePath("ladder.png"), svg = folder.filePath("ladder.svg");
+      QVERIFY(view().write_picture(png, whole));
+      QVERIFY(view().write_picture(svg, whole));
+      const QImage image(png);
+      QVERIFY(!image.isNull());
+      if (whole) QVERIFY(image.height() >= static_cast<int>(view().layout().height()));
+      QFile file(svg);
+      QVERIFY(file.open(QIODevice::ReadOnly));
+      QXmlStreamReader xml(&file);
+      QString texts;
+      while (!xml.atEnd())
+        if (xml.readNext() == QXmlStreamReader::Characters) texts += xml.text();
+      QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+      QVERIFY(texts.contains("attention"));
+      QVERIFY(texts.contains("wt_0"));
+    }
+    QVERIFY(!view().write_picture("/nowhere/ladder.png", true));
+    QVERIFY(!view().write_picture("/nowhere/ladder.svg", true));
+  }
+
+  void stays_open_when_the_document_changes() {
+    open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
+    selection().select(node("ar_0"));
+    const QRect before = view().place_of_node(node("ar_0"));
+    AnalysisOptions options = document_->analysis().options;
+    options.estimator.device = "a100";
+    QSignalSpy changed(document_.get(), &Document::changed);
+    document_->analyze_with(options);
+    QTRY_COMPARE(changed.count(), 1);
+    // In the very next frame, not after a while.
+    QCOMPARE(view().place_of_node(node("ar_0")), before);
+    QCOMPARE(&view().snapshot(), &document_->snapshot());
+  }
+
+  void dot_that_hangs_is_not_waited_for() {
+    const QTemporaryDir folder;
+    const std::string program = folder.filePath("dot").toStdString();
+    std::ofstream(program) << "#!/bin/sh\nexec sleep 600\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    view().set_dot({.program = program, .deadline = std::chrono::milliseconds(50)});
+    open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
+    QVERIFY(!view().place_of_node(node("ar_0")).isEmpty());
+  }
+
+  void a_pane_that_is_closed_while_it_lays_out_ends() {
+    view().open_all(-1);
+    QVERIFY(view().pending() > 0);
+    pane_.reset();
+  }
+
+  void is_read_in_the_dark() {
+    apply_theme(*qApp, ThemeChoice::dark);
+    const QImage dark = view().grab().toImage();
+    QVERIFY(dark.pixelColor(view().area().center()).lightness() < 100);
+    apply_theme(*qApp, ThemeChoice::light);
+    const QImage light = view().grab().toImage();
+    QVERIFY(light.pixelColor(view().area().center()).lightness() > 150);
+  }
+
+  void an_empty_graph_says_so() {
+    pane_.reset();
+    document_ = std::make_unique<Document>(OpenRequest{}, test::snapshot_of("return []\n"));
+    pane_ = std::make_unique<GraphPane>(*document_);
+    pane_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(pane_.get()));
+    press(Qt::Key_Down);
+    press(Qt::Key_F);
+    wheel(QPoint(50, 50), 3, Qt::ControlModifier);
+    click(QPoint(60, 60));
+    QVERIFY(view().last_frame_ms() >= 0);
+  }
+};
+
+}  // namespace jointer::views
+
+QTEST_MAIN(jointer::views::GraphTest)
+#include "graph_test.moc"

@@ -1,0 +1,100 @@
+#include "views/graph/graph_bar.h"
+
+#include <QActionGroup>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+
+namespace jointer::views {
+namespace {
+
+constexpr double kZoomStep = 1.4;
+
+}  // namespace
+
+GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(graph) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(8, 2, 8, 2);
+  row->setSpacing(2);
+  color_ = add_menu_button({}, tr("What boxes are coloured by"), QStringLiteral("color"));
+  auto* group = new QActionGroup(color_);
+  for (const LadderColor color : kLadderColors) {
+    QAction* action = group->addAction(color_->menu()->addAction(label_of(color)));
+    action->setCheckable(true);
+    action->setChecked(color == graph_.color());
+    connect(action, &QAction::triggered, &graph_, [this, color] { graph_.set_color(color); });
+    connect(&graph_, &GraphView::color_changed, action,
+            [action, color](LadderColor now) { action->setChecked(now == color); });
+  }
+  connect(&graph_, &GraphView::color_changed, this, &GraphBar::show_color);
+  show_color(graph_.color());
+  row->addStretch(1);
+  connect(add_button(tr("selected"), tr("Open what the selected node is in, and show it (Z)")),
+          &QToolButton::clicked, &graph_, &GraphView::show_selection);
+  connect(add_button(tr("close all"), tr("Close all rows")), &QToolButton::clicked, &graph_,
+          [this] { graph_.close_all(-1); });
+  connect(add_button(QStringLiteral("\u2212"), tr("Zoom out (S)")), &QToolButton::clicked, &graph_,
+          [this] { graph_.zoom(1 / kZoomStep); });
+  connect(add_button(QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked, &graph_,
+          [this] { graph_.zoom(kZoomStep); });
+  connect(add_button(QStringLiteral("1:1"), tr("Full size (1)")), &QToolButton::clicked, &graph_,
+          &GraphView::full_size);
+  connect(add_button(tr("fit"), tr("The whole ladder (F)")), &QToolButton::clicked, &graph_,
+          &GraphView::fit);
+  QMenu* menu =
+      add_menu_button(tr("export"), tr("A picture for a document"), QStringLiteral("export"))
+          ->menu();
+  const auto add_export = [&](const QString& text, const QString& suffix, bool whole) {
+    connect(menu->addAction(text), &QAction::triggered, this,
+            [this, suffix, whole] { export_picture(suffix, whole); });
+  };
+  add_export(tr("Whole Ladder (SVG)..."), QStringLiteral(".svg"), true);
+  add_export(tr("Whole Ladder (PNG)..."), QStringLiteral(".png"), true);
+  add_export(tr("Visible Part (SVG)..."), QStringLiteral(".svg"), false);
+  add_export(tr("Visible Part (PNG)..."), QStringLiteral(".png"), false);
+}
+
+QToolButton* GraphBar::add_button(const QString& text, const QString& tip) {
+  auto* button = new QToolButton(this);
+  button->setText(text);
+  button->setToolTip(tip);
+  button->setAutoRaise(true);
+  button->setMinimumSize(24, 22);
+  button->setFocusPolicy(Qt::NoFocus);
+  static_cast<QHBoxLayout*>(layout())->addWidget(button);
+  return button;
+}
+
+QToolButton* GraphBar::add_menu_button(const QString& text, const QString& tip,
+                                       const QString& name) {
+  QToolButton* button = add_button(text + QStringLiteral("  ▾"), tip);
+  button->setObjectName(name);
+  button->setPopupMode(QToolButton::InstantPopup);
+  button->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  button->setMenu(new QMenu(button));
+  // The mark is in the text: the style would paint it over its end.
+  button->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+  return button;
+}
+
+void GraphBar::show_color(LadderColor color) {
+  color_->setText(tr("colour: %1  ▾").arg(label_of(color)));
+}
+
+void GraphBar::export_picture(const QString& suffix, bool whole) {
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Picture of the ladder"),
+                                   QDir(last_folder_).filePath(graph_.document().title() + suffix),
+                                   QStringLiteral("*%1").arg(suffix));
+  if (path.isEmpty()) return;
+  last_folder_ = QFileInfo(path).absolutePath();
+  const QString with_suffix = path.endsWith(suffix, Qt::CaseInsensitive) ? path : path + suffix;
+  emit told(graph_.write_picture(with_suffix, whole)
+                ? tr("Wrote %1").arg(QDir::toNativeSeparators(with_suffix))
+                : tr("%1 could not be written").arg(QDir::toNativeSeparators(with_suffix)));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QToolButton>
+#include <QWidget>
+
+#include "views/graph/graph_view.h"
+
+namespace jointer::views {
+
+// What the ladder is coloured by, and what else can be done to all of it.
+class GraphBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit GraphBar(GraphView& graph, QWidget* parent = nullptr);
+
+ signals:
+  // A picture was written, or could not be.
+  void told(const QString& message);
+
+ private:
+  QToolButton* add_button(const QString& text, const QString& tip);
+  QToolButton* add_menu_button(const QString& text, const QString& tip, const QString& name);
+  void show_color(LadderColor color);
+  void export_picture(const QString& suffix, bool whole);
+
+  GraphView& graph_;
+  QToolButton* color_ = nullptr;
+  QString last_folder_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,19 @@
+#include "views/graph/graph_pane.h"
+
+#include <QVBoxLayout>
+
+namespace jointer::views {
+
+GraphPane::GraphPane(Document& document, QWidget* parent)
+    : QWidget(parent), view_(new GraphView(document, this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* bar = new GraphBar(*view_, this);
+  column->addWidget(bar);
+  column->addWidget(view_, 1);
+  connect(bar, &GraphBar::told, this, &GraphPane::told);
+  setFocusProxy(view_);
+}
+
+}  // namespace jointer::views

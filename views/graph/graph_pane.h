@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QWidget>
+
+#include "views/graph/graph_bar.h"
+#include "views/graph/graph_view.h"
+
+namespace jointer::views {
+
+// The ladder of a document with its bar.
+class GraphPane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit GraphPane(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] GraphView& view() const { return *view_; }
+
+ signals:
+  // Something to say in a status line.
+  void told(const QString& message);
+
+ private:
+  GraphView* view_ = nullptr;
+};
+
+}  // namespace jointer::views

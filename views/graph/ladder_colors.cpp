@@ -1,0 +1,260 @@
+#include "views/graph/ladder_colors.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+QString words(const char* text) {
+  return QCoreApplication::translate("Ladder", text);
+}
+
+QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
+  const auto mix = [&](int x, int y) {
+    return static_cast<int>(std::lround(x * (1 - share_of_b) + y * share_of_b));
+  };
+  return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
+}
+
+std::optional<RungState> most_frequent_state(const LadderSums& sums) {
+  std::array<std::int64_t, kRungStates> counts{};
+  for (std::size_t p = 0; p < sums.policies.size(); ++p)
+    if (const auto state = rung_state(static_cast<MemoryPolicy>(p)))
+      counts[static_cast<std::size_t>(*state)] += sums.policies[p];
+  const auto most = std::max_element(counts.begin(), counts.end());
+  if (*most == 0) return std::nullopt;
+  return static_cast<RungState>(most - counts.begin());
+}
+
+}  // namespace
+
+QString label_of(LadderColor color) {
+  switch (color) {
+    case LadderColor::time:
+      return words("time");
+    case LadderColor::bytes:
+      return words("bytes");
+    case LadderColor::flops:
+      return words("FLOPs");
+    case LadderColor::exposed:
+      return words("exposed");
+    case LadderColor::phase:
+      return words("phase");
+    case LadderColor::policy:
+      return words("policy");
+    case LadderColor::plain:
+      return words("plain");
+  }
+  return {};
+}
+
+LadderColors::LadderColors(const Snapshot& snapshot, const Ladder& ladder, LadderColor by)
+    : by_(by) {
+  by_node_.assign(is_amount() ? snapshot.graph.node_count() : 0, 0);
+  if (by_ == LadderColor::exposed)
+    for (const CollectiveTiming& c : snapshot.analysis.simulation.collectives()) {
+      by_node_[c.start.index()] = c.exposed_ns;
+      if (c.wait) by_node_[c.wait.index()] = c.exposed_ns;
+    }
+  if (by_ == LadderColor::bytes)
+    for (const Lifetime& l : snapshot.analysis.memory.lifetimes())
+      if (l.producer) by_node_[l.producer.index()] += l.bytes;
+  if (!is_amount()) return;
+  for (const LadderRow& row : ladder.rows()) {
+    const auto depth = static_cast<std::size_t>(row.depth);
+    if (depth >= most_by_depth_.size()) most_by_depth_.resize(depth + 1, 0);
+    for (const LadderSide side : kLadderSides)
+      most_by_depth_[depth] = std::max(most_by_depth_[depth], amount(row, side));
+  }
+  for (const NodeId id : snapshot.graph.order())
+    if (snapshot.graph.node(id).kind == NodeKind::call)
+      most_of_nodes_ = std::max(most_of_nodes_, amount(snapshot, id));
+}
+
+std::int64_t LadderColors::amount(const LadderRow& row, LadderSide side) const {
+  const LadderSums& sums = row.side(side);
+  switch (by_) {
+    case LadderColor::bytes:
+      return sums.bytes;
+    case LadderColor::flops:
+      return sums.flops;
+    case LadderColor::exposed:
+      return sums.exposed_ns;
+    default:
+      return sums.ns;
+  }
+}
+
+std::int64_t LadderColors::amount(const Snapshot& snapshot, NodeId node) const {
+  switch (by_) {
+    case LadderColor::bytes:
+    case LadderColor::exposed:
+      return by_node_[node.index()];
+    case LadderColor::flops:
+      return snapshot.analysis.flops[node.index()].total;
+    default:
+      return snapshot.analysis.costs[node.index()].ns;
+  }
+}
+
+QString LadderColors::amount_text(std::int64_t amount) const {
+  if (amount <= 0) return {};
+  if (by_ == LadderColor::bytes) return bytes_text(amount);
+  if (by_ == LadderColor::flops) return flops_text(amount);
+  return time_text(amount);
+}
+
+QString LadderColors::row_text(const LadderRow& row, LadderSide side) const {
+  return amount_text(amount(row, side));
+}
+
+QString LadderColors::node_text(const Snapshot& snapshot, NodeId node) const {
+  return amount_text(amount(snapshot, node));
+}
+
+QColor LadderColors::shade(const Theme& theme, double share) const {
+  const QColor hue = by_ == LadderColor::exposed ? theme.warning
+                     : by_ == LadderColor::bytes ? theme.category(MemoryCategory::output)
+                                                 : theme.item(ItemColor::matmul);
+  // By the root, for most modules are small beside the largest.
+  return share <= 0 ? theme.bed : mixed(theme.bed, hue, 0.06 + 0.74 * std::sqrt(share));
+}
+
+QColor LadderColors::row(const Theme& theme, const LadderRow& row, LadderSide side) const {
+  const LadderSums& sums = row.side(side);
+  if (is_amount()) {
+    const std::int64_t most = most_by_depth_[static_cast<std::size_t>(row.depth)];
+    return shade(theme, most == 0
+                            ? 0.0
+                            : static_cast<double>(amount(row, side)) / static_cast<double>(most));
+  }
+  if (by_ == LadderColor::phase) {
+    if (side == LadderSide::forward) return mixed(theme.bed, theme.item(ItemColor::matmul), 0.3);
+    const double again =
+        sums.nodes == 0 ? 0.0
+                        : static_cast<double>(sums.recomputed) / static_cast<double>(sums.nodes);
+    return mixed(mixed(theme.bed, theme.item(ItemColor::all_gather), 0.35),
+                 mixed(theme.bed, theme.category(MemoryCategory::recomputed), 0.6), again);
+  }
+  if (by_ == LadderColor::policy)
+    if (const auto state = most_frequent_state(sums))
+      return mixed(theme.bed, rung_color(theme, *state), 0.5);
+  return theme.bed;
+}
+
+QColor LadderColors::node(const Theme& theme, const Snapshot& snapshot, NodeId id) const {
+  const Node& node = snapshot.graph.node(id);
+  if (is_amount())
+    return shade(theme, most_of_nodes_ == 0 ? 0.0
+                                            : static_cast<double>(amount(snapshot, id)) /
+                                                  static_cast<double>(most_of_nodes_));
+  if (by_ == LadderColor::phase) {
+    const QColor hue = node.has(Node::recomputed)     ? theme.category(MemoryCategory::recomputed)
+                       : node.phase == Phase::forward ? theme.item(ItemColor::matmul)
+                                                      : theme.item(ItemColor::all_gather);
+    return mixed(theme.bed, hue, node.has(Node::recomputed) ? 0.6 : 0.35);
+  }
+  if (by_ == LadderColor::policy)
+    if (const auto state = rung_state(node.policy))
+      return mixed(theme.bed, rung_color(theme, *state), 0.5);
+  return theme.bed;
+}
+
+std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) const {
+  std::vector<LegendEntry> entries;
+  if (is_amount()) {
+    for (const double share : {0.0, 0.1, 0.3, 0.6, 1.0})
+      entries.push_back({shade(theme, share), {}});
+  } else if (by_ == LadderColor::phase) {
+    entries.push_back({mixed(theme.bed, theme.item(ItemColor::matmul), 0.35), words("forward")});
+    entries.push_back(
+        {mixed(theme.bed, theme.item(ItemColor::all_gather), 0.35), words("backward")});
+    entries.push_back(
+        {mixed(theme.bed, theme.category(MemoryCategory::recomputed), 0.6), words("recomputed")});
+  } else if (by_ == LadderColor::policy) {
+    for (const RungState state : {RungState::save, RungState::recompute, RungState::offload})
+      entries.push_back({mixed(theme.bed, rung_color(theme, state), 0.5), rung_word(state)});
+    entries.push_back({theme.bed, words("no tag")});
+  }
+  return entries;
+}
+
+QColor rung_color(const Theme& theme, RungState state) {
+  switch (state) {
+    case RungState::save:
+      return theme.category(MemoryCategory::saved_activation);
+    case RungState::recompute:
+      return theme.category(MemoryCategory::recomputed);
+    case RungState::offload:
+      return theme.category(MemoryCategory::gradient);
+    case RungState::automatic:
+      return mixed(theme.category(MemoryCategory::saved_activation), theme.ghost, 0.55);
+  }
+  return theme.text;
+}
+
+QString rung_letter(RungState state) {
+  constexpr std::array kLetters{"S", "R", "O", "A"};
+  return QString::fromLatin1(kLetters[static_cast<std::size_t>(state)]);
+}
+
+QString rung_word(RungState state) {
+  switch (state) {
+    case RungState::save:
+      return words("save");
+    case RungState::recompute:
+      return words("recompute");
+    case RungState::offload:
+      return words("offload");
+    case RungState::automatic:
+      return words("automatic");
+  }
+  return {};
+}
+
+std::optional<RungState> rung_state(MemoryPolicy policy) {
+  switch (policy) {
+    case MemoryPolicy::none:
+      break;
+    case MemoryPolicy::must_save:
+    case MemoryPolicy::prefer_save:
+      return RungState::save;
+    case MemoryPolicy::must_recompute:
+    case MemoryPolicy::prefer_recompute:
+      return RungState::recompute;
+    case MemoryPolicy::must_cpu_offload:
+      return RungState::offload;
+  }
+  return std::nullopt;
+}
+
+QColor group_color(const Theme& theme, GroupId group) {
+  const std::array colors{theme.item(ItemColor::all_gather), theme.item(ItemColor::reduce_scatter),
+                          theme.category(MemoryCategory::gradient),
+                          theme.category(MemoryCategory::temporary), theme.item(ItemColor::memory)};
+  return group ? colors[group.index() % colors.size()] : theme.ghost;
+}
+
+QString collective_letters(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::none:
+      return {};
+    case CollectiveKind::all_gather:
+      return QStringLiteral("AG");
+    case CollectiveKind::reduce_scatter:
+      return QStringLiteral("RS");
+    case CollectiveKind::all_reduce:
+      return QStringLiteral("AR");
+    case CollectiveKind::all_to_all:
+      return QStringLiteral("A2A");
+    case CollectiveKind::broadcast:
+      return QStringLiteral("BC");
+  }
+  return {};
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,53 @@
+#include "views/graph/ladder_marks.h"
+
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMostFlows = 40;
+
+}  // namespace
+
+bool LadderMarks::contains(NodeId node) const {
+  return std::binary_search(nodes.begin(), nodes.end(), node);
+}
+
+LadderMarks make_marks(const Graph& graph, const Users& users, const Ladder& ladder,
+                       const LadderLayout& layout, std::span<const NodeId> nodes, NodeId current) {
+  LadderMarks marks;
+  marks.selected.assign(ladder.rows().size(), {});
+  marks.nodes.assign(nodes.begin(), nodes.end());
+  for (const NodeId id : nodes) {
+    const int row = ladder.row_of(id);
+    if (row < 0) continue;
+    ++marks.selected[static_cast<std::size_t>(row)][index_of(side_of(graph.node(id)))];
+  }
+  for (std::size_t i = marks.selected.size(); i-- > 0;) {
+    const int parent = ladder.row(static_cast<int>(i)).parent;
+    if (parent < 0) continue;
+    for (std::size_t side = 0; side < 2; ++side)
+      marks.selected[static_cast<std::size_t>(parent)][side] += marks.selected[i][side];
+  }
+  if (ladder.row_of(current) < 0) return marks;
+  marks.current = source_of(graph, current);
+  marks.current_place = layout.place_of(ladder, graph, marks.current);
+  marks.current_side = side_of(graph.node(marks.current));
+
+  const auto add = [&](NodeId other, bool is_input) {
+    if (marks.flows.size() >= kMostFlows) return;
+    const NodeId source = source_of(graph, other);
+    const LadderPlace place = layout.place_of(ladder, graph, source);
+    const LadderSide side = side_of(graph.node(source));
+    if (place.item < 0 || (place == marks.current_place && side == marks.current_side)) return;
+    const bool known = std::any_of(marks.flows.begin(), marks.flows.end(), [&](const auto& f) {
+      return f.place == place && f.side == side && f.is_input == is_input;
+    });
+    if (!known) marks.flows.push_back({place, side, is_input});
+  };
+  for (const NodeId input : graph.inputs(marks.current)) add(input, true);
+  for (const NodeId user : users.of(marks.current)) add(user, false);
+  return marks;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <QPainter>
+#include <QPainterPath>
+
+#include "views/graph/ladder_colors.h"
+#include "views/graph/ladder_marks.h"
+#include "views/graph/ladder_view.h"
+
+namespace jointer::views {
+
+// Everything that a picture of the ladder is made of. Holds references: for one picture.
+struct LadderScene {
+  const Snapshot& snapshot;
+  const Ladder& ladder;
+  const LadderLayout& layout;
+  const LadderColors& colors;
+  const Theme& theme;
+  const LadderMarks& marks;
+  LadderView view;
+  std::optional<std::size_t> hovered_link;
+};
+
+// Paints what is in view, bounded by pixels: rows under 3 px are one bar, boxes of nodes under 3 px
+// one surface, rungs that fall on the same pixels one line. On the screen and into files alike.
+class LadderPainter {
+ public:
+  LadderPainter(QPainter& painter, const LadderScene& scene);
+  void paint();
+  // What was drawn of rows, boxes, edges and rungs: what is bounded.
+  [[nodiscard]] std::size_t drawn() const { return drawn_; }
+
+ private:
+  [[nodiscard]] QRectF rect(const LadderRect& r) const;
+  [[nodiscard]] QPointF point(LayoutPoint p) const;
+  struct Face {
+    QFont font;
+    QFontMetricsF metrics;
+  };
+  [[nodiscard]] Face face(double pixels, bool bold = false) const;
+  [[nodiscard]] bool has_text() const { return scene_.view.scale >= kLeastTextScale; }
+
+  void paint_guides();
+  void paint_links();
+  void paint_link(const LadderLink& link, bool is_marked);
+  [[nodiscard]] QPainterPath link_path(const LadderLink& link, double shift) const;
+  void paint_port_labels();
+  void paint_rows();
+  void paint_band(const LadderBand& band, LadderSide side);
+  void paint_box(const LadderItem& item, LadderSide side);
+  void paint_box_text(const LadderItem& item, LadderSide side, const QRectF& box,
+                      const QColor& fill);
+  double paint_chips(const LadderRow& row, LadderSide side, const QRectF& room);
+  void paint_frame(const QRectF& box, bool is_marked, bool is_current);
+  void paint_toggle(const LadderItem& item, LadderSide side, const QRectF& box,
+                    const QColor& color);
+  void paint_panel(const LadderItem& item, LadderSide side);
+  void paint_routes(const LadderItem& item, LadderSide side);
+  void paint_node(const LadderItem& item, LadderSide side, std::size_t node);
+  void paint_flows();
+
+  static constexpr double kLeastTextScale = 0.55;
+
+  QPainter& painter_;
+  const LadderScene& scene_;
+  Face plain_, bold_, small_;
+  std::vector<LadderBand> bands_;
+  std::size_t drawn_ = 0;
+};
+
+// "192 MiB S", "64 MiB S + 128 MiB R".
+QString rung_text(const BytesByState& kept, std::int64_t made_again_bytes);
+// "layers.0 .. 31"
+QString row_name(const LadderRow& row);
+
+}  // namespace jointer::views

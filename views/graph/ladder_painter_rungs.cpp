@@ -1,0 +1,213 @@
+// The rungs of LadderPainter, and the lines of what the current node reads and who reads it.
+
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "views/document/number_text.h"
+#include "views/graph/ladder_painter.h"
+
+namespace jointer::views {
+namespace {
+
+bool is_state_dashed(RungState state, bool is_kept) {
+  return !is_kept || state == RungState::offload;
+}
+
+}  // namespace
+
+QString rung_text(const BytesByState& kept, std::int64_t made_again_bytes) {
+  QStringList parts;
+  for (std::size_t s = 0; s < kRungStates; ++s) {
+    std::int64_t bytes = kept[s];
+    if (static_cast<RungState>(s) == RungState::recompute) bytes += made_again_bytes;
+    if (bytes > 0) parts << bytes_text(bytes) + ' ' + rung_letter(static_cast<RungState>(s));
+  }
+  return parts.join(QStringLiteral(" + "));
+}
+
+// --- Rungs ---
+
+QPainterPath LadderPainter::link_path(const LadderLink& link, double shift) const {
+  const LadderLayout& layout = scene_.layout;
+  QPainterPath path;
+  const auto moved = [&](LayoutPoint p) { return point(p) + QPointF(0, shift); };
+  const std::vector<LayoutPoint> from = layout.line(link.from, LadderSide::forward);
+  path.moveTo(moved(from.front()));
+  for (std::size_t i = 1; i < from.size(); ++i) path.lineTo(moved(from[i]));
+  const QPointF start = moved(from.back());
+  if (link.to.item < 0) {
+    path.lineTo(
+        start +
+        QPointF((layout.channel_right() - layout.channel_left()) * scene_.view.scale * 0.6, 0));
+    return path;
+  }
+  const std::vector<LayoutPoint> to = layout.line(link.to, LadderSide::backward);
+  const QPointF end = moved(to.back());
+  const double middle = (start.x() + end.x()) / 2;
+  if (std::abs(start.y() - end.y()) < 0.5)
+    path.lineTo(end);
+  else
+    path.cubicTo(QPointF(middle, start.y()), QPointF(middle, end.y()), end);
+  for (std::size_t i = to.size() - 1; i-- > 0;) path.lineTo(moved(to[i]));
+  return path;
+}
+
+void LadderPainter::paint_link(const LadderLink& link, bool is_marked) {
+  const LadderLayout& layout = scene_.layout;
+  const double scale = scene_.view.scale;
+  const double whole = std::max(rung_thickness(link.bytes(), layout.most_bytes()) * scale, 1.0);
+  // Rungs of nodes are thin: many run in one gap.
+  const bool is_thin = link.from.node >= 0 || link.to.node >= 0;
+  const double thickness = is_thin ? std::clamp(whole, 1.0, 3.0 * std::max(scale, 0.5)) : whole;
+  double done = 0;
+  const auto paint = [&](RungState state, std::int64_t bytes, bool is_kept) {
+    if (bytes <= 0) return;
+    const double share = static_cast<double>(bytes) / static_cast<double>(link.bytes());
+    const double part = std::max(thickness * share, 1.0);
+    QColor color = is_marked ? scene_.theme.accent : rung_color(scene_.theme, state);
+    QPen pen(color, part + (is_marked ? 1 : 0));
+    pen.setCapStyle(Qt::FlatCap);
+    if (is_state_dashed(state, is_kept)) {
+      const double dash = std::max(4.0 * scale, 2.0) / pen.widthF();
+      pen.setDashPattern({dash, dash * 0.6});
+    }
+    painter_.setPen(pen);
+    painter_.drawPath(link_path(link, done + part / 2 - thickness / 2));
+    done += part;
+  };
+  for (std::size_t s = 0; s < kRungStates; ++s)
+    paint(static_cast<RungState>(s), link.kept[s], true);
+  paint(RungState::recompute, link.made_again_bytes, false);
+}
+
+void LadderPainter::paint_links() {
+  const LadderLayout& layout = scene_.layout;
+  const double top = scene_.view.top(), bottom = scene_.view.bottom();
+  painter_.setRenderHint(QPainter::Antialiasing, scene_.view.scale >= 0.2);
+  painter_.setBrush(Qt::NoBrush);
+  // What would be painted over the same pixels again.
+  std::set<std::pair<long, long>> seen;
+  const auto links = layout.links();
+  std::vector<std::size_t> marked;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const LadderLink& link = links[i];
+    const LadderItem& from = layout.item(link.from.item);
+    const LadderItem& to = link.to.item < 0 ? from : layout.item(link.to.item);
+    if (std::max(from.bottom(layout.style()), to.bottom(layout.style())) < top ||
+        std::min(from.y, to.y) > bottom)
+      continue;
+    const auto pixel = [&](LadderPlace place, LadderSide side) {
+      if (place.item < 0) return -1L;
+      return std::lround(scene_.view.to_y(layout.line(place, side).back().y) / 2);
+    };
+    const bool is_current =
+        scene_.hovered_link == i ||
+        (scene_.marks.current &&
+         ((link.from == scene_.marks.current_place &&
+           scene_.marks.current_side == LadderSide::forward && link.from.node >= 0) ||
+          (link.to == scene_.marks.current_place &&
+           scene_.marks.current_side == LadderSide::backward && link.to.node >= 0)));
+    if (is_current) {
+      marked.push_back(i);
+      continue;
+    }
+    if (!seen.insert({pixel(link.from, LadderSide::forward), pixel(link.to, LadderSide::backward)})
+             .second)
+      continue;
+    ++drawn_;
+    paint_link(link, false);
+  }
+  for (const std::size_t i : marked) paint_link(links[i], true);
+  painter_.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void LadderPainter::paint_port_labels() {
+  if (!has_text()) return;
+  const LadderLayout& layout = scene_.layout;
+  painter_.setFont(small_.font);
+  const QFontMetricsF& metrics = small_.metrics;
+  const double s = scene_.view.scale;
+  std::vector<std::pair<double, const LadderPort*>> shown;
+  for (const LadderPort& port : layout.ports()) {
+    const double y = scene_.view.to_y(layout.line(port.place, LadderSide::forward).back().y);
+    if (y > -20 && y < scene_.view.height + 20) shown.emplace_back(y, &port);
+  }
+  std::sort(shown.begin(), shown.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  // Where two would lie over each other, the larger one is said.
+  const double height = metrics.height();
+  std::vector<std::pair<double, const LadderPort*>> kept;
+  for (const auto& entry : shown) {
+    if (!kept.empty() && entry.first - kept.back().first < height) {
+      if (entry.second->bytes() > kept.back().second->bytes() &&
+          (kept.size() < 2 || entry.first - kept[kept.size() - 2].first >= height))
+        kept.back() = entry;
+      continue;
+    }
+    kept.push_back(entry);
+  }
+  QColor behind = scene_.theme.surface;
+  behind.setAlphaF(0.9F);
+  const double room = (layout.channel_right() - layout.channel_left()) * s - 16 * s;
+  for (const auto& [y, port] : kept) {
+    const QString text =
+        metrics.elidedText(rung_text(port->kept, port->made_again_bytes), Qt::ElideRight, room);
+    const double width = metrics.horizontalAdvance(text);
+    const QRectF box(scene_.view.to_x(layout.channel_left()) + 10 * s, y - height / 2,
+                     width + 8 * s, height);
+    painter_.fillRect(box, behind);
+    painter_.setPen(scene_.theme.text);
+    painter_.drawText(box, Qt::AlignCenter, text);
+    ++drawn_;
+  }
+}
+
+// --- What the current node reads, and who reads it ---
+
+// Within a group along its own edges, across the channel as a rung, else as an arc beside the
+// column.
+void LadderPainter::paint_flows() {
+  const LadderMarks& marks = scene_.marks;
+  if (!marks.current || marks.current_place.item < 0) return;
+  const LadderLayout& layout = scene_.layout;
+  painter_.setRenderHint(QPainter::Antialiasing);
+  painter_.setBrush(Qt::NoBrush);
+  const auto box_of = [&](LadderPlace place, LadderSide side) {
+    const LadderItem& item = layout.item(place.item);
+    return place.node < 0 ? layout.box(item, side)
+                          : layout.node_box(item, side, static_cast<std::size_t>(place.node));
+  };
+  const LadderRect here = box_of(marks.current_place, marks.current_side);
+  for (const LadderMarks::Flow& flow : marks.flows) {
+    const LadderRect there = box_of(flow.place, flow.side);
+    QPen pen(scene_.theme.accent, 1.6);
+    if (flow.is_input) pen.setDashPattern({4, 2.5});
+    painter_.setPen(pen);
+    ++drawn_;
+    const bool inside = flow.place.item == marks.current_place.item && flow.place.node >= 0 &&
+                        marks.current_place.node >= 0 && flow.side == marks.current_side;
+    if (inside) {
+      painter_.drawRect(rect(there).adjusted(-1.5, -1.5, 1.5, 1.5));
+      continue;
+    }
+    if (flow.side != marks.current_side) continue;  // a rung, drawn as one
+    const bool is_forward = flow.side == LadderSide::forward;
+    const double x =
+        is_forward ? std::min(here.x, there.x) - 4 : std::max(here.right(), there.right()) + 4;
+    const auto edge = [&](const LadderRect& r) {
+      return QPointF(scene_.view.to_x(is_forward ? r.x : r.right()),
+                     scene_.view.to_y(r.middle_y()));
+    };
+    const double out = scene_.view.to_x(x);
+    QPainterPath path(edge(here));
+    path.lineTo(out, edge(here).y());
+    path.lineTo(out, edge(there).y());
+    path.lineTo(edge(there));
+    painter_.drawPath(path);
+  }
+  painter_.setRenderHint(QPainter::Antialiasing, false);
+}
+
+}  // namespace jointer::views

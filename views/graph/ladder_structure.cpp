@@ -1,0 +1,125 @@
+// A node's hash: what it calls, where (forward, backward, made again), what it returns, its group,
+// and its inputs: of one in the same spot its hash, of any other what it returns.
+// A spot's hash: the sum over its nodes; over its children, of their hashes and names; and over the
+// edges between two different spots right below it, of both ends with their paths below it. Sums do
+// not depend on the order in which things run or are listed.
+// Hashes have 64 bits; with some thousand spots two different ones are equal with probability
+// 1e-12.
+
+#include "views/graph/ladder_structure.h"
+
+#include <functional>
+
+#include "views/graph/ladder.h"
+
+namespace jointer::views {
+namespace {
+
+// Spreads the bits of x (the finalizer of SplitMix64), so that sums of hashes do not collide.
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15ULL;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31U);
+}
+
+std::uint64_t joined(std::uint64_t a, std::uint64_t b) {
+  return mixed(a ^ mixed(b));
+}
+
+std::uint64_t value_hash(const Graph& graph, const Node& node) {
+  std::uint64_t hash = node.tensor_count;
+  for (const Tensor& t : graph.tensors(node)) {
+    hash = joined(hash, static_cast<std::uint64_t>(t.dtype));
+    for (const Dim& size : graph.shape(t))
+      hash = joined(hash, static_cast<std::uint64_t>(size.value));
+  }
+  return hash;
+}
+
+std::uint64_t call_hash(const Graph& graph, const Node& node) {
+  const bool is_call = node.kind == NodeKind::call;
+  std::uint64_t hash =
+      is_call ? node.target.index() : 1'000'000U + static_cast<unsigned>(node.kind);
+  hash = joined(hash, static_cast<std::uint64_t>(node.phase));
+  hash = joined(hash, node.has(Node::recomputed) ? 1 : 0);
+  hash = joined(hash, node.group ? node.group.index() + 1 : 0);
+  return joined(hash, value_hash(graph, node));
+}
+
+class Structures {
+ public:
+  Structures(const Graph& graph, std::span<const SpotName> spots, std::span<const int> by_node)
+      : graph_(graph),
+        spots_(spots),
+        by_node_(by_node),
+        structures_(spots.size(), 0),
+        nodes_(graph.node_count(), 0) {
+    for (const SpotName& spot : spots) {
+      names_.push_back(std::hash<std::string>{}(spot.name));
+      depths_.push_back(spot.parent < 0 ? 0 : depths_[at(spot.parent)] + 1);
+    }
+  }
+
+  std::vector<std::uint64_t> run() {
+    for (const NodeId id : graph_.order()) visit(id);
+    for (std::size_t i = spots_.size(); i-- > 0;)
+      if (spots_[i].parent >= 0)
+        structures_[at(spots_[i].parent)] += mixed(joined(structures_[i], names_[i]));
+    return std::move(structures_);
+  }
+
+ private:
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  void visit(NodeId id) {
+    const int spot = by_node_[id.index()];
+    if (spot < 0) return;
+    const Node& node = graph_.node(id);
+    std::uint64_t hash = call_hash(graph_, node);
+    for (const NodeId input : graph_.inputs(node)) {
+      const NodeId source = source_of(graph_, input);
+      hash = joined(hash, by_node_[source.index()] == spot
+                              ? nodes_[source.index()]
+                              : value_hash(graph_, graph_.node(source)) + 1);
+    }
+    nodes_[id.index()] = hash;
+    structures_[at(spot)] += mixed(hash);
+    for (const NodeId input : graph_.inputs(node)) add_edge(source_of(graph_, input), id);
+  }
+
+  // Belongs to the innermost spot that holds both ends.
+  void add_edge(NodeId from, NodeId to) {
+    int a = by_node_[from.index()], b = by_node_[to.index()];
+    if (a < 0 || a == b) return;
+    std::uint64_t x = nodes_[from.index()], y = nodes_[to.index()];
+    const auto climb = [&](int& spot, std::uint64_t& hash) {
+      hash = joined(hash, names_[at(spot)]);
+      spot = spots_[at(spot)].parent;
+    };
+    while (a != b) {
+      if (b < 0 || (a >= 0 && depths_[at(a)] >= depths_[at(b)]))
+        climb(a, x);
+      else
+        climb(b, y);
+    }
+    if (a >= 0) structures_[at(a)] += mixed(joined(x, y));
+  }
+
+  const Graph& graph_;
+  std::span<const SpotName> spots_;
+  std::span<const int> by_node_;
+  std::vector<std::uint64_t> structures_;
+  std::vector<std::uint64_t> nodes_;  // hashes, by node
+  std::vector<std::uint64_t> names_;  // hashes, by spot
+  std::vector<int> depths_;
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> spot_structures(const Graph& graph, std::span<const SpotName> spots,
+                                           std::span<const int> spot_by_node) {
+  return Structures(graph, spots, spot_by_node).run();
+}
+
+}  // namespace jointer::views
