@@ -16,6 +16,7 @@
 #include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/options.h"
+#include "core/workspace/journal.h"
 
 namespace {
 
@@ -190,7 +191,9 @@ int main(int argc, char** argv) {
   if (!options->pane.isEmpty()) show_pane_when_shown(window, options->pane);
   if (options->measured) show_measured_when_shown(window);
   if (ends_by_itself) end_when_shown(window, *options, since_start);
+  if (!ends_by_itself) window.set_journal_folder(QString::fromStdString(default_journal_folder()));
   window.show();
+  window.restore_left();
   window.open_all(options->open);
   return QApplication::exec();
 }

@@ -12,10 +12,14 @@
 #include <array>
 
 #include "core/capture/measurement_file.h"
+#include "core/workspace/open_workspace.h"
 #include "views/benchmark/benchmark_pane.h"
+#include "views/compare/compare_pane.h"
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
 #include "views/find/find_bar.h"
+#include "views/graph/graph_pane.h"
+#include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/tables/alive_pane.h"
 #include "views/tables/modules_pane.h"
@@ -30,7 +34,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 2;
+constexpr int kStateVersion = 3;
 constexpr int kMessageMs = 8000;
 
 // The panes, in the order of the menu. Each is made for a document when it is first seen.
@@ -57,8 +61,11 @@ constexpr std::array kPanes{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
     PaneKind{"benchmark", QT_TRANSLATE_NOOP("MainWindow", "Benchmark"), make_benchmark_pane},
+    PaneKind{"graph", QT_TRANSLATE_NOOP("MainWindow", "Graph"), make_pane<GraphPane>},
     PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), make_pane<AlivePane>},
     PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), make_inspector},
+    PaneKind{"history", QT_TRANSLATE_NOOP("MainWindow", "History"), make_pane<HistoryPane>},
+    PaneKind{"compare", QT_TRANSLATE_NOOP("MainWindow", "Compare"), make_pane<ComparePane>},
 };
 
 QStringList dropped_files(const QMimeData* data) {
@@ -148,7 +155,16 @@ void MainWindow::make_top() {
 // --- Documents ---
 
 void MainWindow::open(const OpenRequest& request) {
-  auto* tab = new DocumentTab(request, analysis_, center_);
+  if (request.backward.empty() && is_workspace_file(request.path))
+    open_workspace(request);
+  else
+    open_tab(request, analysis_);
+}
+
+void MainWindow::open_tab(const OpenRequest& request, const AnalysisOptions& analysis,
+                          std::optional<Found> found) {
+  auto* tab = new DocumentTab(request, analysis, center_);
+  if (found) found_.emplace(tab, *std::move(found));
   connect(tab, &DocumentTab::ready, this, [this, tab] { tab_ready(tab); });
   connect(tab, &DocumentTab::several, this,
           [this, tab](const std::vector<GraphEntry>& entries, const Error& error) {
@@ -222,8 +238,7 @@ void MainWindow::take_tab(int /*index*/) {
   scoreboards_->show_document(document);
   for (PaneDock* dock : docks_) dock->show_document(document);
   refresh_actions();
-  setWindowTitle(document == nullptr ? QStringLiteral("Jointer")
-                                     : tr("%1 - Jointer").arg(document->title()));
+  refresh_title();
   refresh_status();
 }
 
@@ -233,6 +248,18 @@ void MainWindow::refresh_actions() {
   const Benchmarks* benchmarks = benchmarks_of(document);
   for (QAction* action : run_actions_)
     action->setEnabled(benchmarks != nullptr && benchmarks->is_running());
+  const Editing* editing = document == nullptr ? nullptr : &document->editing();
+  for (QAction* action : edited_actions_)
+    action->setEnabled(editing != nullptr && editing->is_edited());
+  const auto name = [](QAction* action, const QString& verb, bool can, const QString& title) {
+    action->setEnabled(can);
+    action->setText(can ? QStringLiteral("%1 %2").arg(verb, title) : verb);
+  };
+  const QUndoStack* stack = editing == nullptr ? nullptr : &editing->undo_stack();
+  name(undo_, tr("&Undo"), stack != nullptr && stack->canUndo(),
+       stack == nullptr ? QString() : stack->undoText());
+  name(redo_, tr("&Redo"), stack != nullptr && stack->canRedo(),
+       stack == nullptr ? QString() : stack->redoText());
 }
 
 Benchmarks* MainWindow::benchmarks_of(const Document* document) {
@@ -243,6 +270,7 @@ void MainWindow::close_tab(int index) {
   if (DocumentTab* tab = tab_at(index)) {
     tabs_->removeTab(index);
     center_->removeWidget(tab);
+    found_.erase(tab);
     tab->deleteLater();
   }
 }
@@ -256,6 +284,7 @@ void MainWindow::tab_ready(DocumentTab* tab) {
       [this, document](const MeasurementPtr& measurement) { keep_costs(*document, measurement); });
   connect(benchmarks, &Benchmarks::message_changed, this,
           [this, benchmarks] { say(benchmarks->message()); });
+  listen_to_edits(tab);
   connect(document, &Document::changed, this, &MainWindow::refresh_status);
   connect(document, &Document::failed, this, &MainWindow::say);
   connect(document, &Document::busy_changed, this, [this](bool busy) {
@@ -266,8 +295,7 @@ void MainWindow::tab_ready(DocumentTab* tab) {
   });
   connect(&document->selection(), &Selection::nodes_changed, this, &MainWindow::refresh_status);
   connect(&document->selection(), &Selection::stretch_changed, this, &MainWindow::refresh_status);
-  recent_.add(QString::fromStdString(tab->request().path),
-              QString::fromStdString(tab->request().backward));
+  keep(tab, *benchmarks);
   refresh_tab_texts(tab);
   if (tab == current_tab()) take_tab(tabs_->currentIndex());
   emit opened(tab);
@@ -295,10 +323,16 @@ void MainWindow::choose_graph(DocumentTab* tab, const std::vector<GraphEntry>& e
 
 void MainWindow::refresh_tab_texts(DocumentTab* tab) {
   const int index = index_of(tab);
-  tabs_->setTabText(index, QString(tab->title()).replace(u'&', QStringLiteral("&&")));
+  if (index < 0) return;
+  const Keeper* keeper = keeper_of(tab->document());
+  const bool is_dirty = keeper != nullptr && keeper->is_dirty();
+  tabs_->setTabText(index, QString(tab->title()).replace(u'&', QStringLiteral("&&")) +
+                               (is_dirty ? QStringLiteral(" *") : QString()));
   QString tip = QDir::toNativeSeparators(QString::fromStdString(tab->request().path));
   if (!tab->request().backward.empty())
     tip += u'\n' + QDir::toNativeSeparators(QString::fromStdString(tab->request().backward));
+  if (keeper != nullptr && !keeper->path().isEmpty())
+    tip = QDir::toNativeSeparators(keeper->path()) + u'\n' + tip;
   tabs_->setTabToolTip(index, tip);
 }
 
@@ -312,16 +346,20 @@ void MainWindow::make_docks() {
           QWidget* pane = make(document);
           auto* table = qobject_cast<TablePane*>(pane);
           if (table == nullptr) table = pane->findChild<TablePane*>();
+          if (table != nullptr) table->addActions(node_actions_);
           if (table != nullptr)
             connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
               with_timeline([](TimelineView& view) { view.show_selection(); });
             });
+          if (auto* graph = qobject_cast<GraphPane*>(pane))
+            connect(graph, &GraphPane::told, this, &MainWindow::say);
           return pane;
         },
         this));
 }
 
-// The layout of a first start: panes side by side over the timeline, which has the whole width.
+// The layout of a first start: panes side by side over the timeline, which has the whole width. The
+// ladder has the middle and most of it.
 void MainWindow::place_docks() {
   for (PaneDock* dock : docks_) {
     dock->setFloating(false);
@@ -329,17 +367,22 @@ void MainWindow::place_docks() {
   }
   PaneDock* modules = dock(QStringLiteral("modules"));
   PaneDock* operators = dock(QStringLiteral("operators"));
+  PaneDock* graph = dock(QStringLiteral("graph"));
   PaneDock* alive = dock(QStringLiteral("alive"));
   PaneDock* inspector = dock(QStringLiteral("inspector"));
-  splitDockWidget(modules, alive, Qt::Horizontal);
-  splitDockWidget(alive, inspector, Qt::Horizontal);
+  splitDockWidget(modules, graph, Qt::Horizontal);
+  splitDockWidget(graph, inspector, Qt::Horizontal);
   tabifyDockWidget(modules, operators);
   tabifyDockWidget(operators, dock(QStringLiteral("benchmark")));
+  tabifyDockWidget(dock(QStringLiteral("benchmark")), dock(QStringLiteral("history")));
+  tabifyDockWidget(dock(QStringLiteral("history")), dock(QStringLiteral("compare")));
+  tabifyDockWidget(inspector, alive);
   for (PaneDock* dock : docks_) dock->show();
   modules->raise();
+  inspector->raise();
   const int share = width() / 20;
-  resizeDocks({modules, alive, inspector}, {share * 9, share * 6, share * 5}, Qt::Horizontal);
-  resizeDocks({modules}, {height() * 2 / 5}, Qt::Vertical);
+  resizeDocks({modules, graph, inspector}, {share * 5, share * 10, share * 5}, Qt::Horizontal);
+  resizeDocks({graph}, {height() * 2 / 5}, Qt::Vertical);
 }
 
 // Without a document, panes would be empty frames: they leave the window, and come back as they
@@ -393,6 +436,9 @@ void MainWindow::make_status_bar() {
     if (const Document* document = current_document())
       (new FactsPopup(document->graph(), this))->show_above(*facts_);
   });
+  connect(statusBar(), &QStatusBar::messageChanged, this, [this](const QString& message) {
+    if (message.isEmpty()) refresh_status();
+  });
   selection_ = new QLabel(this);
   statusBar()->addWidget(facts_);
   selection_->setContentsMargins(0, 0, 10, 0);
@@ -402,8 +448,12 @@ void MainWindow::make_status_bar() {
 
 void MainWindow::refresh_status() {
   const Document* document = current_document();
-  facts_->setVisible(document != nullptr);
-  if (document == nullptr) return selection_->clear();
+  if (document == nullptr) {
+    facts_->hide();
+    return selection_->clear();
+  }
+  // A message has the place to itself; when it goes, this comes back.
+  if (statusBar()->currentMessage().isEmpty()) facts_->show();
   facts_->setText(graph_summary(document->graph()));
   const auto nodes = document->selection().nodes();
   if (nodes.empty()) return selection_->setText(tr("nothing selected"));

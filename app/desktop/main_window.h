@@ -9,16 +9,22 @@
 #include <QTabBar>
 #include <QToolButton>
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "core/bench/history.h"
 #include "views/benchmark/benchmarks.h"
+#include "views/edit/editing.h"
+#include "views/edit/move_planner.h"
+#include "views/edit/policy_edit.h"
 #include "views/palette/command_palette.h"
 #include "views/theme/theme_choice.h"
 #include "views/window/document_tab.h"
 #include "views/window/pages.h"
 #include "views/window/pane_dock.h"
 #include "views/window/recent_files.h"
+#include "views/workspace/keeper.h"
 
 namespace jointer::desktop {
 
@@ -40,9 +46,17 @@ class MainWindow : public QMainWindow {
   void open(const OpenRequest& request);
   void open_all(const std::vector<OpenRequest>& requests);
 
+  // Does what fits of it to the document in front, and says what does not.
+  void apply_recipe(const QString& path);
+
   [[nodiscard]] views::DocumentTab* current_tab() const;
   [[nodiscard]] int tab_count() const { return tabs_->count(); }
-  // A dock by its object name: "modules", "operators", "benchmark", "alive", "inspector".
+  // Where journals of edits are kept, from now on; empty, as it is at first: none are.
+  void set_journal_folder(const QString& folder);
+  // Opens what was not closed when the program ended.
+  void restore_left();
+  // A dock by its object name: "modules", "operators", "benchmark", "graph", "alive", "inspector",
+  // "history", "compare".
   [[nodiscard]] views::PaneDock* dock(const QString& name) const;
 
  signals:
@@ -59,7 +73,7 @@ class MainWindow : public QMainWindow {
 
  private:
   // Which documents an action works on.
-  enum class Needs : std::uint8_t { nothing, document, run };
+  enum class Needs : std::uint8_t { nothing, document, run, undo, redo, edits };
   template <class Slot>
   QAction* add_action(QMenu* menu, const QString& text, const QList<QKeySequence>& keys,
                       Needs needs, Slot slot);
@@ -67,6 +81,10 @@ class MainWindow : public QMainWindow {
   // Building, in main_window_actions.cpp.
   void make_file_menu();
   void make_edit_menu();
+  void add_edit_actions(QMenu* menu);  // these four in main_window_edit.cpp
+  QMenu* make_policy_menu();
+  void add_recipe_actions(QMenu* menu);
+  void listen_to_edits(views::DocumentTab* tab);
   void make_view_menu();
   void make_graph_menu();
   void make_go_menu();
@@ -83,6 +101,24 @@ class MainWindow : public QMainWindow {
   void show_docks(bool show);
 
   // Commands.
+  void open_tab(const OpenRequest& request, const AnalysisOptions& analysis,
+                std::optional<views::Found> found = {});
+
+  // In main_window_workspace.cpp.
+  void open_workspace(const OpenRequest& request);
+  void open_found(views::Found found, const OpenRequest& request);
+  void ask_for_capture(const std::string& path, const Workspace& workspace);
+  void keep(views::DocumentTab* tab, views::Benchmarks& benchmarks);
+  void restore_found(views::DocumentTab* tab, views::Keeper& keeper);
+  void reload();
+  void show_restored(views::DocumentTab* tab, const views::Found& found, int edits,
+                     const QStringList& refused);
+  void save_workspace();
+  void save_workspace_as();
+  void refresh_title();
+  void check_ranks();
+  [[nodiscard]] static views::Keeper* keeper_of(const views::Document* document);
+
   void choose_files();
   void choose_pair();
   void choose_folder();
@@ -95,6 +131,12 @@ class MainWindow : public QMainWindow {
   void choose_measurement();
   void import_measurement(const QString& path);
   void keep_costs(views::Document& document, const views::MeasurementPtr& measurement);
+  void with_planner(const std::function<void(views::MovePlanner&)>& action);
+  void hold_selection();
+  void set_policy(views::PolicyScope scope, MemoryPolicy policy);
+  void change_collectives(bool merge);
+  void export_recipe();
+  void choose_recipe();
   void show_find_bar();
   void escape();
   void open_palette(const QString& text);
@@ -123,6 +165,8 @@ class MainWindow : public QMainWindow {
   AnalysisOptions analysis_;
   views::BenchmarkService& service_;
   BenchmarkHistory history_;
+  QString journal_folder_;
+  std::map<views::DocumentTab*, views::Found> found_;  // while their graphs are being read
   views::RecentFiles recent_;
   QMenuBar* menus_ = nullptr;
   views::CommandPalette* palette_ = nullptr;
@@ -133,6 +177,10 @@ class MainWindow : public QMainWindow {
   views::EmptyPage* empty_page_ = nullptr;
   std::vector<views::PaneDock*> docks_;
   std::vector<QAction*> document_actions_;
+  std::vector<QAction*> edited_actions_;  // while there are edits
+  QList<QAction*> node_actions_;          // of the selected nodes, for menus of panes
+  QAction* undo_ = nullptr;
+  QAction* redo_ = nullptr;
   std::vector<QAction*> run_actions_;  // while a benchmark of the document in front runs
   QMenu* recent_menu_ = nullptr;
   QMenu* panes_menu_ = nullptr;

@@ -12,12 +12,14 @@
 #include <array>
 
 #include "app/desktop/main_window.h"
+#include "app/desktop/main_window_action.h"
 #include "core/base/resources.h"
 #include "core/capture/measurement_file.h"
 #include "core/cost/calibrate.h"
 #include "core/cost/measured.h"
 #include "core/report/export.h"
 #include "views/find/find_bar.h"
+#include "views/graph/graph_view.h"
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
 #include "views/window/open_requests.h"
@@ -50,7 +52,7 @@ constexpr std::array kFormats{
 
 // What file dialogs offer, from the readers.
 QString file_filter() {
-  QString all;
+  QString all = QStringLiteral("*.jointer");
   for (const CaptureReader& reader : capture_readers())
     all += (all.isEmpty() ? QString() : QStringLiteral(" ")) +
            QString::fromUtf8(reader.pattern.data(), static_cast<qsizetype>(reader.pattern.size()));
@@ -58,18 +60,6 @@ QString file_filter() {
 }
 
 }  // namespace
-
-template <class Slot>
-QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QList<QKeySequence>& keys,
-                                Needs needs, Slot slot) {
-  auto* action = new QAction(text, this);
-  action->setShortcuts(keys);
-  connect(action, &QAction::triggered, this, slot);
-  if (needs == Needs::document) document_actions_.push_back(action);
-  if (needs == Needs::run) run_actions_.push_back(action);
-  menu->addAction(action);
-  return action;
-}
 
 // --- File ---
 
@@ -82,11 +72,13 @@ void MainWindow::make_file_menu() {
   fill_sample_menu(menu->addMenu(tr("Open &Sample")));
   recent_menu_ = menu->addMenu(tr("Open &Recent"));
   menu->addSeparator();
-  add_action(menu, tr("Re&load"), {QKeySequence(Qt::Key_F5)}, Needs::document, [this] {
-    if (DocumentTab* tab = current_tab()) tab->load();
-  });
+  add_action(menu, tr("&Save"), {QKeySequence::Save}, Needs::document, &MainWindow::save_workspace);
+  add_action(menu, tr("Save &As..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)},
+             Needs::document, &MainWindow::save_workspace_as);
+  add_action(menu, tr("Re&load"), {QKeySequence(Qt::Key_F5)}, Needs::document, &MainWindow::reload);
   QMenu* exports = menu->addMenu(tr("&Export"));
   fill_export_menu(exports);
+  add_recipe_actions(menu);
   menu->addSeparator();
   add_action(menu, tr("&Close"), {QKeySequence(Qt::CTRL | Qt::Key_W)}, Needs::nothing,
              [this] { close_tab(tabs_->currentIndex()); });
@@ -211,6 +203,8 @@ void MainWindow::save_picture() {
 
 void MainWindow::make_edit_menu() {
   QMenu* menu = menus_->addMenu(tr("&Edit"));
+  add_edit_actions(menu);
+  menu->addSeparator();
   add_action(menu, tr("Copy &Report as Markdown"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)},
              Needs::document, &MainWindow::copy_report);
   menu->addSeparator();
@@ -251,10 +245,13 @@ void MainWindow::show_find_bar() {
   bar->open();
 }
 
-// First what lies over the document, then what is selected in it.
+// First what is held, then what lies over the document, then what is selected in it.
 void MainWindow::escape() {
   const DocumentTab* tab = current_tab();
   if (tab == nullptr || tab->document() == nullptr) return;
+  MovePlanner& planner = tab->document()->editing().planner();
+  planner.cancel();
+  if (planner.held() != nullptr || planner.is_taking()) return planner.give_up();
   if (auto* bar = tab->findChild<FindBar*>(); bar != nullptr && bar->isVisible()) {
     bar->close_bar();
     return;
@@ -315,6 +312,8 @@ void MainWindow::make_graph_menu() {
   menu->addSeparator();
   add_action(menu, tr("&Import Profiler Trace or Memory Snapshot..."), {}, Needs::document,
              &MainWindow::choose_measurement);
+  add_action(menu, tr("C&heck Against Other Ranks..."), {}, Needs::document,
+             &MainWindow::check_ranks);
 }
 
 void MainWindow::choose_measurement() {
@@ -449,6 +448,7 @@ void MainWindow::show_keys() {
   QList<KeysGroup> groups;
   for (const QAction* menu : menus_->actions())
     groups.append(keys_of(menu->text().remove(u'&'), menu->menu()->actions()));
+  groups.append(GraphView::keys());
   groups.append(TimelineView::keys());
   auto* help = new KeysHelp(groups, this);
   help->setAttribute(Qt::WA_DeleteOnClose);

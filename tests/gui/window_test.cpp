@@ -20,6 +20,7 @@
 #include "tests/support/paths.h"
 #include "views/document/node_text.h"
 #include "views/find/find_bar.h"
+#include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/tables/alive_pane.h"
@@ -61,6 +62,7 @@ class WindowTest : public QObject {
   void keys_work_on_the_timeline();
   void wheel_zooms_at_the_pointer();
   void clicks_select_in_every_pane();
+  void the_ladder_shares_the_selection();
   void goes_to_panes_by_key();
   void drags_select_a_stretch();
   void finds_nodes();
@@ -354,6 +356,8 @@ void WindowTest::clicks_select_in_every_pane() {
   QTRY_VERIFY(inspector->page().toPlainText().contains(name));
 
   // The moment is what Alive now shows.
+  window_->dock("alive")->raise();
+  QTRY_VERIFY(window_->dock("alive")->pane() != nullptr);
   auto* alive = qobject_cast<AlivePane*>(window_->dock("alive")->pane());
   QVERIFY(alive != nullptr);
   const QPoint curve(timeline->layout().left() + timeline->layout().width() / 2,
@@ -367,6 +371,29 @@ void WindowTest::clicks_select_in_every_pane() {
     return false;
   };
   QTRY_VERIFY(says_bytes());
+}
+
+void WindowTest::the_ladder_shares_the_selection() {
+  DocumentTab* tab = open(kJoint);
+  QTRY_VERIFY(window_->dock("graph")->pane() != nullptr);
+  GraphView& graph = qobject_cast<GraphPane*>(window_->dock("graph")->pane())->view();
+  Selection& selection = tab->document()->selection();
+  // From elsewhere to the ladder: the key of the window zooms the timeline, on the ladder it opens.
+  const NodeId node = first_collective(*tab);
+  selection.select(node);
+  graph.setFocus();
+  const double begin = tab->timeline()->axis().begin(), end = tab->timeline()->axis().end();
+  QTest::keyClick(&graph, Qt::Key_Z);
+  QTRY_VERIFY(!graph.place_of_node(node).isEmpty());
+  QCOMPARE(tab->timeline()->axis().begin(), begin);
+  QCOMPARE(tab->timeline()->axis().end(), end);
+  // And back.
+  const int row = graph.ladder().row_of(node);
+  const QPoint at = graph.place_of_row(row, LadderSide::forward).center();
+  QVERIFY(graph.area().contains(at));
+  QTest::mouseClick(graph.viewport(), Qt::LeftButton, {}, at);
+  for (const NodeId selected : selection.nodes()) QCOMPARE(graph.ladder().row_of(selected), row);
+  QVERIFY(selection.nodes().size() > 1);
 }
 
 void WindowTest::goes_to_panes_by_key() {

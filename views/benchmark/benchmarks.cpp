@@ -200,6 +200,23 @@ void Benchmarks::remove(const std::vector<std::uint64_t>& ids) {
   save();
 }
 
+bool Benchmarks::has(const BenchmarkResult& result) const {
+  return std::ranges::any_of(rows_, [&](const BenchmarkRow& row) {
+    return !result.started_at.empty() && row.result->started_at == result.started_at &&
+           row.result->graph_hash == result.graph_hash;
+  });
+}
+
+void Benchmarks::add(const std::vector<BenchmarkResult>& results) {
+  std::vector<BenchmarkRow> added;
+  for (const BenchmarkResult& result : results)
+    if (!has(result))
+      added.push_back({next_id_++, std::make_shared<const BenchmarkResult>(result)});
+  if (added.empty()) return;
+  rows_.insert(rows_.begin(), added.begin(), added.end());
+  emit rows_changed();
+}
+
 // --- Keeping ---
 
 void Benchmarks::load() {
@@ -222,7 +239,8 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
   const bool has_new = !rows_.empty();
   std::vector<BenchmarkRow> rows;
   for (BenchmarkResult& result : loaded.results)
-    rows.push_back({next_id_++, std::make_shared<const BenchmarkResult>(std::move(result))});
+    if (!has(result))
+      rows.push_back({next_id_++, std::make_shared<const BenchmarkResult>(std::move(result))});
   rows_.insert(rows_.begin(), rows.begin(), rows.end());
   if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
   emit rows_changed();

@@ -62,6 +62,8 @@ class Benchmarks : public QObject {
   void show(std::uint64_t id);
   // The row that was shown last, 0 for none.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
+  // Results from elsewhere, before those there are; what is there already is left out.
+  void add(const std::vector<BenchmarkResult>& results);
   // Reads what is kept of this graph, once; rows come later.
   void load();
   // Nothing is being read or written.
@@ -95,6 +97,8 @@ class Benchmarks : public QObject {
   void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
   void say(const QString& text, bool is_error = false);
+  // A run is known by when it began and what ran.
+  [[nodiscard]] bool has(const BenchmarkResult& result) const;
   [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;
 
   Document& document_;

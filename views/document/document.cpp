@@ -1,15 +1,21 @@
 #include "views/document/document.h"
 
 #include <QFileInfo>
-#include <QtConcurrentRun>
 #include <algorithm>
+
+#include "views/edit/editing.h"
 
 namespace jointer::views {
 
 Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
-    : QObject(parent), source_(std::move(source)), snapshot_(std::move(snapshot)) {
-  connect(&watcher_, &QFutureWatcherBase::finished, this, &Document::take_result);
+    : QObject(parent),
+      source_(std::move(source)),
+      queue_({snapshot, snapshot}),
+      editing_(std::make_unique<Editing>(*this, queue_)) {
+  connect(&queue_, &StateQueue::changed, this, &Document::take_state);
 }
+
+Document::~Document() = default;
 
 QString Document::title() const {
   const auto title = graph().title();
@@ -38,24 +44,25 @@ void Document::assume(const Assumptions& assumptions) {
 
 void Document::start(std::optional<Assumptions> assumptions, const AnalysisOptions& options) {
   emit busy_changed(true);
-  const auto work = [snapshot = snapshot_, assumptions = std::move(assumptions),
-                     options]() -> Result<SnapshotPtr> {
-    Graph graph = snapshot->graph;
+  const auto compute = [assumptions = std::move(assumptions),
+                        options](const Snapshot& snapshot) -> Result<SnapshotPtr> {
+    Graph graph = snapshot.graph;
     if (assumptions) JOINTER_CHECK(graph.assume(*assumptions));
     return make_snapshot(std::move(graph), options);
   };
-  // An older future that still runs is let go: its result is never looked at.
-  watcher_.setFuture(QtConcurrent::run(work));
+  const auto job = [compute](const DocumentState& state) -> Result<DocumentState> {
+    JOINTER_TRY(const SnapshotPtr now, compute(*state.now));
+    if (state.baseline == state.now) return DocumentState{now, now};
+    JOINTER_TRY(const SnapshotPtr baseline, compute(*state.baseline));
+    return DocumentState{now, baseline};
+  };
+  queue_.add_replacing(job, [this](const Result<void>& result) {
+    emit busy_changed(false);
+    if (!result) emit failed(QString::fromStdString(result.error().message));
+  });
 }
 
-void Document::take_result() {
-  emit busy_changed(false);
-  const Result<SnapshotPtr> result = watcher_.result();
-  if (!result) {
-    emit failed(QString::fromStdString(result.error().message));
-    return;
-  }
-  snapshot_ = *result;
+void Document::take_state() {
   // The same measurement beside other estimates.
   if (measured_) lay_over(measured_->shared_measurement());
   emit changed();
@@ -63,7 +70,7 @@ void Document::take_result() {
 
 void Document::lay_over(const MeasurementPtr& measurement) {
   measured_ = measurement ? std::make_shared<const MeasuredTimeline>(
-                                graph(), analysis(), measurement, snapshot_->estimated_time.bands())
+                                graph(), analysis(), measurement, snapshot().estimated_time.bands())
                           : nullptr;
 }
 

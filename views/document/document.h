@@ -1,37 +1,47 @@
 #pragma once
 
-#include <QFutureWatcher>
 #include <QObject>
 #include <QString>
+#include <memory>
 #include <vector>
 
 #include "core/capture/open.h"
 #include "views/document/selection.h"
 #include "views/document/snapshot.h"
+#include "views/document/state_queue.h"
 #include "views/timeline/measured_timeline.h"
 
 namespace jointer::views {
 
+class Editing;
+
 // One open graph: what it is, what is computed of it, what was measured of it, what is selected in
-// it. Panes hold a document and listen; nobody holds a window.
+// it, how it was edited. Panes hold a document and listen; nobody holds a window.
 class Document : public QObject {
   Q_OBJECT
  public:
   Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
+  ~Document() override;
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
 
-  [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
+  [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
   // To keep what is shown while a newer one may take its place, and for work on other threads.
-  [[nodiscard]] SnapshotPtr shared_snapshot() const { return snapshot_; }
-  [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
+  [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
+  // The graph as it was opened, computed under the same options.
+  [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
+  [[nodiscard]] Editing& editing() const { return *editing_; }
+  [[nodiscard]] const Graph& graph() const { return snapshot().graph; }
   // A selection may outlive nodes: an edit that added them is undone.
-  [[nodiscard]] bool has(NodeId node) const { return node && node.index() < graph().node_count(); }
-  [[nodiscard]] const Analysis& analysis() const { return snapshot_->analysis; }
+  [[nodiscard]] bool has(NodeId node) const {
+    return node && node.index() < graph().node_count() && graph().is_live(node);
+  }
+  [[nodiscard]] const Analysis& analysis() const { return snapshot().analysis; }
   [[nodiscard]] Selection& selection() { return selection_; }
   [[nodiscard]] const Selection& selection() const { return selection_; }
   // Where it came from.
   [[nodiscard]] const OpenRequest& source() const { return source_; }
   [[nodiscard]] QString title() const;
-  [[nodiscard]] bool is_busy() const { return watcher_.isRunning(); }
 
   // The moment that panes show: the selected one, else the peak.
   [[nodiscard]] std::size_t moment() const;
@@ -51,8 +61,8 @@ class Document : public QObject {
   void add_import(MeasurementPtr measurement);
 
  public slots:
-  // Computes anew on a working thread; `changed` follows, or `failed`. A newer request replaces one
-  // that is under way.
+  // Computes anew on a working thread, the baseline too; `changed` follows, or `failed`. A newer
+  // request replaces one that is under way.
   void analyze_with(const jointer::AnalysisOptions& options);
   void assume(const jointer::Assumptions& assumptions);
 
@@ -67,16 +77,16 @@ class Document : public QObject {
 
  private:
   void start(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
-  void take_result();
+  void take_state();
   void lay_over(const MeasurementPtr& measurement);
 
   OpenRequest source_;
-  SnapshotPtr snapshot_;
+  StateQueue queue_;
   std::vector<MeasurementPtr> measurements_;  // those of a run come first
   std::size_t run_count_ = 0;                 // how many they are
   MeasuredTimelinePtr measured_;
   Selection selection_;
-  QFutureWatcher<Result<SnapshotPtr>> watcher_;
+  std::unique_ptr<Editing> editing_;
 };
 
 }  // namespace jointer::views

@@ -2,8 +2,7 @@
 
 namespace jointer::views {
 
-Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options) {
-  JOINTER_TRY(Analysis analysis, analyze(graph, options));
+SnapshotPtr snapshot_of(Graph graph, Analysis analysis) {
   Users users(graph);
   const auto bands = std::make_shared<const MemoryBands>(analysis);
   TimelineData order(graph, analysis, AxisKind::program_order, bands);
@@ -13,6 +12,11 @@ Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options) {
                                                    .analysis = std::move(analysis),
                                                    .program_order = std::move(order),
                                                    .estimated_time = std::move(time)});
+}
+
+Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options) {
+  JOINTER_TRY(Analysis analysis, analyze(graph, options));
+  return snapshot_of(std::move(graph), std::move(analysis));
 }
 
 }  // namespace jointer::views

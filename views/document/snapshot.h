@@ -24,6 +24,8 @@ struct Snapshot {
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
+// Of a graph and its analysis.
+SnapshotPtr snapshot_of(Graph graph, Analysis analysis);
 // Error (usage): as analyze.
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options);
 

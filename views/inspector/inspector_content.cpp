@@ -298,10 +298,10 @@ class Describer {
     s.rows.push_back({.label = words("position"),
                       .value = step ? words("%1 of %2, step %3")
                                           .arg(count_text(graph_.position(id_)),
-                                               count_text(graph_.node_count()), count_text(*step))
+                                               count_text(graph_.order().size()), count_text(*step))
                                     : words("%1 of %2")
                                           .arg(count_text(graph_.position(id_)),
-                                               count_text(graph_.node_count())),
+                                               count_text(graph_.order().size())),
                       .provenance = Provenance::computed});
     if (node_.has(Node::has_seq_nr))
       s.rows.push_back({.label = words("seq_nr"), .value = QString::number(node_.seq_nr)});

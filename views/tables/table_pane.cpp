@@ -181,6 +181,10 @@ void TablePane::show_menu(QPoint at) {
     menu.addAction(tr("Collapse all"), view_, &QTreeView::collapseAll);
   }
   add_to_menu(menu);
+  if (!actions().isEmpty()) {
+    menu.addSeparator();
+    menu.addActions(actions());
+  }
   menu.exec(view_->viewport()->mapToGlobal(at));
 }
 

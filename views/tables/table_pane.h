@@ -14,6 +14,8 @@ namespace jointer::views {
 // A filter, a table, and a line of totals: of the selected rows, or of all. Rows that are selected
 // here select their nodes in the document; a node that is selected elsewhere is shown here.
 //
+// Actions that are added to the widget stand at the end of a row's menu.
+//
 // While the pane is hidden nothing is computed; what was missed is made up for when it is shown.
 class TablePane : public QWidget {
   Q_OBJECT

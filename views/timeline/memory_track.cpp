@@ -171,6 +171,15 @@ void MemoryTrack::paint_reserved(QPainter& painter) const {
   painter.drawRects(edges.data(), static_cast<int>(edges.size()));
 }
 
+void MemoryTrack::paint_outline(QPainter& painter, const TimelineData& data,
+                                std::span<const std::int64_t> profile, const QColor& color) const {
+  const auto edges = outline(
+      memory_columns(data, axis_), [profile](std::size_t point) { return profile[point]; }, 2);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawRects(edges.data(), static_cast<int>(edges.size()));
+}
+
 void MemoryTrack::paint_measured(QPainter& painter, const MeasuredCurve& curve) const {
   auto edges = outline(
       memory_columns(curve, axis_), [&curve](std::size_t point) { return curve.bytes(point); }, 2);

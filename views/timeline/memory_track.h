@@ -27,6 +27,9 @@ class MemoryTrack {
   void paint_curve(QPainter& painter, bool hatched = true) const;
   // What the allocator reserves, as a line above the curve.
   void paint_reserved(QPainter& painter) const;
+  // The upper edge of another state's curve: `profile` by point of `data`.
+  void paint_outline(QPainter& painter, const TimelineData& data,
+                     std::span<const std::int64_t> profile, const QColor& color) const;
   // What was measured, as a strong line over the estimate.
   void paint_measured(QPainter& painter, const MeasuredCurve& curve) const;
 

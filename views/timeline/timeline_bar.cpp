@@ -5,6 +5,7 @@
 #include <QMenu>
 
 #include "views/document/measured_text.h"
+#include "views/edit/editing.h"
 
 namespace jointer::views {
 namespace {
@@ -49,6 +50,17 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   reserved->setChecked(true);
   reserved->setVisible(timeline_.has_reserved());
   connect(reserved, &QToolButton::toggled, &timeline_, &TimelineView::set_show_reserved);
+  ghost_ =
+      add_button(tr("baseline"), tr("The graph as it was opened, behind the one that was edited"));
+  ghost_->setCheckable(true);
+  ghost_->setChecked(true);
+  ghost_->setObjectName(QStringLiteral("ghost"));
+  connect(ghost_, &QToolButton::toggled, &timeline_, &TimelineView::set_show_ghost);
+  const auto show_ghost = [this] {
+    ghost_->setVisible(timeline_.document().editing().is_edited());
+  };
+  connect(&timeline_.document().editing(), &Editing::changed, ghost_, show_ghost);
+  show_ghost();
   row->addStretch(1);
   range_ = new QLabel(this);
   range_->setForegroundRole(QPalette::PlaceholderText);

@@ -26,6 +26,7 @@ class TimelineBar : public QWidget {
   QToolButton* estimated_time_ = nullptr;
   QToolButton* measured_time_ = nullptr;
   QToolButton* measurement_ = nullptr;  // which one is laid over the estimates
+  QToolButton* ghost_ = nullptr;
   QLabel* range_ = nullptr;
 };
 

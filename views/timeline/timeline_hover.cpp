@@ -15,7 +15,7 @@ namespace jointer::views {
 // --- Stretch ---
 
 QStringList TimelineView::stretch_lines(Selection::Stretch stretch) const {
-  const Snapshot& s = document_.snapshot();
+  const Snapshot& s = shown();
   const auto steps = s.analysis.memory.steps();
   const std::size_t last = std::min(stretch.last, steps.size());
   std::int64_t compute = 0, exposed = 0, communication = 0, flops = 0, peak = 0;
@@ -73,7 +73,7 @@ void TimelineView::paint_stretch(QPainter& painter) const {
 
 // What is folded into a few pixels: totals are exact, however much it is.
 QStringList TimelineView::folded_lines(const Lane& lane, const LaneRun& run) const {
-  const Snapshot& s = document_.snapshot();
+  const Snapshot& s = shown();
   const auto items = lane.items().subspan(run.first, run.last - run.first);
   QStringList lines;
   lines << tr("%1 nodes here").arg(count_text(items.size()));
@@ -107,7 +107,7 @@ QStringList TimelineView::folded_lines(const Lane& lane, const LaneRun& run) con
 }
 
 QStringList TimelineView::hit_lines(const Hit& h, int x) const {
-  const Snapshot& s = document_.snapshot();
+  const Snapshot& s = shown();
   const MeasuredTimeline* m = document_.measured();
   if (h.run) {
     const Lane& over = lane(rows_[*h.row]);
@@ -139,6 +139,7 @@ QStringList TimelineView::hit_lines(const Hit& h, int x) const {
 }
 
 void TimelineView::paint_hover(QPainter& painter) const {
+  if (planner_.held() != nullptr) return;
   if (!hover_ || drag_ == Drag::area || drag_ == Drag::overview || drag_ == Drag::pan) return;
   const Hit h = hit(*hover_);
   if (!h.run && !h.point) return;

@@ -10,6 +10,7 @@
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
 #include "views/timeline/memory_track.h"
+#include "views/timeline/move_tool.h"
 #include "views/timeline/timeline_view.h"
 
 namespace jointer::views {
@@ -19,6 +20,7 @@ constexpr int kLegendRow = 20, kLegendSwatch = 10, kLegendGap = 14;
 constexpr double kLeastMajorPixels = 90;
 constexpr std::size_t kMostFlows = 24;  // drawn at once without asking for one
 constexpr double kFlowLeastPixels = 6;
+constexpr int kGhostLane = 3;
 
 QFont small_font(const QFont& font) {
   QFont small = font;
@@ -39,6 +41,8 @@ void TimelineView::paint_frame(QPainter& painter) {
   paint_marks(painter);
   paint_moment(painter);
   paint_overview(painter);
+  painter.setFont(small_font(font()));
+  tool_->paint(painter);
 }
 
 // --- Legend ---
@@ -114,14 +118,14 @@ void TimelineView::paint_legend(QPainter& painter) const {
                  painter.drawText(QPoint(x + kLegendSwatch + 6, middle + metrics.ascent() / 2 - 1),
                                   entry.text);
                });
-  const NodeId node = document_.analysis().memory.node_at(document_.moment());
+  const NodeId node = shown().analysis.memory.node_at(document_.moment());
   painter.setPen(theme().muted_text);
-  const bool at_peak = document_.moment() == document_.analysis().memory.peak_index();
+  const bool at_peak = document_.moment() == shown().analysis.memory.peak_index();
   const QRect gutter(8, layout_.legend.top() + 4, layout_.gutter - 16, kLegendRow);
   painter.drawText(
       gutter, Qt::AlignLeft | Qt::AlignVCenter,
       metrics.elidedText(at_peak ? tr("at the peak:")
-                         : node  ? tr("at %1:").arg(to_qstring(document_.graph().name(node)))
+                         : node  ? tr("at %1:").arg(to_qstring(shown().graph.name(node)))
                                  : tr("at the start:"),
                          Qt::ElideMiddle, gutter.width()));
   painter.restore();
@@ -192,6 +196,7 @@ void TimelineView::paint_memory(QPainter& painter) const {
   painter.setClipRect(area.adjusted(0, 0, 0, 1));
   track.paint_curve(painter);
   if (shows_reserved()) paint_reserved(painter, track);
+  paint_ghost_curve(painter, track);
 
   paint_lifetime(painter);
   paint_measured_curve(painter, track);
@@ -202,14 +207,38 @@ void TimelineView::paint_memory(QPainter& painter) const {
   painter.restore();
 }
 
+// The curve of the graph as it was opened; in measured time it has no place.
+void TimelineView::paint_ghost_curve(QPainter& painter, const MemoryTrack& track) const {
+  const Snapshot* opened = ghost();
+  if (opened == nullptr || is_measured_axis()) return;
+  track.paint_outline(painter, opened->timeline(kind_), opened->analysis.memory.profile(),
+                      theme().ghost);
+}
+
+// A hair under each lane: where its nodes were in the graph as it was opened.
+void TimelineView::paint_ghost_lane(QPainter& painter, std::size_t row) const {
+  const Snapshot* opened = ghost();
+  if (opened == nullptr || rows_[row].is_measured || is_measured_axis()) return;
+  const auto lanes = opened->timeline(kind_).lanes();
+  if (rows_[row].lane == 0 || rows_[row].lane >= lanes.size()) return;
+  const QRect& area = layout_.lane[row];
+  std::vector<QRect> blocks;
+  for (const LaneRun& run : fold_lane(lanes[rows_[row].lane], axis_))
+    blocks.emplace_back(run.left, area.bottom() + 1, std::max(run.right - run.left - 1, 1),
+                        kGhostLane);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(theme().ghost);
+  painter.drawRects(blocks.data(), static_cast<int>(blocks.size()));
+}
+
 // The lifetime of what the current node made.
 void TimelineView::paint_lifetime(QPainter& painter) const {
   const QRect& area = layout_.memory;
-  const Analysis& a = document_.analysis();
+  const Analysis& a = shown().analysis;
   if (const NodeId current = document_.selection().current()) {
-    for (const Tensor& t : document_.graph().tensors(current)) {
+    for (const Tensor& t : shown().graph.tensors(current)) {
       if (!t.storage) continue;
-      const auto index = a.memory.lifetime_of(document_.graph().real_storage(t.storage));
+      const auto index = a.memory.lifetime_of(shown().graph.real_storage(t.storage));
       if (!index) continue;
       const Lifetime& l = a.memory.lifetimes()[*index];
       const std::size_t points = data().point_count();
@@ -233,7 +262,7 @@ void TimelineView::paint_lifetime(QPainter& painter) const {
 
 void TimelineView::paint_peak(QPainter& painter, const MemoryTrack& track) const {
   const QRect& area = layout_.memory;
-  const Analysis& a = document_.analysis();
+  const Analysis& a = shown().analysis;
   const int x =
       static_cast<int>(axis_.to_pixel(static_cast<double>(data().position(a.memory.peak_index()))));
   const int y = track.y_of(a.memory.peak_bytes());
@@ -247,7 +276,7 @@ void TimelineView::paint_peak(QPainter& painter, const MemoryTrack& track) const
   const NodeId node = a.memory.node_at(a.memory.peak_index());
   const QString label = tr("peak %1  %2")
                             .arg(bytes_text(a.memory.peak_bytes()),
-                                 node ? to_qstring(document_.graph().name(node)) : tr("start"));
+                                 node ? to_qstring(shown().graph.name(node)) : tr("start"));
   const QFontMetrics metrics = painter.fontMetrics();
   const int width = metrics.horizontalAdvance(label) + 10;
   QRect box(x + 8, std::max(y - 8, area.top() + 2), width, metrics.height() + 4);
@@ -325,6 +354,7 @@ void TimelineView::paint_lanes(QPainter& painter) const {
     if (area.bottom() < layout_.lanes.top() || area.top() > layout_.lanes.bottom()) continue;
     painter.fillRect(area, theme().bed);
     track_of(row).paint(painter);
+    paint_ghost_lane(painter, row);
     paint_cut(painter, row);
     paint_lane_label(painter, row);
   }
@@ -350,7 +380,7 @@ void TimelineView::paint_cut(QPainter& painter, std::size_t row) const {
 }
 
 TimelineView::LaneDetail TimelineView::lane_detail(const Row& row) const {
-  const Simulation& s = document_.analysis().simulation;
+  const Simulation& s = shown().analysis.simulation;
   if (row.lane == 0) return {};
   if (row.is_measured) {
     std::int64_t busy = 0;
@@ -432,7 +462,7 @@ void TimelineView::paint_flow(QPainter& painter, const CollectiveTiming& c,
 }
 
 void TimelineView::paint_flows(QPainter& painter) const {
-  const Simulation& s = document_.analysis().simulation;
+  const Simulation& s = shown().analysis.simulation;
   painter.save();
   painter.setClipRect(layout_.lanes);
   painter.setRenderHint(QPainter::Antialiasing);
@@ -510,7 +540,7 @@ void TimelineView::paint_moment(QPainter& painter) const {
   painter.setPen(theme().accent);
   painter.drawLine(x, layout_.ruler.top() + 2, x, layout_.lanes.bottom());
   const QString label = QStringLiteral("%1  %2").arg(
-      position_text(position), bytes_text(document_.analysis().memory.profile()[*moment]));
+      position_text(position), bytes_text(shown().analysis.memory.profile()[*moment]));
   const QFontMetrics metrics = painter.fontMetrics();
   QRect box(0, layout_.ruler.top() + 1, metrics.horizontalAdvance(label) + 10,
             metrics.height() + 2);

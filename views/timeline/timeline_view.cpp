@@ -11,12 +11,16 @@
 #include <cmath>
 #include <limits>
 
+#include "views/edit/editing.h"
+#include "views/timeline/move_tool.h"
+
 namespace jointer::views {
 namespace {
 
 constexpr double kZoomStep = 1.25;
 constexpr double kPanStep = 0.15;
 constexpr int kDragDistance = 4;
+constexpr int kLeastTwoGrips = 18;  // a block that has room for both its start and its wait
 // How much longer than its own step an axis gets so that the other one is seen to its end. Beyond
 // that, what the axis is of would be too small; what is cut off is said.
 constexpr std::int64_t kMostStretch = 2;
@@ -24,7 +28,10 @@ constexpr std::int64_t kMostStretch = 2;
 }  // namespace
 
 TimelineView::TimelineView(Document& document, QWidget* parent)
-    : QAbstractScrollArea(parent), document_(document) {
+    : QAbstractScrollArea(parent),
+      document_(document),
+      planner_(document.editing().planner()),
+      last_(document.shared_snapshot()) {
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setFocusPolicy(Qt::StrongFocus);
@@ -39,12 +46,21 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   connect(&selection, &Selection::moment_changed, this, &TimelineView::refresh);
   connect(&selection, &Selection::stretch_changed, this, &TimelineView::refresh);
   axis_.set_length(axis_length());
+  tool_ = new MoveTool(*this);
+  // Figures of places are there when somebody takes something.
+  planner_.prepare();
 }
 
+TimelineView::~TimelineView() = default;
+
 std::int64_t TimelineView::top_bytes() const {
-  const Analysis& a = document_.analysis();
+  const Analysis& a = shown().analysis;
   std::int64_t most = a.memory.peak_bytes();
   if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
+  // While something is held and after an edit the scale stays: a lower curve is seen to be lower.
+  if (const Snapshot* opened = ghost())
+    most = std::max({most, opened->analysis.memory.peak_bytes(),
+                     shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
   if (const MeasuredTimeline* m = document_.measured()) {
     if (const MeasuredCurve& curve = m->curve(kind_); !curve.empty())
       most = std::max(most, curve.bytes(curve.peak()));
@@ -53,7 +69,10 @@ std::int64_t TimelineView::top_bytes() const {
 }
 
 std::int64_t TimelineView::axis_length() const {
-  const std::int64_t own = data().length();
+  std::int64_t own = data().length();
+  // So does the axis: a shorter step is seen to be shorter.
+  if (const Snapshot* opened = ghost(); opened != nullptr && !is_measured_axis())
+    own = std::max(own, opened->timeline(kind_).length());
   if (kind_ == AxisKind::program_order || measured() == nullptr) return own;
   const std::int64_t longer = std::max(estimated().length(), measured()->length());
   return std::min(longer, kMostStretch * own);
@@ -77,12 +96,25 @@ QRect TimelineView::content() const {
 }
 
 void TimelineView::take_document() {
-  // The same part of the step stays on screen, whatever its new length.
-  const double scale = static_cast<double>(axis_length()) / static_cast<double>(axis_.length());
+  // Of another estimate the same part of the step stays on screen, whatever its new length. An edit
+  // leaves what is on screen where it is.
+  const SnapshotPtr before = std::exchange(last_, document_.shared_snapshot());
+  const bool whole = axis_.shows_all();
+  const double scale = same_estimates(*before, *last_) ? 1
+                                                       : static_cast<double>(axis_length()) /
+                                                             static_cast<double>(axis_.length());
   const double begin = axis_.begin() * scale, end = axis_.end() * scale;
   axis_.set_length(axis_length());
-  axis_.show(begin, end);
-  marks_.clear();
+  if (!whole) axis_.show(begin, end);
+  // Marks stay with their nodes.
+  std::vector<std::size_t> marks;
+  for (const std::size_t mark : marks_) {
+    if (mark >= before->analysis.memory.profile().size()) continue;
+    const NodeId node = before->analysis.memory.node_at(mark);
+    const auto step = document_.has(node) ? shown().analysis.memory.step_of(node) : std::nullopt;
+    if (step) marks.push_back(1 + 2 * *step + (mark % 2 == 0 ? 1 : 0));
+  }
+  marks_ = std::move(marks);
   relayout();
 }
 
@@ -193,12 +225,22 @@ void TimelineView::show_selection() {
 }
 
 void TimelineView::show_peak() {
-  const MemoryTimeline& memory = document_.analysis().memory;
+  const MemoryTimeline& memory = shown().analysis.memory;
   document_.selection().set_moment(memory.peak_index());
   if (const NodeId node = memory.node_at(memory.peak_index())) document_.selection().select(node);
   const auto at = static_cast<double>(data().position(memory.peak_index()));
   axis_.reveal(at, at);
   refresh();
+}
+
+void TimelineView::set_show_ghost(bool show) {
+  show_ghost_ = show;
+  refresh();
+}
+
+const Snapshot* TimelineView::ghost() const {
+  const Snapshot* opened = document_.baseline().get();
+  return show_ghost_ && opened != &shown() ? opened : nullptr;
 }
 
 void TimelineView::set_show_reserved(bool show) {
@@ -209,7 +251,7 @@ void TimelineView::set_show_reserved(bool show) {
 void TimelineView::follow_flow(bool forward) {
   const NodeId current = document_.selection().current();
   if (!current) return;
-  const Snapshot& s = document_.snapshot();
+  const Snapshot& s = shown();
   const std::int32_t index = s.analysis.simulation.collective_of(current);
   if (index >= 0) {
     const CollectiveTiming& c =
@@ -242,16 +284,16 @@ void TimelineView::step_in_lane(int direction) {
 }
 
 void TimelineView::step_exposed(int direction) {
-  const auto collectives = document_.analysis().simulation.collectives();
+  const auto collectives = shown().analysis.simulation.collectives();
   const NodeId current = document_.selection().current();
   const auto position = [this](NodeId node) {
-    return static_cast<std::int64_t>(document_.graph().position(node));
+    return static_cast<std::int64_t>(shown().graph.position(node));
   };
   const CollectiveTiming* best = nullptr;
   // Without a selection: from the start of the step, or from its end.
   std::int64_t from = direction > 0 ? -1 : std::numeric_limits<std::int64_t>::max();
   if (current) {
-    const std::int32_t index = document_.analysis().simulation.collective_of(current);
+    const std::int32_t index = shown().analysis.simulation.collective_of(current);
     from = position(index < 0 ? current : collectives[static_cast<std::size_t>(index)].start);
   }
   for (const CollectiveTiming& c : collectives) {
@@ -300,6 +342,15 @@ KeysGroup TimelineView::keys() {
                    {tr("Ctrl+click"), tr("Add to the selection, or take from it")},
                    {tr("Double click"), tr("Zoom to what is under the pointer")},
                    {tr("Drag"), tr("Select a stretch and see its totals")},
+                   {tr("Drag a collective"),
+                    tr("Move its start, or at its right end its wait; where it may go is lit, and "
+                       "what each place would give is on screen")},
+                   {tr("Drag a stall"), tr("Move the wait")},
+                   {tr("Drag a node in program order"), tr("Move the node")},
+                   {tr("Shift while dragging, C"), tr("Carry the cheap chain along")},
+                   {tr("Alt while dragging"), tr("Do not snap to the best places")},
+                   {tr("Left, Right, Home, End, Enter, Esc"),
+                    tr("While something is held: one place, to the ends, drop, give up")},
                    {tr("Middle button, Space+drag"), tr("Move")},
                    {tr("Wheel"), tr("Move")},
                    {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
@@ -353,7 +404,7 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
-  press_ = last_ = event->pos();
+  press_ = last_at_ = event->pos();
   const bool pans =
       event->button() == Qt::MiddleButton || (event->button() == Qt::LeftButton && space_held_);
   if (layout_.overview.contains(press_) && event->button() == Qt::LeftButton) {
@@ -362,8 +413,14 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   } else if (pans) {
     drag_ = Drag::pan;
     viewport()->setCursor(Qt::ClosedHandCursor);
+  } else if (event->button() == Qt::RightButton) {
+    // A menu is about what is under the pointer, or about all that is selected.
+    const Hit h = hit(press_);
+    if (h.run && !h.run->is_folded() &&
+        !document_.selection().contains(lane(rows_[*h.row]).items()[h.run->first].node))
+      click(press_, {});
   } else if (event->button() == Qt::LeftButton) {
-    drag_ = Drag::maybe;
+    drag_ = tool_->press(press_, event->modifiers()) ? Drag::move : Drag::maybe;
   }
 }
 
@@ -380,22 +437,28 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
       move_overview(at.x());
       break;
     case Drag::pan:
-      axis_.pan_by(last_.x() - at.x());
+      axis_.pan_by(last_at_.x() - at.x());
       refresh();
       break;
+    case Drag::move:
+      tool_->move(at, event->modifiers());
+      break;
     case Drag::none:
+      show_cursor(at);
+      break;
     case Drag::maybe:
       break;
   }
-  last_ = at;
+  last_at_ = at;
   hover_ = at;
   viewport()->update();
 }
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
-  if (drag_ == Drag::maybe && event->button() == Qt::LeftButton)
-    click(event->pos(), event->modifiers());
+  const bool is_click = event->button() == Qt::LeftButton &&
+                        (drag_ == Drag::maybe || (drag_ == Drag::move && !tool_->release()));
   drag_ = Drag::none;
+  if (is_click) click(event->pos(), event->modifiers());
   viewport()->unsetCursor();
 }
 
@@ -426,7 +489,17 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   event->accept();
 }
 
+// Over what may be moved along the axis.
+void TimelineView::show_cursor(QPoint at) {
+  if (space_held_) return;
+  if (planner_.held() != nullptr || grip_at(at))
+    viewport()->setCursor(Qt::SizeHorCursor);
+  else
+    viewport()->unsetCursor();
+}
+
 void TimelineView::keyPressEvent(QKeyEvent* event) {
+  if (tool_->key(*event)) return;
   if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))
     return QAbstractScrollArea::keyPressEvent(event);
   switch (event->key()) {
@@ -478,13 +551,32 @@ TimelineView::Hit TimelineView::hit(QPoint at) const {
   return h;
 }
 
+NodeId TimelineView::grip_at(QPoint at) const {
+  const Hit h = hit(at);
+  if (!h.run || h.run->is_folded() || rows_[*h.row].is_measured) return {};
+  const NodeId node = lane(rows_[*h.row]).items()[h.run->first].node;
+  const Node& n = shown().graph.node(node);
+  const std::size_t row_lane = rows_[*h.row].lane;
+  const bool in_order = kind_ == AxisKind::program_order;
+  if (shown().graph.is_collective_start(n)) {
+    // In its group's lane the block is the collective: its wait is at the right end.
+    const std::int32_t index = shown().analysis.simulation.collective_of(node);
+    if (row_lane < 2 || index < 0) return node;
+    const NodeId wait =
+        shown().analysis.simulation.collectives()[static_cast<std::size_t>(index)].wait;
+    const int width = h.run->right - h.run->left;
+    const bool at_end = width >= kLeastTwoGrips && at.x() >= h.run->right - width / 3;
+    return wait && at_end ? wait : node;
+  }
+  if (shown().graph.is_wait(n)) return node;
+  const bool is_selected = document_.selection().current() == node;
+  return (in_order || is_selected) && planner_.can_move(node) ? node : NodeId{};
+}
+
 LaneTrack TimelineView::track_of(std::size_t row) const {
-  return {document_.graph(),
-          lane(rows_[row]),
-          axis_,
-          layout_.lane[row],
-          theme(),
-          rows_[row].is_measured ? LaneStyle::measured : LaneStyle::estimated};
+  return {shown().graph, lane(rows_[row]),
+          axis_,         layout_.lane[row],
+          theme(),       rows_[row].is_measured ? LaneStyle::measured : LaneStyle::estimated};
 }
 
 void TimelineView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
@@ -505,7 +597,7 @@ void TimelineView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
     if (const auto moment = document_.moment_of(selection.current())) selection.set_moment(moment);
   } else if (h.point) {
     selection.set_moment(h.point);
-    if (const NodeId node = document_.analysis().memory.node_at(*h.point)) selection.select(node);
+    if (const NodeId node = shown().analysis.memory.node_at(*h.point)) selection.select(node);
   } else if (content().contains(at)) {
     selection.clear();
   }

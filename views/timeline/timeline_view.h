@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "views/document/document.h"
+#include "views/edit/move_planner.h"
 #include "views/palette/keys_group.h"
 #include "views/timeline/axis_view.h"
 #include "views/timeline/lane_track.h"
@@ -15,26 +16,38 @@
 
 namespace jointer::views {
 
+class MoveTool;
+
 // The memory curve, and under it on the same axis the lanes of the CPU, the compute stream and each
 // process group. Where the document has a measurement, its curve lies over the estimated one and
 // its lanes stand under theirs. Painted by hand, bounded by pixels; see draw_list.h.
 //
 // Pointer: click selects, drag selects a stretch, drag with the middle button (or with Space held)
 // pans, Ctrl+wheel zooms at the pointer, wheel pans, a double click zooms to what is under it. The
-// strip at the bottom is the whole step; dragging there moves the window over it.
+// strip at the bottom is the whole step; dragging there moves the window over it. What may be moved
+// is taken by pressing on it (see move_tool.h); as long as it is held, the curve and the lanes show
+// the graph with it where it is. Behind an edited graph stands the one that was opened, as a ghost.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
   explicit TimelineView(Document& document, QWidget* parent = nullptr);
+  ~TimelineView() override;
+  TimelineView(const TimelineView&) = delete;
+  TimelineView& operator=(const TimelineView&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
   // What the axis is of: nodes and moments stand on it where this has them.
   [[nodiscard]] const TimelineData& data() const {
     return is_measured_axis() ? *measured() : estimated();
   }
-  [[nodiscard]] const TimelineData& estimated() const {
-    return document_.snapshot().timeline(kind_);
+  [[nodiscard]] const TimelineData& estimated() const { return shown().timeline(kind_); }
+  // The document's graph, or with what is held where it is held now.
+  [[nodiscard]] const Snapshot& shown() const {
+    const HeldMove* held = planner_.held();
+    return held == nullptr ? document_.snapshot() : *held->shown;
   }
+  // The graph as it was opened, where it is another than the one that is shown.
+  [[nodiscard]] const Snapshot* ghost() const;
   // Null if nothing measured is shown.
   [[nodiscard]] const TimelineData* measured() const {
     return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
@@ -61,6 +74,11 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] static KeysGroup keys();
   // What a pointer at this place of the viewport is told; empty where there is nothing.
   [[nodiscard]] QStringList card_at(QPoint at) const { return hit_lines(hit(at), at.x()); }
+  [[nodiscard]] const MoveTool& move_tool() const { return *tool_; }
+  // What a press there takes hold of: none, or a node that may be moved.
+  [[nodiscard]] NodeId grip_at(QPoint at) const;
+  // Ruler to lanes: what the axis governs.
+  [[nodiscard]] QRect content() const;
   // What part of the step is on screen: "120 ms to 180 ms".
   [[nodiscard]] QString range_text() const;
 
@@ -75,6 +93,9 @@ class TimelineView : public QAbstractScrollArea {
   void show_selection();
   void show_peak();
   void set_show_reserved(bool show);
+  void set_show_ghost(bool show);
+  // What is held, or where, is another.
+  void show_held() { refresh(); }
   // Along the flow of the current node: from a collective to its wait, else to the next user, or
   // back to the producer.
   void follow_flow(bool forward);
@@ -107,12 +128,11 @@ class TimelineView : public QAbstractScrollArea {
   void changeEvent(QEvent* event) override;
 
  private:
-  enum class Drag : std::uint8_t { none, maybe, area, pan, overview };
+  enum class Drag : std::uint8_t { none, maybe, area, pan, overview, move };
 
   [[nodiscard]] const Theme& theme() const { return Theme::of(palette()); }
   [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
   [[nodiscard]] std::int64_t top_bytes() const;
-  [[nodiscard]] QRect content() const;  // ruler to lanes: what the axis governs
   [[nodiscard]] std::int64_t axis_length() const;
   // Where the lane of a node is drawn: a row, or -1.
   [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
@@ -132,6 +152,8 @@ class TimelineView : public QAbstractScrollArea {
   void paint_ruler(QPainter& painter) const;
   void paint_memory(QPainter& painter) const;
   void paint_reserved(QPainter& painter, const MemoryTrack& track) const;
+  void paint_ghost_curve(QPainter& painter, const MemoryTrack& track) const;
+  void paint_ghost_lane(QPainter& painter, std::size_t row) const;
   void paint_measured_curve(QPainter& painter, const MemoryTrack& track) const;
   void paint_lifetime(QPainter& painter) const;
   void paint_peak(QPainter& painter, const MemoryTrack& track) const;
@@ -170,17 +192,21 @@ class TimelineView : public QAbstractScrollArea {
   void select_and_reveal(NodeId node);
   void follow_selection();
   void drop_hover();
+  void show_cursor(QPoint at);
 
   Document& document_;
+  MovePlanner& planner_;
+  MoveTool* tool_ = nullptr;
+  SnapshotPtr last_;  // what was shown before the document changed
   AxisKind kind_ = AxisKind::estimated_time;
   AxisView axis_;
   TimelineLayout layout_;
   std::vector<Row> rows_;
-  bool show_reserved_ = true;
+  bool show_reserved_ = true, show_ghost_ = true;
   std::vector<std::size_t> marks_;  // points of the memory profile
 
   Drag drag_ = Drag::none;
-  QPoint press_, last_;
+  QPoint press_, last_at_;
   std::optional<QPoint> hover_;
   bool space_held_ = false;
 

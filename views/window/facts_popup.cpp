@@ -48,7 +48,7 @@ bool has_warning(const Graph& graph) {
 }
 
 QString graph_summary(const Graph& graph) {
-  QStringList parts{QStringLiteral("%1 nodes").arg(count_text(graph.node_count()))};
+  QStringList parts{QStringLiteral("%1 nodes").arg(count_text(graph.order().size()))};
   if (const auto n = count(graph, Fact::Kind::derived); n > 0)
     parts << plural_text(n, "derived fact", "derived facts");
   if (const auto n = count(graph, Fact::Kind::assumed); n > 0)

@@ -11,6 +11,9 @@
 #include "core/cost/measured.h"
 #include "views/document/measured_text.h"
 #include "views/document/number_text.h"
+#include "views/edit/editing.h"
+#include "views/edit/move_planner.h"
+#include "views/theme/theme.h"
 #include "views/window/assumptions_dialog.h"
 
 namespace jointer::views {
@@ -25,7 +28,8 @@ bool is_estimator(const QString& entry) {
 
 }  // namespace
 
-Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
+Scoreboard::Scoreboard(Document& document, QWidget* parent)
+    : QWidget(parent), document_(document), planner_(document.editing().planner()) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
@@ -81,6 +85,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent) : QWidget(parent), d
   connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
   connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
+  connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
+  connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
   connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
   connect(&document_, &Document::costs_changed, this, [this] {
     fill_devices();
@@ -109,8 +115,22 @@ Scoreboard::Metric Scoreboard::add_metric(const QString& name, const QString& ho
   metric.value->setFont(large);
   metric.value->setTextInteractionFlags(Qt::TextSelectableByMouse);
   metric.value->setAccessibleName(name);
-  column->addWidget(label);
-  column->addWidget(metric.value);
+  const auto add_row = [&](QLabel* first, QLabel* second) {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(6);
+    row->addWidget(first);
+    row->addWidget(second);
+    row->addStretch(1);
+    column->addLayout(row);
+    second->hide();
+  };
+  metric.was = new QLabel(metric.box);
+  metric.was->setFont(small);
+  metric.was->setForegroundRole(QPalette::PlaceholderText);
+  metric.change = new QLabel(metric.box);
+  metric.change->setAccessibleName(tr("Change of %1").arg(name));
+  add_row(label, metric.was);
+  add_row(metric.value, metric.change);
   static_cast<QHBoxLayout*>(layout())->addWidget(metric.box);
   return metric;
 }
@@ -158,19 +178,54 @@ void Scoreboard::show_measurement() {
   measured_.box->show();
 }
 
+void Scoreboard::show_change(const Metric& metric, std::int64_t from, std::int64_t to,
+                             const QString& was, const QString& change) {
+  const bool is_edited = document_.editing().is_edited() || planner_.held() != nullptr;
+  metric.was->setVisible(is_edited);
+  metric.change->setVisible(is_edited && from != to);
+  if (!is_edited) return;
+  metric.was->setText(tr("was %1").arg(was));
+  const Theme& theme = Theme::of(palette());
+  metric.change->setStyleSheet(QStringLiteral("color: ") +
+                               (to < from ? theme.accent : theme.warning).name());
+  metric.change->setText(change);
+  const QString share = share_difference_text(from, to);
+  metric.change->setToolTip(share.isEmpty() ? QString() : tr("%1 of the baseline").arg(share));
+}
+
+// Peak, step and exposed time: as they are, or with what is held where it is now.
+void Scoreboard::show_figures() {
+  const HeldMove* held = planner_.held();
+  const Snapshot& shown = held == nullptr ? document_.snapshot() : *held->shown;
+  const Metrics now = metrics_of(shown.graph, shown.analysis);
+  const Figures figures = held == nullptr ? figures_of(now) : held->figures();
+  const SnapshotPtr opened = document_.baseline();
+  const Metrics was = metrics_of(opened->graph, opened->analysis);
+  peak_.value->setText(bytes_text(figures.peak_bytes));
+  step_.value->setText(time_text(figures.step_ns));
+  exposed_.value->setText(time_text(figures.exposed_ns));
+  show_change(peak_, was.peak_bytes, figures.peak_bytes, bytes_text(was.peak_bytes),
+              bytes_difference_text(was.peak_bytes, figures.peak_bytes));
+  show_change(step_, was.step_ns, figures.step_ns, time_text(was.step_ns),
+              time_difference_text(was.step_ns, figures.step_ns));
+  show_change(exposed_, was.exposed_ns, figures.exposed_ns, time_text(was.exposed_ns),
+              time_difference_text(was.exposed_ns, figures.exposed_ns));
+  const QString hidden = tr("hidden %1/%2").arg(now.hidden).arg(now.collectives);
+  const bool is_edited = document_.editing().is_edited() || held != nullptr;
+  exposed_.was->setText(
+      is_edited ? tr("%1, was %2 (%3)").arg(hidden, time_text(was.exposed_ns)).arg(was.hidden)
+                : hidden);
+  exposed_.was->show();
+}
+
 void Scoreboard::refresh() {
   show_measurement();
   const Analysis& a = document_.analysis();
   const Simulation& s = a.simulation;
-  peak_.value->setText(bytes_text(a.memory.peak_bytes()));
+  show_figures();
   reserved_.box->setVisible(document_.graph().main_device() == DeviceType::cuda);
   reserved_.value->setText(bytes_text(a.reserved.peak_bytes));
-  step_.value->setText(time_text(s.step_ns()));
   compute_.value->setText(time_text(s.compute_ns()));
-  exposed_.value->setText(tr("%1 (hidden %2/%3)")
-                              .arg(time_text(s.exposed_ns()))
-                              .arg(s.hidden_count())
-                              .arg(s.collectives().size()));
   exposed_.box->setVisible(!s.collectives().empty());
   tokens_.box->setVisible(a.throughput.tokens_per_second.has_value());
   if (a.throughput.tokens_per_second)

@@ -1,0 +1,238 @@
+// Menus of MainWindow that change a graph, and what their entries do.
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QStatusBar>
+#include <QtConcurrentRun>
+#include <array>
+
+#include "app/desktop/main_window.h"
+#include "app/desktop/main_window_action.h"
+#include "core/base/bytes.h"
+#include "core/edit/merge.h"
+#include "core/edit/replay.h"
+#include "views/document/node_text.h"
+#include "views/edit/policy_edit.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+const QString kRecipeSuffix = QStringLiteral(".recipe.json");
+
+struct PolicyEntry {
+  const char* verb;
+  MemoryPolicy policy;
+};
+constexpr std::array kPolicies{
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Save"), MemoryPolicy::must_save},
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Recompute"), MemoryPolicy::must_recompute},
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Offload"), MemoryPolicy::must_cpu_offload},
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Leave to the Partitioner:"), MemoryPolicy::none},
+};
+struct ScopeEntry {
+  const char* whom;
+  PolicyScope scope;
+};
+constexpr std::array kScopes{
+    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Selected Nodes"), PolicyScope::nodes},
+    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator Everywhere"), PolicyScope::op},
+    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator in Such Modules"), PolicyScope::pattern},
+};
+
+// What can have a policy among what is selected, the current node first.
+std::vector<NodeId> calls_selected(const Document& document) {
+  std::vector<NodeId> calls;
+  const auto add = [&](NodeId node) {
+    if (document.has(node) && document.graph().node(node).kind == NodeKind::call)
+      calls.push_back(node);
+  };
+  const NodeId current = document.selection().current();
+  add(current);
+  for (const NodeId node : document.selection().nodes())
+    if (node != current) add(node);
+  return calls;
+}
+
+}  // namespace
+
+// --- Edit ---
+
+void MainWindow::add_edit_actions(QMenu* menu) {
+  const auto planner = [this](auto action) { return [this, action] { with_planner(action); }; };
+  add_action(menu, tr("&Undo"), {QKeySequence::Undo}, Needs::undo, [this] {
+    if (Document* document = current_document()) document->editing().undo();
+  });
+  add_action(menu, tr("&Redo"),
+             {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
+             Needs::redo, [this] {
+               if (Document* document = current_document()) document->editing().redo();
+             });
+  menu->addSeparator();
+  const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
+    node_actions_ << add_action(menu, text, {key}, Needs::document, slot);
+  };
+  add(tr("&Hold and Move"), QKeySequence(Qt::Key_V), &MainWindow::hold_selection);
+  add(tr("Move to the &Best Place"), QKeySequence(Qt::Key_B),
+      planner([](MovePlanner& p) { p.to_best(); }));
+  add(tr("Move One Place &Earlier"), QKeySequence(Qt::ALT | Qt::Key_Left),
+      planner([](MovePlanner& p) { p.nudge(-1); }));
+  add(tr("Move One Place &Later"), QKeySequence(Qt::ALT | Qt::Key_Right),
+      planner([](MovePlanner& p) { p.nudge(1); }));
+  add(tr("Move to the Change Before"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
+      planner([](MovePlanner& p) { p.to_next_change(-1); }));
+  add(tr("Move to the Next Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
+      planner([](MovePlanner& p) { p.to_next_change(1); }));
+  add(tr("Move as Early as Possible"), QKeySequence(Qt::ALT | Qt::Key_Home),
+      planner([](MovePlanner& p) { p.to_end(-1); }));
+  add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
+      planner([](MovePlanner& p) { p.to_end(1); }));
+  menu->addSeparator();
+  add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
+  add(tr("&Split Collective"), {}, [this] { change_collectives(false); });
+  QMenu* policies = make_policy_menu();
+  menu->addMenu(policies);
+  node_actions_ << policies->menuAction();
+}
+
+QMenu* MainWindow::make_policy_menu() {
+  auto* menu = new QMenu(tr("Memory &Policy"), this);
+  for (const ScopeEntry& scope : kScopes) {
+    for (const PolicyEntry& policy : kPolicies)
+      add_action(menu,
+                 QStringLiteral("%1 %2").arg(QCoreApplication::translate("MainWindow", policy.verb),
+                                             QCoreApplication::translate("MainWindow", scope.whom)),
+                 {}, Needs::document,
+                 [this, &scope, &policy] { set_policy(scope.scope, policy.policy); });
+    menu->addSeparator();
+  }
+  return menu;
+}
+
+void MainWindow::with_planner(const std::function<void(MovePlanner&)>& action) {
+  if (Document* document = current_document()) action(document->editing().planner());
+}
+
+// From wherever the node was selected: the timeline shows where it may go, and has the keys.
+void MainWindow::hold_selection() {
+  Document* document = current_document();
+  if (document == nullptr) return;
+  const NodeId node = document->selection().current();
+  if (!document->has(node)) return say(tr("Select the node to move first."));
+  with_timeline([](TimelineView& view) { view.setFocus(); });
+  document->editing().planner().take(node);
+}
+
+void MainWindow::set_policy(PolicyScope scope, MemoryPolicy policy) {
+  Document* document = current_document();
+  if (document == nullptr) return;
+  const std::vector<NodeId> nodes = calls_selected(*document);
+  if (nodes.empty()) return say(tr("Select a node that an operator makes first."));
+  document->editing().apply(
+      policy_edit(document->graph(), document->analysis().modules, nodes, scope, policy));
+}
+
+void MainWindow::change_collectives(bool merge) {
+  Document* document = current_document();
+  if (document == nullptr) return;
+  // A wait stands for its collective.
+  std::vector<NodeId> starts;
+  const Simulation& simulation = document->analysis().simulation;
+  for (const NodeId node : document->selection().nodes()) {
+    const std::int32_t index = document->has(node) ? simulation.collective_of(node) : -1;
+    if (index < 0) continue;
+    const NodeId start = simulation.collectives()[static_cast<std::size_t>(index)].start;
+    if (std::find(starts.begin(), starts.end(), start) == starts.end()) starts.push_back(start);
+  }
+  if (starts.empty())
+    return say(merge ? tr("Select the collectives to merge first.")
+                     : tr("Select the collective to split first."));
+  const Result<Edit> edit = merge ? merge_collectives(document->graph(), starts)
+                                  : split_collective(document->graph(), starts.front());
+  if (!edit) return say(QString::fromStdString(edit.error().message));
+  document->editing().apply(*edit);
+}
+
+void MainWindow::listen_to_edits(DocumentTab* tab) {
+  Editing& editing = tab->document()->editing();
+  tab->timeline()->addActions(node_actions_);
+  tab->timeline()->setContextMenuPolicy(Qt::ActionsContextMenu);
+  connect(&editing, &Editing::changed, this, [this, tab] {
+    refresh_tab_texts(tab);
+    refresh_actions();
+  });
+  connect(&editing, &Editing::applied, this, &MainWindow::say);
+  connect(&editing, &Editing::refused, this, &MainWindow::say);
+  connect(&editing.planner(), &MovePlanner::refused, this, &MainWindow::say);
+  connect(&editing.planner(), &MovePlanner::progressed, this, [this](int done, int count) {
+    if (done < count) say(tr("Finding places: %1 of %2. Esc cancels.").arg(done).arg(count));
+  });
+}
+
+// --- Recipes ---
+
+void MainWindow::add_recipe_actions(QMenu* menu) {
+  add_action(menu, tr("Export Re&cipe..."), {}, Needs::edits, &MainWindow::export_recipe);
+  add_action(menu, tr("&Apply Recipe..."), {}, Needs::document, &MainWindow::choose_recipe);
+}
+
+void MainWindow::export_recipe() {
+  const Document* document = current_document();
+  if (document == nullptr) return;
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Export recipe"), QDir(last_folder_).filePath(document->title() + kRecipeSuffix),
+      QStringLiteral("*%1").arg(kRecipeSuffix));
+  if (path.isEmpty()) return;
+  last_folder_ = QFileInfo(path).absolutePath();
+  const auto written = document->editing().write_recipe(path);
+  say(written ? tr("Wrote %1").arg(QDir::toNativeSeparators(path))
+              : QString::fromStdString(written.error().message));
+}
+
+void MainWindow::choose_recipe() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Apply recipe"), last_folder_,
+                                                    tr("Recipes (*.json);;All files (*)"));
+  if (path.isEmpty()) return;
+  last_folder_ = QFileInfo(path).absolutePath();
+  apply_recipe(path);
+}
+
+void MainWindow::apply_recipe(const QString& path) {
+  Document* document = current_document();
+  if (document == nullptr) return;
+  const auto replay_it = [path, snapshot = document->shared_snapshot()]() -> Result<Replay> {
+    JOINTER_TRY(const PaddedBytes bytes, read_bytes(path.toStdString()));
+    JOINTER_TRY(const Recipe recipe, read_recipe(bytes.view()));
+    Graph graph = snapshot->graph;
+    return replay(graph, recipe, true);
+  };
+  QtConcurrent::run(replay_it).then(document, [this, document, path](const Result<Replay>& done) {
+    const QString name = QFileInfo(path).fileName();
+    QString text, details;
+    if (!done) {
+      text = tr("%1 was not applied: %2").arg(name, QString::fromStdString(done.error().message));
+    } else {
+      document->editing().apply_all(done->done);
+      text = tr("%1: %2 of %3 edits were applied.")
+                 .arg(name)
+                 .arg(done->done.size())
+                 .arg(done->done.size() + done->skipped.size());
+      for (const SkippedEdit& skipped : done->skipped)
+        details +=
+            tr("%1: %2\n")
+                .arg(QString::fromStdString(skipped.title), QString::fromStdString(skipped.why));
+    }
+    say(text);
+    if (done && details.isEmpty()) return;
+    auto* box =
+        new QMessageBox(QMessageBox::Warning, tr("Apply recipe"), text, QMessageBox::Ok, this);
+    box->setInformativeText(details.section(u'\n', 0, 4));
+    box->setDetailedText(details);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+  });
+}
+
+}  // namespace jointer::desktop

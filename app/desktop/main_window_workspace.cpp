@@ -1,0 +1,245 @@
+// Workspaces and journals in MainWindow: saving, opening, and what the last start left behind.
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QPushButton>
+
+#include "app/desktop/main_window.h"
+#include "core/workspace/open_workspace.h"
+#include "views/spmd/spmd_dialog.h"
+#include "views/workspace/restore_bar.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+const QString kSuffix = QStringLiteral(".jointer");
+
+// What was not saved of a document is newer than its workspace.
+void take_journal(const LeftJournal& left, Found& found) {
+  found.journal = QString::fromStdString(left.path);
+  found.changed_at = left.state.changed_at;
+  found.workspace.history = left.state.workspace.history;
+  found.workspace.options = left.state.workspace.options;
+  found.workspace.capture = left.state.workspace.capture;
+}
+
+}  // namespace
+
+Keeper* MainWindow::keeper_of(const Document* document) {
+  return document == nullptr ? nullptr : document->findChild<Keeper*>();
+}
+
+void MainWindow::set_journal_folder(const QString& folder) {
+  journal_folder_ = folder;
+}
+
+// --- Opening ---
+
+void MainWindow::open_workspace(const OpenRequest& request) {
+  auto workspace = read_workspace(request.path);
+  // The page of a tab says what is wrong: reading its graph comes to the same end.
+  if (!workspace) return open_tab(request, analysis_);
+  Found found{.workspace = *std::move(workspace),
+              .path = QFileInfo(QString::fromStdString(request.path)).absoluteFilePath(),
+              .journal = {}};
+  auto capture = locate_capture(found.workspace, request.path);
+  if (!capture) {
+    open_tab(request, analysis_);
+    return ask_for_capture(request.path, found.workspace);
+  }
+  for (const LeftJournal& left : left_journals(journal_folder_.toStdString()))
+    if (left.state.workspace_path == found.path.toStdString()) {
+      take_journal(left, found);
+      break;
+    }
+  open_found(std::move(found), *capture);
+}
+
+void MainWindow::open_found(Found found, const OpenRequest& request) {
+  AnalysisOptions analysis = analysis_;
+  const WorkspaceOptions& options = found.workspace.options;
+  if (!options.device.empty()) analysis.estimator.device = options.device;
+  if (!options.estimator.empty()) analysis.estimator.name = options.estimator;
+  if (options.optimizer == "adamw") analysis.memory.optimizer = OptimizerState::adamw;
+  if (options.optimizer == "none") analysis.memory.optimizer = OptimizerState::none;
+  open_tab(request, analysis, std::move(found));
+}
+
+void MainWindow::ask_for_capture(const std::string& path, const Workspace& workspace) {
+  auto* box = new QMessageBox(
+      QMessageBox::Question, tr("The capture is not there"),
+      tr("%1 refers to a capture that is not where it was. Where is %2 now?")
+          .arg(QFileInfo(QString::fromStdString(path)).fileName(),
+               QFileInfo(QString::fromStdString(workspace.capture.path)).fileName()),
+      QMessageBox::Cancel, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setObjectName(QStringLiteral("ask_for_capture"));
+  QPushButton* choose = box->addButton(tr("Choose..."), QMessageBox::AcceptRole);
+  connect(choose, &QPushButton::clicked, this, [this, path, workspace] {
+    const auto ask = [&](const QString& title) {
+      return QFileDialog::getOpenFileName(this, title, last_folder_).toStdString();
+    };
+    Found found{.workspace = workspace,
+                .path = QFileInfo(QString::fromStdString(path)).absoluteFilePath(),
+                .journal = {}};
+    CaptureReference& capture = found.workspace.capture;
+    const bool is_pair = !capture.backward.empty() || !capture.relative_backward.empty();
+    capture.path = ask(is_pair ? tr("Forward graph") : tr("Capture"));
+    if (capture.path.empty()) return;
+    if (is_pair) capture.backward = ask(tr("Backward graph"));
+    capture.relative.clear();
+    capture.relative_backward.clear();
+    const auto located = locate_capture(found.workspace, path);
+    if (!located) return say(QString::fromStdString(located.error().message));
+    open_found(std::move(found), *located);
+  });
+  box->open();
+}
+
+void MainWindow::restore_left() {
+  if (journal_folder_.isEmpty()) return;
+  for (const LeftJournal& left : left_journals(journal_folder_.toStdString())) {
+    if (left.state.is_closed) continue;
+    Found found{
+        .workspace = {}, .path = QString::fromStdString(left.state.workspace_path), .journal = {}};
+    // Benchmarks and layout are in the workspace alone.
+    if (auto saved = read_workspace(left.state.workspace_path)) found.workspace = *saved;
+    take_journal(left, found);
+    // What cannot be found now waits for the next start.
+    if (const auto capture = locate_capture(found.workspace, left.path))
+      open_found(std::move(found), *capture);
+  }
+}
+
+// --- Keeping ---
+
+void MainWindow::keep(DocumentTab* tab, Benchmarks& benchmarks) {
+  auto* keeper = new Keeper(*tab->document(), benchmarks, journal_folder_);
+  connect(keeper, &Keeper::dirty_changed, this, [this, tab] {
+    refresh_tab_texts(tab);
+    refresh_title();
+  });
+  connect(keeper, &Keeper::failed, this, &MainWindow::say);
+  connect(keeper, &Keeper::saved, this, [this, tab](const QString& path) {
+    recent_.add(path, {});
+    refresh_tab_texts(tab);
+    say(tr("Saved as %1").arg(QDir::toNativeSeparators(path)));
+  });
+
+  // A document that this one takes the place of lets go of its journal first.
+  QMetaObject::invokeMethod(
+      keeper, [this, tab, keeper] { restore_found(tab, *keeper); }, Qt::QueuedConnection);
+}
+
+void MainWindow::restore_found(DocumentTab* tab, Keeper& keeper) {
+  Found found;
+  bool is_found = false;
+  if (auto node = found_.extract(tab)) {
+    found = std::move(node.mapped());
+    is_found = true;
+  } else if (!journal_folder_.isEmpty()) {
+    const auto left = journals_of(journal_folder_.toStdString(), tab->request());
+    is_found = !left.empty();
+    if (is_found) {
+      found.path = QString::fromStdString(left.front().state.workspace_path);
+      take_journal(left.front(), found);
+    }
+  }
+  if (found.path.isEmpty())
+    recent_.add(QString::fromStdString(tab->request().path),
+                QString::fromStdString(tab->request().backward));
+  else
+    recent_.add(found.path, {});
+  if (!is_found) return;
+  connect(
+      &keeper, &Keeper::restored, this,
+      [this, tab, found](int edits, const QStringList& refused) {
+        show_restored(tab, found, edits, refused);
+      },
+      Qt::SingleShotConnection);
+  keeper.restore(found);
+  // The layout is one of the whole window: that of its only document.
+  if (!found.workspace.layout.empty() && tabs_->count() == 1)
+    restoreState(QByteArray::fromBase64(QByteArray::fromStdString(found.workspace.layout)));
+}
+
+void MainWindow::reload() {
+  DocumentTab* tab = current_tab();
+  if (tab == nullptr) return;
+  // What is not saved comes back from its journal, the rest from the workspace.
+  const Keeper* keeper = keeper_of(tab->document());
+  if (keeper != nullptr && !keeper->is_dirty() && !keeper->path().isEmpty())
+    if (auto workspace = read_workspace(keeper->path().toStdString()))
+      found_.insert_or_assign(
+          tab, Found{.workspace = *std::move(workspace), .path = keeper->path(), .journal = {}});
+  tab->load();
+}
+
+void MainWindow::show_restored(DocumentTab* tab, const Found& found, int edits,
+                               const QStringList& refused) {
+  refresh_tab_texts(tab);
+  refresh_title();
+  Keeper* keeper = keeper_of(tab->document());
+  const bool was_left = !found.journal.isEmpty();
+  const bool has_changed = keeper->has_changed(found);
+  if (!was_left && refused.isEmpty() && !has_changed) return;
+  QString sentence = restored_text(edits, tab->title(), found.changed_at);
+  if (has_changed) sentence += u' ' + tr("The capture is another one than it was made on.");
+  auto* bar = new RestoreBar(sentence, refused, was_left, tab);
+  connect(bar, &RestoreBar::discarded, keeper, &Keeper::discard);
+  tab->insert_bar(bar);
+}
+
+// --- Saving ---
+
+void MainWindow::save_workspace() {
+  Keeper* keeper = keeper_of(current_document());
+  if (keeper == nullptr) return;
+  if (keeper->path().isEmpty()) return save_workspace_as();
+  keeper->save(keeper->path(), saveState());
+}
+
+void MainWindow::save_workspace_as() {
+  Keeper* keeper = keeper_of(current_document());
+  if (keeper == nullptr) return;
+  if (current_document()->source().path == "-")
+    return say(tr("The graph came from standard input: save it to a file and open that."));
+  const QString name = keeper->path().isEmpty()
+                           ? QDir(last_folder_).filePath(current_document()->title() + kSuffix)
+                           : keeper->path();
+  QString path = QFileDialog::getSaveFileName(this, tr("Save workspace"), name,
+                                              tr("Workspaces (*%1)").arg(kSuffix));
+  if (path.isEmpty()) return;
+  if (!path.endsWith(kSuffix)) path += kSuffix;
+  last_folder_ = QFileInfo(path).absolutePath();
+  keeper->save(path, saveState());
+}
+
+// --- Other ranks ---
+
+void MainWindow::check_ranks() {
+  Document* document = current_document();
+  if (document == nullptr) return;
+  auto* dialog = new SpmdDialog(*document, this);
+  connect(dialog, &SpmdDialog::node_activated, document, [this, document](NodeId node) {
+    if (!document->has(node)) return;
+    document->selection().select(node);
+    document->selection().set_moment(document->moment_of(node));
+    with_timeline([](TimelineView& view) { view.show_selection(); });
+  });
+  dialog->show();
+}
+
+void MainWindow::refresh_title() {
+  const Document* document = current_document();
+  const Keeper* keeper = keeper_of(document);
+  setWindowTitle(document == nullptr ? QStringLiteral("Jointer")
+                                     : tr("%1[*] - Jointer").arg(document->title()));
+  setWindowModified(keeper != nullptr && keeper->is_dirty());
+}
+
+}  // namespace jointer::desktop

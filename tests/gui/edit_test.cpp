@@ -1,0 +1,684 @@
+// Edits in the real window, with the mouse and the keys as a person's: a collective is held and
+// dropped, everything is undone, compared, kept, taken home as a recipe.
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QRegularExpression>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <memory>
+
+#include "app/desktop/main_window.h"
+#include "core/base/units.h"
+#include "core/edit/replay.h"
+#include "core/graph/canonical.h"
+#include "core/graph/dependencies.h"
+#include "core/graph/validate.h"
+#include "core/schedule/legal_range.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/paths.h"
+#include "views/compare/compare_pane.h"
+#include "views/document/node_text.h"
+#include "views/history/history_pane.h"
+#include "views/timeline/move_tool.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::MainWindow;
+
+constexpr int kPatienceMs = 15000;
+const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+constexpr int kMargin = 10;  // nearer to an edge the view would move along
+constexpr std::size_t kRoom = 12;
+constexpr double kWantedShare = 0.25, kMostPeak = 1.01;
+
+}  // namespace
+
+class EditTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init();
+  void cleanup();
+
+  void a_drag_shows_every_place_and_drops_one_edit();
+  void escape_gives_up();
+  void a_click_still_selects();
+  void undo_and_redo_give_the_same_graph();
+  void requests_may_come_faster_than_graphs();
+  void the_history_is_jumped_through();
+  void states_are_kept_under_names();
+  void states_are_compared();
+  void keys_move_what_is_selected();
+  void several_are_moved_in_one_step();
+  void holds_by_key();
+  void carries_the_chain();
+  void policies_are_edits();
+  void refusals_are_said();
+  void recipes_go_out_and_in();
+  void a_workspace_brings_everything_back();
+  void hides_a_quarter_of_the_exposed_time_by_hand();
+
+ private:
+  DocumentTab* open(const OpenRequest& request);
+  DocumentTab* open_sample() { return open({.path = test::source_path(kSample)}); }
+  void run_action(const QString& text);
+  [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
+  [[nodiscard]] Editing& editing() const { return document().editing(); }
+  [[nodiscard]] MovePlanner& planner() const { return editing().planner(); }
+  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
+  [[nodiscard]] std::string hash() const { return graph_hash(document().graph()); }
+  [[nodiscard]] Metrics metrics() const {
+    return metrics_of(document().graph(), document().analysis());
+  }
+  // Of the document; docks have tab bars of their own.
+  [[nodiscard]] QString tab_text() const {
+    for (const auto* bar : window_->findChildren<QTabBar*>())
+      if (bar->count() > 0 && bar->tabText(0).startsWith(document().title()))
+        return bar->tabText(0);
+    return {};
+  }
+  // Waits until what was asked for is shown.
+  bool settle() {
+    return QTest::qWaitFor(
+        [this] { return editing().is_settled() && planner().is_ready() && !planner().held(); },
+        kPatienceMs);
+  }
+  // Zooms to a node and gives a point of its item where a press takes hold of it.
+  std::optional<QPoint> grip_of(NodeId node);
+  // Presses on a node and moves it until it stands in the gap; the button stays down.
+  bool drag(NodeId node, const std::function<std::size_t(const MovePreview&)>& to);
+  void release() { QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, last_); }
+  // The wait with the longest stall of those that have room to move later.
+  [[nodiscard]] NodeId exposed_wait() const;
+
+  test::FakeBenchmarks service_;
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<MainWindow> window_;
+  QPoint last_;
+};
+
+void EditTest::init() {
+  folder_ = std::make_unique<QTemporaryDir>();
+  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+  apply_theme(*qApp, ThemeChoice::light);
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
+                                         BenchmarkHistory(folder_->path().toStdString()));
+  window_->show();
+  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+}
+
+void EditTest::cleanup() {
+  window_.reset();
+  settings_.reset();
+}
+
+DocumentTab* EditTest::open(const OpenRequest& request) {
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_->open(request);
+  if (!opened.wait(kPatienceMs)) return nullptr;
+  // Why something was not done is worth reading where a test fails.
+  connect(&planner(), &MovePlanner::refused, this, [](const QString& why) { qInfo() << why; });
+  connect(&editing(), &Editing::refused, this, [](const QString& why) { qInfo() << why; });
+  return settle() ? window_->current_tab() : nullptr;
+}
+
+void EditTest::run_action(const QString& text) {
+  for (QAction* action : window_->findChildren<QAction*>()) {
+    QString name = action->text();
+    if (name.remove(u'&').remove(QStringLiteral("...")) != text) continue;
+    QVERIFY2(action->isEnabled(), qPrintable(text));
+    return action->trigger();
+  }
+  QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
+}
+
+std::optional<QPoint> EditTest::grip_of(NodeId node) {
+  TimelineView& view = timeline();
+  document().selection().select(node);
+  view.show_selection();
+  const auto extent = view.data().extent(node);
+  for (std::size_t row = 0; row < view.rows().size(); ++row) {
+    const QRect& area = view.layout().lane[row];
+    const int left = static_cast<int>(view.axis().to_pixel(static_cast<double>(extent.begin)));
+    const int right = static_cast<int>(view.axis().to_pixel(static_cast<double>(extent.end)));
+    for (int x = left; x <= right; ++x)
+      if (view.grip_at({x, area.center().y()}) == node) return QPoint(x, area.center().y());
+  }
+  return std::nullopt;
+}
+
+bool EditTest::drag(NodeId node, const std::function<std::size_t(const MovePreview&)>& to) {
+  TimelineView& view = timeline();
+  const auto at = grip_of(node);
+  if (!at) return false;
+  QTest::mousePress(view.viewport(), Qt::LeftButton, {}, *at);
+  QTest::mouseMove(view.viewport(), *at + QPoint(6, 0));
+  if (!QTest::qWaitFor([&] { return planner().held() != nullptr; }, kPatienceMs)) return false;
+  // Out until the place is within reach: who zooms while holding something still has it where it
+  // was.
+  const std::size_t gap = to(planner().held()->preview);
+  const auto reach = [&] {
+    const MoveTool& tool = view.move_tool();
+    return *at + QPoint(6 + tool.x_of(gap) - tool.x_of(planner().held()->gap), 0);
+  };
+  const QRect area = view.content().adjusted(kMargin, 0, -kMargin, 0);
+  while (!area.contains(reach()) && !view.axis().shows_all()) view.zoom(0.7);
+  last_ = reach();
+  QTest::mouseMove(view.viewport(), last_);
+  return true;
+}
+
+NodeId EditTest::exposed_wait() const {
+  const CollectiveTiming* most = nullptr;
+  const Dependencies dependencies(document().graph());
+  for (const CollectiveTiming& c : document().analysis().simulation.collectives()) {
+    if (!c.wait || (most != nullptr && c.exposed_ns <= most->exposed_ns)) continue;
+    const auto range = legal_range(document().graph(), dependencies, std::vector{c.wait});
+    if (range && range->last >= range->current + kRoom) most = &c;
+  }
+  return most == nullptr ? NodeId{} : most->wait;
+}
+
+// --- Holding ---
+
+void EditTest::a_drag_shows_every_place_and_drops_one_edit() {
+  QVERIFY(open_sample() != nullptr);
+  const std::string before = hash();
+  const NodeId wait = exposed_wait();
+  QVERIFY(drag(wait, [](const MovePreview& p) { return p.last(); }));
+  const HeldMove* held = planner().held();
+  QCOMPARE(held->handle, wait);
+  QVERIFY(held->preview.last() > held->preview.first());
+  QVERIFY(held->earliest.startsWith("Held by "));  // by its collective
+  // The figures of the scoreboard go along before anything is dropped.
+  const auto* board = window_->findChild<Scoreboard*>();
+  const Figures promised = held->figures();
+  QStringList shown;
+  for (const auto* label : board->findChildren<QLabel*>()) shown << label->text();
+  QVERIFY(shown.contains(QString::fromStdString(format_ns(promised.step_ns))));
+  // The lanes too, when they are computed.
+  QTRY_VERIFY_WITH_TIMEOUT(
+      planner().held()->shown->analysis.simulation.step_ns() == promised.step_ns, kPatienceMs);
+  QCOMPARE(hash(), before);
+  release();
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QVERIFY(hash() != before);
+  QCOMPARE(figures_of(metrics()), promised);
+  QVERIFY(validate(document().graph()));
+  QCOMPARE(document().selection().current(), wait);
+  QVERIFY(window_->windowTitle().contains(document().title()));
+  QVERIFY(tab_text().endsWith(" *"));
+}
+
+void EditTest::escape_gives_up() {
+  QVERIFY(open_sample() != nullptr);
+  const std::string before = hash();
+  QVERIFY(drag(exposed_wait(), [](const MovePreview& p) { return p.last(); }));
+  QTest::keyClick(&timeline(), Qt::Key_Escape);
+  QVERIFY(planner().held() == nullptr);
+  QTest::mouseMove(timeline().viewport(), last_ + QPoint(20, 0));
+  release();
+  QVERIFY(settle());
+  QCOMPARE(hash(), before);
+  QCOMPARE(editing().step_count(), 0);
+}
+
+void EditTest::a_click_still_selects() {
+  QVERIFY(open_sample() != nullptr);
+  const NodeId wait = exposed_wait();
+  const auto at = grip_of(wait);
+  QVERIFY(at.has_value());
+  document().selection().clear();
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {}, *at);
+  QCOMPARE(document().selection().current(), wait);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 0);
+}
+
+// --- Undo ---
+
+void EditTest::undo_and_redo_give_the_same_graph() {
+  QVERIFY(open_sample() != nullptr);
+  const std::string opened = hash();
+  const Metrics before = metrics();
+  QVERIFY(drag(exposed_wait(), [](const MovePreview& p) { return p.last(); }));
+  release();
+  QVERIFY(settle());
+  const std::string moved = hash();
+  QVERIFY(moved != opened);
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QVERIFY(settle());
+  QCOMPARE(hash(), opened);
+  QCOMPARE(metrics(), before);
+  QCOMPARE(tab_text(), document().title());
+  QTest::keyClick(window_.get(), Qt::Key_Y, Qt::ControlModifier);
+  QVERIFY(settle());
+  QCOMPARE(hash(), moved);
+}
+
+void EditTest::requests_may_come_faster_than_graphs() {
+  QVERIFY(open_sample() != nullptr);
+  const std::string opened = hash();
+  document().selection().select(exposed_wait());
+  // Ten presses without waiting: ten edits, each where the one before it left the node.
+  const std::size_t from = document().graph().position(document().selection().current());
+  for (int i = 0; i < 10; ++i) QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 10; }, kPatienceMs));
+  QVERIFY(settle());
+  QCOMPARE(document().graph().position(document().selection().current()), from + 10);
+  for (int i = 0; i < 10; ++i) QTest::keyClick(&timeline(), Qt::Key_Z, Qt::ControlModifier);
+  QVERIFY(settle());
+  QCOMPARE(editing().place(), 0);
+  QCOMPARE(hash(), opened);
+}
+
+// --- History ---
+
+void EditTest::the_history_is_jumped_through() {
+  QVERIFY(open_sample() != nullptr);
+  std::vector<std::string> hashes{hash()};
+  document().selection().select(exposed_wait());
+  for (int i = 0; i < 3; ++i) {
+    QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
+    QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == i + 1; }, kPatienceMs));
+    QVERIFY(settle());
+    hashes.push_back(hash());
+  }
+  PaneDock* dock = window_->dock("history");
+  dock->show();
+  dock->raise();
+  QTRY_VERIFY(dock->pane() != nullptr);
+  auto* pane = qobject_cast<HistoryPane*>(dock->pane());
+  const QAbstractItemModelTester steps_tester(&pane->step_model());
+  const QAbstractItemModelTester states_tester(&pane->state_model());
+  QTRY_COMPARE(pane->step_model().rowCount(), 4);
+  for (const int place : {1, 3, 0, 2}) {
+    TableView& view = pane->steps();
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                      view.visualRect(pane->step_model().index(place, 1)).center());
+    QVERIFY(settle());
+    QCOMPARE(editing().place(), place);
+    QCOMPARE(hash(), hashes[static_cast<std::size_t>(place)]);
+    QVERIFY(pane->step_model().at(place).is_current);
+  }
+  // Differences of the steps are those of their states.
+  QCOMPARE(pane->step_model().at(2).metrics, std::optional(metrics()));
+}
+
+void EditTest::states_are_kept_under_names() {
+  QVERIFY(open_sample() != nullptr);
+  PaneDock* dock = window_->dock("history");
+  dock->show();
+  dock->raise();
+  QTRY_VERIFY(dock->pane() != nullptr);
+  auto* pane = qobject_cast<HistoryPane*>(dock->pane());
+  document().selection().select(exposed_wait());
+  run_action("Move as Late as Possible");
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(settle());
+  const std::string late = hash();
+  QTest::keyClicks(&pane->name_edit(), "late");
+  QTest::keyClick(&pane->name_edit(), Qt::Key_Return);
+  QCOMPARE(editing().named().size(), 1U);
+  // Another way from the start on: the kept state is on no line of the history any more.
+  run_action("Undo " + editing().undo_stack().undoText());
+  QVERIFY(settle());
+  QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
+  QVERIFY(QTest::qWaitFor([&] { return editing().place() == 1; }, kPatienceMs));
+  QVERIFY(settle());
+  const std::string nudged = hash();
+  QVERIFY(nudged != late);
+  TableView& view = pane->states();
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                    view.visualRect(pane->state_model().index(0, 1)).center());
+  const auto press = [&](const char* text) {
+    for (auto* button : pane->findChildren<QPushButton*>())
+      if (button->text() == text) QTest::mouseClick(button, Qt::LeftButton);
+  };
+  press("Go to");
+  QVERIFY(QTest::qWaitFor([&] { return editing().place() == 2; }, kPatienceMs));
+  QVERIFY(settle());
+  QCOMPARE(hash(), late);
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QVERIFY(settle());
+  QCOMPARE(hash(), nudged);
+  QTest::keyClicks(&pane->name_edit(), "as late as can be");
+  press("Rename");
+  QCOMPARE(editing().named().front().name, "as late as can be");
+  press("Delete");
+  QVERIFY(editing().named().empty());
+}
+
+void EditTest::states_are_compared() {
+  QVERIFY(open_sample() != nullptr);
+  const Metrics before = metrics();
+  const NodeId wait = exposed_wait();
+  document().selection().select(wait);
+  run_action("Move as Late as Possible");
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(settle());
+  PaneDock* dock = window_->dock("compare");
+  dock->show();
+  dock->raise();
+  QTRY_VERIFY(dock->pane() != nullptr);
+  auto* pane = qobject_cast<ComparePane*>(dock->pane());
+  const QAbstractItemModelTester tester(&pane->table().model());
+  QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr, kPatienceMs);
+  const QString name = to_qstring(document().graph().name(wait));
+  QVERIFY2(pane->summary().startsWith("moved 1 of "), qPrintable(pane->summary()));
+  const std::vector<MetricRow> rows = metric_rows(*pane->comparison());
+  const auto step = std::find_if(rows.begin(), rows.end(),
+                                 [](const MetricRow& row) { return row.name == "Step"; });
+  QVERIFY(step != rows.end());
+  QCOMPARE(step->change, metrics().step_ns - before.step_ns);
+  // A click selects the node, in both directions of the comparison.
+  document().selection().clear();
+  TableView& view = pane->table().view();
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                    view.visualRect(pane->table().model().index(0, 1)).center());
+  QCOMPARE(document().selection().current(), wait);
+  pane->copy_markdown();
+  QVERIFY(QApplication::clipboard()->text().contains("| moved | " + name));
+  pane->copy_tsv();
+  QVERIFY(QApplication::clipboard()->text().contains("moved\t" + name));
+  // The same state twice.
+  pane->from().setCurrentIndex(1);
+  emit pane->from().activated(1);
+  QTRY_COMPARE_WITH_TIMEOUT(pane->summary(), "The same nodes in the same order.", kPatienceMs);
+  QCOMPARE(pane->table().model().row_count(), 0);
+}
+
+// --- Keys ---
+
+void EditTest::keys_move_what_is_selected() {
+  QVERIFY(open_sample() != nullptr);
+  const NodeId wait = exposed_wait();
+  document().selection().select(wait);
+  const auto place = [&] { return document().graph().position(wait); };
+  const auto press = [&](Qt::Key key, Qt::KeyboardModifiers modifiers, int steps) {
+    QTest::keyClick(&timeline(), key, modifiers);
+    return QTest::qWaitFor([&] { return editing().step_count() == steps; }, kPatienceMs) &&
+           settle();
+  };
+  const std::size_t from = place();
+  QVERIFY(press(Qt::Key_Right, Qt::AltModifier, 1));
+  QCOMPARE(place(), from + 1);
+  QVERIFY(press(Qt::Key_Left, Qt::AltModifier, 2));
+  QCOMPARE(place(), from);
+  QVERIFY(press(Qt::Key_End, Qt::AltModifier, 3));
+  const std::size_t last = place();
+  QVERIFY(last > from);
+  QVERIFY(press(Qt::Key_Home, Qt::AltModifier, 4));
+  QVERIFY(place() <= from);
+  // To the next place with other figures, which are then others.
+  const Metrics early = metrics();
+  QVERIFY(press(Qt::Key_Right, Qt::AltModifier | Qt::ShiftModifier, 5));
+  QVERIFY(metrics() != early);
+  QVERIFY(press(Qt::Key_B, {}, 6));
+  const Metrics best = metrics();
+  QVERIFY(best.step_ns <= early.step_ns);
+  QVERIFY(best.peak_bytes <= document().baseline()->analysis.memory.peak_bytes());
+}
+
+void EditTest::several_are_moved_in_one_step() {
+  QVERIFY(open_sample() != nullptr);
+  const std::string opened = hash();
+  const Metrics before = metrics();
+  std::vector<NodeId> waits;
+  for (const CollectiveTiming& c : document().analysis().simulation.collectives())
+    if (c.wait && c.exposed_ns > 0 && waits.size() < 5) waits.push_back(c.wait);
+  QVERIFY(waits.size() > 1);
+  document().selection().select_all(waits);
+  QTest::keyClick(&timeline(), Qt::Key_B);
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(settle());
+  // In the debug model the CPU is what takes time: what gets less is exposed time.
+  QVERIFY(std::pair(metrics().step_ns, metrics().exposed_ns) <
+          std::pair(before.step_ns, before.exposed_ns));
+  QVERIFY(editing().step(0).after.front()->edit.changes.size() > 1);
+  QVERIFY(validate(document().graph()));
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QVERIFY(settle());
+  QCOMPARE(hash(), opened);
+}
+
+void EditTest::holds_by_key() {
+  QVERIFY(open_sample() != nullptr);
+  const NodeId wait = exposed_wait();
+  document().selection().select(wait);
+  const std::size_t from = document().graph().position(wait);
+  QTest::keyClick(&timeline(), Qt::Key_V);
+  QTRY_VERIFY_WITH_TIMEOUT(planner().held() != nullptr, kPatienceMs);
+  QTest::keyClick(&timeline(), Qt::Key_Right);
+  QTest::keyClick(&timeline(), Qt::Key_Right);
+  QCOMPARE(planner().held()->gap, planner().held()->preview.current() + 2);
+  QTest::keyClick(&timeline(), Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(document().graph().position(wait), from + 2);
+  QTest::keyClick(&timeline(), Qt::Key_V);
+  QTRY_VERIFY_WITH_TIMEOUT(planner().held() != nullptr, kPatienceMs);
+  QTest::keyClick(&timeline(), Qt::Key_Escape);
+  QVERIFY(planner().held() == nullptr);
+  QCOMPARE(editing().step_count(), 1);
+  // A placeholder stays where it is, and the status line says so.
+  QSignalSpy refused(&planner(), &MovePlanner::refused);
+  document().selection().select(document().graph().order().front());
+  QTest::keyClick(&timeline(), Qt::Key_V);
+  QTRY_COMPARE(refused.count(), 1);
+}
+
+void EditTest::carries_the_chain() {
+  QVERIFY(open_sample() != nullptr);
+  // A start that what feeds it keeps from moving earlier on its own.
+  NodeId start;
+  for (const CollectiveTiming& c : document().analysis().simulation.collectives()) {
+    document().selection().select(c.start);
+    planner().take(c.start);
+    if (planner().held() == nullptr) continue;
+    const std::size_t room =
+        planner().held()->preview.current() - planner().held()->preview.first();
+    planner().set_carry(true);
+    const HeldMove& held = *planner().held();
+    const std::size_t more = held.preview.current() - held.preview.first();
+    if (held.block.size() > 1 && more > room) start = c.start;
+    if (start) break;
+    planner().give_up();
+  }
+  QVERIFY2(start, "no collective of the sample has a chain");
+  QVERIFY(planner().held()->carried.startsWith("Carried "));
+  const std::size_t from = document().graph().position(start);
+  QTest::keyClick(&timeline(), Qt::Key_Home);
+  QTest::keyClick(&timeline(), Qt::Key_Return);
+  QVERIFY(settle());
+  QVERIFY(document().graph().position(start) < from);
+  const QStringList notes = editing().step(0).notes;
+  QVERIFY(std::any_of(notes.begin(), notes.end(),
+                      [](const QString& note) { return note.startsWith("Carried "); }));
+}
+
+// --- Policies, refusals ---
+
+void EditTest::policies_are_edits() {
+  QVERIFY(open_sample() != nullptr);
+  const std::string opened = hash();
+  NodeId mm;
+  for (const NodeId id : document().graph().order())
+    if (document().graph().target(document().graph().node(id)) == "aten.mm.default" && !mm) mm = id;
+  QVERIFY(mm);
+  const MemoryPolicy was = document().graph().node(mm).policy;
+  document().selection().select(mm);
+  run_action("Recompute Operator Everywhere");
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(settle());
+  for (const NodeId id : document().graph().order())
+    if (document().graph().target(document().graph().node(id)) == "aten.mm.default")
+      QCOMPARE(document().graph().node(id).policy, MemoryPolicy::must_recompute);
+  run_action("Save Operator in Such Modules");
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 2; }, kPatienceMs));
+  QVERIFY(settle());
+  QCOMPARE(document().graph().node(mm).policy, MemoryPolicy::must_save);
+  QVERIFY(editing().step(1).title.contains("::aten.mm.default"));
+  editing().go_to(0);
+  QVERIFY(settle());
+  QCOMPARE(document().graph().node(mm).policy, was);
+  QCOMPARE(hash(), opened);
+}
+
+void EditTest::refusals_are_said() {
+  QVERIFY(open_sample() != nullptr);
+  const auto* bar = window_->findChild<QStatusBar*>();
+  document().selection().select(document().analysis().simulation.collectives().front().start);
+  run_action("Merge Collectives");
+  QVERIFY(!bar->currentMessage().isEmpty());
+  const std::string before = hash();
+  QSignalSpy refused(&editing(), &Editing::refused);
+  editing().apply(
+      {.title = "Move nothing", .by = {}, .changes = {MoveNodes{{"nothing"}, "output"}}});
+  QTRY_COMPARE_WITH_TIMEOUT(refused.count(), 1, kPatienceMs);
+  QCOMPARE(bar->currentMessage(), refused.front().front().toString());
+  QCOMPARE(hash(), before);
+  QCOMPARE(editing().step_count(), 0);
+}
+
+// --- Files ---
+
+void EditTest::recipes_go_out_and_in() {
+  QVERIFY(open_sample() != nullptr);
+  document().selection().select(exposed_wait());
+  run_action("Move as Late as Possible");
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(settle());
+  const std::string moved = hash();
+  const QString path = folder_->filePath("moved.recipe.json");
+  QVERIFY(editing().write_recipe(path));
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QVERIFY(settle());
+  QVERIFY(hash() != moved);
+  window_->apply_recipe(path);
+  QVERIFY(QTest::qWaitFor([&] { return hash() == moved; }, kPatienceMs));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+}
+
+void EditTest::a_workspace_brings_everything_back() {
+  QVERIFY(open_sample() != nullptr);
+  const NodeId wait = exposed_wait();
+  document().selection().select(wait);
+  for (int i = 0; i < 3; ++i) QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 3; }, kPatienceMs));
+  QVERIFY(settle());
+  editing().keep_state("three");
+  const std::string three = hash();
+  editing().undo();
+  QVERIFY(settle());
+  const std::string two = hash();
+  const History history = editing().history();
+  QCOMPARE(history.steps.size(), 3U);
+  QCOMPARE(history.place, 2U);
+  // Another window would begin with the graph as it was opened.
+  editing().go_to(0);
+  QVERIFY(settle());
+  editing().restore(history);
+  QVERIFY(settle());
+  QCOMPARE(hash(), two);
+  QCOMPARE(editing().step_count(), 3);
+  QCOMPARE(editing().place(), 2);
+  QVERIFY(editing().history() == history);
+  editing().go_to_state(0);
+  QVERIFY(settle());
+  QCOMPARE(hash(), three);
+  QCOMPARE(editing().place(), 3);  // the history has that state: no step is added
+  QTRY_VERIFY_WITH_TIMEOUT(editing().step(0).metrics.has_value(), kPatienceMs);
+}
+
+// --- Useful ---
+
+// What the issue promises: on the shared Llama3-8B pair, waits and starts moved by the mouse hide
+// at least a quarter of the exposed time at no more than 1 % more peak. With JOINTER_RECIPE_OUT the
+// recipe is written there, for Python to replay.
+void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
+  const std::string shared = test::shared_directory();
+  if (shared.empty()) QSKIP("the shared captures are not here; set JOINTER_SHARED");
+  const std::string stem = shared + "/captures/llama3_8b_tp2_fsdp2.min_cut";
+  QVERIFY(open({.path = stem + ".fw.json.zst", .backward = stem + ".bw.json.zst"}) != nullptr);
+  const Metrics before = metrics();
+  std::vector<NodeId> tried;
+  const auto enough = [&] {
+    return static_cast<double>(metrics().exposed_ns) <=
+           (1 - kWantedShare) * static_cast<double>(before.exposed_ns);
+  };
+  const auto best = [](const MovePreview& p) {
+    return p.best.fastest_within.value_or(p.current());
+  };
+  int without_grip = 0;
+  while (!enough()) {
+    // The most exposed collective that was not tried and that another order would hide, as its
+    // reason says: its wait later, else its start earlier.
+    const CollectiveTiming* most = nullptr;
+    for (const CollectiveTiming& c : document().analysis().simulation.collectives())
+      if (c.wait && c.reason.kind == ExposureReason::Kind::order &&
+          std::find(tried.begin(), tried.end(), c.start) == tried.end() &&
+          (most == nullptr || c.exposed_ns > most->exposed_ns))
+        most = &c;
+    if (most == nullptr) break;
+    const NodeId start = most->start, wait = most->wait;
+    tried.push_back(start);
+    for (const NodeId node : {wait, start}) {
+      if (!drag(node, best)) {
+        ++without_grip;
+        continue;
+      }
+      const bool moves = planner().held()->gap != planner().held()->preview.current();
+      release();
+      QVERIFY(settle());
+      if (moves) break;
+    }
+  }
+  qInfo("%zu collectives tried, %d times nothing to take hold of", tried.size(), without_grip);
+  qInfo("%d moves: exposed %.1f -> %.1f ms, peak %.3f -> %.3f GiB, step %.1f -> %.1f ms",
+        editing().step_count(), static_cast<double>(before.exposed_ns) / 1e6,
+        static_cast<double>(metrics().exposed_ns) / 1e6,
+        static_cast<double>(before.peak_bytes) / 0x1p30,
+        static_cast<double>(metrics().peak_bytes) / 0x1p30,
+        static_cast<double>(before.step_ns) / 1e6, static_cast<double>(metrics().step_ns) / 1e6);
+  QVERIFY(enough());
+  QVERIFY(static_cast<double>(metrics().peak_bytes) <=
+          kMostPeak * static_cast<double>(before.peak_bytes));
+  QVERIFY(validate(document().graph()));
+  const QString out = qEnvironmentVariable("JOINTER_RECIPE_OUT");
+  const QString path = out.isEmpty() ? folder_->filePath("useful.recipe.json") : out;
+  QVERIFY(editing().write_recipe(path));
+  // The order of each half, for whoever replays the recipe elsewhere.
+  for (const char* half : {"forward", "backward"}) {
+    const Graph& graph = document().graph();
+    QFile order(QString(path).replace(QRegularExpression("\\.json$"), "") + '.' + half + ".txt");
+    QVERIFY(order.open(QFile::WriteOnly));
+    for (const NodeId id : graph.order())
+      if ((graph.node(id).part.index() == 0) == (half == std::string_view("forward")))
+        order.write(QByteArray::fromStdString(std::string(graph.name(id)) + '\n'));
+  }
+  // Replayed here, on the graph as it was opened, it gives the same.
+  const auto bytes = read_bytes(path.toStdString());
+  QVERIFY(bytes.has_value());
+  const auto recipe = read_recipe(bytes->view());
+  QVERIFY(recipe.has_value());
+  Graph again = document().baseline()->graph;
+  QVERIFY(replay(again, *recipe).has_value());
+  QCOMPARE(graph_hash(again), hash());
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::EditTest)
+#include "edit_test.moc"

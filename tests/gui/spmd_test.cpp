@@ -1,0 +1,134 @@
+// A document's graph beside the captures of other ranks, in the dialog that a person sees.
+
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTreeWidget>
+#include <memory>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "tests/support/graphs.h"
+#include "views/spmd/spmd_dialog.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+
+constexpr int kPatienceMs = 20000;
+constexpr std::string_view kHead = "group tp: 0 1\nx: f32[8,4] = input\ny: f32[2,4] = input\n";
+constexpr std::string_view kSum = "a: f32[8,4] = _c10d_functional.all_reduce(x, 'sum', 'tp')\n";
+constexpr std::string_view kSmall = "b: f32[2,4] = _c10d_functional.all_reduce(y, 'sum', 'tp')\n";
+
+Graph program(int rank, std::string_view first, std::string_view second) {
+  Graph graph =
+      test::parse(std::string(kHead) + std::string(first) + std::string(second) + "return [a, b]");
+  graph.part(PartId(std::size_t{0})).rank = rank;
+  graph.part(PartId(std::size_t{0})).world_size = 2;
+  return graph;
+}
+
+}  // namespace
+
+class SpmdTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void says_that_ranks_meet();
+  void says_where_they_do_not();
+  void says_what_it_cannot_read();
+  void compares_files_alone();
+
+ private:
+  QString write(int rank, std::string_view first, std::string_view second) {
+    const QString path = folder_.filePath(QStringLiteral("rank%1.json").arg(rank));
+    if (!write_bytes(path.toStdString(), write_native(program(rank, first, second))))
+      qFatal("not written");
+    return path;
+  }
+  std::unique_ptr<Document> document(std::string_view first, std::string_view second) {
+    auto snapshot = make_snapshot(program(0, first, second), {});
+    if (!snapshot) qFatal("no snapshot");
+    return std::make_unique<Document>(
+        OpenRequest{.path = folder_.path().toStdString() + "/me.json"}, *snapshot);
+  }
+  static QString check(SpmdDialog& dialog) {
+    QSignalSpy checked(&dialog, &SpmdDialog::checked);
+    QTest::mouseClick(dialog.findChild<QPushButton*>("check"), Qt::LeftButton);
+    if (!checked.wait(kPatienceMs)) qFatal("it does not end");
+    return dialog.answer();
+  }
+
+  QTemporaryDir folder_;
+};
+
+void SpmdTest::says_that_ranks_meet() {
+  const auto document = this->document(kSum, kSmall);
+  auto* dialog = new SpmdDialog(*document);
+  dialog->show();
+  QVERIFY(!dialog->findChild<QPushButton*>("check")->isEnabled());
+  dialog->add_files({write(1, kSum, kSmall)});
+  QVERIFY(dialog->findChild<QPushButton*>("check")->isEnabled());
+  const QString answer = check(*dialog);
+  QVERIFY2(answer.startsWith("All ranks make the same calls in the same order."),
+           qPrintable(answer));
+  QVERIFY(answer.contains("tp (2 calls)"));
+  QVERIFY(!dialog->findChild<QTreeWidget*>("sides")->isVisible());
+  dialog->close();
+}
+
+void SpmdTest::says_where_they_do_not() {
+  const auto document = this->document(kSum, kSmall);
+  auto* dialog = new SpmdDialog(*document);
+  dialog->show();
+  // Of the file of its own rank, what is in the window takes the place.
+  dialog->add_files({write(0, kSmall, kSum), write(1, kSmall, kSum)});
+  const QString answer = check(*dialog);
+  QVERIFY2(answer.startsWith("In group tp (ranks 0, 1), as collective 0, rank 0 calls a"),
+           qPrintable(answer));
+  QVERIFY(answer.contains("the run would hang"));
+  auto* sides = dialog->findChild<QTreeWidget*>("sides");
+  QVERIFY(sides->isVisible());
+  QCOMPARE(sides->topLevelItemCount(), 2);
+  QCOMPARE(sides->topLevelItem(1)->text(1), QStringLiteral("b"));
+  // A click leads to the node in the window; the other one is elsewhere.
+  QSignalSpy activated(dialog, &SpmdDialog::node_activated);
+  const auto click = [&](int row) {
+    QTest::mouseClick(sides->viewport(), Qt::LeftButton, {},
+                      sides->visualItemRect(sides->topLevelItem(row)).center());
+  };
+  click(0);
+  QCOMPARE(activated.count(), 1);
+  QCOMPARE(activated.front().front().value<NodeId>(), document->graph().find("a"));
+  click(1);
+  QCOMPARE(activated.count(), 1);
+  dialog->close();
+}
+
+void SpmdTest::says_what_it_cannot_read() {
+  const auto document = this->document(kSum, kSmall);
+  auto* dialog = new SpmdDialog(*document);
+  dialog->show();
+  dialog->add_files({folder_.filePath("none.json")});
+  QVERIFY(check(*dialog).contains("none.json"));
+  dialog->close();
+}
+
+void SpmdTest::compares_files_alone() {
+  const auto document = this->document(kSmall, kSum);
+  auto* dialog = new SpmdDialog(*document);
+  dialog->show();
+  dialog->findChild<QCheckBox*>()->setChecked(false);
+  dialog->add_files({write(0, kSum, kSmall), write(1, kSum, kSmall)});
+  QVERIFY(check(*dialog).startsWith("All ranks make the same calls"));
+  dialog->close();
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::SpmdTest)
+#include "spmd_test.moc"

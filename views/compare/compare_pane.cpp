@@ -1,0 +1,215 @@
+#include "views/compare/compare_pane.h"
+
+#include <QClipboard>
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "views/document/document.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8;
+constexpr int kOpened = 0, kNow = 1;  // the first two choices
+
+}  // namespace
+
+DifferenceTable::DifferenceTable(Document& document, QWidget* parent)
+    : DifferenceTable(document, new DifferenceModel, parent) {}
+
+DifferenceTable::DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter nodes"), parent), model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("Nodes that differ"));
+  view().setRootIsDecorated(false);
+  view().setItemsExpandable(false);
+}
+
+void DifferenceTable::set(std::shared_ptr<const Comparison> comparison) {
+  const bool was_empty = model_->row_count() == 0;
+  comparison_ = std::move(comparison);
+  request_refresh();
+  if (was_empty && model_->row_count() > 0) view().fit_columns();
+}
+
+void DifferenceTable::refresh() {
+  model_->set(comparison_);
+}
+
+ComparePane::ComparePane(Document& document, QWidget* parent)
+    : QWidget(parent), document_(document), editing_(document.editing()) {
+  setAccessibleName(tr("Compare"));
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::Base);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, kMargin, 0, 0);
+  column->setSpacing(6);
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  const auto add_box = [&](const QString& name) {
+    auto* box = new QComboBox(this);
+    box->setAccessibleName(name);
+    box->setToolTip(name);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    box->setMinimumContentsLength(12);
+    row->addWidget(box, 1);
+    connect(box, &QComboBox::activated, this, &ComparePane::compare);
+    return box;
+  };
+  from_ = add_box(tr("From this state"));
+  row->addWidget(new QLabel(QStringLiteral("→"), this));
+  to_ = add_box(tr("To this state"));
+  const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
+    auto* button = new QPushButton(text, this);
+    button->setToolTip(tip);
+    connect(button, &QPushButton::clicked, this, slot);
+    row->addWidget(button);
+  };
+  add_button(tr("Markdown"), tr("Copy as Markdown"), &ComparePane::copy_markdown);
+  add_button(tr("TSV"), tr("Copy as tab-separated values"), &ComparePane::copy_tsv);
+  column->addLayout(row);
+  metrics_ = new QTextBrowser(this);
+  metrics_->setFrameShape(QFrame::NoFrame);
+  metrics_->setAccessibleName(tr("Figures of both states"));
+  metrics_->document()->setDocumentMargin(kMargin);
+  metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+  metrics_->setMinimumSize(120, 40);  // it scrolls; the pane may be low
+  column->addWidget(metrics_, 3);
+  curves_ = new CurveOverlay(this);
+  column->addWidget(curves_);
+  summary_ = new QLabel(this);
+  summary_->setContentsMargins(kMargin, 0, kMargin, 0);
+  summary_->setWordWrap(true);
+  summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(summary_);
+  table_ = new DifferenceTable(document_, this);
+  column->addWidget(table_, 3);
+  setFocusProxy(from_);
+  connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
+  connect(&document_, &Document::changed, this, &ComparePane::refresh);
+}
+
+void ComparePane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (is_stale_) refresh();
+}
+
+void ComparePane::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (metrics_ != nullptr && event->type() == QEvent::PaletteChange) show_metrics();
+}
+
+// What is chosen stays chosen: by its line of edits; "now" goes along.
+void ComparePane::fill_choices() {
+  const auto chosen = [&](const QComboBox* box) -> std::optional<Choice> {
+    const auto index = static_cast<std::size_t>(box->currentIndex());
+    if (box->currentIndex() <= kNow || index >= choices_.size()) return std::nullopt;
+    return choices_[index];
+  };
+  const auto from = chosen(from_), to = chosen(to_);
+  const int from_index = from_->currentIndex(), to_index = to_->currentIndex();
+  choices_.clear();
+  choices_.push_back({tr("as opened"), {}});
+  choices_.push_back({tr("now"), editing_.line()});
+  for (const NamedState& state : editing_.named())
+    choices_.push_back({tr("snapshot “%1”").arg(state.name), state.line});
+  for (int place = 1; place <= editing_.step_count(); ++place)
+    choices_.push_back({tr("after %1: %2").arg(place).arg(editing_.step(place - 1).title),
+                        editing_.line_at(place)});
+  const auto fill = [&](QComboBox* box, const std::optional<Choice>& keep, int index, int usual) {
+    const QSignalBlocker quiet(box);
+    box->clear();
+    for (const Choice& choice : choices_) box->addItem(choice.name);
+    int next = index < 0 || index > kNow ? usual : index;
+    if (keep)
+      for (std::size_t i = 0; i < choices_.size(); ++i)
+        if (choices_[i].name == keep->name && choices_[i].line == keep->line)
+          next = static_cast<int>(i);
+    box->setCurrentIndex(next);
+  };
+  fill(from_, from, from_index, kOpened);
+  fill(to_, to, to_index, kNow);
+}
+
+void ComparePane::refresh() {
+  is_stale_ = true;
+  if (!isVisible()) return;
+  is_stale_ = false;
+  fill_choices();
+  compare();
+}
+
+void ComparePane::compare() {
+  const Choice from = choices_[static_cast<std::size_t>(from_->currentIndex())];
+  const Choice to = choices_[static_cast<std::size_t>(to_->currentIndex())];
+  const quint64 job = ++wanted_;
+  editing_.make_state(from.line, this, [=, this](const Result<SnapshotPtr>& a) {
+    if (job != wanted_) return;
+    if (!a) return show_comparison(tl::unexpected(a.error()));
+    editing_.make_state(to.line, this, [=, this, first = *a](const Result<SnapshotPtr>& b) {
+      if (job != wanted_) return;
+      if (!b) return show_comparison(tl::unexpected(b.error()));
+      const auto work = [before = ComparedState{from.name, first},
+                         after = ComparedState{to.name, *b}] {
+        return compare_states(before, after);
+      };
+      QtConcurrent::run(work).then(this, [this, job](const Result<Comparison>& result) {
+        if (job == wanted_) show_comparison(result);
+      });
+    });
+  });
+}
+
+void ComparePane::show_comparison(const Result<Comparison>& result) {
+  comparison_ = result ? std::make_shared<const Comparison>(*result) : nullptr;
+  summary_->setText(result ? comparison_->summary()
+                           : QString::fromStdString(result.error().message));
+  curves_->set(comparison_);
+  table_->say(editing_.step_count() == 0
+                  ? tr("Nothing is edited yet.\nDrag a collective in the timeline, or select a "
+                       "node and press V: what differs then is listed here.")
+                  : tr("No node differs between these two states."));
+  table_->set(comparison_);
+  show_metrics();
+  emit compared();
+}
+
+void ComparePane::show_metrics() {
+  if (!comparison_) return metrics_->clear();
+  const Theme& theme = Theme::of(palette());
+  QString html = QStringLiteral(
+                     "<table cellspacing=\"0\" cellpadding=\"3\" width=\"100%\"><tr><td></td>"
+                     "<td align=\"right\" style=\"color: %1\">%2</td>"
+                     "<td align=\"right\" style=\"color: %1\">%3</td>"
+                     "<td align=\"right\" style=\"color: %1\" colspan=\"2\">%4</td></tr>")
+                     .arg(theme.muted_text.name(), comparison_->from.name.toHtmlEscaped(),
+                          comparison_->to.name.toHtmlEscaped(), tr("difference"));
+  for (const MetricRow& row : metric_rows(*comparison_)) {
+    const QColor color = row.change == 0  ? theme.muted_text
+                         : row.change < 0 ? theme.accent
+                                          : theme.warning;
+    html += QStringLiteral(
+                "<tr><td>%1</td><td align=\"right\">%2</td><td align=\"right\"><b>%3</b></td>"
+                "<td align=\"right\" style=\"color: %6\">%4</td>"
+                "<td align=\"right\" style=\"color: %6\">%5</td></tr>")
+                .arg(row.name, row.from, row.to, row.difference, row.share, color.name());
+  }
+  metrics_->setHtml(html + QStringLiteral("</table>"));
+}
+
+void ComparePane::copy_markdown() {
+  if (comparison_) QGuiApplication::clipboard()->setText(comparison_markdown(*comparison_));
+}
+
+void ComparePane::copy_tsv() {
+  if (comparison_) QGuiApplication::clipboard()->setText(comparison_tsv(*comparison_));
+}
+
+}  // namespace jointer::views

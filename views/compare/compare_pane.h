@@ -1,0 +1,84 @@
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QTextBrowser>
+#include <QWidget>
+#include <memory>
+
+#include "views/compare/comparison.h"
+#include "views/compare/curve_overlay.h"
+#include "views/compare/difference_model.h"
+#include "views/edit/editing.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::views {
+
+// The nodes that differ, with a filter; what is selected in it is selected everywhere.
+class DifferenceTable : public TablePane {
+  Q_OBJECT
+ public:
+  explicit DifferenceTable(Document& document, QWidget* parent = nullptr);
+
+  void set(std::shared_ptr<const Comparison> comparison);
+  void say(const QString& text) { set_empty_text(text); }
+  [[nodiscard]] DifferenceModel& model() { return *model_; }
+
+ private:
+  DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent);
+  void refresh() override;
+
+  DifferenceModel* model_;
+  std::shared_ptr<const Comparison> comparison_;
+};
+
+// Any two states of a document's graph beside each other: as opened, now, the snapshots, the steps
+// of the history.
+class ComparePane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ComparePane(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] QComboBox& from() { return *from_; }
+  [[nodiscard]] QComboBox& to() { return *to_; }
+  [[nodiscard]] DifferenceTable& table() { return *table_; }
+  [[nodiscard]] QString summary() const { return summary_->text(); }
+  // Null while it is being made.
+  [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
+
+ public slots:
+  void copy_markdown();
+  void copy_tsv();
+
+ signals:
+  void compared();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  struct Choice {
+    QString name;
+    EditLine line;
+  };
+  void fill_choices();
+  void refresh();
+  void compare();
+  void show_comparison(const Result<Comparison>& result);
+  void show_metrics();
+
+  Document& document_;
+  Editing& editing_;
+  QComboBox *from_ = nullptr, *to_ = nullptr;
+  QLabel* summary_ = nullptr;
+  QTextBrowser* metrics_ = nullptr;
+  CurveOverlay* curves_ = nullptr;
+  DifferenceTable* table_ = nullptr;
+  std::vector<Choice> choices_;
+  std::shared_ptr<const Comparison> comparison_;
+  quint64 wanted_ = 0;  // the newest comparison that was asked for
+  bool is_stale_ = true;
+};
+
+}  // namespace jointer::views

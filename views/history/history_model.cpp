@@ -1,0 +1,78 @@
+#include "views/history/history_model.h"
+
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+
+HistoryModel::HistoryModel(const QString& thing, const QString& change, QObject* parent)
+    : TableModel(parent), thing_(thing) {
+  columns_ = {
+      {.title = tr("#"), .meaning = tr("How many steps lead there; the present one is marked.")},
+      {.title = tr("what"), .meaning = tr("What was done."), .most_width = 420},
+      {.title = tr("by"), .meaning = tr("Who did it: you, or a pass.")},
+      {.title = tr("Δ peak"), .unit = Unit::bytes, .meaning = tr("Peak memory, %1.").arg(change)},
+      {.title = tr("Δ exposed"),
+       .unit = Unit::time,
+       .meaning = tr("Exposed time, %1.").arg(change)},
+      {.title = tr("Δ step"), .unit = Unit::time, .meaning = tr("Step time, %1.").arg(change)},
+      {.title = tr("peak"), .unit = Unit::bytes, .meaning = tr("Peak memory afterwards.")},
+      {.title = tr("exposed"), .unit = Unit::time, .meaning = tr("Exposed time afterwards.")},
+      {.title = tr("step"), .unit = Unit::time, .meaning = tr("Step time afterwards.")},
+  };
+}
+
+void HistoryModel::set(std::vector<Row> rows) {
+  begin_rows();
+  rows_ = std::move(rows);
+  set_rows(std::vector<int>(rows_.size(), -1));
+}
+
+std::optional<std::int64_t> HistoryModel::number(int row, int column) const {
+  const Row& r = at(row);
+  if (!r.metrics) return std::nullopt;
+  const auto change = [&](std::int64_t Metrics::*value) -> std::optional<std::int64_t> {
+    if (!r.before) return std::nullopt;
+    return *r.metrics.*value - *r.before.*value;
+  };
+  switch (column) {
+    case peak_change_column:
+      return change(&Metrics::peak_bytes);
+    case exposed_change_column:
+      return change(&Metrics::exposed_ns);
+    case step_change_column:
+      return change(&Metrics::step_ns);
+    case peak_column:
+      return r.metrics->peak_bytes;
+    case exposed_column:
+      return r.metrics->exposed_ns;
+    case step_column:
+      return r.metrics->step_ns;
+    default:
+      return std::nullopt;
+  }
+}
+
+QString HistoryModel::text(int row, int column) const {
+  const Row& r = at(row);
+  switch (column) {
+    case place_column:
+      return (r.is_current ? QStringLiteral("▸ ") : QString()) + r.place;
+    case title_column:
+      return r.is_undone ? tr("(undone) %1").arg(r.title) : r.title;
+    case by_column:
+      return r.by;
+    default:
+      return {};
+  }
+}
+
+QString HistoryModel::note(int row, int column) const {
+  if (column == title_column) return at(row).notes.join(u'\n');
+  return at(row).metrics ? QString() : tr("Being computed.");
+}
+
+QString HistoryModel::things_text(std::size_t things) const {
+  return thing_.arg(count_text(things));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "views/edit/edit_step.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// A row a state: the graph as it was opened, then after each step, or the states that have names.
+class HistoryModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    place_column,
+    title_column,
+    by_column,
+    peak_change_column,
+    exposed_change_column,
+    step_change_column,
+    peak_column,
+    exposed_column,
+    step_column,
+  };
+
+  struct Row {
+    QString place, title, by;
+    QStringList notes;
+    std::optional<Metrics> metrics, before;  // before: what differences are to
+    bool is_current = false, is_undone = false;
+  };
+
+  // `thing`: "%1 steps"; `change`: what a difference is to, in a sentence.
+  HistoryModel(const QString& thing, const QString& change, QObject* parent = nullptr);
+
+  void set(std::vector<Row> rows);
+  [[nodiscard]] const Row& at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override {
+    return static_cast<std::uint64_t>(row);
+  }
+  [[nodiscard]] std::vector<NodeId> nodes(int /*row*/) const override { return {}; }
+  [[nodiscard]] int row_of(NodeId /*node*/) const override { return -1; }
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  QString thing_;
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,187 @@
+#include "views/history/history_pane.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QTimer>
+#include <QVBoxLayout>
+
+#include "views/document/document.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8;
+
+}  // namespace
+
+HistoryPane::HistoryPane(Document& document, QWidget* parent)
+    : QWidget(parent),
+      document_(document),
+      editing_(document.editing()),
+      step_model_(new HistoryModel(tr("%1 states"), tr("to the step before"), this)),
+      state_model_(
+          new HistoryModel(tr("%1 snapshots"), tr("to the graph as it was opened"), this)) {
+  setAccessibleName(tr("History"));
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::Base);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, kMargin, 0, 0);
+  column->setSpacing(6);
+  const auto add_table = [&](HistoryModel& model, const QString& name, int stretch) {
+    auto* view = new TableView(model, this);
+    view->setRootIsDecorated(false);
+    view->setItemsExpandable(false);
+    view->setSelectionMode(QAbstractItemView::SingleSelection);
+    view->setSortingEnabled(false);
+    view->setAccessibleName(name);
+    column->addWidget(view, stretch);
+    return view;
+  };
+  steps_ = add_table(*step_model_, tr("Steps"), 3);
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  row->setSpacing(4);
+  column->addLayout(row);
+  name_ = new QLineEdit(this);
+  name_->setPlaceholderText(tr("Name this state to come back to it"));
+  name_->setAccessibleName(tr("Name of a snapshot"));
+  name_->setClearButtonEnabled(true);
+  row->addWidget(name_, 1);
+  keep_ = add_button(row, tr("Keep"), tr("Keep the graph as it is now under this name"),
+                     &HistoryPane::keep);
+  go_ = add_button(row, tr("Go to"), tr("Back to the chosen snapshot; it can be undone"),
+                   &HistoryPane::go);
+  rename_ = add_button(row, tr("Rename"), tr("Give the chosen snapshot the name written here"),
+                       &HistoryPane::rename);
+  remove_ = add_button(row, tr("Delete"), tr("Forget the chosen snapshot; the graph stays"),
+                       &HistoryPane::remove);
+  states_ = add_table(*state_model_, tr("Snapshots"), 2);
+  states_->setColumnHidden(HistoryModel::place_column, true);
+  states_->setColumnHidden(HistoryModel::by_column, true);
+  setFocusProxy(steps_);
+
+  connect(steps_, &TableView::rows_chosen, this, &HistoryPane::choose_step);
+  connect(states_, &TableView::selection_changed, this, &HistoryPane::choose_state);
+  connect(states_, &QAbstractItemView::activated, this, &HistoryPane::go);
+  connect(name_, &QLineEdit::returnPressed, this, &HistoryPane::keep);
+  connect(name_, &QLineEdit::textChanged, this, &HistoryPane::choose_state);
+  connect(&editing_, &Editing::changed, this, &HistoryPane::refresh);
+  connect(&document_, &Document::changed, this, &HistoryPane::refresh);
+}
+
+QPushButton* HistoryPane::add_button(QLayout* row, const QString& text, const QString& tip,
+                                     void (HistoryPane::*slot)()) {
+  auto* button = new QPushButton(text, this);
+  button->setToolTip(tip);
+  connect(button, &QPushButton::clicked, this, slot);
+  row->addWidget(button);
+  return button;
+}
+
+void HistoryPane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (is_stale_) refresh();
+}
+
+void HistoryPane::refresh() {
+  is_stale_ = true;
+  if (!isVisible()) return;
+  is_stale_ = false;
+  fill_steps();
+  fill_states();
+  choose_state();
+  if (!is_fitted_)
+    QTimer::singleShot(0, this, [this] {
+      steps_->fit_columns();
+      states_->fit_columns();
+    });
+  is_fitted_ = editing_.step_count() > 0;
+}
+
+void HistoryPane::fill_steps() {
+  const SnapshotPtr opened = document_.baseline();
+  std::optional<Metrics> before = metrics_of(opened->graph, opened->analysis);
+  std::vector<HistoryModel::Row> rows;
+  rows.push_back({.place = QStringLiteral("0"),
+                  .title = editing_.step_count() == 0
+                               ? tr("As opened: drag a collective, or press V, to edit")
+                               : tr("As opened"),
+                  .by = {},
+                  .notes = {},
+                  .metrics = before,
+                  .before = {},
+                  .is_current = editing_.place() == 0});
+  for (int i = 0; i < editing_.step_count(); ++i) {
+    const EditStep& step = editing_.step(i);
+    rows.push_back({.place = QString::number(i + 1),
+                    .title = step.title,
+                    .by = step.by.isEmpty() ? tr("you") : step.by,
+                    .notes = step.notes,
+                    .metrics = step.metrics,
+                    .before = before,
+                    .is_current = editing_.place() == i + 1,
+                    .is_undone = i + 1 > editing_.place()});
+    before = step.metrics;
+  }
+  step_model_->set(std::move(rows));
+  steps_->show_row(editing_.place());
+}
+
+void HistoryPane::fill_states() {
+  const SnapshotPtr opened = document_.baseline();
+  const Metrics before = metrics_of(opened->graph, opened->analysis);
+  std::vector<HistoryModel::Row> rows;
+  for (const NamedState& state : editing_.named())
+    rows.push_back({.place = {},
+                    .title = state.name,
+                    .by = {},
+                    .notes = {},
+                    .metrics = state.metrics,
+                    .before = before,
+                    .is_current = state.line == editing_.line()});
+  state_model_->set(std::move(rows));
+}
+
+void HistoryPane::choose_step() {
+  const std::vector<int> rows = steps_->selected_rows();
+  if (!rows.empty()) editing_.go_to(rows.front());
+}
+
+int HistoryPane::state() const {
+  const std::vector<int> rows = states_->selected_rows();
+  return rows.empty() ? -1 : rows.front();
+}
+
+void HistoryPane::choose_state() {
+  const bool has_name = !name_->text().trimmed().isEmpty();
+  keep_->setEnabled(has_name);
+  go_->setEnabled(state() >= 0);
+  rename_->setEnabled(state() >= 0 && has_name);
+  remove_->setEnabled(state() >= 0);
+}
+
+void HistoryPane::keep() {
+  const QString name = name_->text().trimmed();
+  if (name.isEmpty()) return;
+  name_->clear();
+  editing_.keep_state(name);
+  states_->show_row(static_cast<int>(editing_.named().size()) - 1);
+}
+
+void HistoryPane::go() {
+  if (state() >= 0) editing_.go_to_state(static_cast<std::size_t>(state()));
+}
+
+void HistoryPane::rename() {
+  const QString name = name_->text().trimmed();
+  const int chosen = state();
+  if (chosen < 0 || name.isEmpty()) return;
+  name_->clear();
+  editing_.rename_state(static_cast<std::size_t>(chosen), name);
+}
+
+void HistoryPane::remove() {
+  if (state() >= 0) editing_.remove_state(static_cast<std::size_t>(state()));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <QLineEdit>
+#include <QPushButton>
+#include <QWidget>
+
+#include "views/edit/editing.h"
+#include "views/history/history_model.h"
+#include "views/tables/table_view.h"
+
+namespace jointer::views {
+
+// What was done to the graph, step by step, and the states that were given names. A click goes
+// there.
+class HistoryPane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit HistoryPane(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] TableView& steps() { return *steps_; }
+  [[nodiscard]] TableView& states() { return *states_; }
+  [[nodiscard]] HistoryModel& step_model() { return *step_model_; }
+  [[nodiscard]] HistoryModel& state_model() { return *state_model_; }
+  [[nodiscard]] QLineEdit& name_edit() { return *name_; }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QPushButton* add_button(QLayout* row, const QString& text, const QString& tip,
+                          void (HistoryPane::*slot)());
+  void refresh();
+  void fill_steps();
+  void fill_states();
+  void choose_step();
+  void choose_state();
+  void keep();
+  void go();
+  void rename();
+  void remove();
+  // The chosen state, or -1.
+  [[nodiscard]] int state() const;
+
+  Document& document_;
+  Editing& editing_;
+  HistoryModel* step_model_;
+  HistoryModel* state_model_;
+  TableView* steps_ = nullptr;
+  TableView* states_ = nullptr;
+  QLineEdit* name_ = nullptr;
+  QPushButton *keep_ = nullptr, *go_ = nullptr, *rename_ = nullptr, *remove_ = nullptr;
+  bool is_stale_ = true, is_fitted_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <QCheckBox>
+#include <QDialog>
+#include <QLabel>
+#include <QListWidget>
+#include <QPointer>
+#include <QPushButton>
+#include <QTreeWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/capture/open_ranks.h"
+#include "views/document/document.h"
+
+namespace jointer::views {
+
+// What a check of several ranks came to; a document's own graph is one of them where it takes part.
+struct RankCheck {
+  std::vector<RankProgram> programs;  // of files
+  SnapshotPtr own;                    // null where only files are compared
+  int own_rank = 0;
+  SpmdReport report;
+};
+
+// Opens files and compares them, with the document's graph in place of a file of its rank. On a
+// working thread. Error: as open_ranks and check_spmd.
+Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const SnapshotPtr& own,
+                              int own_rank);
+
+// Whether the collectives of this graph, as it is edited, meet those of other ranks' captures, or
+// where they would hang.
+class SpmdDialog : public QDialog {
+  Q_OBJECT
+ public:
+  explicit SpmdDialog(Document& document, QWidget* parent = nullptr);
+
+  void add_files(const QStringList& paths);
+  [[nodiscard]] bool is_checking() const { return is_checking_; }
+  [[nodiscard]] QString answer() const { return answer_->text(); }
+
+ public slots:
+  void check();
+
+ signals:
+  void checked();
+  // A node of this document that does not meet another rank's.
+  void node_activated(jointer::NodeId node);
+
+ private:
+  void choose_files();
+  void refresh();
+  void show_result(const RankCheck& result);
+  void show_error(const QString& sentence);
+
+  QPointer<Document> document_;
+  int rank_ = 0;
+  QListWidget* files_ = nullptr;
+  QCheckBox* with_own_ = nullptr;
+  QPushButton* check_ = nullptr;
+  QLabel* answer_ = nullptr;
+  QTreeWidget* sides_ = nullptr;
+  bool is_checking_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QPainter>
+#include <QRect>
+
+#include "views/edit/move_planner.h"
+#include "views/theme/theme.h"
+#include "views/timeline/gap_scale.h"
+#include "views/timeline/timeline_layout.h"
+
+namespace jointer::views {
+
+// Paints what a held move could do, over the timeline: the legal range lit and the rest dimmed, and
+// a strip with exposed time and peak at every place, the places worth going to, and what holds it
+// at each end.
+class MoveStrip {
+ public:
+  MoveStrip(const HeldMove& held, const GapScale& scale, const AxisView& axis,
+            const TimelineLayout& layout, const Theme& theme)
+      : held_(held), scale_(scale), axis_(axis), layout_(layout), theme_(theme) {}
+
+  // `content`: what the axis governs, from the ruler to the lanes.
+  void paint_range(QPainter& painter, const QRect& content) const;
+  void paint_strip(QPainter& painter) const;
+
+  // Where the strip is.
+  [[nodiscard]] QRect area() const;
+  // The line over the curves: "wait_tensor_91: 412 places earlier · exposed 120 ms (-28.0 ms) ...".
+  [[nodiscard]] QString headline() const;
+
+ private:
+  struct Row {
+    QRect area;
+    QString name;
+    std::int64_t Figures::*value;
+    QColor color;
+    QString (*text)(std::int64_t value);
+  };
+  [[nodiscard]] int x_of(std::size_t gap) const;
+  void paint_row(QPainter& painter, const Row& row) const;
+  void paint_marks(QPainter& painter, const QRect& labels, const QRect& rows) const;
+  void paint_ends(QPainter& painter, const QRect& line) const;
+  void paint_notes(QPainter& painter, const QRect& line) const;
+
+  const HeldMove& held_;
+  const GapScale& scale_;
+  const AxisView& axis_;
+  const TimelineLayout& layout_;
+  const Theme& theme_;
+};
+
+}  // namespace jointer::views

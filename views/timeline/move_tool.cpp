@@ -1,0 +1,201 @@
+#include "views/timeline/move_tool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "views/edit/editing.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kPatienceMs = 180;
+constexpr int kDragDistance = 4;
+constexpr double kSnapPixels = 6;
+constexpr int kScrollMs = 16, kEdge = 4;
+constexpr double kMostScroll = 40;
+
+}  // namespace
+
+MoveTool::MoveTool(TimelineView& view)
+    : QObject(&view), view_(view), planner_(view.document().editing().planner()) {
+  patience_.setSingleShot(true);
+  patience_.setInterval(kPatienceMs);
+  connect(&patience_, &QTimer::timeout, this, &MoveTool::take);
+  scrolling_.setInterval(kScrollMs);
+  connect(&scrolling_, &QTimer::timeout, this, &MoveTool::scroll);
+  connect(&planner_, &MovePlanner::held_changed, this, &MoveTool::take_held);
+  connect(&planner_, &MovePlanner::moved, &view_, [this] { view_.show_held(); });
+  connect(&view_, &TimelineView::axis_kind_changed, this, &MoveTool::take_held);
+  connect(&view_, &TimelineView::range_changed, this, &MoveTool::anchor);
+}
+
+bool MoveTool::is_holding() const {
+  return planner_.held() != nullptr;
+}
+
+bool MoveTool::press(QPoint at, Qt::KeyboardModifiers modifiers) {
+  if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
+    // Held by a command: a click says where it goes.
+    pressed_ = held->handle;
+    press_ = last_ = at;
+    is_dragged_ = true;
+    const double position = view_.axis().to_position(at.x());
+    planner_.move_to(scale_->snapped(position, held->preview.best, view_.axis(), kSnapPixels));
+    press_.setX(x_of(held->preview.current()));
+    return true;
+  }
+  if (modifiers.testFlag(Qt::ControlModifier)) return false;
+  pressed_ = view_.grip_at(at);
+  if (!pressed_) return false;
+  press_ = last_ = at;
+  is_dragged_ = carried_by_key_ = false;
+  patience_.start();
+  return true;
+}
+
+void MoveTool::take() {
+  patience_.stop();
+  if (!pressed_ || planner_.held() != nullptr || planner_.is_taking()) return;
+  view_.document().selection().select(pressed_);
+  planner_.take(pressed_);
+}
+
+bool MoveTool::move(QPoint at, Qt::KeyboardModifiers modifiers) {
+  if (!pressed_) return is_holding();
+  last_ = at;
+  if (!is_dragged_ && (at - press_).manhattanLength() > kDragDistance) {
+    is_dragged_ = true;
+    take();
+  }
+  const bool carries = modifiers.testFlag(Qt::ShiftModifier);
+  if (planner_.held() != nullptr && carries != carried_by_key_) {
+    carried_by_key_ = carries;
+    planner_.set_carry(carries);
+  }
+  const QRect area = view_.content();
+  if (planner_.held() != nullptr && (at.x() < area.left() + kEdge || at.x() > area.right() - kEdge))
+    scrolling_.start();
+  else
+    scrolling_.stop();
+  if (is_dragged_) follow(at.x(), !modifiers.testFlag(Qt::AltModifier));
+  return true;
+}
+
+// As far as the pointer has come from where it took hold, the gap from where the block stood.
+void MoveTool::follow(int x, bool snaps) {
+  const HeldMove* held = planner_.held();
+  if (held == nullptr || held->is_dropped || !scale_) return;
+  const double from = static_cast<double>(scale_->position(held->preview.current()));
+  const double to = from + (x - press_.x()) / view_.axis().pixels_per_unit();
+  if (x == press_.x()) return planner_.move_to(held->preview.current());
+  planner_.move_to(snaps ? scale_->snapped(to, held->preview.best, view_.axis(), kSnapPixels)
+                         : scale_->gap_at(to));
+}
+
+// Who zooms while holding something still has it where it was.
+void MoveTool::anchor() {
+  const double begin = std::exchange(begin_, view_.axis().begin());
+  const double end = std::exchange(end_, view_.axis().end());
+  if (begin == begin_ && end == end_) return;
+  const HeldMove* held = planner_.held();
+  if (is_scrolling_ || !pressed_ || held == nullptr || !scale_) return;
+  press_.setX(last_.x() - (x_of(held->gap) - x_of(held->preview.current())));
+}
+
+// The view moves along while the pointer is beyond its edge, and what was taken with it.
+void MoveTool::scroll() {
+  const QRect area = view_.content();
+  const int beyond = last_.x() < area.left() + kEdge    ? last_.x() - area.left() - kEdge
+                     : last_.x() > area.right() - kEdge ? last_.x() - area.right() + kEdge
+                                                        : 0;
+  if (beyond == 0 || !is_holding()) return scrolling_.stop();
+  const double before = view_.axis().begin();
+  is_scrolling_ = true;
+  view_.pan(std::clamp(static_cast<double>(beyond), -kMostScroll, kMostScroll) /
+            std::max(area.width(), 1));
+  is_scrolling_ = false;
+  const double moved = (view_.axis().begin() - before) * view_.axis().pixels_per_unit();
+  press_.rx() -= static_cast<int>(std::lround(moved));
+  follow(last_.x(), true);
+}
+
+bool MoveTool::release() {
+  patience_.stop();
+  scrolling_.stop();
+  if (!pressed_) return true;  // given up while the button was down
+  pressed_ = {};
+  if (planner_.held() != nullptr) {
+    planner_.drop();
+    return true;
+  }
+  planner_.give_up();
+  return is_dragged_;
+}
+
+bool MoveTool::key(const QKeyEvent& event) {
+  const HeldMove* held = planner_.held();
+  if (held == nullptr || held->is_dropped) return false;
+  switch (event.key()) {
+    case Qt::Key_Left:
+      planner_.nudge(-1);
+      return true;
+    case Qt::Key_Right:
+      planner_.nudge(1);
+      return true;
+    case Qt::Key_Home:
+      planner_.to_end(-1);
+      return true;
+    case Qt::Key_End:
+      planner_.to_end(1);
+      return true;
+    case Qt::Key_C:
+      planner_.set_carry(!held->carries);
+      return true;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      pressed_ = {};
+      planner_.drop();
+      return true;
+    case Qt::Key_Escape:
+      pressed_ = {};
+      planner_.give_up();
+      return true;
+    default:
+      return false;
+  }
+}
+
+void MoveTool::take_held() {
+  const HeldMove* held = planner_.held();
+  if (held == nullptr) {
+    scale_.reset();
+    pressed_ = {};
+    scrolling_.stop();
+  } else {
+    const TimelineData& data = view_.axis_kind() == AxisKind::measured_time && view_.measured()
+                                   ? *view_.measured()
+                                   : held->from->timeline(view_.axis_kind());
+    scale_ = std::make_unique<GapScale>(held->from->graph, held->from->analysis, data, held->block,
+                                        held->preview);
+    // The pointer may have gone on while places were computed.
+    if (pressed_ && is_dragged_) follow(last_.x(), true);
+  }
+  view_.show_held();
+}
+
+int MoveTool::x_of(std::size_t gap) const {
+  return static_cast<int>(
+      std::lround(view_.axis().to_pixel(static_cast<double>(scale_->position(gap)))));
+}
+
+void MoveTool::paint(QPainter& painter) const {
+  const HeldMove* held = planner_.held();
+  if (held == nullptr || !scale_) return;
+  const MoveStrip strip(*held, *scale_, view_.axis(), view_.layout(), Theme::of(view_.palette()));
+  strip.paint_range(painter, view_.content());
+  strip.paint_strip(painter);
+}
+
+}  // namespace jointer::views
