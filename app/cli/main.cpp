@@ -48,8 +48,11 @@ int run(int argc, char** argv) {
   jointer::cli::add_memory_command(program, exit_code);
   jointer::cli::add_overlap_command(program, exit_code);
   jointer::cli::add_bench_command(program, exit_code);
+  jointer::cli::add_apply_command(program, exit_code);
+  jointer::cli::add_diff_command(program, exit_code);
   jointer::cli::add_export_command(program, exit_code);
   jointer::cli::add_calibrate_command(program, exit_code);
+  jointer::cli::add_spmd_command(program, exit_code);
   jointer::cli::add_capture_command(program, exit_code);
   program.footer("jointer FILE opens it in the desktop.");
 

@@ -5,6 +5,7 @@
 
 #include "app/launch/captures.h"
 #include "app/launch/machine.h"
+#include "core/capture/open_ranks.h"
 #include "core/cost/device.h"
 #include "core/process/temporary_folder.h"
 
@@ -42,6 +43,27 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
   return request;
 }
 
+// Ranks with a program each must meet in their collectives, or they would wait for each other until
+// the deadline.
+Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& assumptions) {
+  const std::vector<int> ranks = rank_numbers(request);
+  const bool is_one_a_rank = path_of_rank(request.program.graph, 0) != request.program.graph;
+  if (request.solo || ranks.size() < 2 || !is_one_a_rank) return {};
+  std::vector<RankFiles> files;
+  for (const int rank : ranks)
+    files.push_back({.path = path_of_rank(request.program.graph, rank),
+                     .backward = path_of_rank(request.program.backward, rank),
+                     .index = request.graph_index,
+                     .assumptions = assumptions});
+  JOINTER_TRY(std::vector<RankProgram> programs, open_ranks(files));
+  // The rank that runs a file is what its name says.
+  for (std::size_t i = 0; i < programs.size(); ++i) programs[i].rank = ranks[i];
+  JOINTER_TRY(const SpmdReport report, check_spmd(rank_graphs(programs)));
+  if (report.mismatch)
+    return input_error("the ranks' programs do not meet: {}", report.mismatch->sentence);
+  return {};
+}
+
 // Where the ranks said that they ran; before they have, where they most likely would.
 DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
   for (const RankResult& rank : result.ranks)
@@ -67,6 +89,7 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,
                                        const LaunchOptions& options) {
+  JOINTER_CHECK(check_ranks(fitted.request, graph.assumptions()));
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
   JOINTER_TRY(const BenchmarkRequest files, with_native_files(graph, fitted.request, folder));
   if (options.is_cancelled && options.is_cancelled())

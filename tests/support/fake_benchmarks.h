@@ -38,7 +38,7 @@ class FakeBenchmarks : public views::BenchmarkService {
   [[nodiscard]] BenchmarkResult begun(int ranks) const {
     BenchmarkResult result;
     result.request = job_.request;
-    result.started_at = "2026-01-02T03:04:05+01:00";
+    result.started_at = fmt::format("2026-01-02T03:04:{:02}+01:00", run_ % 60);
     result.predicted = prediction_of(job_.snapshot->analysis);
     for (int rank = 0; rank < ranks; ++rank) {
       RankResult& each = result.ranks.emplace_back();

@@ -20,6 +20,7 @@
 #include "core/bench/measurement.h"
 #include "core/capture/open.h"
 #include "core/cost/calibrate.h"
+#include "core/workspace/open_workspace.h"
 
 namespace jointer::cli {
 namespace {
@@ -58,6 +59,17 @@ struct BenchCommand {
   int nodes = 1, ranks_per_node = 0;
 };
 
+// Outputs are compared with those of the graph before any edits.
+Result<void> set_unedited(BenchmarkRequest& request) {
+  request.baseline = request.program;
+  if (!is_workspace_file(request.program.graph)) return {};
+  JOINTER_TRY(const Workspace workspace, read_workspace(request.program.graph));
+  JOINTER_TRY(const OpenRequest capture, locate_capture(workspace, request.program.graph));
+  request.baseline = {capture.path, capture.backward};
+  request.graph_index = capture.index;
+  return {};
+}
+
 Result<BenchmarkRequest> request_of(const BenchCommand& options) {
   std::vector<std::string> arguments;
   for (const RankOption& each : options.rank_options)
@@ -68,8 +80,9 @@ Result<BenchmarkRequest> request_of(const BenchCommand& options) {
   request.graph_index = options.graph.graph;
   request.assumptions = fmt::format("{}", fmt::join(options.graph.assume, ","));
   request.profile = options.profile || options.calibrate;
-  if (options.verify && request.baseline.empty() && request.expected.empty())
-    request.baseline = request.program;
+  if (options.verify && request.baseline.empty() && request.expected.empty()) {
+    JOINTER_CHECK(set_unedited(request));
+  }
   return request;
 }
 

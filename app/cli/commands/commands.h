@@ -11,8 +11,11 @@ void add_info_command(CLI::App& program, int& exit_code);
 void add_memory_command(CLI::App& program, int& exit_code);
 void add_overlap_command(CLI::App& program, int& exit_code);
 void add_bench_command(CLI::App& program, int& exit_code);
+void add_apply_command(CLI::App& program, int& exit_code);
+void add_diff_command(CLI::App& program, int& exit_code);
 void add_export_command(CLI::App& program, int& exit_code);
 void add_calibrate_command(CLI::App& program, int& exit_code);
+void add_spmd_command(CLI::App& program, int& exit_code);
 void add_capture_command(CLI::App& program, int& exit_code);
 
 }  // namespace jointer::cli

@@ -11,6 +11,7 @@
 #include "core/base/units.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/canonical.h"
+#include "core/graph/leftovers.h"
 #include "core/graph/module_tree.h"
 
 namespace jointer::cli {
@@ -21,7 +22,7 @@ struct Collectives {
 };
 
 struct Summary {
-  std::size_t placeholders = 0, outputs = 0;
+  std::size_t placeholders = 0, outputs = 0, storages = 0;
   std::int64_t parameter_bytes = 0;
   std::map<std::string, std::int64_t> operators;
   std::map<std::string, Collectives> collectives;
@@ -46,6 +47,8 @@ Summary summarize(const Graph& graph) {
   }
   for (std::size_t part = 0; part < graph.part_count(); ++part)
     s.outputs += graph.part(PartId(part)).outputs.size();
+  const std::vector<bool> is_leftover = find_leftovers(graph).storages;
+  s.storages = static_cast<std::size_t>(std::count(is_leftover.begin(), is_leftover.end(), false));
   return s;
 }
 
@@ -72,11 +75,11 @@ Json to_json(const Graph& graph) {
   json["name"] = graph.title();
   json["kind"] = kind_of(graph);
   json["torch"] = graph.part(PartId(0)).torch_version;
-  json["nodes"] = graph.node_count();
+  json["nodes"] = graph.order().size();
   json["placeholders"] = s.placeholders;
   json["outputs"] = s.outputs;
   json["parameters_bytes"] = s.parameter_bytes;
-  json["storages"] = graph.storage_count();
+  json["storages"] = s.storages;
   json["operators"] = s.operators;
   Json& groups = json["groups"] = Json::array();
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
@@ -111,11 +114,11 @@ void print_tables(const Graph& graph, bool brief) {
 
   Table facts({{"", left}, {"", left}});
   facts.add({"kind", kind_of(graph)});
-  facts.add({"nodes", count(graph.node_count())});
+  facts.add({"nodes", count(graph.order().size())});
   facts.add({"placeholders", count(s.placeholders)});
   facts.add({"outputs", count(s.outputs)});
   facts.add({"parameters", format_bytes(s.parameter_bytes)});
-  facts.add({"storages", count(graph.storage_count())});
+  facts.add({"storages", count(s.storages)});
   facts.add({"modules", count(ModuleTree(graph).size() - 1)});
   facts.add({"FLOPs", fmt::format("{} (forward {}, backward {})",
                                   format_flops(static_cast<double>(flops.total)),

@@ -88,14 +88,19 @@ void print_choices(std::span<const GraphEntry> entries, bool json) {
 
 }  // namespace
 
+Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts) {
+  Assumptions all;
+  for (const std::string& text : texts) {
+    JOINTER_TRY(const Assumptions part, Assumptions::parse(text));
+    if (part.fallback) all.fallback = part.fallback;
+    for (const auto& [name, value] : part.named) all.named.insert_or_assign(name, value);
+  }
+  return all;
+}
+
 Result<Graph> GraphOptions::open(Listing listing) const {
   OpenRequest request{.path = file, .backward = backward, .index = graph};
-  for (const std::string& text : assume) {
-    JOINTER_TRY(const Assumptions part, Assumptions::parse(text));
-    if (part.fallback) request.assumptions.fallback = part.fallback;
-    for (const auto& [name, value] : part.named)
-      request.assumptions.named.insert_or_assign(name, value);
-  }
+  JOINTER_TRY(request.assumptions, parse_assumptions(assume));
   request.choose = [listing](std::span<const GraphEntry> entries) -> std::optional<std::size_t> {
     if (::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0) return ask(entries);
     if (listing != Listing::none) print_choices(entries, listing == Listing::json);

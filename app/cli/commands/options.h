@@ -32,6 +32,9 @@ int report(const Error& error);
 // Ends a command: what it computed, or its error.
 int finish(const Result<int>& result);
 
+// What --assume was given, the later before the earlier. Error (usage): not of that form.
+Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts);
+
 // FILE [--backward BW] [--graph N] [--assume u0=64,...]
 struct GraphOptions {
   std::string file, backward;

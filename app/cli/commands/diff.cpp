@@ -1,0 +1,182 @@
+// jointer diff A B: what two graphs differ in, node by node, and in their figures.
+
+#include <fmt/format.h>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/figures.h"
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/table.h"
+#include "core/base/bytes.h"
+#include "core/base/units.h"
+#include "core/edit/difference.h"
+#include "core/edit/recipe.h"
+#include "core/graph/canonical.h"
+
+namespace jointer::cli {
+namespace {
+
+struct DiffCommand {
+  GraphOptions a, b;
+  EstimatorOptions estimator;
+  std::string optimizer = "none", recipe;
+  std::size_t top = 20;
+  bool json = false;
+};
+
+struct Answer {
+  const Graph& a;
+  const Graph& b;
+  GraphDifference difference;
+  Figures before, after;
+};
+
+NodeId in_a(const Answer& answer, NodeId id) {
+  return answer.a.find(answer.b.node(id).part, answer.b.name(id));
+}
+
+Json names(const Graph& graph, const std::vector<NodeId>& nodes) {
+  Json json = Json::array();
+  for (const NodeId id : nodes) json.push_back(edit_name(graph, id));
+  return json;
+}
+
+std::string_view policy_text(MemoryPolicy policy) {
+  return policy == MemoryPolicy::none ? "none" : to_string(policy);
+}
+
+Json to_json(const Answer& answer) {
+  const GraphDifference& d = answer.difference;
+  Json json;
+  json["equal"] = d.empty();
+  json["hash"] = Json::array({graph_hash(answer.a), graph_hash(answer.b)});
+  json["common"] = d.common;
+  json["nodes"] = {{"added", names(answer.b, d.added)},
+                   {"removed", names(answer.a, d.removed)},
+                   {"moved", names(answer.b, d.moved)},
+                   {"changed", names(answer.b, d.changed)},
+                   {"retagged", names(answer.b, d.retagged)}};
+  Json& changes = json["changes"] = Json::array();
+  for (const NodeId id : d.changed)
+    changes.push_back({{"node", edit_name(answer.b, id)},
+                       {"before", canonical_call(answer.a, in_a(answer, id))},
+                       {"after", canonical_call(answer.b, id)}});
+  json["metrics"] = cli::to_json(answer.before, answer.after);
+  return json;
+}
+
+class Printer {
+ public:
+  Printer(const Answer& answer, std::size_t top) : answer_(answer), top_(top) {}
+
+  void print() {
+    using enum Table::Align;
+    const GraphDifference& d = answer_.difference;
+    fmt::print("A  {}\nB  {}\n\n", answer_.a.title(), answer_.b.title());
+    if (d.empty()) fmt::print("The same {} nodes in the same order.\n\n", d.common);
+    table(fmt::format("moved {} of {}", d.moved.size(), d.common),
+          {{"node", left}, {"operator", left}, {"place in A", right}, {"in B", right}}, d.moved,
+          [&](NodeId id) -> std::vector<std::string> {
+            return {edit_name(answer_.b, id), target(answer_.b, id),
+                    place(answer_.a, in_a(answer_, id)), place(answer_.b, id)};
+          });
+    const auto whole = [&](const Graph& graph) {
+      return [&](NodeId id) -> std::vector<std::string> {
+        return {edit_name(graph, id), target(graph, id), place(graph, id)};
+      };
+    };
+    const std::vector<Table::Column> columns{{"node", left}, {"operator", left}, {"place", right}};
+    table(fmt::format("added {}", d.added.size()), columns, d.added, whole(answer_.b));
+    table(fmt::format("removed {}", d.removed.size()), columns, d.removed, whole(answer_.a));
+    table(fmt::format("changed {}", d.changed.size()),
+          {{"node", left}, {"in A", left}, {"in B", left}}, d.changed,
+          [&](NodeId id) -> std::vector<std::string> {
+            return {edit_name(answer_.b, id), canonical_call(answer_.a, in_a(answer_, id)),
+                    canonical_call(answer_.b, id)};
+          });
+    table(fmt::format("other policy {}", d.retagged.size()),
+          {{"node", left}, {"in A", left}, {"in B", left}}, d.retagged,
+          [&](NodeId id) -> std::vector<std::string> {
+            return {edit_name(answer_.b, id),
+                    std::string(policy_text(answer_.a.node(in_a(answer_, id)).policy)),
+                    std::string(policy_text(answer_.b.node(id).policy))};
+          });
+    fmt::print("{}", compare_table(answer_.before, answer_.after, "A", "B").text());
+  }
+
+ private:
+  static std::string target(const Graph& graph, NodeId id) {
+    return std::string(graph.target(graph.node(id)));
+  }
+  static std::string place(const Graph& graph, NodeId id) {
+    return format_count(static_cast<std::int64_t>(graph.position(id)));
+  }
+
+  template <class Row>
+  void table(const std::string& title, const std::vector<Table::Column>& columns,
+             const std::vector<NodeId>& nodes, Row row) const {
+    if (nodes.empty()) return;
+    Table rows(columns);
+    for (std::size_t i = 0; i < std::min(top_, nodes.size()); ++i) rows.add(row(nodes[i]));
+    fmt::print("{}{}", heading(title), rows.text());
+    if (nodes.size() > top_)
+      fmt::print("  and {} more; --top {} shows them\n", nodes.size() - top_, nodes.size());
+    fmt::print("\n");
+  }
+
+  const Answer& answer_;
+  std::size_t top_;
+};
+
+Result<int> run(const DiffCommand& options) {
+  JOINTER_TRY(const Graph a, options.a.open(options.json));
+  JOINTER_TRY(const Graph b, options.b.open(options.json));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(a));
+  JOINTER_TRY(GraphDifference found, compare_graphs(a, b));
+  const Answer answer{.a = a,
+                      .b = b,
+                      .difference = std::move(found),
+                      .before = figures_of(a, *estimator, options.optimizer),
+                      .after = figures_of(b, *estimator, options.optimizer)};
+  if (!options.recipe.empty()) {
+    JOINTER_TRY(Edit edit, difference(a, b));
+    const Recipe recipe = make_recipe(a, b, {std::move(edit)}, std::string(b.title()));
+    JOINTER_CHECK(write_bytes(options.recipe, write_recipe(recipe)));
+  }
+  if (options.json)
+    print_json(to_json(answer));
+  else
+    Printer(answer, options.top).print();
+  return answer.difference.empty() ? ExitCode::done : ExitCode::answer_is_no;
+}
+
+}  // namespace
+
+void add_diff_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<DiffCommand>();
+  CLI::App* command = program.add_subcommand(
+      "diff", "What two graphs differ in, by the names of their nodes; exit code 1 if they do");
+  command->add_option("A", options->a.file, "The first graph")->required();
+  command->add_option("B", options->b.file, "The second graph")->required();
+  command->add_option("--backward", options->a.backward,
+                      "The backward half of A, if A is a forward");
+  command->add_option("--b-backward", options->b.backward,
+                      "The backward half of B, if B is a forward");
+  command->add_option("--graph", options->a.graph, "Which graph of A, where it holds several");
+  command->add_option("--b-graph", options->b.graph, "Which graph of B, where it holds several");
+  command
+      ->add_option("--assume", options->a.assume,
+                   "Numbers for size symbols of both: u0=64,u1=32 or one for all that are unbacked")
+      ->delimiter(';');
+  options->estimator.add_to(*command);
+  add_optimizer_option(*command, options->optimizer);
+  command->add_option("--save-recipe", options->recipe,
+                      "Write the edit that makes B of A as a recipe");
+  command->add_option("--top", options->top, "How many nodes of each kind are listed");
+  command->add_flag("--json", options->json, "One JSON object");
+  command->callback([options, &exit_code] {
+    options->b.assume = options->a.assume;
+    exit_code = finish(run(*options));
+  });
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,123 @@
+// jointer spmd FILE...: whether the programs of several ranks meet in their collectives.
+
+#include <fmt/format.h>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/table.h"
+#include "core/base/units.h"
+#include "core/capture/open_ranks.h"
+
+namespace jointer::cli {
+namespace {
+
+struct SpmdCommand {
+  std::vector<std::string> files, backward, assume;
+  std::optional<std::size_t> graph;
+  bool json = false;
+};
+
+Result<std::vector<RankFiles>> files_of(const SpmdCommand& options) {
+  if (!options.backward.empty() && options.backward.size() != options.files.size())
+    return fail(Error::Kind::usage, "{} forward graphs and {} backward graphs: give as many",
+                options.files.size(), options.backward.size());
+  JOINTER_TRY(const Assumptions assumptions, parse_assumptions(options.assume));
+  std::vector<RankFiles> files;
+  for (std::size_t i = 0; i < options.files.size(); ++i)
+    files.push_back({.path = options.files[i],
+                     .backward = options.backward.empty() ? "" : options.backward[i],
+                     .index = options.graph,
+                     .assumptions = assumptions});
+  return files;
+}
+
+const RankProgram& program_of(const std::vector<RankProgram>& programs, int rank) {
+  return *std::ranges::find(programs, rank, &RankProgram::rank);
+}
+
+Json to_json(const SpmdSide& side, const std::vector<RankProgram>& programs) {
+  const RankProgram& program = program_of(programs, side.rank);
+  Json json{{"rank", side.rank},
+            {"file", program.path},
+            {"node", nullptr},
+            {"position", nullptr},
+            {"does", nullptr}};
+  if (!side.node) return json;
+  json["node"] = program.graph.name(side.node);
+  json["position"] = side.position;
+  json["does"] = side.does;
+  return json;
+}
+
+Json to_json(const SpmdReport& report, const std::vector<RankProgram>& programs) {
+  Json json{{"agrees", !report.mismatch}, {"ranks", Json::array()}, {"groups", Json::array()}};
+  for (const RankProgram& program : programs)
+    json["ranks"].push_back({{"rank", program.rank}, {"file", program.path}});
+  for (const SpmdGroup& group : report.groups)
+    json["groups"].push_back({{"name", group.label},
+                              {"ranks", group.ranks},
+                              {"checked", group.checked},
+                              {"calls", group.calls}});
+  json["mismatch"] = nullptr;
+  if (const auto& m = report.mismatch)
+    json["mismatch"] = {{"group", m->group},
+                        {"ranks", m->ranks},
+                        {"call", m->call},
+                        {"sides", {to_json(m->a, programs), to_json(m->b, programs)}},
+                        {"sentence", m->sentence}};
+  json["notes"] = report.notes;
+  return json;
+}
+
+void print_tables(const SpmdReport& report, const std::vector<RankProgram>& programs) {
+  using enum Table::Align;
+  Table groups({{"process group", left}, {"ranks", right}, {"compared", right}, {"calls", right}});
+  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
+  for (const SpmdGroup& group : report.groups)
+    groups.add(
+        {group.label, count(group.ranks.size()), count(group.checked.size()), count(group.calls)});
+  fmt::print("{} programs\n{}", programs.size(), groups.text());
+  if (report.groups.empty()) fmt::print("No group has two of these ranks.\n");
+  for (const std::string& note : report.notes) fmt::print("{}\n", note);
+  if (!report.mismatch) return fmt::print("All ranks make the same calls in the same order.\n");
+  fmt::print("\n{}\n", report.mismatch->sentence);
+  Table sides({{"rank", right}, {"node", left}, {"position", right}, {"does", left}});
+  for (const SpmdSide& side : {report.mismatch->a, report.mismatch->b}) {
+    const Graph& graph = program_of(programs, side.rank).graph;
+    if (side.node)
+      sides.add({std::to_string(side.rank), std::string(graph.name(side.node)),
+                 count(side.position), side.does});
+    else
+      sides.add({std::to_string(side.rank), "-", "", "nothing more"});
+  }
+  fmt::print("{}", sides.text());
+}
+
+Result<int> run(const SpmdCommand& options) {
+  JOINTER_TRY(const std::vector<RankFiles> files, files_of(options));
+  JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
+  JOINTER_TRY(const SpmdReport report, check_spmd(rank_graphs(programs)));
+  if (options.json)
+    print_json(to_json(report, programs));
+  else
+    print_tables(report, programs);
+  return report.mismatch ? ExitCode::answer_is_no : ExitCode::done;
+}
+
+}  // namespace
+
+void add_spmd_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<SpmdCommand>();
+  CLI::App* command = program.add_subcommand(
+      "spmd", "Whether the collectives of several ranks' captures meet, or where they would hang");
+  command->add_option("FILE", options->files, "Captures, one a rank; {rank} stands for the rank")
+      ->required();
+  command->add_option("--backward", options->backward,
+                      "The backward halves of pairs, in the same order");
+  command->add_option("--graph", options->graph, "Which graph, where a file holds several");
+  command->add_option("--assume", options->assume, "Sizes that are not known: u0=64,...");
+  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,176 @@
+"""``jointer apply`` and ``jointer diff``: recipes replayed, graphs compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import JOINT, Done, run, sample
+from documents import at, capture, half, n, node, tensor, write
+
+FIGURES = {
+    "nodes", "peak_bytes", "step_ms", "communication_ms", "exposed_ms", "hidden_count",
+    "collective_count",
+}  # fmt: skip
+
+
+def recipe(*changes: dict[str, Any], title: str = "by hand") -> dict[str, Any]:
+    return {
+        "format": "jointer-recipe",
+        "version": 1,
+        "edits": [{"title": title, "changes": list(changes)}],
+    }
+
+
+def order(path: Path) -> list[str]:
+    return [record["name"] for record in json.loads(path.read_text())["nodes"]]
+
+
+def assert_refused(done: Done, *words: str) -> None:
+    assert done.code == 2, done
+    assert done.out == ""
+    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
+    for word in words:
+        assert word in done.err, done.err
+
+
+def test_apply_replays_and_writes(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", capture())
+    edits = write(tmp_path / "r.json", recipe(
+        {"move": ["t"], "before": "mm"},
+        {"policy": "MUST_RECOMPUTE", "select": "aten.cat"},
+    ))  # fmt: skip
+    out = tmp_path / "b.json"
+    answer = run("apply", graph, "--recipe", edits, "-o", out, "--json").json
+    assert answer["before"].keys() == answer["after"].keys() == FIGURES
+    assert [edit["title"] for edit in answer["edits"]] == ["by hand"]
+    assert answer["skipped"] == [] and answer["ends_as_recorded"] is None
+    written = json.loads(out.read_text())
+    assert order(out) == ["primals_1", "primals_2", "cat", "t", "mm", "ar", "wait", "output"]
+    assert at(written, "cat")["recompute"] == "MUST_RECOMPUTE"
+    people = run("apply", graph, "--recipe", edits)
+    assert people.code == 0 and "by hand" in people.out and "peak memory" in people.out
+
+
+def test_apply_refuses_in_one_line_and_writes_nothing(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", capture())
+    out = tmp_path / "b.json"
+
+    def refused(document: dict[str, Any], *words: str) -> None:
+        edits = write(tmp_path / "r.json", document)
+        assert_refused(run("apply", graph, "--recipe", edits, "-o", out), "r.json", *words)
+        assert not out.exists()
+
+    refused(recipe({"move": ["mm"], "before": "cat"}), "mm reads", "would stand before it")
+    refused(recipe({"move": ["primals_1"], "before": "mm"}), "primals_1 is a placeholder")
+    refused(recipe({"remove": "cat"}), "cat cannot be removed: mm reads it")
+    other = recipe({"move": ["t"], "before": "mm"})
+    other["graphs"] = {"graph": {"hash": "0" * 64}}
+    refused(other, "made for another graph")
+
+
+def test_apply_says_where_a_recipe_is_damaged(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", capture())
+    for text, words in (
+        (b"{", ["byte"]),
+        (b"[]", ["object"]),
+        (json.dumps(recipe() | {"version": 2}).encode(), ["version 2", "newer"]),
+        (json.dumps(recipe({"fuse": []})).encode(), ["edit 0, change 0"]),
+    ):
+        edits = write(tmp_path / "r.json", text)
+        done = run("apply", graph, "--recipe", edits)
+        assert (done.code, done.out) == (3, ""), done
+        assert done.err.count("\n") == 1 and "r.json" in done.err
+        for word in words:
+            assert word in done.err, done.err
+
+
+def test_lenient_skips_and_reports(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", capture())
+    edits = write(tmp_path / "r.json", recipe(
+        {"move": ["mm"], "before": "cat"}, {"move": ["t"], "before": "mm"},
+    ))  # fmt: skip
+    out = tmp_path / "b.json"
+    answer = run("apply", graph, "--recipe", edits, "-o", out, "--lenient", "--json").json
+    (skipped,) = answer["skipped"]
+    assert skipped["edit"] == 0 and "mm reads" in skipped["why"]
+    assert order(out).index("t") == 3
+
+
+def test_diff_of_the_same_is_empty() -> None:
+    answer = run("diff", JOINT, JOINT, "--json").json
+    assert answer["equal"] is True
+    assert answer["nodes"] == {key: [] for key in answer["nodes"]}
+    assert all(a == b for a, b in answer["metrics"].values())
+    assert "same" in run("diff", JOINT, JOINT).out
+
+
+def test_diff_names_what_differs(tmp_path: Path) -> None:
+    a, b = capture(), capture()
+    nodes = b["nodes"]
+    nodes.insert(3, nodes.pop(2))  # t behind cat
+    at(b, "cat")["args"] = [[n("primals_2"), n("primals_2")], 0]
+    at(b, "mm")["recompute"] = "PREFER_SAVE"
+    value = tensor(3, {"sym": "s0", "hint": 8}, 8)
+    nodes.insert(-1, node("relu", "call_function", "aten.relu.default", [n("wait")], value))
+    first = write(tmp_path / "a.json", a)
+    second = write(tmp_path / "b.json", b)
+    done = run("diff", first, second, "--json")
+    assert done.code == 1 and done.err == ""
+    answer = json.loads(done.out)
+    assert answer["equal"] is False and answer["hash"][0] != answer["hash"][1]
+    assert answer["nodes"]["added"] == ["relu"]
+    assert answer["nodes"]["removed"] == []
+    assert answer["nodes"]["changed"] == ["cat"]
+    assert answer["nodes"]["retagged"] == ["mm"]
+    assert len(answer["nodes"]["moved"]) == 1
+    assert answer["metrics"]["nodes"] == [8, 9]
+    people = run("diff", first, second)
+    assert people.code == 1
+    for word in ("moved 1 of 8", "added 1", "changed 1", "other policy 1", "peak memory"):
+        assert word in people.out
+
+
+def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
+    a, b = capture(), capture()
+    b["nodes"].insert(3, b["nodes"].pop(2))
+    first = write(tmp_path / "a.json", a)
+    second = write(tmp_path / "b.json", b)
+    edits = tmp_path / "r.json"
+    assert run("diff", first, second, "--save-recipe", edits).code == 1
+    out = tmp_path / "c.json"
+    answer = run("apply", first, "--recipe", edits, "-o", out, "--json").json
+    assert answer["ends_as_recorded"] is True
+    assert run("diff", second, out).code == 0
+
+
+def test_pairs(tmp_path: Path) -> None:
+    forward = write(tmp_path / "fw.json", half("forward"))
+    backward = write(tmp_path / "bw.json", half("backward"))
+    edits = write(tmp_path / "r.json", recipe(
+        {"policy": "MUST_SAVE", "select": "backward:grad"}))  # fmt: skip
+    out = tmp_path / "pair.json"
+    pair = ("apply", forward, "--backward", backward, "--recipe", edits, "-o", out)
+    assert run(*pair).code == 0
+    assert at(json.loads(out.read_text())["backward"], "grad")["recompute"] == "MUST_SAVE"
+    done = run("diff", forward, "--backward", backward, out, "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["nodes"]["retagged"] == ["backward:grad"]
+    both = run("diff", forward, forward, "--backward", backward, "--b-backward", backward)
+    assert both.code == 0
+    assert_refused(run("diff", forward, forward, "--backward", backward), "one graph")
+
+
+def test_a_real_pair_is_unchanged_by_an_empty_recipe(tmp_path: Path) -> None:
+    edits = write(tmp_path / "r.json", recipe())
+    path = sample("llama_debug_fsdp2.min_cut")
+    out = tmp_path / "b.json.zst"
+    assert run("apply", path, "--recipe", edits, "-o", out).code == 0
+    assert run("diff", path, out).code == 0
+
+
+@pytest.mark.parametrize("arguments", [["apply", JOINT], ["diff", JOINT]])
+def test_usage(arguments: list[object]) -> None:
+    assert_refused(run(*arguments))

@@ -1,0 +1,127 @@
+"""jointer spmd: programs of several ranks side by side, and a benchmark that would hang."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import run
+from documents import capture, half, n, node, tensor, write
+
+Document = dict[str, Any]
+S0 = {"sym": "s0", "hint": 8}
+
+
+def program(rank: int) -> Document:
+    """Two reductions of different sizes, one after the other."""
+    document = capture()
+    document["rank"] = rank
+    document["storages"] += [512, 512]
+    nodes = document["nodes"]
+    more = [
+        node("small", "call_function", "_c10d_functional.all_reduce.default",
+             [n("primals_2"), "sum", "0"], tensor(4, S0, 4)),
+        node("wait_small", "call_function", "_c10d_functional.wait_tensor.default", [n("small")],
+             tensor(5, S0, 4)),
+    ]  # fmt: skip
+    nodes[-1:-1] = more
+    nodes[-1]["args"] = [[n("wait"), n("wait_small")]]
+    return document
+
+
+def swapped(document: Document) -> Document:
+    """The same with the second reduction first."""
+    document = copy.deepcopy(document)
+    nodes = document["nodes"]
+    pair = [each for each in nodes if each["name"] in ("small", "wait_small")]
+    rest = [each for each in nodes if each not in pair]
+    document["nodes"] = rest[:3] + pair + rest[3:]
+    return document
+
+
+@pytest.fixture
+def pattern(tmp_path: Path) -> str:
+    """Files of two ranks that meet."""
+    for rank in (0, 1):
+        write(tmp_path / f"rank{rank}.json", program(rank))
+    return str(tmp_path / "rank{rank}.json")
+
+
+def test_ranks_that_meet(pattern: str, tmp_path: Path) -> None:
+    found = run("spmd", pattern, "--json").json
+    assert found["agrees"] is True
+    assert found["mismatch"] is None
+    assert [each["rank"] for each in found["ranks"]] == [0, 1]
+    assert found["groups"] == [{"name": "mesh_tp", "ranks": [0, 1], "checked": [0, 1], "calls": 2}]
+    done = run("spmd", tmp_path / "rank0.json", tmp_path / "rank1.json")
+    assert (done.code, done.err) == (0, "")
+    assert "All ranks make the same calls in the same order." in done.out
+
+
+def test_ranks_that_do_not(pattern: str, tmp_path: Path) -> None:
+    write(tmp_path / "rank1.json", swapped(program(1)))
+    done = run("spmd", pattern)
+    assert done.code == 1
+    assert "in group mesh_tp (ranks 0, 1), as collective 0, rank 0 calls ar (all_reduce (sum)" in (
+        done.out
+    )
+    assert "rank 1 calls small (all_reduce (sum) of float32[s0,4]" in done.out
+    assert "the run would hang" in done.out
+
+
+def test_json_of_those_that_do_not(pattern: str, tmp_path: Path) -> None:
+    write(tmp_path / "rank1.json", swapped(program(1)))
+    done = run("spmd", pattern, "--json")
+    assert (done.code, done.err) == (1, "")
+    mismatch = json.loads(done.out)["mismatch"]
+    assert [side["node"] for side in mismatch["sides"]] == ["ar", "small"]
+    assert [side["rank"] for side in mismatch["sides"]] == [0, 1]
+    assert mismatch["call"] == 0
+
+
+def test_a_rank_that_stops_early(pattern: str, tmp_path: Path) -> None:
+    document = program(1)
+    document["nodes"] = [e for e in document["nodes"] if e["name"] not in ("small", "wait_small")]
+    document["nodes"][-1]["args"] = [[n("wait")]]
+    write(tmp_path / "rank1.json", document)
+    done = run("spmd", pattern)
+    assert done.code == 1
+    assert "rank 1 calls nothing more" in done.out
+
+
+def test_pairs(tmp_path: Path) -> None:
+    for rank in (0, 1):
+        for kind in ("forward", "backward"):
+            document = half(kind)
+            document |= {"rank": rank, "world_size": 2}
+            write(tmp_path / f"{kind}{rank}.json", document)
+    done = run("spmd", tmp_path / "forward{rank}.json", "--backward", tmp_path / "backward{rank}.json")
+    assert done.code == 0
+    assert "2 programs" in done.out
+    done = run("spmd", tmp_path / "forward0.json", tmp_path / "forward1.json", "--backward", "x")
+    assert done.code == 2
+    assert "2 forward graphs and 1 backward graphs" in done.err
+
+
+def test_what_is_refused(pattern: str, tmp_path: Path) -> None:
+    one = tmp_path / "rank0.json"
+    assert "programs of two ranks or more" in run("spmd", one).err
+    assert "rank 0 is given twice" in run("spmd", one, one).err
+    assert "there is no such file for any rank" in run("spmd", tmp_path / "no{rank}.json").err
+    document = program(0)
+    del document["rank"]
+    nameless = write(tmp_path / "nameless.json", document)
+    assert "it does not say which rank it is of" in run("spmd", one, nameless).err
+    write(tmp_path / "rank1.json", program(0))
+    assert "it is of rank 0, its name says 1" in run("spmd", pattern).err
+
+
+def test_a_benchmark_does_not_hang(pattern: str, tmp_path: Path) -> None:
+    write(tmp_path / "rank1.json", swapped(program(1)))
+    done = run("bench", pattern, "--ranks", 2, "--on", "cpu", "--iterations", 1)
+    assert done.code == 3, done.err
+    assert "the ranks' programs do not meet: in group mesh_tp" in done.err
+    assert done.seconds < 20

@@ -1,0 +1,146 @@
+"""The same recipe in C++ and in Python gives the same graph: order, arguments, values, tags."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch.distributed as dist
+from conftest import BIN, ROOT, SHARED
+
+import jointer
+from jointer.document import read_document
+from jointer.encode import encode_graph
+
+EDITS = 80
+#: Of 8B and 671B, one each in every run: torch's own check of a graph is what takes the time.
+LARGE = ("llama3_8b", "llama_8b", "deepseek_v3_671b")
+LARGE_BUT_QUICK = ("llama3_8b_tp2_fsdp2.joint",)
+
+
+def captures() -> list[Any]:
+    """Every capture that is one file: the samples, and the shared ones where they are."""
+    files = sorted((ROOT / "resources" / "samples").glob("*.json.zst"))
+    files += sorted((SHARED / "captures").glob("*.json.zst"))
+    return [
+        pytest.param(
+            path,
+            id=path.name.removesuffix(".json.zst"),
+            marks=[pytest.mark.slow]
+            if path.name.startswith(LARGE) and not path.name.startswith(LARGE_BUT_QUICK)
+            else [],
+        )
+        for path in files
+    ]
+
+
+def run(program: str, *arguments: object) -> str:
+    """What a program of ours says."""
+    done = subprocess.run(
+        [str(BIN / program), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def halves(found: Any) -> list[Any]:
+    """A graph, or the halves of a pair."""
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+def documents(path: Path) -> list[dict[str, Any]]:
+    """The captures in a file: one, or the halves of a pair."""
+    document = read_document(path)
+    if document["kind"] == "pair":
+        return [document["forward"], document["backward"]]
+    return [document]
+
+
+def recipe_of(path: Path, seed: int, folder: Path) -> dict[str, Any]:
+    """Random legal edits of a capture, bound to it."""
+    out = folder / "recipe.json"
+    run("random_recipe", path, "-", seed, EDITS, out)
+    document = json.loads(out.read_text())
+    found = documents(path)
+    keys = ("graph",) if len(found) == 1 else ("forward", "backward")
+    document["graphs"] = {
+        key: {"hash": jointer.document_hash(each)} for key, each in zip(keys, found, strict=True)
+    }
+    out.write_text(json.dumps(document))
+    return document
+
+
+def tags(document: dict[str, Any]) -> dict[str, Any]:
+    """The memory policies."""
+    return {r["name"]: r["recompute"] for r in document["nodes"] if "recompute" in r}
+
+
+@pytest.mark.parametrize("path", captures())
+def test_same_graph(path: Path, tmp_path: Path) -> None:
+    document = recipe_of(path, 1, tmp_path)
+    assert len(document["edits"]) >= EDITS // 2
+    out = tmp_path / "out.json"
+    run("jointer", "apply", path, "--recipe", tmp_path / "recipe.json", "-o", out)
+    expected = documents(out)
+    graph_pass = jointer.recipe_pass(tmp_path / "recipe.json")
+    try:
+        for gm, wanted in zip(halves(jointer.load(path)), expected, strict=True):
+            graph_pass(gm, [])
+            report = graph_pass.reports[-1]
+            assert not report.skipped
+            gm.graph.lint()
+            assert [n.name for n in gm.graph.nodes] == [r["name"] for r in wanted["nodes"]]
+            assert jointer.graph_hash(gm) == report.hash == jointer.document_hash(wanted)
+            assert tags(encode_graph(gm)) == tags(wanted)
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "aten.mm.default",
+        "aten.mm",
+        "aten.*",
+        "layers.*::aten.mm.default",
+        "layers.0::aten.*",
+        "layers.[!0].attention::aten.view",
+        "*.wq::*",
+        "::_c10d_functional.*",
+    ],
+)
+@pytest.mark.parametrize("name", ["llama_debug_tp2_fsdp2.joint", "llama_debug_tp2.min_cut"])
+def test_same_selection(name: str, select: str, tmp_path: Path) -> None:
+    """A selector means the same nodes on both sides."""
+    path = ROOT / "resources" / "samples" / f"{name}.json.zst"
+    recipe = {
+        "format": "jointer-recipe",
+        "version": 1,
+        "edits": [{"changes": [{"policy": "MUST_SAVE", "select": select}]}],
+    }
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    out = tmp_path / "out.json"
+    run("jointer", "apply", path, "--recipe", tmp_path / "recipe.json", "-o", out)
+    try:
+        loaded = halves(jointer.load(path))
+        for gm, wanted in zip(loaded, documents(out), strict=True):
+            given = {**recipe, "graphs": {}}
+            if len(loaded) > 1:  # a pair's names have halves; that makes it one
+                given["graphs"] = {
+                    key: {"hash": jointer.graph_hash(each)}
+                    for key, each in zip(("forward", "backward"), loaded, strict=True)
+                }
+            jointer.apply_recipe(gm, given)
+            assert tags(encode_graph(gm)) == tags(wanted)
+        assert any(tags(wanted) for wanted in documents(out))
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()

@@ -1,0 +1,77 @@
+"""What is edited computes the same: random legal edits, buckets of collectives, executed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BIN, CAPTURES, capture_of, run_runner, verified
+
+EDITS = 60
+
+
+def jointer(*arguments: object) -> str:
+    done = subprocess.run(
+        [str(BIN / "jointer"), *map(str, arguments)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def edited(base: str, is_pair: bool, size: int, seed: int, folder: Path) -> str:
+    """The capture of every rank after the same random edits: a path with ``{rank}``."""
+
+    def of(rank: int) -> tuple[str, str]:
+        path = base.replace("{rank}", str(rank))
+        if is_pair:
+            return path + ".min_cut.fw.json.zst", path + ".min_cut.bw.json.zst"
+        return path + ".joint.json.zst", "-"
+
+    recipe = folder / "recipe.json"
+    subprocess.run(
+        [BIN / "random_recipe", *of(0), str(seed), str(EDITS), recipe], check=True, timeout=60
+    )
+    document = json.loads(recipe.read_text())
+    assert len(document["edits"]) >= EDITS // 2
+    if "fsdp" in base:  # tensor parallel's collectives wait for one another
+        assert any(edit["title"].startswith("Merge") for edit in document["edits"])
+    for rank in range(size):
+        forward, backward = of(rank)
+        half = [] if backward == "-" else ["--backward", backward]
+        jointer("apply", forward, *half, "--recipe", recipe, "-o", folder / f"edited.{rank}.json")
+    return str(folder / "edited.{rank}.json")
+
+
+def check(
+    name: str, is_pair: bool, seed: int, eager: Callable[[str], str], folder: Path
+) -> None:
+    base, size = capture_of(name), CAPTURES[name]
+    graph = edited(base, is_pair, size, seed, folder)
+    if size == 1:
+        graph = graph.replace("{rank}", "0")
+    inputs = f"--inputs={base}.inputs.safetensors"
+    ran = run_runner(graph, inputs, f"--expected={eager(name)}", size=size)
+    for answer in verified(ran):
+        assert answer["bitwise"], answer
+        assert answer["compared"] >= 15
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("is_pair", [False, True], ids=["joint", "pair"])
+def test_edited_outputs_are_those_of_eager(
+    name: str, is_pair: bool, eager: Callable[[str], str], tmp_path: Path
+) -> None:
+    check(name, is_pair, 1, eager, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 14))
+@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("is_pair", [False, True], ids=["joint", "pair"])
+def test_many_edits(
+    name: str, is_pair: bool, seed: int, eager: Callable[[str], str], tmp_path: Path
+) -> None:
+    check(name, is_pair, seed, eager, tmp_path)
