@@ -7,7 +7,7 @@
 //   - two nodes keep their order where one writes to a storage that the other uses, or where the
 //     effects of both must keep theirs (core/graph/dependencies.h, of the graph before the edit;
 //     not where the edit replaces the call of one of them, which then reads and writes something
-//     else);
+//     else, or where after the edit they use no storage in common);
 //   - placeholders, constants and the output stay, and nothing moves over a placeholder or output.
 // Where it is not legal, the inverses of what was done are done in reverse.
 //
@@ -27,6 +27,7 @@
 #include "core/edit/select.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/derive.h"
+#include "core/graph/effects.h"
 #include "core/graph/validate.h"
 
 namespace jointer {
@@ -420,6 +421,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
         continue;
       }
       if ((graph.position(d.node) < position) == before || is_replaced(d.node)) continue;
+      if (d.kind == DependencyKind::write && is_structural && !write_conflict(graph, id, d.node))
+        continue;
       return refuse("{} must stay {} {}: {}", graph.name(id), before ? "behind" : "before",
                     graph.name(d.node),
                     d.kind == DependencyKind::write
