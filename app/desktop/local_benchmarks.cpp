@@ -113,7 +113,8 @@ void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
   const auto result =
       fit_to_machine(graph, job.request, machine_)
           .and_then([&](const FittedRequest& fitted) {
-            return run_benchmark(graph, fitted, estimator, options);
+            return run_benchmark(graph, fitted, estimator, options,
+                                 job.is_edited ? ProgramSource::graph : ProgramSource::files);
           })
           .map([](BenchmarkOutcome&& outcome) { return std::move(outcome.result); });
   const bool cancelled = cancel.load();

@@ -5,6 +5,8 @@
 
 #include "app/launch/captures.h"
 #include "app/launch/machine.h"
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
 #include "core/capture/open_ranks.h"
 #include "core/cost/device.h"
 #include "core/process/temporary_folder.h"
@@ -21,8 +23,9 @@ std::vector<int> rank_numbers(const BenchmarkRequest& request) {
 
 // Ranks read native captures from disk: what is another thing is written as such.
 Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest request,
-                                           const TemporaryFolder& folder) {
-  const bool verifies_itself = request.baseline.graph == request.program.graph &&
+                                           const TemporaryFolder& folder, ProgramSource source) {
+  const bool is_edited = source == ProgramSource::graph;
+  const bool verifies_itself = !is_edited && request.baseline.graph == request.program.graph &&
                                request.baseline.backward == request.program.backward;
   ConvertRequest convert{.files = request.program,
                          .graph_index = request.graph_index,
@@ -30,7 +33,12 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
                          .ranks = rank_numbers(request),
                          .opened = &graph,
                          .name = "graph"};
-  JOINTER_TRY(request.program, native_files(convert, folder));
+  if (is_edited) {
+    request.program = {folder.path("edited.json"), ""};
+    JOINTER_CHECK(write_bytes(request.program.graph, write_native(graph)));
+  } else {
+    JOINTER_TRY(request.program, native_files(convert, folder));
+  }
   if (verifies_itself) {
     request.baseline = request.program;
   } else if (!request.baseline.empty()) {
@@ -88,10 +96,12 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
 
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,
-                                       const LaunchOptions& options) {
-  JOINTER_CHECK(check_ranks(fitted.request, graph.assumptions()));
+                                       const LaunchOptions& options, ProgramSource source) {
+  if (source == ProgramSource::files && options.compares_ranks)
+    JOINTER_CHECK(check_ranks(fitted.request, graph.assumptions()));
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
-  JOINTER_TRY(const BenchmarkRequest files, with_native_files(graph, fitted.request, folder));
+  JOINTER_TRY(const BenchmarkRequest files,
+              with_native_files(graph, fitted.request, folder, source));
   if (options.is_cancelled && options.is_cancelled())
     return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
   JOINTER_TRY(BenchmarkResult result, launch(files, options));

@@ -28,6 +28,8 @@ struct LaunchOptions {
   std::chrono::milliseconds same_words{200};
   // And then, asked to end (SIGTERM), this long until they are killed.
   std::chrono::milliseconds grace{1000};
+  // Whether ranks with a file each are refused where their collectives do not meet (check_spmd).
+  bool compares_ranks = true;
   // A rank that says it is done has this long to end.
   std::chrono::milliseconds closing{30'000};
 };

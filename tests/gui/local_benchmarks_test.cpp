@@ -5,17 +5,22 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
+#include "core/graph/canonical.h"
 #include "tests/support/paths.h"
+#include "views/edit/editing.h"
 
 namespace jointer {
 namespace {
@@ -39,6 +44,7 @@ class LocalBenchmarksTest : public QObject {
   void cleanup();
 
   void runs_every_rank();
+  void runs_the_edited_graph_beside_the_opened_one();
   void says_which_rank_failed_where_and_why();
   void goes_on_when_every_rank_crashes();
   void cancels_a_run_that_hangs();
@@ -118,6 +124,45 @@ void LocalBenchmarksTest::runs_every_rank() {
   QCOMPARE(window_->current_tab()->document()->measured()->measurement().step_ns,
            std::int64_t{2'000'000});
   QTRY_COMPARE(processes(), 0);
+}
+
+void LocalBenchmarksTest::runs_the_edited_graph_beside_the_opened_one() {
+  Document& document = *window_->current_tab()->document();
+  const std::string opened = graph_hash(document.graph());
+  // The last call, before the one that it need not stand behind.
+  const auto order = document.graph().order();
+  std::size_t moved = order.size() - 2;
+  while (std::ranges::count(document.graph().inputs(order[moved]), order[moved - 1]) > 0) --moved;
+  document.editing().apply(
+      {.title = "Move",
+       .changes = {MoveNodes{.nodes = {std::string(document.graph().name(order[moved]))},
+                             .before = std::string(document.graph().name(order[moved - 1]))}}});
+  QTRY_VERIFY_WITH_TIMEOUT(document.editing().is_edited() && document.editing().is_settled(),
+                           kPatienceMs);
+  BenchmarkSettings settings = benchmarks().settings();
+  settings.verify = true;
+  benchmarks().set_settings(settings);
+  press_run();
+  QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
+  QCOMPARE(benchmarks().rows().size(), 1U);
+  const BenchmarkResult& result = *benchmarks().rows().front().result;
+  QVERIFY2(result.succeeded(), result.failure().c_str());
+  QCOMPARE(result.graph_hash, graph_hash(document.graph()));
+  QVERIFY(result.graph_hash != opened);
+  QVERIFY(document.measured() != nullptr);
+  // A rank was given what was written of the edited graph, and the file as the baseline.
+  QFile log(log_->filePath("0.json"));
+  QVERIFY(log.open(QFile::ReadOnly));
+  const QJsonArray given = QJsonDocument::fromJson(log.readAll())["arguments"].toArray();
+  QStringList arguments;
+  for (const QJsonValue& each : given) arguments << each.toString();
+  QVERIFY(!arguments.filter(QRegularExpression("edited\\.json$")).isEmpty());
+  QVERIFY(!arguments.filter(QFileInfo(kSample).fileName()).isEmpty());
+  // Undone, the graph is another than the one that ran.
+  document.editing().undo();
+  QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document.graph()), opened, kPatienceMs);
+  benchmarks().show(benchmarks().rows().front().id);
+  QVERIFY(benchmarks().message().contains("another state"));
 }
 
 void LocalBenchmarksTest::says_which_rank_failed_where_and_why() {

@@ -17,6 +17,7 @@ struct BenchmarkJob {
   BenchmarkRequest request;  // its files are where the graph was opened from
   SnapshotPtr snapshot;      // of the graph that runs
   QString title;             // of its document
+  bool is_edited = false;    // since it was opened: the files are the unedited graph
 };
 
 // Runs benchmarks, one at a time: two would slow each other down. Panes know this and no process;

@@ -9,6 +9,7 @@
 #include "core/graph/canonical.h"
 #include "views/benchmark/benchmark_text.h"
 #include "views/document/number_text.h"
+#include "views/edit/editing.h"
 
 namespace jointer::views {
 namespace {
@@ -102,7 +103,8 @@ void Benchmarks::start(bool calibrates) {
   so_far_ = {.request = asked};
   say({});
   since_start_.start();
-  run_ = service_->start({asked, document_.shared_snapshot(), document_.title()});
+  run_ = service_->start(
+      {asked, document_.shared_snapshot(), document_.title(), document_.editing().is_edited()});
   emit running_changed();
 }
 
@@ -147,7 +149,7 @@ void Benchmarks::take_end(quint64 run, const BenchmarkResult& result, bool cance
     say(tr("Failed after %1: %2").arg(elapsed, status_text(result)), true);
   emit rows_changed();
   show(id);
-  if (calibrates_ && result.succeeded()) {
+  if (calibrates_ && result.succeeded() && ran_what_is_shown(result)) {
     const auto measurements = measurements_of(result);
     if (!measurements.empty()) emit calibrated(measurements.front());
   }
@@ -181,11 +183,20 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
   return measurements;
 }
 
+// Nodes are known by their places in the graph that ran: it must be the one on screen.
+bool Benchmarks::ran_what_is_shown(const BenchmarkResult& result) const {
+  if (result.graph_hash.empty()) return true;
+  const bool is_known = !hash_.empty() && !document_.editing().is_edited();
+  return result.graph_hash == (is_known ? hash_ : graph_hash(document_.graph()));
+}
+
 void Benchmarks::show(std::uint64_t id) {
   const BenchmarkResult* result = find(id);
   if (result == nullptr) return;
   shown_ = id;
   emit row_shown(id);
+  if (!ran_what_is_shown(*result))
+    return say(tr("This run was of another state of the graph: its times are not laid over."));
   if (auto measurements = measurements_of(*result); !measurements.empty())
     document_.set_run(std::move(measurements));
 }
@@ -223,7 +234,8 @@ void Benchmarks::load() {
   if (state_ != State::fresh) return;
   state_ = State::loading;
   using Read = std::pair<std::string, BenchmarkHistory::Loaded>;
-  const auto work = [snapshot = document_.shared_snapshot(), history = history_] {
+  // Rows are kept under the graph as it was opened, whatever was edited before they were asked for.
+  const auto work = [snapshot = document_.baseline(), history = history_] {
     std::string hash = graph_hash(snapshot->graph);
     auto loaded = history.load(hash);
     return Read(std::move(hash), std::move(loaded));

@@ -99,6 +99,7 @@ class Benchmarks : public QObject {
   void say(const QString& text, bool is_error = false);
   // A run is known by when it began and what ran.
   [[nodiscard]] bool has(const BenchmarkResult& result) const;
+  [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
   [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;
 
   Document& document_;

@@ -54,7 +54,7 @@ struct BenchCommand {
       {"--seed", "Of inputs that are made up (0)"},
       {"--memory-limit", "Bytes that a rank may allocate"},
       {"--timeout", "Seconds that a rank may be without progress (300)"}};
-  bool verify = false, profile = false, calibrate = false, json = false;
+  bool verify = false, profile = false, calibrate = false, any_ranks = false, json = false;
   std::string print_command;
   int nodes = 1, ranks_per_node = 0;
 };
@@ -179,6 +179,7 @@ Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& gra
                                    const FittedRequest& fitted) {
   ProgressLine line;
   LaunchOptions launch_options;
+  launch_options.compares_ranks = !options.any_ranks;
   launch_options.on_progress = [&](const std::vector<RankResult>& ranks) { line.show(ranks); };
   launch_options.is_cancelled = &Interruption::has_happened;
   const EstimatorRequest estimator{.name = options.estimator.estimator,
@@ -250,6 +251,8 @@ void add_bench_command(CLI::App& program, int& exit_code) {
   command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each of them")
       ->check(CLI::Range(1, 1 << 10));
   options->estimator.add_to(*command);
+  command->add_flag("--any-ranks", options->any_ranks,
+                    "Run files of several ranks although their collectives do not meet");
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->footer("In FILE, --inputs and --expected, {rank} stands for the rank: a file each.");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
