@@ -58,6 +58,7 @@ Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& ass
   const bool is_one_a_rank = path_of_rank(request.program.graph, 0) != request.program.graph;
   if (request.solo || ranks.size() < 2 || !is_one_a_rank) return {};
   std::vector<RankFiles> files;
+  files.reserve(ranks.size());
   for (const int rank : ranks)
     files.push_back({.path = path_of_rank(request.program.graph, rank),
                      .backward = path_of_rank(request.program.backward, rank),

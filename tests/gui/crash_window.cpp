@@ -26,7 +26,10 @@ using desktop::MainWindow;
 
 constexpr int kPatienceMs = 30'000;
 
-std::string digest(const History& history) {
+// Of what is done and kept. What was undone is left out: a step that takes its place would hide
+// from `earlier` what was there before it.
+std::string digest(History history) {
+  history.steps.resize(history.place);
   OrderedJson json = OrderedJson::object();
   history_to_json(json, history);
   const std::string text = write_json(json);
@@ -39,9 +42,8 @@ std::string digest(const History& history) {
 // What a state may have been one step earlier: a step was added, undone, or a state was kept.
 std::string earlier(const History& now) {
   std::string digests;
-  if (!now.steps.empty() && now.place == now.steps.size()) {
+  if (now.place > 0 && now.place == now.steps.size()) {
     History before = now;
-    before.steps.pop_back();
     --before.place;
     digests += ' ' + digest(before);
   }
