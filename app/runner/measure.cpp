@@ -11,7 +11,7 @@ namespace jointer::runner {
 namespace {
 
 // Steps that nodes are timed in, each way.
-constexpr int kTimedSteps = 5;
+constexpr std::int64_t kTimedSteps = 5;
 
 bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
   return run.graph.node(instruction.node).kind == NodeKind::call;
@@ -150,7 +150,7 @@ StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run) {
   const std::size_t count = run.program.instructions.size();
   std::vector<std::vector<std::int64_t>> own(count);
   std::vector<std::int64_t> last;
-  for (int i = 0; i < 2 * kTimedSteps; ++i) {
+  for (std::int64_t i = 0; i < 2 * kTimedSteps; ++i) {
     run.reporter.stage("profile", i, 2 * kTimedSteps);
     const bool isolated = i < kTimedSteps;
     const auto marks = run.platform.marks(1 + 2 * count);

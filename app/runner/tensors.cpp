@@ -200,7 +200,7 @@ void flatten(const Json& data, std::vector<double>& numbers) {
 }
 
 // The data that a capture has of the constant `name`; what a person should know if it has none.
-std::string fill(at::Tensor to, const Json& table, const std::string& name) {
+std::string fill(const at::Tensor& to, const Json& table, const std::string& name) {
   if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||
       !table[name].contains("data"))
     return fmt::format("constant {} is not in the capture: its values are made up", name);
