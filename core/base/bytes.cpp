@@ -236,4 +236,11 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+std::string absolute_path(const std::string& path) {
+  if (path.empty()) return {};
+  std::error_code status;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, status);
+  return status ? path : absolute.lexically_normal().string();
+}
+
 }  // namespace jointer

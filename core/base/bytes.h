@@ -45,4 +45,8 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 // packed. `-` writes to standard output.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
+// The file may be used from another folder: `path` from the root, without `.` and `..`. Empty stays
+// empty.
+std::string absolute_path(const std::string& path);
+
 }  // namespace jointer

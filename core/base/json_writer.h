@@ -24,6 +24,21 @@ class JsonWriter {
   void null() { raw("null"); }
   // JSON text, taken as it is.
   void raw(std::string_view json);
+  // A key and its value.
+  void string_member(std::string_view name, std::string_view text) {
+    key(name);
+    string(text);
+  }
+  void integer_member(std::string_view name, std::int64_t number) {
+    key(name);
+    integer(number);
+  }
+  // Nothing if empty.
+  void raw_member(std::string_view name, std::string_view json) {
+    if (json.empty()) return;
+    key(name);
+    raw(json);
+  }
   // `"key":value,...`, taken as it is; nothing if empty.
   void raw_members(std::string_view members);
 

@@ -44,8 +44,8 @@ void NodeWriter::write(NodeId id) {
   const Node& n = graph_.node(id);
   out_.begin_object();
   text_member("name", n.name);
-  if (tables_ != nullptr || n.kind != NodeKind::call) member("op", op_name(n.kind));
-  member("target", graph_.target(n));
+  if (tables_ != nullptr || n.kind != NodeKind::call) out_.string_member("op", op_name(n.kind));
+  out_.string_member("target", graph_.target(n));
   if (n.has(Node::has_args)) {
     out_.key("args");
     write_children(graph_.args(n));
@@ -58,30 +58,30 @@ void NodeWriter::write(NodeId id) {
     out_.key("val");
     write_value(id);
   }
-  if (n.schema_alias) raw_member("schema_alias", graph_.text(n.schema_alias));
+  if (n.schema_alias) out_.raw_member("schema_alias", graph_.text(n.schema_alias));
   write_place(n);
   flag_member("module_from_fwd", n.has(Node::has_module_from_fwd), n.has(Node::module_from_fwd));
-  if (n.has(Node::has_seq_nr)) integer_member("seq_nr", n.seq_nr);
+  if (n.has(Node::has_seq_nr)) out_.integer_member("seq_nr", n.seq_nr);
   text_member("partitioner_tag", n.partitioner_tag);
   flag_member("autograd_backward", n.has(Node::has_autograd_backward),
               n.has(Node::autograd_backward));
   flag_member("is_gradient_acc", n.has(Node::has_gradient_acc), n.has(Node::gradient_acc));
-  if (n.has(Node::has_ac_graph_id)) integer_member("ac_graph_id", n.ac_graph_id);
+  if (n.has(Node::has_ac_graph_id)) out_.integer_member("ac_graph_id", n.ac_graph_id);
   text_member("original_aten", n.original_aten);
-  if (n.policy != MemoryPolicy::none) member("recompute", to_string(n.policy));
-  if (n.custom) raw_member("custom", graph_.text(n.custom));
-  if (n.desc) raw_member("desc", graph_.text(n.desc));
+  if (n.policy != MemoryPolicy::none) out_.string_member("recompute", to_string(n.policy));
+  if (n.custom) out_.raw_member("custom", graph_.text(n.custom));
+  if (n.desc) out_.raw_member("desc", graph_.text(n.desc));
   if (n.extra) out_.raw_members(graph_.text(n.extra));
   out_.end_object();
 }
 
 void NodeWriter::write_place(const Node& n) {
   if (tables_ != nullptr) {
-    if (n.stack) integer_member("stack", tables_->stacks[n.stack.index()]);
-    if (n.module) integer_member("module", tables_->modules[n.module.index()]);
+    if (n.stack) out_.integer_member("stack", tables_->stacks[n.stack.index()]);
+    if (n.module) out_.integer_member("module", tables_->modules[n.module.index()]);
     return;
   }
-  if (n.stack) member("stack", graph_.text(graph_.stack(n.stack).text));
+  if (n.stack) out_.string_member("stack", graph_.text(graph_.stack(n.stack).text));
   if (n.module) {
     out_.key("module");
     write_frames(graph_, graph_.module_stack(n.module), out_);
@@ -191,11 +191,11 @@ void NodeWriter::write_value(const Value& v) {
       break;
     }
     case Kind::symbol:
-      member("symint", graph_.expression_text(v.expression()));
-      raw_member("hint", graph_.expression_hint(v.expression()));
+      out_.string_member("symint", graph_.expression_text(v.expression()));
+      out_.raw_member("hint", graph_.expression_hint(v.expression()));
       break;
     case Kind::constant:
-      raw_member("c", graph_.text(v.text()));
+      out_.raw_member("c", graph_.text(v.text()));
       break;
     case Kind::opaque:
       text_member("opaque", v.text());
@@ -212,8 +212,8 @@ void NodeWriter::write_value(const Value& v) {
 void NodeWriter::write_tensor(const Tensor& t) {
   out_.begin_object();
   write_dims("shape", graph_.shape(t));
-  member("dtype", to_string(t.dtype));
-  if (t.device) member("device", graph_.text(graph_.device(t.device).name));
+  out_.string_member("dtype", to_string(t.dtype));
+  if (t.device) out_.string_member("device", graph_.text(graph_.device(t.device).name));
   if (t.has(Tensor::has_stride)) write_dims("stride", graph_.stride(t));
   if (t.has(Tensor::has_offset)) {
     out_.key("offset");
@@ -230,7 +230,8 @@ void NodeWriter::write_tensor(const Tensor& t) {
 void NodeWriter::write_storage(const Tensor& t) {
   const std::size_t number = tensor_++;
   if (tables_ != nullptr) {
-    if (t.has(Tensor::has_storage)) integer_member("storage", tables_->storages[t.storage.index()]);
+    if (t.has(Tensor::has_storage))
+      out_.integer_member("storage", tables_->storages[t.storage.index()]);
     return;
   }
   if (!t.storage) return;
@@ -245,8 +246,8 @@ void NodeWriter::write_storage(const Tensor& t) {
   } else {
     out_.key("storage");
     out_.begin_object();
-    member("of", graph_.name(owner.node));
-    if (owner.tensor > 0) integer_member("tensor", static_cast<std::int64_t>(owner.tensor));
+    out_.string_member("of", graph_.name(owner.node));
+    if (owner.tensor > 0) out_.integer_member("tensor", static_cast<std::int64_t>(owner.tensor));
   }
   out_.end_object();
 }
@@ -254,8 +255,8 @@ void NodeWriter::write_storage(const Tensor& t) {
 void NodeWriter::write_dim(const Dim& dim) {
   if (!dim.expression) return out_.integer(dim.value);
   out_.begin_object();
-  member("sym", graph_.expression_text(dim.expression));
-  raw_member("hint", graph_.expression_hint(dim.expression));
+  out_.string_member("sym", graph_.expression_text(dim.expression));
+  out_.raw_member("hint", graph_.expression_hint(dim.expression));
   out_.end_object();
 }
 

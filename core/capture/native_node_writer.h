@@ -53,21 +53,8 @@ class NodeWriter {
     out_.end_array();
   }
 
-  void member(std::string_view key, std::string_view text) {
-    out_.key(key);
-    out_.string(text);
-  }
   void text_member(std::string_view key, StringId text) {
-    if (text) member(key, graph_.text(text));
-  }
-  void integer_member(std::string_view key, std::int64_t number) {
-    out_.key(key);
-    out_.integer(number);
-  }
-  void raw_member(std::string_view key, std::string_view json) {
-    if (json.empty()) return;
-    out_.key(key);
-    out_.raw(json);
+    if (text) out_.string_member(key, graph_.text(text));
   }
   void flag_member(std::string_view key, bool present, bool value) {
     if (!present) return;

@@ -31,19 +31,19 @@ class PartWriter {
 
   void write() {
     out_.begin_object();
-    member("format", "jointer-capture");
+    out_.string_member("format", "jointer-capture");
     out_.key("version");
     out_.integer(1);
-    member("kind", to_string(part_.kind));
-    if (part_.present.name || !part_.name.empty()) member("name", part_.name);
-    if (!part_.torch_version.empty()) member("torch", part_.torch_version);
-    if (part_.rank) integer_member("rank", *part_.rank);
-    if (part_.world_size) integer_member("world_size", *part_.world_size);
-    raw_member("info", part_.info);
+    out_.string_member("kind", to_string(part_.kind));
+    if (part_.present.name || !part_.name.empty()) out_.string_member("name", part_.name);
+    if (!part_.torch_version.empty()) out_.string_member("torch", part_.torch_version);
+    if (part_.rank) out_.integer_member("rank", *part_.rank);
+    if (part_.world_size) out_.integer_member("world_size", *part_.world_size);
+    out_.raw_member("info", part_.info);
     write_groups();
-    raw_member("symbols", symbols());
-    raw_member("triton_kernels", part_.triton_kernels);
-    raw_member("constants", part_.constants);
+    out_.raw_member("symbols", symbols());
+    out_.raw_member("triton_kernels", part_.triton_kernels);
+    out_.raw_member("constants", part_.constants);
     out_.raw_members(part_.extra);
     write_tables();
     out_.key("nodes");
@@ -65,21 +65,8 @@ class PartWriter {
     return numbers;
   }
 
-  void member(std::string_view key, std::string_view text) {
-    out_.key(key);
-    out_.string(text);
-  }
   void text_member(std::string_view key, StringId text) {
-    if (text) member(key, graph_.text(text));
-  }
-  void integer_member(std::string_view key, std::int64_t number) {
-    out_.key(key);
-    out_.integer(number);
-  }
-  void raw_member(std::string_view key, std::string_view json) {
-    if (json.empty()) return;
-    out_.key(key);
-    out_.raw(json);
+    if (text) out_.string_member(key, graph_.text(text));
   }
 
   // The symbols as they were, with the assumptions that a person made since.

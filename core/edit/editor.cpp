@@ -6,8 +6,8 @@
 //   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
 //   - two nodes keep their order where one writes to a storage that the other uses, or where the
 //     effects of both must keep theirs (core/graph/dependencies.h, of the graph before the edit;
-//     not where the edit replaces the call of one of them, which then reads and writes something
-//     else, or where after the edit they use no storage in common);
+//     not where after an edit of calls neither writes to what the other uses, or where the call of
+//     one of two with effects was replaced);
 //   - placeholders, constants and the output stay, and nothing moves over a placeholder or output.
 // Where it is not legal, the inverses of what was done are done in reverse.
 //
@@ -22,8 +22,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "core/capture/node_record.h"
+#include "core/edit/refuse.h"
 #include "core/edit/select.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/derive.h"
@@ -32,29 +34,6 @@
 
 namespace jointer {
 namespace {
-
-template <class... Args>
-tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
-  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
-}
-
-bool is_wall(const Node& n) {
-  return n.kind == NodeKind::placeholder || n.kind == NodeKind::output;
-}
-
-std::string_view kind_text(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::placeholder:
-      return "a placeholder";
-    case NodeKind::get_attr:
-      return "a constant";
-    case NodeKind::output:
-      return "the output";
-    case NodeKind::call:
-      break;
-  }
-  return "a call";
-}
 
 bool is_identifier(std::string_view name) {
   const auto is_letter = [](char c) {
@@ -101,7 +80,8 @@ struct Editor::State {
   std::optional<Dependencies> own_dependencies;
   // Of the edit that is being applied.
   std::vector<std::vector<Change>> undo;  // by change that was done
-  std::vector<NodeId> moved, replaced;
+  std::vector<NodeId> moved;
+  std::unordered_set<NodeId> replaced;
   std::size_t known = 0;            // nodes before it: those after are new
   std::size_t first = 0, last = 0;  // the stretch of the order that moves changed
   bool is_structural = false;       // not only the order and policies changed
@@ -336,7 +316,7 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
 
 Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
   is_structural = true;
-  replaced.push_back(restore.node);
+  replaced.insert(restore.node);
   Node& n = graph.node(restore.node);
   undo.back().emplace_back(RestoreCall{.node = restore.node, .was = n});
   n.target = restore.was.target;
@@ -408,10 +388,11 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
   if (const NodeId wall = dependencies->wall_after(id); wall && graph.position(wall) < position)
     return refuse("{} cannot stand behind {}, {}", graph.name(id), graph.name(wall),
                   kind_text(graph.node(wall).kind));
-  const auto is_replaced = [&](NodeId node) {
-    return std::find(replaced.begin(), replaced.end(), node) != replaced.end();
+  const auto is_free = [&](const Dependency& d) {
+    if (!is_structural) return false;
+    return d.kind == DependencyKind::write ? !write_conflict(graph, id, d.node)
+                                           : replaced.contains(id) || replaced.contains(d.node);
   };
-  if (is_replaced(id)) return {};
   // A node that the edit removed hands on what it was held by.
   const auto check = [&](const auto& self, NodeId at, bool before) -> Result<void> {
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
@@ -420,9 +401,7 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
         JOINTER_CHECK(self(self, d.node, before));
         continue;
       }
-      if ((graph.position(d.node) < position) == before || is_replaced(d.node)) continue;
-      if (d.kind == DependencyKind::write && is_structural && !write_conflict(graph, id, d.node))
-        continue;
+      if ((graph.position(d.node) < position) == before || is_free(d)) continue;
       return refuse("{} must stay {} {}: {}", graph.name(id), before ? "behind" : "before",
                     graph.name(d.node),
                     d.kind == DependencyKind::write

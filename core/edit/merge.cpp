@@ -33,16 +33,12 @@
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
 #include "core/edit/moves.h"
+#include "core/edit/refuse.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/users.h"
 
 namespace jointer {
 namespace {
-
-template <class... Args>
-tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
-  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
-}
 
 struct Member {
   NodeId start, input, wait;

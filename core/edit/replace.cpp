@@ -15,13 +15,10 @@
 #include <algorithm>
 #include <array>
 
+#include "core/edit/refuse.h"
+
 namespace jointer {
 namespace {
-
-template <class... Args>
-tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
-  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
-}
 
 // Pointwise operators that return truth values whatever they are given.
 constexpr std::array<std::string_view, 17> kReturnBools{

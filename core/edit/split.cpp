@@ -13,15 +13,11 @@
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
 #include "core/edit/merge.h"
+#include "core/edit/refuse.h"
 #include "core/graph/users.h"
 
 namespace jointer {
 namespace {
-
-template <class... Args>
-tl::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
-  return fail(Error::Kind::usage, format, std::forward<Args>(args)...);
-}
 
 std::vector<std::int64_t> sizes_of(const Graph& graph, NodeId node) {
   std::vector<std::int64_t> sizes;

@@ -291,22 +291,18 @@ void Dependencies::invert() {
 }
 
 void Dependencies::find_walls(const Graph& graph) {
-  const auto is_wall = [&](NodeId id) {
-    const NodeKind kind = graph.node(id).kind;
-    return kind == NodeKind::placeholder || kind == NodeKind::output;
-  };
   walls_before_.resize(graph.node_count());
   walls_after_.resize(graph.node_count());
   const auto order = graph.order();
   NodeId wall;
   for (const NodeId id : order) {
     walls_before_[id.index()] = wall;
-    if (is_wall(id)) wall = id;
+    if (is_wall(graph.node(id))) wall = id;
   }
   wall = {};
   for (std::size_t i = order.size(); i-- > 0;) {
     walls_after_[order[i].index()] = wall;
-    if (is_wall(order[i])) wall = order[i];
+    if (is_wall(graph.node(order[i]))) wall = order[i];
   }
 }
 

@@ -22,6 +22,11 @@ struct Dependency {
   DependencyKind kind = DependencyKind::data;
 };
 
+// Nothing moves over it.
+inline bool is_wall(const Node& node) {
+  return node.kind == NodeKind::placeholder || node.kind == NodeKind::output;
+}
+
 class Dependencies {
  public:
   // Write and control dependencies are between neighbours in the graph's present order.

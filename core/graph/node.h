@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/base/id.h"
 #include "core/graph/memory_policy.h"
@@ -9,6 +10,21 @@
 namespace jointer {
 
 enum class NodeKind : std::uint8_t { placeholder, call, get_attr, output };
+
+// As a sentence about a node says it: "primals_1 is a placeholder".
+constexpr std::string_view kind_text(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::placeholder:
+      return "a placeholder";
+    case NodeKind::get_attr:
+      return "a constant";
+    case NodeKind::output:
+      return "the output";
+    case NodeKind::call:
+      break;
+  }
+  return "a call";
+}
 
 enum class Phase : std::uint8_t { forward, backward };
 

@@ -31,6 +31,19 @@ Result<Assumptions> Assumptions::parse(std::string_view text) {
   return result;
 }
 
+void Assumptions::lay_over(const Assumptions& others) {
+  if (others.fallback) fallback = others.fallback;
+  for (const auto& [name, value] : others.named) named.insert_or_assign(name, value);
+}
+
+std::string Assumptions::text() const {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ",") + part; };
+  if (fallback) add(std::to_string(*fallback));
+  for (const auto& [name, value] : named) add(fmt::format("{}={}", name, value));
+  return text;
+}
+
 std::string_view to_string(SymbolSource source) {
   switch (source) {
     case SymbolSource::given:

@@ -37,6 +37,10 @@ struct Assumptions {
   [[nodiscard]] bool empty() const { return !fallback && named.empty(); }
   // Error (usage): not a list of NAME=NUMBER and NUMBER.
   static Result<Assumptions> parse(std::string_view text);
+  // Where both say something, `others` wins.
+  void lay_over(const Assumptions& others);
+  // What `parse` reads back; empty for none.
+  [[nodiscard]] std::string text() const;
 };
 
 enum class SymbolSource : std::uint8_t {

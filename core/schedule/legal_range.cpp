@@ -12,21 +12,6 @@
 namespace jointer {
 namespace {
 
-// "primals_1 is a placeholder"
-std::string_view kind_text(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::placeholder:
-      return "a placeholder";
-    case NodeKind::get_attr:
-      return "a constant";
-    case NodeKind::output:
-      return "the output";
-    case NodeKind::call:
-      break;
-  }
-  return "a call";
-}
-
 template <class PositionOf>
 class RangeFinder {
  public:
@@ -111,10 +96,7 @@ class RangeFinder {
   }
 
   // A wall holds the block whether or not the block reads it.
-  [[nodiscard]] bool is_wall(NodeId id) const {
-    const NodeKind kind = graph_.node(id).kind;
-    return kind == NodeKind::placeholder || kind == NodeKind::output;
-  }
+  [[nodiscard]] bool is_wall(NodeId id) const { return jointer::is_wall(graph_.node(id)); }
 
   void bound_below(const Dependency& d, NodeId held) {
     const std::size_t position = position_of_(d.node);

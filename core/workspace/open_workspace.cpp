@@ -88,9 +88,7 @@ Result<Graph> open_workspace_graph(const OpenRequest& request) {
   if (is_workspace_file(capture.path))
     return input_error("{}: its capture {} is a workspace itself", request.path, capture.path);
   capture.progress = request.progress;
-  if (request.assumptions.fallback) capture.assumptions.fallback = request.assumptions.fallback;
-  for (const auto& [name, value] : request.assumptions.named)
-    capture.assumptions.named.insert_or_assign(name, value);
+  capture.assumptions.lay_over(request.assumptions);
   JOINTER_TRY(Graph graph, open_graph(capture));
   if (auto same = check_capture(workspace, graph); !same)
     return input_error("{}: {}; open the capture itself, or save the workspace anew", request.path,

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <QFileInfo>
 #include <QtConcurrentRun>
 #include <algorithm>
 
+#include "core/base/bytes.h"
 #include "core/graph/canonical.h"
 #include "views/benchmark/benchmark_text.h"
 #include "views/document/number_text.h"
@@ -19,21 +19,6 @@ constexpr int kMostDefaultRanks = 8;
 
 int captured_rank(const Graph& graph) {
   return static_cast<int>(graph.part(PartId(std::size_t{0})).rank.value_or(0));
-}
-
-// Ranks, and who pastes a command line, may be elsewhere.
-std::string absolute(const std::string& path) {
-  if (path.empty()) return {};
-  return QFileInfo(QString::fromStdString(path)).absoluteFilePath().toStdString();
-}
-
-// What a person assumed, as a command line says it.
-std::string assumptions_text(const Assumptions& assumptions) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ",") + part; };
-  if (assumptions.fallback) add(std::to_string(*assumptions.fallback));
-  for (const auto& [name, value] : assumptions.named) add(fmt::format("{}={}", name, value));
-  return text;
 }
 
 }  // namespace
@@ -66,9 +51,9 @@ void Benchmarks::set_settings(const BenchmarkSettings& settings) {
 BenchmarkRequest Benchmarks::request() const {
   BenchmarkRequest request = settings_.request;
   const OpenRequest& source = document_.source();
-  request.program = {absolute(source.path), absolute(source.backward)};
+  request.program = {absolute_path(source.path), absolute_path(source.backward)};
   request.graph_index = source.index;
-  request.assumptions = assumptions_text(document_.graph().assumptions());
+  request.assumptions = document_.graph().assumptions().text();
   if (settings_.verify) request.baseline = request.program;
   return request;
 }

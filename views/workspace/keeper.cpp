@@ -2,27 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <QFileInfo>
 #include <QtConcurrentRun>
 #include <algorithm>
 
+#include "core/base/bytes.h"
 #include "core/graph/canonical.h"
 
 namespace jointer::views {
 namespace {
-
-std::string absolute(const std::string& path) {
-  if (path.empty()) return {};
-  return QFileInfo(QString::fromStdString(path)).absoluteFilePath().toStdString();
-}
-
-std::string assumptions_text(const Assumptions& assumptions) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ",") + part; };
-  if (assumptions.fallback) add(std::to_string(*assumptions.fallback));
-  for (const auto& [name, value] : assumptions.named) add(fmt::format("{}={}", name, value));
-  return text;
-}
 
 // How many edits two lines begin with.
 std::size_t common(const EditLine& a, const EditLine& b) {
@@ -48,8 +35,8 @@ std::vector<LeftJournal> journals_of(const std::string& folder, const OpenReques
   std::vector<LeftJournal> found = left_journals(folder);
   std::erase_if(found, [&](const LeftJournal& journal) {
     const CaptureReference& capture = journal.state.workspace.capture;
-    return capture.path != absolute(request.path) ||
-           capture.backward != absolute(request.backward) || capture.graph != request.index;
+    return capture.path != absolute_path(request.path) ||
+           capture.backward != absolute_path(request.backward) || capture.graph != request.index;
   });
   return found;
 }
@@ -103,12 +90,12 @@ Workspace Keeper::workspace() {
   const OpenRequest& source = document_.source();
   Workspace workspace;
   workspace.title = document_.title().toStdString();
-  workspace.capture = {.path = absolute(source.path),
-                       .backward = absolute(source.backward),
+  workspace.capture = {.path = absolute_path(source.path),
+                       .backward = absolute_path(source.backward),
                        .relative = {},
                        .relative_backward = {},
                        .graph = source.index,
-                       .assume = assumptions_text(document_.graph().assumptions()),
+                       .assume = document_.graph().assumptions().text(),
                        .hash = hash_.result()};
   workspace.history = document_.editing().history();
   workspace.options = options();

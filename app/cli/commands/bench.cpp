@@ -17,6 +17,7 @@
 #include "app/launch/fit.h"
 #include "app/launch/launcher.h"
 #include "app/launch/machine.h"
+#include "core/base/bytes.h"
 #include "core/bench/measurement.h"
 #include "core/capture/open.h"
 #include "core/cost/calibrate.h"
@@ -118,7 +119,7 @@ void make_absolute(BenchmarkRequest& request) {
   for (std::string* path :
        {&request.program.graph, &request.program.backward, &request.baseline.graph,
         &request.baseline.backward, &request.inputs, &request.expected, &request.artifacts})
-    if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
+    *path = absolute_path(*path);
 }
 
 // --print-command: the same run by a launcher that the machines have.

@@ -92,8 +92,7 @@ Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts) {
   Assumptions all;
   for (const std::string& text : texts) {
     JOINTER_TRY(const Assumptions part, Assumptions::parse(text));
-    if (part.fallback) all.fallback = part.fallback;
-    for (const auto& [name, value] : part.named) all.named.insert_or_assign(name, value);
+    all.lay_over(part);
   }
   return all;
 }
