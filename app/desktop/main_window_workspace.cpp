@@ -1,5 +1,6 @@
 // Workspaces and journals in MainWindow: saving, opening, and what the last start left behind.
 
+#include <QDateTime>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -15,6 +16,9 @@ namespace jointer::desktop {
 namespace {
 
 using namespace views;
+
+// For so long what was closed without saving waits for a person to come back to it.
+constexpr std::int64_t kKeptDays = 90, kSecondsOfDay = 86400;
 
 const QString kSuffix = QStringLiteral(".jointer");
 
@@ -102,6 +106,8 @@ void MainWindow::ask_for_capture(const std::string& path, const Workspace& works
 
 void MainWindow::restore_left() {
   if (journal_folder_.isEmpty()) return;
+  remove_old_journals(journal_folder_.toStdString(),
+                      QDateTime::currentSecsSinceEpoch() - kKeptDays * kSecondsOfDay);
   for (const LeftJournal& left : left_journals(journal_folder_.toStdString())) {
     if (left.state.is_closed) continue;
     Found found{

@@ -97,4 +97,8 @@ struct LeftJournal {
 // The latest first. Files that cannot be read are passed over.
 std::vector<LeftJournal> left_journals(const std::string& folder);
 
+// Of what a person closed without saving, and did not come back to: removes those of them that were
+// last changed before that time, in seconds since 1970. What was not closed stays.
+void remove_old_journals(const std::string& folder, std::int64_t before);
+
 }  // namespace jointer

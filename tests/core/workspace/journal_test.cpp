@@ -188,6 +188,28 @@ TEST(Journal, IsTakenOverFromADeadProgramAlone) {
   EXPECT_FALSE(std::filesystem::exists(left[0].path));
 }
 
+TEST(Journal, OldOnesGoThatWereClosed) {
+  const TemporaryFolder folder;
+  const auto leave = [&](std::int64_t changed_at, bool closed) {
+    JournalState state = start();
+    state.changed_at = changed_at;
+    auto journal = Journal::create(folder / "j", state);
+    ASSERT_TRUE(journal) << journal.error().message;
+    if (closed) (*journal)->set_closed(true);
+    ASSERT_TRUE((*journal)->flush());
+  };
+  leave(1000, true);
+  leave(1000, false);
+  ASSERT_EQ(left_journals(folder / "j").size(), 2U);
+  const std::int64_t changed = left_journals(folder / "j").front().state.changed_at;
+  remove_old_journals(folder / "j", changed);
+  EXPECT_EQ(left_journals(folder / "j").size(), 2U) << "not older than that";
+  remove_old_journals(folder / "j", changed + 1000);
+  const auto left = left_journals(folder / "j");
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_FALSE(left.front().state.is_closed) << "what was not closed waits to be restored";
+}
+
 TEST(Journal, GoesOnAfterALineThatWasCutOff) {
   const TemporaryFolder folder;
   const std::string path = (*Journal::create(folder / "j", start()))->path();
