@@ -100,6 +100,7 @@ class Parser {
   Result<SearchQuery> parse() {
     SearchQuery query;
     while (skip_blanks()) {
+      take_half(query);
       JOINTER_TRY(SearchTerm term, parse_term());
       query.terms.push_back(std::move(term));
     }
@@ -112,6 +113,22 @@ class Parser {
   bool skip_blanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
     return at_ < text_.size();
+  }
+
+  // As recipes name the nodes of one half: `backward:mm_12`.
+  void take_half(SearchQuery& query) {
+    for (const std::string_view half : {"forward", "backward"}) {
+      const std::string_view rest = text_.substr(at_);
+      if (lower(rest.substr(0, half.size())) != half || rest.size() < half.size() + 2) continue;
+      if (rest[half.size()] != ':' ||
+          std::isspace(static_cast<unsigned char>(rest[half.size() + 1])))
+        continue;
+      SearchTerm phase;
+      phase.field = SearchField::phase;
+      phase.texts = {std::string(half)};
+      query.terms.push_back(std::move(phase));
+      at_ += half.size() + 1;
+    }
   }
 
   Result<SearchTerm> parse_term() {

@@ -1,18 +1,24 @@
 #pragma once
 
+// clang-format off
 // What a person types to find nodes, as terms. All of them must hold.
 //
-//   view_12                 part of the name, operator, module or stack
-//   "two words"             the same, with the blank in it
-//   /mm_\d+$/               the same, as a regular expression
-//   op:mm                   operator: a whole part of its name where one has it, else any part of
-//   it mod:layers.3            module, in the same way; with all modules below it name: stack: tag:
-//   group: role:   part of these phase:fw                or bw, recomputed dtype:bf16  shape:8192
-//   of an output; shape:8192,7168 is these sizes side by side bytes>1MiB  ms>0.1  flops>=1G
-//   exposed>0  users>3  inputs>3  step<100 -op:view                not op:mm,bmm               one
-//   of these
+//   view_12               part of the name, operator, module or stack
+//   "two words"           the same, with the blank in it
+//   /mm_\d+$/             the same, as a regular expression
+//   op:mm                 operator: a whole part of its name where one has it, else any part of it
+//   mod:layers.3          module, in the same way; with all modules below it
+//   name: stack: tag: group: role:    part of these
+//   phase:fw              or bw, recomputed
+//   backward:mm_12        the same and a text, as recipes name the nodes of one half
+//   dtype:bf16            of an output
+//   shape:8192            a size of an output; shape:8192,7168 is these sizes side by side
+//   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3  step<100
+//   -op:view              not
+//   op:mm,bmm             one of these
 //
 // Case does not matter. A value may be quoted, or a /regular expression/.
+// clang-format on
 
 #include <QRegularExpression>
 #include <optional>

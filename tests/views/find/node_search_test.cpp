@@ -40,6 +40,9 @@ TEST_F(NodeSearchTest, FindsFreeTextInNamesOperatorsAndModules) {
 TEST_F(NodeSearchTest, FindsByFilters) {
   EXPECT_THAT(found("op:mm phase:fw"), ElementsAre("mm", "mm_1"));
   EXPECT_THAT(found("op:mm phase:bw"), ElementsAre("gw1", "gw0"));
+  EXPECT_THAT(found("backward:gw"), ElementsAre("gw1", "gw0"));
+  EXPECT_THAT(found("Forward:gw"), IsEmpty());
+  EXPECT_THAT(found("backward:op:mm"), ElementsAre("gw1", "gw0"));
   EXPECT_THAT(found("mod:layers.0"), ElementsAre("mm", "relu", "t0", "gw0"));
   EXPECT_THAT(found("tag:must_save"), ElementsAre("mm", "mm_1"));
   EXPECT_THAT(found("tag:must-save"), ElementsAre("mm", "mm_1"));
