@@ -61,6 +61,7 @@ class EditTest : public QObject {
   void several_are_moved_in_one_step();
   void holds_by_key();
   void carries_the_chain();
+  void drags_all_that_is_selected();
   void policies_are_edits();
   void refusals_are_said();
   void recipes_go_out_and_in();
@@ -505,6 +506,43 @@ void EditTest::carries_the_chain() {
   const QStringList notes = editing().step(0).notes;
   QVERIFY(std::any_of(notes.begin(), notes.end(),
                       [](const QString& note) { return note.startsWith("Carried "); }));
+}
+
+void EditTest::drags_all_that_is_selected() {
+  QVERIFY(open_sample() != nullptr);
+  // Two waits, neighbours in time, that can stand side by side.
+  const auto collectives = document().analysis().simulation.collectives();
+  NodeId handle, other;
+  for (std::size_t i = 0; i + 1 < collectives.size() && !handle; ++i) {
+    if (!collectives[i].wait || !collectives[i + 1].wait) continue;
+    document().selection().select_all({collectives[i].wait, collectives[i + 1].wait});
+    planner().take(collectives[i].wait);
+    const HeldMove* held = planner().held();
+    if (held != nullptr && held->preview.last() > held->preview.current()) {
+      handle = collectives[i].wait;
+      other = collectives[i + 1].wait;
+    }
+    planner().give_up();
+  }
+  QVERIFY2(handle, "no two waits of the sample can be held together");
+  document().selection().select_all({handle, other});
+  planner().take(handle);
+  QVERIFY(planner().held() != nullptr);
+  QCOMPARE(planner().held()->block.size(), std::size_t{2});
+  const auto predicted = [&] { return planner().held()->figures(); };
+  QTest::keyClick(&timeline(), Qt::Key_End);
+  const Figures expected = predicted();
+  QTest::keyClick(&timeline(), Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  const auto apart = [&] {
+    const auto a = document().graph().position(handle), b = document().graph().position(other);
+    return a > b ? a - b : b - a;
+  };
+  QCOMPARE(apart(), std::size_t{1});
+  QCOMPARE(document().analysis().memory.peak_bytes(), expected.peak_bytes);
+  QCOMPARE(document().analysis().simulation.exposed_ns(), expected.exposed_ns);
+  QVERIFY(document().selection().contains(handle) && document().selection().contains(other));
 }
 
 // --- Policies, refusals ---

@@ -2,10 +2,12 @@
 
 #include <QtConcurrentRun>
 #include <algorithm>
+#include <utility>
 
 #include "core/edit/moves.h"
 #include "views/document/document.h"
 #include "views/document/node_text.h"
+#include "views/document/number_text.h"
 #include "views/edit/editing.h"
 
 namespace jointer::views {
@@ -21,6 +23,9 @@ struct MovePlanner::Basis {
 };
 
 namespace {
+
+// More nodes than this are moved by commands only.
+constexpr std::size_t kMostHeld = 256;
 
 // Whether the graphs of two lines have the same calls.
 bool same_calls(const EditLine& a, const EditLine& b) {
@@ -137,15 +142,12 @@ void MovePlanner::hold(NodeId node, bool carry) {
   auto held = std::make_unique<HeldMove>();
   held->handle = node;
   held->carries = carry;
-  held->block = {node};
-  if (carry) {
-    // What feeds a start would keep it from moving earlier, what reads a wait from moving later.
-    const Carried carried = jointer::carry(
-        graph, node, graph.is_wait(graph.node(node)) ? Direction::later : Direction::earlier);
-    held->block = carried.block;
-    held->carried = carried.sentence.empty() ? tr("Nothing cheap goes along.")
-                                             : QString::fromStdString(carried.sentence);
-  }
+  held->block = taken_with(node);
+  held->taken = held->block.size();
+  if (carry)
+    carry_along(graph, *held);
+  else if (held->block.size() > 1)
+    held->carried = tr("%1 selected nodes go together.").arg(count_text(held->block.size()));
   Result<RangePreview> preview = basis_->what_if->preview(held->block);
   taken_ = {};
   if (!preview) {
@@ -160,6 +162,37 @@ void MovePlanner::hold(NodeId node, bool carry) {
   held->from = held->shown = from;
   held_ = std::move(held);
   emit held_changed();
+}
+
+// All that is selected, if it is one of them.
+std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
+  const Selection& selection = document_.selection();
+  if (!selection.contains(node) || selection.nodes().size() > kMostHeld) return {node};
+  std::vector<NodeId> nodes(selection.nodes().begin(), selection.nodes().end());
+  std::erase_if(nodes, [&](NodeId each) { return !can_move(each); });
+  return nodes;
+}
+
+// What feeds a start would keep it from moving earlier, what reads a wait from moving later.
+void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
+  const std::vector<NodeId> taken = std::exchange(held.block, {});
+  std::string sentence;
+  for (const NodeId node : taken) {
+    const bool is_wait = graph.is_wait(graph.node(node));
+    Carried carried = jointer::carry(graph, node, is_wait ? Direction::later : Direction::earlier);
+    held.block.insert(held.block.end(), carried.block.begin(), carried.block.end());
+    sentence = std::move(carried.sentence);
+  }
+  const auto is_before = [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); };
+  std::sort(held.block.begin(), held.block.end(), is_before);
+  held.block.erase(std::unique(held.block.begin(), held.block.end()), held.block.end());
+  if (held.block.size() <= taken.size())
+    held.carried = tr("Nothing cheap goes along.");
+  else if (taken.size() == 1)
+    held.carried = QString::fromStdString(sentence);
+  else
+    held.carried = tr("Carried %1 more that feed or read them.")
+                       .arg(count_text(held.block.size() - taken.size()));
 }
 
 void MovePlanner::move_to(std::size_t gap) {
@@ -217,7 +250,7 @@ void MovePlanner::drop() {
     emit refused(QString::fromStdString(edit.error().message));
     return give_up();
   }
-  if (held_->block.size() > 1) edit->notes.push_back(held_->carried.toStdString());
+  if (held_->carries) edit->notes.push_back(held_->carried.toStdString());
   held_->is_dropped = true;
   // Where it is refused, the orders differ and figures are prepared anew.
   (void)basis_->what_if->move(held_->block, held_->gap);

@@ -24,6 +24,7 @@ class Document;
 // What is being moved, and what each place would give.
 struct HeldMove {
   NodeId handle;              // what a person took
+  std::size_t taken = 1;      // with how many: what was selected with it
   std::vector<NodeId> block;  // with what it carries along, in program order
   bool carries = false;
   MovePreview preview;
@@ -61,7 +62,7 @@ class MovePlanner : public QObject {
 
  public slots:
   // --- Holding ---
-  // `held_changed` follows, or `refused`.
+  // With what else is selected, if it is. `held_changed` follows, or `refused`.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
   // With the cheap nodes that feed it, or without.
@@ -111,6 +112,8 @@ class MovePlanner : public QObject {
 
   // Holding.
   void hold(NodeId node, bool carry);
+  [[nodiscard]] std::vector<NodeId> taken_with(NodeId node) const;
+  static void carry_along(const Graph& graph, HeldMove& held);
   [[nodiscard]] static BlockMove move_of(const HeldMove& held);
   void show_live();
   void take_live();

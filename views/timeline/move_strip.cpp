@@ -70,14 +70,16 @@ QString MoveStrip::headline() const {
                         : held_.gap < from
                             ? tr("%1 places earlier").arg(count_text(from - held_.gap))
                             : tr("%1 places later").arg(count_text(held_.gap - from));
-  QStringList parts{
-      QStringLiteral("%1: %2").arg(to_qstring(held_.from->graph.name(held_.handle)), where),
-      tr("exposed %1").arg(time_text(is.exposed_ns)) +
-          in_brackets(time_difference_text(was.exposed_ns, is.exposed_ns)),
-      tr("peak %1").arg(bytes_text(is.peak_bytes)) +
-          in_brackets(bytes_difference_text(was.peak_bytes, is.peak_bytes)),
-      tr("step %1").arg(time_text(is.step_ns)) +
-          in_brackets(time_difference_text(was.step_ns, is.step_ns))};
+  const QString name = to_qstring(held_.from->graph.name(held_.handle));
+  const QString what =
+      held_.taken > 1 ? tr("%1 and %2 more").arg(name, count_text(held_.taken - 1)) : name;
+  QStringList parts{QStringLiteral("%1: %2").arg(what, where),
+                    tr("exposed %1").arg(time_text(is.exposed_ns)) +
+                        in_brackets(time_difference_text(was.exposed_ns, is.exposed_ns)),
+                    tr("peak %1").arg(bytes_text(is.peak_bytes)) +
+                        in_brackets(bytes_difference_text(was.peak_bytes, is.peak_bytes)),
+                    tr("step %1").arg(time_text(is.step_ns)) +
+                        in_brackets(time_difference_text(was.step_ns, is.step_ns))};
   return parts.join(QStringLiteral("  ·  "));
 }
 

@@ -58,7 +58,8 @@ bool MoveTool::press(QPoint at, Qt::KeyboardModifiers modifiers) {
 void MoveTool::take() {
   patience_.stop();
   if (!pressed_ || planner_.held() != nullptr || planner_.is_taking()) return;
-  view_.document().selection().select(pressed_);
+  if (!view_.document().selection().contains(pressed_))
+    view_.document().selection().select(pressed_);
   planner_.take(pressed_);
 }
 
