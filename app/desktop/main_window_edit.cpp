@@ -89,6 +89,12 @@ void MainWindow::add_edit_actions(QMenu* menu) {
       planner([](MovePlanner& p) { p.to_end(-1); }));
   add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1); }));
+  add(tr("Best Place, with Its Chain"), QKeySequence(Qt::SHIFT | Qt::Key_B),
+      planner([](MovePlanner& p) { p.to_best(true); }));
+  add(tr("As Early as Possible, with Its Chain"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
+      planner([](MovePlanner& p) { p.to_end(-1, true); }));
+  add(tr("As Late as Possible, with Its Chain"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
+      planner([](MovePlanner& p) { p.to_end(1, true); }));
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
   add(tr("&Split Collective"), {}, [this] { change_collectives(false); });

@@ -43,6 +43,10 @@ bool is_cheap(const Graph& graph, const Node& node) {
          std::find(kCheap.begin(), kCheap.end(), op.name) != kCheap.end();
 }
 
+Direction carrying_direction(const Graph& graph, NodeId node) {
+  return graph.is_wait(graph.node(node)) ? Direction::later : Direction::earlier;
+}
+
 Carried carry(const Graph& graph, NodeId node, Direction direction) {
   return carry(graph, Users(graph), node, direction);
 }

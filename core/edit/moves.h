@@ -31,6 +31,9 @@ enum class Direction : std::uint8_t { earlier, later };
 Carried carry(const Graph& graph, NodeId node, Direction direction);
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction);
 
+// What feeds a start would keep it from moving earlier, what reads a wait from moving later.
+Direction carrying_direction(const Graph& graph, NodeId node);
+
 // Whether it is a view, a cast or a copy of one node, and changes nothing else.
 bool is_cheap(const Graph& graph, const Node& node);
 

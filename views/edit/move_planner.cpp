@@ -173,13 +173,11 @@ std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
   return nodes;
 }
 
-// What feeds a start would keep it from moving earlier, what reads a wait from moving later.
 void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   const std::vector<NodeId> taken = std::exchange(held.block, {});
   std::string sentence;
   for (const NodeId node : taken) {
-    const bool is_wait = graph.is_wait(graph.node(node));
-    Carried carried = jointer::carry(graph, node, is_wait ? Direction::later : Direction::earlier);
+    Carried carried = jointer::carry(graph, node, carrying_direction(graph, node));
     held.block.insert(held.block.end(), carried.block.begin(), carried.block.end());
     sentence = std::move(carried.sentence);
   }
@@ -290,13 +288,13 @@ void MovePlanner::nudge(int direction) {
   move_selected({direction, direction < 0 ? tr("one place earlier") : tr("one place later"), next});
 }
 
-void MovePlanner::to_end(int direction) {
+void MovePlanner::to_end(int direction, bool carries) {
   if (held_) return move_to(direction < 0 ? held_->preview.first() : held_->preview.last());
   const auto end = [direction](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
     return direction < 0 ? range.first : range.last;
   };
-  move_selected(
-      {direction, direction < 0 ? tr("as early as possible") : tr("as late as possible"), end});
+  move_selected({direction, direction < 0 ? tr("as early as possible") : tr("as late as possible"),
+                 end, carries});
 }
 
 void MovePlanner::to_next_change(int direction) {
@@ -318,7 +316,7 @@ std::size_t best_gap(const MovePreview& preview) {
 
 }  // namespace
 
-void MovePlanner::to_best() {
+void MovePlanner::to_best(bool carries) {
   if (held_) return move_to(best_gap(held_->preview));
   const std::int64_t allowed = document_.baseline()->analysis.memory.peak_bytes();
   const auto best = [allowed](const WhatIf& what_if, const LegalRange& range,
@@ -326,7 +324,7 @@ void MovePlanner::to_best() {
     const Result<RangePreview> preview = what_if.preview(block);
     return preview ? best_gap(MovePreview(*preview, allowed)) : range.current;
   };
-  move_selected({0, tr("to the best place"), best});
+  move_selected({0, tr("to the best place"), best, carries});
 }
 
 // One after another on a working thread, each where the ones before it left the graph; then all of
@@ -355,6 +353,7 @@ void MovePlanner::start(std::vector<NodeId> nodes, const Command& command) {
   const auto work = [now, basis = basis_, nodes, command,
                      cancelled = command_](QPromise<Plan>& promise) {
     PlannedMoves moves(now->graph, *basis->what_if, command.direction);
+    if (command.carries) moves.carry_along();
     promise.setProgressRange(0, static_cast<int>(nodes.size()));
     for (std::size_t i = 0; i < nodes.size() && !*cancelled; ++i) {
       moves.add(nodes[i], command.target);

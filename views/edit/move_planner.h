@@ -73,9 +73,10 @@ class MovePlanner : public QObject {
   // --- By command: what is held, else all that is selected ---
   void nudge(int direction);
   void to_next_change(int direction);
-  void to_best();
-  void to_end(int direction);  // the earliest place, or the latest
-  void cancel();               // a command that is still computing
+  // `carries`: with the cheap nodes that feed a start or read a wait; what is held has its own.
+  void to_best(bool carries = false);
+  void to_end(int direction, bool carries = false);  // the earliest place, or the latest
+  void cancel();                                     // a command that is still computing
 
   // Computes what figures are made from, unless it is there.
   void prepare();
@@ -98,6 +99,7 @@ class MovePlanner : public QObject {
     int direction = 0;  // above 0: later, and the last one of the program order goes first
     QString how;
     PlannedMoves::Target target;
+    bool carries = false;
   };
   struct Plan {
     std::optional<Edit> edit;  // none: nothing moves

@@ -17,9 +17,18 @@ void PlannedMoves::refuse(const std::string& sentence) {
   if (refusal_.empty()) refusal_ = sentence;
 }
 
+void PlannedMoves::carry_along() {
+  users_.emplace(graph_);
+}
+
+std::vector<NodeId> PlannedMoves::block_of(NodeId node) const {
+  if (!users_) return {node};
+  return carry(graph_, *users_, node, carrying_direction(graph_, node)).block;
+}
+
 void PlannedMoves::add(NodeId node, const Target& target) {
   ++asked_;
-  const std::vector<NodeId> block{node};
+  const std::vector<NodeId> block = block_of(node);
   const Result<LegalRange> range = what_if_.range(block);
   if (!range) return refuse(range.error().message);
   const BlockMove move{block, range->current, target(what_if_, *range, block)};

@@ -4,10 +4,12 @@
 // Qt.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/edit/editor.h"
+#include "core/graph/users.h"
 #include "core/schedule/what_if.h"
 
 namespace jointer::views {
@@ -22,6 +24,8 @@ class PlannedMoves {
   // are meant to go, below 0 earlier; what holds them on that side is said.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
+  // From now on, with the cheap nodes that feed a start or read a wait.
+  void carry_along();
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
   // The first sentence that says why a node stays where it is; empty if none does.
@@ -31,11 +35,13 @@ class PlannedMoves {
 
  private:
   void refuse(const std::string& sentence);
+  [[nodiscard]] std::vector<NodeId> block_of(NodeId node) const;
 
   Graph graph_;
   Editor editor_;
   WhatIf& what_if_;
   int direction_;
+  std::optional<Users> users_;               // while cheap nodes go along
   std::vector<std::vector<NodeId>> starts_;  // of collectives, as they were
   std::vector<Change> changes_;
   std::string refusal_, last_title_;

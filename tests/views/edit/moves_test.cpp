@@ -101,6 +101,42 @@ TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_taken_back) {
   EXPECT_EQ(graph_hash(edited), before);
 }
 
+TEST_F(MovesTest, a_start_goes_nowhere_without_the_chain_that_feeds_it) {
+  const auto snapshot = test::snapshot_of(R"(
+    group fsdp: 0 1
+    w: bf16[512,512] = parameter
+    x: f32[512,512] = input
+    a: f32[512,512] = aten.mm(x, x)
+    b: f32[512,512] = aten.mm(a, x)
+    c: f32[512,512] = aten._to_copy(w, dtype=f32)
+    g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
+    v: f32[1024,512] = _c10d_functional.wait_tensor(g)
+    y: f32[1024,512] = aten.mm(v, b)
+    return [y]
+  )");
+  ASSERT_TRUE(snapshot);
+  const Graph& graph = snapshot->graph;
+  const Dependencies dependencies(graph);
+  const auto first = [](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
+    return range.first;
+  };
+  const auto planned = [&](bool carries) {
+    WhatIf what_if(graph, dependencies, snapshot->analysis.costs);
+    PlannedMoves moves(graph, what_if, -1);
+    if (carries) moves.carry_along();
+    moves.add(graph.find("g"), first);
+    Graph edited = graph;
+    if (!moves.empty()) {
+      const auto done = apply(edited, moves.edit("as early as possible"));
+      EXPECT_TRUE(done) << done.error().message;
+    }
+    EXPECT_TRUE(std::ranges::equal(edited.order(), what_if.order()));
+    return edited.position(graph.find("g"));
+  };
+  EXPECT_EQ(planned(false), graph.position(graph.find("g")));
+  EXPECT_EQ(planned(true), graph.position(graph.find("a")) + 1) << "its chain is right before it";
+}
+
 TEST_F(MovesTest, gaps_stand_where_the_node_behind_them_begins) {
   const std::vector block{node("v1")};
   const MovePreview preview(*what_if_->preview(block), 0);
