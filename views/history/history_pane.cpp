@@ -38,10 +38,14 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     return view;
   };
   steps_ = add_table(*step_model_, tr("Steps"), 3);
-  auto* row = new QHBoxLayout;
-  row->setContentsMargins(kMargin, 0, kMargin, 0);
-  row->setSpacing(4);
-  column->addLayout(row);
+  const auto add_row = [&] {
+    auto* row = new QHBoxLayout;
+    row->setContentsMargins(kMargin, 0, kMargin, 0);
+    row->setSpacing(4);
+    column->addLayout(row);
+    return row;
+  };
+  QHBoxLayout* row = add_row();
   name_ = new QLineEdit(this);
   name_->setPlaceholderText(tr("Name this state to come back to it"));
   name_->setAccessibleName(tr("Name of a snapshot"));
@@ -49,15 +53,18 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   row->addWidget(name_, 1);
   keep_ = add_button(row, tr("Keep"), tr("Keep the graph as it is now under this name"),
                      &HistoryPane::keep);
+  states_ = add_table(*state_model_, tr("Snapshots"), 2);
+  states_->setColumnHidden(HistoryModel::place_column, true);
+  states_->setColumnHidden(HistoryModel::by_column, true);
+  row = add_row();
+  row->setContentsMargins(kMargin, 0, kMargin, kMargin);
   go_ = add_button(row, tr("Go to"), tr("Back to the chosen snapshot; it can be undone"),
                    &HistoryPane::go);
   rename_ = add_button(row, tr("Rename"), tr("Give the chosen snapshot the name written here"),
                        &HistoryPane::rename);
   remove_ = add_button(row, tr("Delete"), tr("Forget the chosen snapshot; the graph stays"),
                        &HistoryPane::remove);
-  states_ = add_table(*state_model_, tr("Snapshots"), 2);
-  states_->setColumnHidden(HistoryModel::place_column, true);
-  states_->setColumnHidden(HistoryModel::by_column, true);
+  row->addStretch(1);
   setFocusProxy(steps_);
 
   connect(steps_, &TableView::rows_chosen, this, &HistoryPane::choose_step);
