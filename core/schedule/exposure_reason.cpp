@@ -23,7 +23,7 @@
 //   the
 //                start).
 //
-// Cost: linear in nodes and inputs; prefix sums give the kernel time of any stretch in O(1).
+// Cost: linear in nodes and inputs; sums from the end give the kernel time of any stretch in O(1).
 
 #include "core/schedule/exposure_reason.h"
 
@@ -38,8 +38,7 @@ namespace {
 class Explainer {
  public:
   Explainer(const Graph& graph, const Simulation& simulation) : graph_(graph) {
-    classify(simulation);
-    find_first_users();
+    look(simulation);
     marks_.assign(graph.node_count(), 0);
   }
 
@@ -69,38 +68,32 @@ class Explainer {
   // What a node is to a chain that runs through it: placeholders and attributes begin one.
   enum class Place : std::uint8_t { other, chain, input };
 
-  // One look at every node: kernel time before each position, and what chains run through.
-  void classify(const Simulation& simulation) {
+  // One look at every node, from the end: the kernel time from each position on, what chains run
+  // through, and the first node that each value reaches through them.
+  void look(const Simulation& simulation) {
     std::vector<char> computes(graph_.operator_count());  // it has a FLOP formula
     for (std::size_t i = 0; i < computes.size(); ++i)
       computes[i] = has_flop_formula(graph_.op(OperatorId(i)).packet()) ? 1 : 0;
-    before_.assign(graph_.order().size() + 1, 0);
-    places_.assign(graph_.node_count(), Place::other);
     const auto order = graph_.order();
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const Node& n = graph_.node(order[i]);
+    from_.assign(order.size() + 1, 0);
+    places_.assign(graph_.node_count(), Place::other);
+    first_user_.assign(graph_.node_count(), {});
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const NodeId id = order[i];
+      const Node& n = graph_.node(id);
       const bool waits = graph_.is_wait(n);
-      const NodeTiming& timing = simulation.timing(order[i]);
+      const NodeTiming& timing = simulation.timing(id);
       const std::int64_t ns = timing.stream == 0 && !waits ? timing.end - timing.start : 0;
-      before_[i + 1] = before_[i] + ns;
-      Place& place = places_[order[i].index()];
+      from_[i] = from_[i + 1] + ns;
+      Place& place = places_[id.index()];
       if (n.kind != NodeKind::call)
         place = n.kind == NodeKind::output ? Place::other : Place::input;
       else if (!waits && !graph_.is_collective_start(n) &&
                (ns == 0 || (n.input_count == 1 && computes[n.target.index()] == 0)))
         place = Place::chain;
-    }
-  }
-
-  // The first node that a value reaches through the chain; found from the end.
-  void find_first_users() {
-    first_user_.assign(graph_.node_count(), {});
-    const auto order = graph_.order();
-    for (std::size_t i = order.size(); i-- > 0;) {
-      const NodeId id = order[i];
-      const NodeId reached = places_[id.index()] == Place::other ? id : first_user_[id.index()];
+      const NodeId reached = place == Place::other ? id : first_user_[id.index()];
       if (!reached) continue;
-      for (const NodeId input : graph_.inputs(id)) {
+      for (const NodeId input : graph_.inputs(n)) {
         NodeId& first = first_user_[input.index()];
         if (!first || graph_.position(reached) < graph_.position(first)) first = reached;
       }
@@ -108,7 +101,7 @@ class Explainer {
   }
 
   [[nodiscard]] std::int64_t between(std::size_t from, std::size_t to) const {
-    return from < to ? before_[to] - before_[from] : 0;
+    return from < to ? from_[from] - from_[to] : 0;
   }
 
   // The last node that the collective's inputs come from, the chain looked through.
@@ -135,7 +128,7 @@ class Explainer {
   }
 
   const Graph& graph_;
-  std::vector<std::int64_t> before_;  // kernel time of the nodes before a position
+  std::vector<std::int64_t> from_;  // kernel time of the nodes from a position on
   std::vector<NodeId> first_user_;
   std::vector<Place> places_;         // by node: so that searches touch few bytes of each
   std::vector<std::uint32_t> marks_;  // by node: the last search that met it

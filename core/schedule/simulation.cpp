@@ -20,7 +20,7 @@
 //   5. A node that blocks the host moves the host's clock to its end.
 //   At the end the streams run out; what they add after the last kernel is exposed (tail).
 //
-// Reasons are found from prefix sums of kernel time over the order: see exposure_reason.cpp.
+// Reasons are found from sums of kernel time over the order: see exposure_reason.cpp.
 //
 // Cost: linear in nodes and inputs. Source: how eager PyTorch and NCCL order work; autoparallel's
 // trace estimate has the same lanes without the host.
