@@ -42,6 +42,6 @@ Result<Recipe> read_recipe(std::string_view text);
 
 // The same for one edit and for the list of them, as the workspace and other files hold them.
 std::string write_edit(const Edit& edit);
-Result<Edit> read_edit(std::string_view text);
+Result<Edit> read_edit(std::string_view text, const std::string& where = "edit");
 
 }  // namespace jointer

@@ -375,8 +375,8 @@ std::string write_edit(const Edit& edit) {
   return dump(to_json(edit));
 }
 
-Result<Edit> read_edit(std::string_view text) {
-  return read_text(text, [](const Json& json) { return read_edit_json(json, "edit"); });
+Result<Edit> read_edit(std::string_view text, const std::string& where) {
+  return read_text(text, [&](const Json& json) { return read_edit_json(json, where); });
 }
 
 }  // namespace jointer

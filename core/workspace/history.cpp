@@ -12,8 +12,8 @@ OrderedJson edit_to_json(const Edit& edit) {
   return OrderedJson::parse(write_edit(edit), nullptr, false);
 }
 
-Result<Edit> edit_from_json(const OrderedJson& json) {
-  return read_edit(write_json(json));
+Result<Edit> edit_from_json(const OrderedJson& json, const std::string& where = "edit") {
+  return read_edit(write_json(json), where);
 }
 
 std::string members_besides(const OrderedJson& json,
@@ -28,9 +28,8 @@ Result<std::vector<Edit>> edits_from_json(const OrderedJson& json) {
   if (!json.is_array()) return input_error("`edits` is no list");
   std::vector<Edit> edits;
   for (std::size_t i = 0; i < json.size(); ++i) {
-    auto edit = edit_from_json(json[i]);
-    if (!edit) return input_error("edit {}: {}", i, edit.error().message);
-    edits.push_back(*std::move(edit));
+    JOINTER_TRY(Edit edit, edit_from_json(json[i], fmt::format("edit {}", i)));
+    edits.push_back(std::move(edit));
   }
   return edits;
 }
