@@ -1,0 +1,207 @@
+#include "core/pass/parameter.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace jointer {
+namespace {
+
+std::string one_of(const std::vector<std::string>& choices) {
+  std::string text = "one of ";
+  for (const std::string& choice : choices)
+    text += (&choice == choices.data() ? "" : ", ") + choice;
+  return text;
+}
+
+std::string article_and_type(Parameter::Type type) {
+  switch (type) {
+    case Parameter::Type::boolean:
+      return "true or false";
+    case Parameter::Type::integer:
+      return "a whole number";
+    case Parameter::Type::number:
+      return "a number";
+    case Parameter::Type::bytes:
+      return "a number of bytes such as 5GiB";
+    case Parameter::Type::text:
+      return "a text";
+    case Parameter::Type::list:
+      return "a list such as [a,b]";
+  }
+  return "";
+}
+
+std::optional<double> number_of(const PassValue& value) {
+  if (const auto* whole = value.as<std::int64_t>()) return static_cast<double>(*whole);
+  if (const auto* number = value.as<double>()) return *number;
+  return std::nullopt;
+}
+
+// The value as the type holds it; nothing if it does not.
+std::optional<PassValue> converted(Parameter::Type type, const PassValue& value) {
+  switch (type) {
+    case Parameter::Type::boolean:
+      return value.as<bool>() ? std::optional(value) : std::nullopt;
+    case Parameter::Type::integer:
+      return value.as<std::int64_t>() ? std::optional(value) : std::nullopt;
+    case Parameter::Type::number:
+      if (const auto number = number_of(value)) return PassValue(*number);
+      return std::nullopt;
+    case Parameter::Type::bytes:
+      if (value.as<std::int64_t>()) return value;
+      if (const auto* text = value.as<std::string>())
+        if (const auto bytes = parse_byte_count(*text)) return PassValue(*bytes);
+      return std::nullopt;
+    case Parameter::Type::text:
+      // What a person wrote without quotes may look like a number.
+      if (value.as<std::string>()) return value;
+      if (number_of(value)) return PassValue(to_text(value));
+      return std::nullopt;
+    case Parameter::Type::list:
+      return value.as<PassValue::List>() ? std::optional(value) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool is_in_range(const Parameter& parameter, const PassValue& value) {
+  if (const auto number = number_of(value))
+    return !(parameter.least && *number < *parameter.least) &&
+           !(parameter.most && *number > *parameter.most);
+  if (parameter.choices.empty()) return true;
+  const auto is_choice = [&](const PassValue& each) {
+    const auto* text = each.as<std::string>();
+    return text != nullptr && std::find(parameter.choices.begin(), parameter.choices.end(),
+                                        *text) != parameter.choices.end();
+  };
+  if (const auto* list = value.as<PassValue::List>())
+    return std::all_of(list->begin(), list->end(), is_choice);
+  return is_choice(value);
+}
+
+}  // namespace
+
+std::string_view to_string(Parameter::Type type) {
+  switch (type) {
+    case Parameter::Type::boolean:
+      return "boolean";
+    case Parameter::Type::integer:
+      return "integer";
+    case Parameter::Type::number:
+      return "number";
+    case Parameter::Type::bytes:
+      return "bytes";
+    case Parameter::Type::text:
+      return "text";
+    case Parameter::Type::list:
+      return "list";
+  }
+  return "";
+}
+
+std::string range_text(const Parameter& p) {
+  if (!p.choices.empty()) return one_of(p.choices);
+  if (p.least && p.most) return fmt::format("{:g} .. {:g}", *p.least, *p.most);
+  if (p.least) return fmt::format("at least {:g}", *p.least);
+  if (p.most) return fmt::format("at most {:g}", *p.most);
+  return {};
+}
+
+std::optional<std::int64_t> parse_byte_count(std::string_view text) {
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc()) return std::nullopt;
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  constexpr std::array<std::pair<std::string_view, double>, 10> kUnits{{{"", 1},
+                                                                        {"B", 1},
+                                                                        {"KB", 1e3},
+                                                                        {"KiB", 1024.0},
+                                                                        {"MB", 1e6},
+                                                                        {"MiB", 1048576.0},
+                                                                        {"GB", 1e9},
+                                                                        {"GiB", 1073741824.0},
+                                                                        {"TB", 1e12},
+                                                                        {"TiB", 1099511627776.0}}};
+  for (const auto& [name, factor] : kUnits) {
+    if (name != unit) continue;
+    const double bytes = number * factor;
+    if (!std::isfinite(bytes) || std::abs(bytes) >= 9.2e18) return std::nullopt;
+    return static_cast<std::int64_t>(std::llround(bytes));
+  }
+  return std::nullopt;
+}
+
+Result<Arguments> Arguments::check(std::span<const Parameter> declared,
+                                   const std::vector<std::pair<std::string, PassValue>>& given) {
+  Arguments arguments;
+  for (const Parameter& parameter : declared)
+    arguments.values_.emplace_back(parameter.name, parameter.otherwise);
+  for (const auto& [name, value] : given) {
+    const auto found = std::find_if(declared.begin(), declared.end(),
+                                    [&](const Parameter& p) { return p.name == name; });
+    if (found == declared.end()) {
+      std::string known;
+      for (const Parameter& p : declared) known += (known.empty() ? "" : ", ") + p.name;
+      return fail(Error::Kind::usage, "it has no parameter {}; {}", name,
+                  known.empty() ? "it takes none" : "there are " + known);
+    }
+    PassValue& held = arguments.values_[static_cast<std::size_t>(found - declared.begin())].second;
+    if (value.is_none() && found->otherwise.is_none()) {
+      held = {};
+      continue;
+    }
+    const auto fits = converted(found->type, value);
+    if (!fits)
+      return fail(Error::Kind::usage, "{} is {}, and {} is expected", name, to_text(value),
+                  article_and_type(found->type));
+    if (!is_in_range(*found, *fits))
+      return fail(Error::Kind::usage, "{} is {}, and must be {}", name, to_text(value),
+                  range_text(*found));
+    held = *fits;
+  }
+  return arguments;
+}
+
+const PassValue& Arguments::value(std::string_view name) const {
+  static const PassValue kNone;
+  for (const auto& [each, value] : values_)
+    if (each == name) return value;
+  return kNone;
+}
+
+bool Arguments::boolean(std::string_view name) const {
+  const bool* held = value(name).as<bool>();
+  return held != nullptr && *held;
+}
+
+std::int64_t Arguments::integer(std::string_view name) const {
+  const auto* held = value(name).as<std::int64_t>();
+  return held != nullptr ? *held : 0;
+}
+
+double Arguments::number(std::string_view name) const {
+  return number_of(value(name)).value_or(0);
+}
+
+const std::string& Arguments::text(std::string_view name) const {
+  static const std::string kEmpty;
+  const auto* held = value(name).as<std::string>();
+  return held != nullptr ? *held : kEmpty;
+}
+
+const PassValue::List& Arguments::list(std::string_view name) const {
+  static const PassValue::List kEmpty;
+  const auto* held = value(name).as<PassValue::List>();
+  return held != nullptr ? *held : kEmpty;
+}
+
+std::vector<std::string> Arguments::texts(std::string_view name) const {
+  std::vector<std::string> texts;
+  for (const PassValue& each : list(name))
+    if (const auto* text = each.as<std::string>()) texts.push_back(*text);
+  return texts;
+}
+
+}  // namespace jointer

@@ -1,0 +1,50 @@
+#include "core/pass/pass.h"
+
+#include <algorithm>
+
+#include "core/edit/edit.h"
+
+namespace jointer {
+
+std::string_view to_string(PassStage stage) {
+  switch (stage) {
+    case PassStage::joint:
+      return "joint";
+    case PassStage::partition:
+      return "partition";
+    case PassStage::clean_up:
+      return "clean-up";
+    case PassStage::fsdp:
+      return "FSDP";
+    case PassStage::bucketing:
+      return "bucketing";
+    case PassStage::reordering:
+      return "reordering";
+    case PassStage::check:
+      return "check";
+    case PassStage::compile:
+      return "compile";
+  }
+  return "";
+}
+
+Result<void> PassContext::report(double done) const {
+  if (options_.is_cancelled && options_.is_cancelled())
+    return fail(Error::Kind::cancelled, "it was cancelled");
+  if (options_.report) options_.report(std::clamp(done, 0.0, 1.0));
+  return {};
+}
+
+void PassContext::decide(const Graph& graph, NodeId node, std::string action, std::string reason) {
+  decisions_.push_back({.pass = {},
+                        .node = edit_name(graph, node),
+                        .action = std::move(action),
+                        .reason = std::move(reason)});
+}
+
+void PassContext::decide(std::string action, std::string reason) {
+  decisions_.push_back(
+      {.pass = {}, .node = {}, .action = std::move(action), .reason = std::move(reason)});
+}
+
+}  // namespace jointer

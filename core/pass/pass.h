@@ -1,0 +1,85 @@
+#pragma once
+
+// A pass: what it is called, what it can be told, and what it does to a graph. Built-in passes,
+// plugins and Python passes are all this.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/pass/parameter.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer {
+
+// Where upstream runs it.
+enum class PassStage : std::uint8_t {
+  joint,       // tags on a joint graph, before it is partitioned
+  partition,   // a joint graph becomes a pair
+  clean_up,    // fewer nodes, the same values
+  fsdp,        // gathered parameters
+  bucketing,   // several collectives become one
+  reordering,  // the same nodes in another order
+  check,       // changes nothing
+  compile,     // how the runner runs it
+};
+std::string_view to_string(PassStage stage);
+
+struct PassInfo {
+  std::string name;     // upstream's
+  std::string summary;  // one sentence
+  std::string source;   // whose semantics: "torch/_inductor/comms.py", "ours", a plugin's path
+  PassStage stage = PassStage::reordering;
+  std::vector<Parameter> parameters;
+  bool keeps_numerics = true;  // outputs stay bitwise equal
+  bool is_idempotent = false;  // a second run changes nothing
+};
+
+// Why a pass did something to a node, or did not.
+struct Decision {
+  std::string pass;    // filled in by who runs it
+  std::string node;    // as edits name it; empty: of the whole graph
+  std::string action;  // "moved", "kept", "merged": one word
+  std::string reason;  // one sentence
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+// What a pass has at hand while it runs.
+class PassContext {
+ public:
+  struct Options {
+    AnalysisOptions analysis;                 // whose estimator and rules decide
+    std::optional<std::int64_t> peak_limit;   // bytes: what a pass must not exceed
+    std::function<void(double done)> report;  // 0 .. 1
+    std::function<bool()> is_cancelled;
+  };
+  // Must outlive it.
+  explicit PassContext(const Options& options) : options_(options) {}
+
+  [[nodiscard]] const AnalysisOptions& analysis() const { return options_.analysis; }
+  [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return options_.peak_limit; }
+  // How far it is, 0 .. 1. Error (cancelled): a person wants it to end; to be handed on.
+  Result<void> report(double done) const;
+  void decide(const Graph& graph, NodeId node, std::string action, std::string reason);
+  void decide(std::string action, std::string reason);
+
+  [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
+
+ private:
+  const Options& options_;
+  std::vector<Decision> decisions_;
+};
+
+struct Pass {
+  PassInfo info;
+  // Changes the graph, which is sound before and must be sound afterwards. The same graph and
+  // arguments give the same result on every rank and in every run. After an error, whoever runs it
+  // goes on with the graph as it was: what is left in this one does not matter.
+  std::function<Result<void>(Graph& graph, const Arguments& arguments, PassContext& context)> run;
+};
+
+}  // namespace jointer

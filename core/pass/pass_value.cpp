@@ -1,0 +1,53 @@
+#include "core/pass/pass_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/json_text.h"
+#include "core/pass/pipeline_text.h"
+
+namespace jointer {
+namespace {
+
+// The shortest text that reads back as the same number, and not as a whole one.
+std::string number_text(double value) {
+  std::string text = fmt::format("{}", value);
+  if (const auto plus = text.find('+'); plus != std::string::npos) text.erase(plus, 1);
+  if (text.find_first_of(".enai") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
+  });
+}
+
+std::string to_text(const PassValue& value) {
+  struct Writer {
+    std::string operator()(std::monostate) const { return "none"; }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const { return number_text(value); }
+    std::string operator()(const std::string& value) const {
+      const bool plain = is_word(value) && value_of_word(value) == PassValue(value);
+      return plain ? value : write_json(value);
+    }
+    std::string operator()(const PassValue::List& values) const {
+      std::string text = "[";
+      for (const PassValue& each : values) {
+        if (text.size() > 1) text += ',';
+        text += to_text(each);
+      }
+      return text + "]";
+    }
+  };
+  return std::visit(Writer(), value.held);
+}
+
+}  // namespace jointer

@@ -1,0 +1,42 @@
+#pragma once
+
+// What a parameter of a pass can hold, and how a textual pipeline writes it.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace jointer {
+
+struct PassValue {
+  using List = std::vector<PassValue>;
+  // None; true; 3; 0.05; layers.0; [a,[b,c]]
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, List> held;
+
+  PassValue() = default;
+  PassValue(bool value) : held(value) {}
+  PassValue(std::int64_t value) : held(value) {}
+  PassValue(int value) : held(std::int64_t{value}) {}
+  PassValue(double value) : held(value) {}
+  PassValue(std::string value) : held(std::move(value)) {}
+  PassValue(const char* value) : held(std::string(value)) {}
+  PassValue(List value) : held(std::move(value)) {}
+
+  [[nodiscard]] bool is_none() const { return std::holds_alternative<std::monostate>(held); }
+  template <class T>
+  [[nodiscard]] const T* as() const {
+    return std::get_if<T>(&held);
+  }
+  friend bool operator==(const PassValue&, const PassValue&) = default;
+};
+
+// As a pipeline writes it: parse_pipeline reads the same value back. Texts that are no words, or
+// that would read as something else, are quoted as in JSON.
+std::string to_text(const PassValue& value);
+
+// Letters, digits, `_`, `.`, `-`: what a pipeline writes without quotes.
+bool is_word(std::string_view text);
+
+}  // namespace jointer

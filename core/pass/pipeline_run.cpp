@@ -1,0 +1,134 @@
+#include "core/pass/pipeline_run.h"
+
+#include <chrono>
+#include <exception>
+
+#include "core/base/bytes.h"
+#include "core/base/json_text.h"
+#include "core/capture/native_writer.h"
+#include "core/graph/validate.h"
+#include "core/pass/pipeline_rules.h"
+
+namespace jointer {
+namespace {
+
+// Starts that a step took away, if it put others in their place.
+std::size_t merged_collectives(const Graph& before, const Graph& after,
+                               const GraphDifference& difference) {
+  const auto starts = [](const Graph& graph, std::span<const NodeId> nodes) {
+    std::size_t count = 0;
+    for (const NodeId id : nodes) count += graph.is_collective_start(graph.node(id)) ? 1 : 0;
+    return count;
+  };
+  return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
+}
+
+void note_difference(const Graph& before, const Graph& after, StepResult& result) {
+  if (const auto difference = compare_graphs(before, after)) {
+    result.moved = difference->moved.size();
+    result.added = difference->added.size();
+    result.removed = difference->removed.size();
+    result.changed = difference->changed.size();
+    result.retagged = difference->retagged.size();
+    result.merged = merged_collectives(before, after, *difference);
+  }
+  auto edit = difference(before, after);
+  if (edit) {
+    result.edit = *std::move(edit);
+    result.edit.title = result.step;
+    result.edit.by = result.step;
+  } else {
+    result.edit_refusal = edit.error().message;
+  }
+}
+
+// A plugin may throw, which nothing else here does.
+Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& arguments,
+                         PassContext& context) {
+  try {
+    return pass.run(graph, arguments, context);
+  } catch (const std::exception& thrown) {
+    return fail(Error::Kind::run, "it threw: {}", thrown.what());
+  } catch (...) {
+    return fail(Error::Kind::run, "it threw something that is no std::exception");
+  }
+}
+
+Result<StepResult> run_step(const Graph& before, const StepFigures& figures,
+                            const PipelineStep& step, const Pass& pass,
+                            const PassContext::Options& options) {
+  StepResult result;
+  result.step = to_text(step);
+  result.before = figures;
+  JOINTER_TRY(const Arguments arguments, Arguments::check(pass.info.parameters, step.given));
+  auto graph = std::make_shared<Graph>(before);
+  PassContext context(options);
+  const auto start = std::chrono::steady_clock::now();
+  JOINTER_CHECK(run_guarded(pass, *graph, arguments, context));
+  result.ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
+          .count();
+  if (const auto sound = validate(*graph); !sound)
+    return fail(Error::Kind::run, "it left a graph that is not sound: {}", sound.error().message);
+  result.decisions = context.decisions();
+  for (Decision& decision : result.decisions) decision.pass = step.pass;
+  note_difference(before, *graph, result);
+  JOINTER_TRY(result.after, step_figures(*graph, options.analysis));
+  result.graph = std::move(graph);
+  return result;
+}
+
+}  // namespace
+
+Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options) {
+  JOINTER_TRY(const auto estimator, make_estimator(options.estimator, graph.main_device()));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  const Simulation simulation(graph, costs, options.simulation);
+  const MemoryTimeline memory(graph, options.memory);
+  return StepFigures{.figures = {.peak_bytes = memory.peak_bytes(),
+                                 .step_ns = simulation.step_ns(),
+                                 .exposed_ns = simulation.exposed_ns()},
+                     .hidden = simulation.hidden_count(),
+                     .collectives = simulation.collectives().size()};
+}
+
+Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
+                                 const PassRegistry& registry, const PassContext::Options& options,
+                                 const std::function<void(const StepResult&)>& done) {
+  JOINTER_CHECK(registry.check(pipeline));
+  JOINTER_CHECK(check_order(pipeline));
+  PipelineRun run;
+  JOINTER_TRY(StepFigures figures, step_figures(graph, options.analysis));
+  const Graph* now = &graph;
+  for (const PipelineStep& step : pipeline) {
+    if (!step.is_enabled) continue;
+    auto result = run_step(*now, figures, step, *registry.find(step.pass), options);
+    if (!result) {
+      run.failed_step = to_text(step);
+      run.error =
+          Error{result.error().kind, fmt::format("{}: {}", step.pass, result.error().message)};
+      return run;
+    }
+    figures = result->after;
+    run.steps.push_back(*std::move(result));
+    now = run.steps.back().graph.get();
+    if (done) done(run.steps.back());
+  }
+  return run;
+}
+
+Result<void> write_reproducer(const std::string& path, const Graph& graph,
+                              const PipelineStep& failed, const Error& error) {
+  Graph copy = graph;
+  OrderedJson reproducer{{"pipeline", to_text(failed)}, {"error", error.message}};
+  if (copy.is_pair()) {
+    std::string members(copy.pair_extra());
+    keep_member(members, "reproducer", reproducer);
+    copy.set_pair_extra(std::move(members));
+  } else {
+    keep_member(copy.part(PartId(std::size_t{0})).extra, "reproducer", reproducer);
+  }
+  return write_bytes(path, write_native(copy));
+}
+
+}  // namespace jointer

@@ -1,0 +1,58 @@
+#pragma once
+
+// Runs a pipeline, step by step, and says what each step did.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/edit/difference.h"
+#include "core/pass/registry.h"
+#include "core/schedule/what_if.h"
+
+namespace jointer {
+
+// What a graph costs, as a step is judged by.
+struct StepFigures {
+  Figures figures;
+  std::size_t hidden = 0, collectives = 0;
+  friend bool operator==(const StepFigures&, const StepFigures&) = default;
+};
+Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
+
+struct StepResult {
+  std::string step;  // as the pipeline writes it
+  std::int64_t ns = 0;
+  std::size_t moved = 0, added = 0, removed = 0, changed = 0, retagged = 0;
+  std::size_t merged = 0;  // collectives that are gone while others came in their place
+  std::vector<Decision> decisions;
+  StepFigures before, after;
+  // What it did as primitive changes, by the step's name; no changes where a new graph was made
+  // that no edit leads to (a pair out of a joint graph), and `edit_refusal` then says why.
+  Edit edit;
+  std::string edit_refusal;
+  std::shared_ptr<const Graph> graph;  // after it
+};
+
+struct PipelineRun {
+  std::vector<StepResult> steps;  // those that were done
+  // Why the last one failed; the graph is then as after the step before it.
+  std::optional<Error> error;
+  std::string failed_step;
+};
+
+// Disabled steps are passed over. `done`: told after each step. Error (usage): the pipeline does
+// not fit the registry, or the order breaks upstream's rules (pipeline_rules.h); nothing was run
+// then.
+Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
+                                 const PassRegistry& registry, const PassContext::Options& options,
+                                 const std::function<void(const StepResult&)>& done = {});
+
+// What is needed to see a failure again, in one file that is a capture too: the graph with the
+// pipeline and the error beside it. Error (run): it could not be written.
+Result<void> write_reproducer(const std::string& path, const Graph& graph,
+                              const PipelineStep& failed, const Error& error);
+
+}  // namespace jointer

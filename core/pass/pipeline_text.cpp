@@ -1,0 +1,158 @@
+#include "core/pass/pipeline_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "core/base/json_text.h"
+
+namespace jointer {
+namespace {
+
+constexpr int kMostDepth = 16;  // lists in lists
+
+template <class Number>
+std::optional<Number> number_of(std::string_view word) {
+  Number number{};
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (status != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return number;
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Result<Pipeline> parse() {
+    Pipeline pipeline;
+    skip_blanks();
+    if (at_ == text_.size()) return pipeline;
+    while (true) {
+      JOINTER_TRY(PipelineStep step, parse_step());
+      pipeline.push_back(std::move(step));
+      if (at_ == text_.size()) return pipeline;
+      if (!take(',')) return wrong("a comma is expected");
+    }
+  }
+
+ private:
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
+      ++at_;
+  }
+
+  // The character, and the blanks behind it.
+  bool take(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    skip_blanks();
+    return true;
+  }
+
+  template <class... Args>
+  tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) const {
+    constexpr std::size_t kContext = 40;
+    const std::size_t from = at_ > kContext ? at_ - kContext : 0;
+    const std::string what = fmt::format(format, std::forward<Args>(args)...);
+    if (at_ == 0) return fail(Error::Kind::usage, "the pipeline begins wrong: {}", what);
+    return fail(Error::Kind::usage, "the pipeline, after `{}{}`, at character {}: {}",
+                from > 0 ? "…" : "", text_.substr(from, at_ - from), at_ + 1, what);
+  }
+
+  std::string_view take_word() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_word(text_.substr(at_, 1))) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    skip_blanks();
+    return word;
+  }
+
+  Result<PipelineStep> parse_step() {
+    PipelineStep step;
+    step.is_enabled = !take('~');
+    step.pass = take_word();
+    if (step.pass.empty()) return wrong("the name of a pass is expected");
+    if (!take('{') || take('}')) return step;
+    while (true) {
+      std::string name(take_word());
+      if (name.empty()) return wrong("the name of a parameter is expected");
+      if (!take('=')) return wrong("`=` and a value are expected");
+      if (std::any_of(step.given.begin(), step.given.end(),
+                      [&](const auto& each) { return each.first == name; }))
+        return wrong("{} is given twice", name);
+      JOINTER_TRY(PassValue value, parse_value(0));
+      step.given.emplace_back(std::move(name), std::move(value));
+      if (take('}')) return step;
+      if (!take(',')) return wrong("`,` or `}}` is expected");
+    }
+  }
+
+  Result<PassValue> parse_value(int depth) {
+    if (depth > kMostDepth) return wrong("lists are nested too deep");
+    if (take('[')) {
+      PassValue::List list;
+      if (take(']')) return PassValue(std::move(list));
+      while (true) {
+        JOINTER_TRY(PassValue value, parse_value(depth + 1));
+        list.push_back(std::move(value));
+        if (take(']')) return PassValue(std::move(list));
+        if (!take(',')) return wrong("`,` or `]` is expected");
+      }
+    }
+    if (at_ < text_.size() && text_[at_] == '"') return parse_quoted();
+    const std::string_view word = take_word();
+    if (word.empty()) return wrong("a value is expected");
+    return value_of_word(word);
+  }
+
+  Result<PassValue> parse_quoted() {
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+    if (end >= text_.size()) return wrong("a quote is not closed");
+    const auto json = parse_json(text_.substr(at_, end + 1 - at_), "text");
+    if (!json || !json->is_string()) return wrong("that is no text as in JSON");
+    at_ = end + 1;
+    skip_blanks();
+    return PassValue(json->get<std::string>());
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+PassValue value_of_word(std::string_view word) {
+  if (word == "none") return {};
+  if (word == "true") return true;
+  if (word == "false") return false;
+  if (const auto whole = number_of<std::int64_t>(word)) return *whole;
+  // `inf`, `nan` and hexadecimal digits are texts.
+  const bool may_be_number = word.find_first_of("0123456789") != std::string_view::npos;
+  if (const auto number = may_be_number ? number_of<double>(word) : std::nullopt;
+      number && std::isfinite(*number))
+    return *number;
+  return std::string(word);
+}
+
+Result<Pipeline> parse_pipeline(std::string_view text) {
+  return Parser(text).parse();
+}
+
+std::string to_text(const PipelineStep& step) {
+  std::string text = (step.is_enabled ? "" : "~") + step.pass;
+  if (step.given.empty()) return text;
+  for (std::size_t i = 0; i < step.given.size(); ++i)
+    text += fmt::format("{}{}={}", i == 0 ? "{" : ",", step.given[i].first,
+                        to_text(step.given[i].second));
+  return text + "}";
+}
+
+std::string to_text(const Pipeline& pipeline) {
+  std::string text;
+  for (const PipelineStep& step : pipeline) text += (text.empty() ? "" : ",") + to_text(step);
+  return text;
+}
+
+}  // namespace jointer

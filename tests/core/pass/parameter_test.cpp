@@ -1,0 +1,74 @@
+#include "core/pass/parameter.h"
+
+#include <gtest/gtest.h>
+
+namespace jointer::test {
+namespace {
+
+const std::vector<Parameter>& declared() {
+  using Type = Parameter::Type;
+  static const std::vector<Parameter> kDeclared{
+      {.name = "budget", .type = Type::number, .otherwise = 0.2, .least = 0, .most = 1, .doc = ""},
+      {.name = "limit", .type = Type::bytes, .otherwise = {}, .least = 1, .doc = ""},
+      {.name = "moves", .type = Type::integer, .otherwise = 5, .doc = ""},
+      {.name = "solver",
+       .type = Type::text,
+       .otherwise = "dp",
+       .choices = {"dp", "greedy"},
+       .doc = ""},
+      {.name = "save", .type = Type::list, .otherwise = PassValue::List{}, .doc = ""},
+      {.name = "reshard", .type = Type::boolean, .otherwise = true, .doc = ""}};
+  return kDeclared;
+}
+
+using Given = std::vector<std::pair<std::string, PassValue>>;
+
+std::string refusal(const Given& given) {
+  const auto arguments = Arguments::check(declared(), given);
+  return arguments ? "" : arguments.error().message;
+}
+
+TEST(Parameter, WhatIsNotGivenIsByDefault) {
+  const auto arguments = Arguments::check(declared(), {});
+  ASSERT_TRUE(arguments);
+  EXPECT_EQ(arguments->number("budget"), 0.2);
+  EXPECT_FALSE(arguments->is_given("limit"));
+  EXPECT_EQ(arguments->integer("moves"), 5);
+  EXPECT_EQ(arguments->text("solver"), "dp");
+  EXPECT_TRUE(arguments->texts("save").empty());
+  EXPECT_TRUE(arguments->boolean("reshard"));
+}
+
+TEST(Parameter, ValuesBecomeWhatTheTypeHolds) {
+  const auto arguments = Arguments::check(
+      declared(), Given{{"budget", 1}, {"limit", "5GiB"}, {"save", PassValue::List{"a", "b"}}});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_EQ(arguments->number("budget"), 1.0);
+  EXPECT_EQ(arguments->integer("limit"), std::int64_t{5} << 30);
+  EXPECT_EQ(arguments->texts("save"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(Arguments::check(declared(), Given{{"limit", {}}}))
+      << "none by default, so it may be";
+}
+
+TEST(Parameter, SaysWhatDoesNotFit) {
+  EXPECT_EQ(refusal({{"budget", 2}}), "budget is 2, and must be 0 .. 1");
+  EXPECT_EQ(refusal({{"budget", "much"}}), "budget is much, and a number is expected");
+  EXPECT_EQ(refusal({{"limit", 0}}), "limit is 0, and must be at least 1");
+  EXPECT_EQ(refusal({{"moves", 0.5}}), "moves is 0.5, and a whole number is expected");
+  EXPECT_EQ(refusal({{"solver", "ilp"}}), "solver is ilp, and must be one of dp, greedy");
+  EXPECT_EQ(refusal({{"reshard", {}}}), "reshard is none, and true or false is expected");
+  EXPECT_EQ(refusal({{"reshard_", true}}),
+            "it has no parameter reshard_; there are budget, limit, moves, solver, save, reshard");
+}
+
+TEST(Parameter, ByteCounts) {
+  EXPECT_EQ(parse_byte_count("512"), 512);
+  EXPECT_EQ(parse_byte_count("1.5KiB"), 1536);
+  EXPECT_EQ(parse_byte_count("500MB"), 500'000'000);
+  EXPECT_EQ(parse_byte_count("2 GiB"), std::nullopt);
+  EXPECT_EQ(parse_byte_count("GiB"), std::nullopt);
+  EXPECT_EQ(parse_byte_count("1e30GiB"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,194 @@
+#include "core/pass/pipeline_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+#include "core/graph/canonical.h"
+#include "core/pass/pipeline_rules.h"
+#include "tests/support/graphs.h"
+#include "tests/support/temporary_folder.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kGraph = R"(
+  group fsdp: 0 1
+  w: f32[512,512] = parameter
+  x: f32[512,512] = input
+  g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+  v: f32[1024,512] = _c10d_functional.wait_tensor(g)
+  a: f32[512,512] = aten.mm(x, x)
+  y: f32[1024,512] = aten.mm(v, a)
+  return [y]
+)";
+
+PassRegistry registry_of(std::vector<Pass> passes) {
+  PassRegistry registry;
+  for (Pass& pass : passes) {
+    const auto added = registry.add(std::move(pass));
+    EXPECT_TRUE(added) << added.error().message;
+  }
+  return registry;
+}
+
+Pass pass_of(const std::string& name,
+             std::function<Result<void>(Graph&, const Arguments&, PassContext&)> run,
+             std::vector<Parameter> parameters = {}) {
+  Pass pass;
+  pass.info.name = name;
+  pass.info.parameters = std::move(parameters);
+  pass.run = std::move(run);
+  return pass;
+}
+
+// Moves the wait behind the product that does not need it.
+Result<void> sink(Graph& graph, const Arguments&, PassContext& context) {
+  const NodeId wait = graph.find("v");
+  graph.move(std::vector{wait}, graph.find("y"));
+  context.decide(graph, wait, "moved", "a does not read it.");
+  return {};
+}
+
+class PipelineRunTest : public testing::Test {
+ protected:
+  PipelineRun run(const PassRegistry& registry, std::string_view pipeline) {
+    auto done = run_pipeline(graph_, *parse_pipeline(pipeline), registry, options_);
+    EXPECT_TRUE(done) << done.error().message;
+    EXPECT_EQ(graph_hash(graph_), hash_) << "the graph that was given stays";
+    return done.value_or(PipelineRun());
+  }
+
+  const Graph graph_ = parse(kGraph);
+  const std::string hash_ = graph_hash(graph_);
+  PassContext::Options options_;
+};
+
+TEST_F(PipelineRunTest, SaysWhatEachStepDid) {
+  const PassRegistry registry = registry_of({pass_of("sink", sink)});
+  const PipelineRun done = run(registry, "sink,~sink,sink");
+  ASSERT_FALSE(done.error);
+  ASSERT_EQ(done.steps.size(), 2U);
+  const StepResult& first = done.steps[0];
+  EXPECT_EQ(first.moved, 1U);
+  EXPECT_EQ(first.added + first.removed + first.changed + first.merged, 0U);
+  EXPECT_LT(first.after.figures.exposed_ns, first.before.figures.exposed_ns);
+  EXPECT_EQ(first.decisions,
+            (std::vector<Decision>{{"sink", "v", "moved", "a does not read it."}}));
+  EXPECT_EQ(first.edit.by, "sink");
+  // The edit alone leads to the same graph, and the second run changed nothing.
+  Graph edited = graph_;
+  ASSERT_TRUE(apply(edited, first.edit));
+  EXPECT_EQ(graph_hash(edited), graph_hash(*first.graph));
+  EXPECT_EQ(done.steps[1].moved, 0U);
+  EXPECT_EQ(done.steps[1].before, first.after);
+}
+
+TEST_F(PipelineRunTest, AFailedPassChangesNothingAndIsNamed) {
+  const PassRegistry registry =
+      registry_of({pass_of("sink", sink),
+                   pass_of("throws",
+                           [](Graph& graph, const Arguments&, PassContext&) -> Result<void> {
+                             graph.erase(graph.find("y"));
+                             throw std::runtime_error("no luck");
+                           }),
+                   pass_of("breaks",
+                           [](Graph& graph, const Arguments&, PassContext&) -> Result<void> {
+                             graph.move(std::vector{graph.find("y")}, graph.find("g"));
+                             return {};
+                           }),
+                   pass_of("refuses", [](Graph&, const Arguments&, PassContext&) -> Result<void> {
+                     return fail(Error::Kind::usage, "there is nothing to do it to");
+                   })});
+  const auto message = [&](const char* pipeline) {
+    const PipelineRun done = run(registry, pipeline);
+    EXPECT_TRUE(done.error);
+    EXPECT_EQ(done.steps.size(), 1U) << "what was done before stays done";
+    return done.error ? done.error->message : "";
+  };
+  EXPECT_EQ(message("sink,throws,sink"), "throws: it threw: no luck");
+  EXPECT_THAT(message("sink,breaks"), HasSubstr("breaks: it left a graph that is not sound: "));
+  EXPECT_EQ(message("sink,refuses"), "refuses: there is nothing to do it to");
+}
+
+TEST_F(PipelineRunTest, EndsWhenAPersonWantsItTo) {
+  const PassRegistry registry = registry_of({pass_of(
+      "slow", [](Graph&, const Arguments&, PassContext& context) { return context.report(0.5); })});
+  double done = 0;
+  options_.report = [&](double at) { done = at; };
+  EXPECT_FALSE(run(registry, "slow").error);
+  EXPECT_EQ(done, 0.5);
+  options_.is_cancelled = [] { return true; };
+  const PipelineRun cancelled = run(registry, "slow");
+  ASSERT_TRUE(cancelled.error);
+  EXPECT_EQ(cancelled.error->kind, Error::Kind::cancelled);
+}
+
+TEST_F(PipelineRunTest, IsCheckedBeforeAnythingRuns) {
+  int runs = 0;
+  const PassRegistry registry = registry_of(
+      {pass_of("sink_waits",
+               [&](Graph&, const Arguments&, PassContext&) {
+                 ++runs;
+                 return Result<void>();
+               },
+               {{.name = "n", .type = Parameter::Type::integer, .otherwise = 1, .doc = ""}})});
+  const auto refusal = [&](const char* text) {
+    const auto done = run_pipeline(graph_, *parse_pipeline(text), registry, options_);
+    return done ? "" : done.error().message;
+  };
+  EXPECT_EQ(refusal("sink_waits,sink_wait"),
+            "there is no pass sink_wait; did you mean sink_waits? `jointer passes` lists all");
+  EXPECT_EQ(refusal("sink_waits{n=a}"), "sink_waits: n is a, and a whole number is expected");
+  EXPECT_EQ(runs, 0);
+}
+
+TEST(PipelineRules, AreUpstreams) {
+  const auto refusal = [](const char* text) {
+    const auto fits = check_order(*parse_pipeline(text));
+    return fits ? "" : fits.error().message;
+  };
+  EXPECT_EQ(refusal("a,cudagraph"), "");
+  EXPECT_THAT(refusal("cudagraph,a"), HasSubstr("last"));
+  EXPECT_EQ(refusal("cudagraph,~a"), "");
+  EXPECT_THAT(refusal("autobucketing_reordering,transformer_block_bucketing"),
+              HasSubstr("exclude"));
+  EXPECT_THAT(refusal("full_inductor_compilation"), HasSubstr("needs"));
+  EXPECT_THAT(refusal("full_inductor_compilation,inductor_decomposition"), HasSubstr("needs"));
+  EXPECT_EQ(refusal("inductor_decomposition,full_inductor_compilation,cudagraph"), "");
+}
+
+TEST(PassRegistry, RefusesWhatIsDeclaredWrong) {
+  const auto nothing = [](Graph&, const Arguments&, PassContext&) { return Result<void>(); };
+  PassRegistry registry;
+  EXPECT_TRUE(registry.add(pass_of("b", nothing)));
+  EXPECT_TRUE(registry.add(pass_of("a", nothing)));
+  EXPECT_FALSE(registry.add(pass_of("a", nothing)));
+  EXPECT_FALSE(registry.add(pass_of("two words", nothing)));
+  EXPECT_FALSE(registry.add(
+      pass_of("c", nothing,
+              {{.name = "n", .type = Parameter::Type::integer, .otherwise = 0.5, .doc = ""}})));
+  ASSERT_EQ(registry.passes().size(), 2U);
+  EXPECT_EQ(registry.passes()[0].info.name, "a");
+  EXPECT_EQ(registry.find("c"), nullptr);
+}
+
+TEST_F(PipelineRunTest, AReproducerIsACaptureWithItsPipeline) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "reproducer.json.zst";
+  const PipelineStep step = parse_pipeline("breaks{n=3}")->front();
+  ASSERT_TRUE(write_reproducer(path, graph_, step, {Error::Kind::run, "it broke"}));
+  const auto graph = open_graph({.path = path});
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(graph_hash(*graph), hash_);
+  EXPECT_THAT(write_native(*graph),
+              HasSubstr(R"("reproducer":{"pipeline":"breaks{n=3}","error":"it broke"})"));
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,98 @@
+#include "core/pass/pipeline_text.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+namespace jointer::test {
+namespace {
+
+Pipeline parsed(std::string_view text) {
+  const auto pipeline = parse_pipeline(text);
+  EXPECT_TRUE(pipeline) << pipeline.error().message;
+  return pipeline.value_or(Pipeline());
+}
+
+std::string message(std::string_view text) {
+  const auto pipeline = parse_pipeline(text);
+  return pipeline ? "" : pipeline.error().message;
+}
+
+TEST(PipelineText, HoldsStepsAndWhatTheyAreTold) {
+  const Pipeline pipeline = parsed(
+      "apply_sac{save=[aten.mm,\"aten.bmm, too\"], n=2 }, ~sink_waits,\n"
+      "plan{a=true,b=none,c=0.05,d=-3,e=1e3,f=5GiB,g=[[x],[]]}");
+  ASSERT_EQ(pipeline.size(), 3U);
+  EXPECT_EQ(pipeline[0].pass, "apply_sac");
+  EXPECT_EQ(pipeline[0].given[0].second, PassValue(PassValue::List{"aten.mm", "aten.bmm, too"}));
+  EXPECT_EQ(pipeline[0].given[1].second, PassValue(2));
+  EXPECT_FALSE(pipeline[1].is_enabled);
+  const auto& given = pipeline[2].given;
+  EXPECT_EQ(given[0].second, PassValue(true));
+  EXPECT_TRUE(given[1].second.is_none());
+  EXPECT_EQ(given[2].second, PassValue(0.05));
+  EXPECT_EQ(given[3].second, PassValue(-3));
+  EXPECT_EQ(given[4].second, PassValue(1000.0));
+  EXPECT_EQ(given[5].second, PassValue("5GiB"));
+  EXPECT_EQ(given[6].second,
+            PassValue(PassValue::List{PassValue::List{"x"}, PassValue(PassValue::List{})}));
+  EXPECT_TRUE(parsed("").empty());
+  EXPECT_TRUE(parsed(" \n").empty());
+}
+
+TEST(PipelineText, SaysWhereItIsWrong) {
+  EXPECT_EQ(message("{a=1}"), "the pipeline begins wrong: the name of a pass is expected");
+  EXPECT_EQ(message("a{b}"),
+            "the pipeline, after `a{b`, at character 4: `=` and a value are expected");
+  EXPECT_EQ(message("a{b=[1,2}"),
+            "the pipeline, after `a{b=[1,2`, at character 9: `,` or `]` is expected");
+  EXPECT_EQ(message("a{b=1,b=2}"),
+            "the pipeline, after `a{b=1,b=`, at character 9: b is given twice");
+  EXPECT_EQ(message("a{b=\"x}"),
+            "the pipeline, after `a{b=`, at character 5: a quote is not closed");
+  EXPECT_NE(message("a b"), "");
+  EXPECT_NE(message("a,"), "");
+  EXPECT_NE(message("a{b=" + std::string(1000, '[')), "");
+}
+
+PassValue any_value(int depth) {
+  const int kind = *rc::gen::inRange(0, depth > 0 ? 6 : 5);
+  if (kind == 0) return {};
+  if (kind == 1) return *rc::gen::arbitrary<bool>();
+  if (kind == 2) return *rc::gen::arbitrary<std::int64_t>();
+  if (kind == 3) return *rc::gen::suchThat<double>([](double d) { return std::isfinite(d); });
+  if (kind == 4)
+    return *rc::gen::element<std::string>("", "a", "none", "3", "0x1", "1e5", "5GiB", "a b", "\"",
+                                          "\\", "é\n", "-", "true", "inf", "layers.0", "[");
+  PassValue::List list;
+  const int size = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < size; ++i) list.push_back(any_value(depth - 1));
+  return list;
+}
+
+RC_GTEST_PROP(PipelineTextProperty, RoundTrips, ()) {
+  Pipeline pipeline;
+  const int steps = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < steps; ++i) {
+    PipelineStep step{.pass = *rc::gen::element<std::string>("a", "sink_waits", "x.y-z"),
+                      .given = {},
+                      .is_enabled = *rc::gen::arbitrary<bool>()};
+    const int given = *rc::gen::inRange(0, 4);
+    for (int g = 0; g < given; ++g) step.given.emplace_back("p" + std::to_string(g), any_value(2));
+    pipeline.push_back(std::move(step));
+  }
+  const std::string text = to_text(pipeline);
+  const auto read = parse_pipeline(text);
+  RC_ASSERT(read.has_value());
+  RC_ASSERT(*read == pipeline);
+  RC_ASSERT(to_text(*read) == text);
+}
+
+RC_GTEST_PROP(PipelineTextProperty, AnyTextIsReadOrRefused, (const std::string& text)) {
+  const auto read = parse_pipeline(text);
+  if (!read) RC_ASSERT(!read.error().message.empty());
+}
+
+}  // namespace
+}  // namespace jointer::test
