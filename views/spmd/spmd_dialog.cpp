@@ -102,6 +102,9 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
     qDeleteAll(files_->selectedItems());
     refresh();
   });
+  remove->setEnabled(false);
+  connect(files_, &QListWidget::itemSelectionChanged, this,
+          [this, remove] { remove->setEnabled(!files_->selectedItems().isEmpty()); });
   connect(with_own_, &QCheckBox::toggled, this, &SpmdDialog::refresh);
   connect(check_, &QPushButton::clicked, this, &SpmdDialog::check);
   connect(box, &QDialogButtonBox::rejected, this, &QDialog::reject);
