@@ -6,8 +6,8 @@
 //   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
 //   - two nodes keep their order where one writes to a storage that the other uses, or where the
 //     effects of both must keep theirs (core/graph/dependencies.h, of the graph before the edit;
-//     not where after an edit of calls neither writes to what the other uses, or where the call of
-//     one of two with effects was replaced);
+//     not where after an edit of calls neither writes to what the other uses, where the call of one
+//     of two with effects was replaced, or where another node now brings a symbol to light);
 //   - placeholders, constants and the output stay, and nothing moves over a placeholder or output.
 // Where it is not legal, the inverses of what was done are done in reverse.
 //
@@ -69,6 +69,8 @@ struct Editor::State {
   Result<void> judge();
   Result<void> check_reads() const;
   Result<void> check_kept_orders(NodeId id);
+  Result<void> check_kept_orders(NodeId id, bool before);
+  bool brings_symbols_before(NodeId a, NodeId b) const;
   void roll_back();
   void forget_dependencies() {
     dependencies = nullptr;
@@ -80,7 +82,7 @@ struct Editor::State {
   std::optional<Dependencies> own_dependencies;
   // Of the edit that is being applied.
   std::vector<std::vector<Change>> undo;  // by change that was done
-  std::vector<NodeId> moved;
+  std::vector<NodeId> moved, added;
   std::unordered_set<NodeId> replaced;
   std::size_t known = 0;            // nodes before it: those after are new
   std::size_t first = 0, last = 0;  // the stretch of the order that moves changed
@@ -112,6 +114,7 @@ std::string edit_name(const Graph& graph, NodeId id) {
 Result<Edit> Editor::State::apply(const Edit& edit) {
   undo.clear();
   moved.clear();
+  added.clear();
   replaced.clear();
   known = graph.node_count();
   first = graph.order().size();
@@ -267,6 +270,7 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   JOINTER_CHECK(check_operator(node));
   is_structural = true;
   const NodeId id = graph.insert(node, before);
+  added.push_back(id);
   undo.back().emplace_back(RemoveNode{.node = edit_name(graph, id)});
   return {};
 }
@@ -339,6 +343,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
                   graph.name(restore.node));
   is_structural = true;
   graph.restore(restore.node, before);
+  added.push_back(restore.node);
   undo.back().emplace_back(RemoveNode{.node = edit_name(graph, restore.node)});
   return {};
 }
@@ -388,30 +393,61 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
   if (const NodeId wall = dependencies->wall_after(id); wall && graph.position(wall) < position)
     return refuse("{} cannot stand behind {}, {}", graph.name(id), graph.name(wall),
                   kind_text(graph.node(wall).kind));
-  const auto is_free = [&](const Dependency& d) {
-    if (!is_structural) return false;
-    return d.kind == DependencyKind::write ? !write_conflict(graph, id, d.node)
-                                           : replaced.contains(id) || replaced.contains(d.node);
+  JOINTER_CHECK(check_kept_orders(id, true));
+  return check_kept_orders(id, false);
+}
+
+// Whether a node that was inserted or restored, and whose sizes name a symbol, stands before both.
+bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
+  const std::size_t both = std::min(graph.position(a), graph.position(b));
+  return std::any_of(added.begin(), added.end(), [&](NodeId id) {
+    if (!graph.is_live(id) || graph.position(id) > both) return false;
+    if (graph.node(id).value.kind == Value::Kind::symbol) return true;
+    const auto tensors = graph.tensors(id);
+    return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+      const auto shape = graph.shape(t);
+      return std::any_of(shape.begin(), shape.end(),
+                         [](const Dim& size) { return static_cast<bool>(size.expression); });
+    });
+  });
+}
+
+// Against what must stay on one side of it. Dependencies are between neighbours: a node that the
+// edit removed, or whose effects it replaced, hands on what held it.
+Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
+  const Effects effects = effects_of(graph, graph.node(id));
+  const auto holds = [&](const Dependency& d, bool is_neighbour) {
+    if (!is_structural) return true;
+    if (d.kind == DependencyKind::write) return write_conflict(graph, id, d.node);
+    if (replaced.contains(id) || replaced.contains(d.node)) return false;
+    const Effects others = effects_of(graph, graph.node(d.node));
+    if (effects.conflict(others)) return true;
+    // By a symbol: the first of them brings it to light, unless a node that the edit added does.
+    return is_neighbour && (effects.has(Effects::checks) || others.has(Effects::checks) ||
+                            !brings_symbols_before(id, d.node));
   };
-  // A node that the edit removed hands on what it was held by.
-  const auto check = [&](const auto& self, NodeId at, bool before) -> Result<void> {
+  std::vector<NodeId> through{id};
+  std::unordered_set<NodeId> met{id};
+  while (!through.empty()) {
+    const NodeId at = through.back();
+    through.pop_back();
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
       if (d.kind == DependencyKind::data) continue;  // by what they read now
-      if (!graph.is_live(d.node)) {
-        JOINTER_CHECK(self(self, d.node, before));
-        continue;
-      }
-      if ((graph.position(d.node) < position) == before || is_free(d)) continue;
+      const bool is_gone = !graph.is_live(d.node);
+      const bool is_free = is_gone || !holds(d, at == id);
+      const bool hands_on =
+          is_gone || (d.kind == DependencyKind::control && replaced.contains(d.node));
+      if (is_free && hands_on && met.insert(d.node).second) through.push_back(d.node);
+      if (is_free) continue;
+      if ((graph.position(d.node) < graph.position(id)) == before) continue;
       return refuse("{} must stay {} {}: {}", graph.name(id), before ? "behind" : "before",
                     graph.name(d.node),
                     d.kind == DependencyKind::write
                         ? "one of them writes to a storage that the other uses"
                         : "their effects must keep their order");
     }
-    return {};
-  };
-  JOINTER_CHECK(check(check, id, true));
-  return check(check, id, false);
+  }
+  return {};
 }
 
 }  // namespace jointer

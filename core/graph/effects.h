@@ -18,6 +18,13 @@ struct Effects {
   };
   std::uint8_t flags = 0;
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }
+  // Both draw, both act or check, or one separates: two nodes with them keep their order.
+  [[nodiscard]] bool conflict(Effects other) const {
+    constexpr std::uint8_t kActs = acts | checks;
+    return (has(draws) && other.has(draws)) ||
+           ((flags & kActs) != 0 && (other.flags & kActs) != 0) || has(separates) ||
+           other.has(separates);
+  }
 };
 
 // By operator, and for those without a schema by what the node returns.

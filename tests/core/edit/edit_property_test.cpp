@@ -86,7 +86,8 @@ RC_GTEST_PROP(EditProperty, TheDifferenceMakesOneTheOther, (std::uint64_t seed, 
   const auto left = compare_graphs(graph, after);
   RC_ASSERT(left.has_value());
   RC_ASSERT(left->empty());
-  RC_ASSERT(apply(graph, *inverse).has_value());
+  const auto undone = apply(graph, *inverse);
+  if (!undone) RC_FAIL(undone.error().message);
   RC_ASSERT(write_native(graph) == write_native(before));
 }
 
