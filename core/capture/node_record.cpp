@@ -214,9 +214,11 @@ class RecordReader {
       node.set(has);
       node.set(flag, like.has(flag));
     };
-    node.phase = like.phase;
+    // The record may put it into the backward itself: it then makes the forward's value again.
+    const bool again = node.has(Node::autograd_backward) && like.phase == Phase::forward;
+    node.phase = again ? Phase::backward : like.phase;
     node.origin = id;
-    node.set(Node::recomputed, like.has(Node::recomputed));
+    node.set(Node::recomputed, again || like.has(Node::recomputed));
     if (!node.module) {
       node.module = like.module;
       take(Node::has_module_from_fwd, Node::module_from_fwd);

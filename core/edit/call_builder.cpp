@@ -47,14 +47,16 @@ std::string CallBuilder::fresh_name(std::string_view base) {
 }
 
 std::string CallBuilder::insert(std::string_view target, OrderedJson args, OrderedJson kwargs,
-                                OrderedJson val, NodeId like, std::string_view before) {
+                                OrderedJson val, NodeId like, std::string_view before,
+                                bool in_backward) {
   std::string name = fresh_name(base_name(target));
-  const OrderedJson node = {{"name", name},
-                            {"target", std::string(target)},
-                            {"args", std::move(args)},
-                            {"kwargs", std::move(kwargs)},
-                            {"val", std::move(val)},
-                            {"like", std::string(graph_.name(like))}};
+  OrderedJson node = {{"name", name},
+                      {"target", std::string(target)},
+                      {"args", std::move(args)},
+                      {"kwargs", std::move(kwargs)},
+                      {"val", std::move(val)},
+                      {"like", std::string(graph_.name(like))}};
+  if (in_backward) node["autograd_backward"] = true;
   changes_.emplace_back(InsertNode{.node = node.dump(), .before = std::string(before)});
   return name;
 }

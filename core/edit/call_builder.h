@@ -33,8 +33,9 @@ class CallBuilder {
 
   // Adds the change and returns the node's name. `target` is a whole operator name, `val` one
   // tensor or `{"list": ...}`, `like` the node that it stands for, `before` a name of edits.
+  // `in_backward`: it makes a forward node's value in the backward.
   std::string insert(std::string_view target, OrderedJson args, OrderedJson kwargs, OrderedJson val,
-                     NodeId like, std::string_view before);
+                     NodeId like, std::string_view before, bool in_backward = false);
   // The text of a node that is called with another call. What it returns stays.
   void replace(NodeId node, std::string_view target, const OrderedJson& args,
                const OrderedJson& kwargs = OrderedJson::object());

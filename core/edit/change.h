@@ -3,6 +3,7 @@
 // The primitive edits: what a recipe holds (docs/recipe.md) and what torch alone can replay. A node
 // is named as Graph::find takes it: "mm_12", in a pair "backward:mm_12".
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -21,10 +22,21 @@ struct MoveNodes {
   friend bool operator==(const MoveNodes&, const MoveNodes&) = default;
 };
 
-// `select` names what gets the policy (core/edit/select.h). `none` leaves it to the partitioner.
+// The checkpointed region of a call (ac_graph_id): left as it is, taken away, or set.
+struct RegionChange {
+  enum class Kind : std::uint8_t { keep, remove, set };
+  Kind kind = Kind::keep;
+  std::int64_t id = 0;
+  friend bool operator==(const RegionChange&, const RegionChange&) = default;
+};
+
+// `select` names what gets the policy (core/edit/select.h); where it is empty, `nodes` do, by name.
+// `none` leaves it to the partitioner.
 struct SetPolicy {
   std::string select;
   MemoryPolicy policy = MemoryPolicy::none;
+  RegionChange region = {};
+  std::vector<std::string> nodes = {};
   std::string extra = {};
   friend bool operator==(const SetPolicy&, const SetPolicy&) = default;
 };

@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "core/capture/node_record.h"
+#include "core/edit/tag_list.h"
 
 namespace jointer {
 namespace {
@@ -127,6 +128,11 @@ class Comparer {
   const Graph& b_;
 };
 
+// Where a policy is set: the region it is set with.
+RegionChange region_of(const Node& n) {
+  return region_change(n, RegionChange::Kind::set);
+}
+
 bool stays(const Node& n) {
   return n.kind != NodeKind::call;
 }
@@ -183,7 +189,7 @@ class HalfComparer {
     if (a.kind != b.kind || !comparer_.same_target(was, is) || !comparer_.same_args(was, is) ||
         !comparer_.same_kwargs(was, is) || !comparer_.same_value(was, is))
       out_.changed.push_back(is);
-    if (a.policy != b.policy) out_.retagged.push_back(is);
+    if (a.policy != b.policy || region_of(a) != region_of(b)) out_.retagged.push_back(is);
   }
 
   void find_moved(const std::vector<NodeId>& common) {
@@ -231,13 +237,23 @@ class EditWriter {
     for (const NodeId id : difference_.changed) write_changed(id);
     for (std::size_t i = difference_.removed.size(); i-- > 0;)
       add(RemoveNode{.node = edit_name(before_, difference_.removed[i])});
-    for (const NodeId id : difference_.retagged)
-      add(SetPolicy{.select = edit_name(after_, id), .policy = after_.node(id).policy});
+    write_tags();
     return std::move(edit_);
   }
 
  private:
   void add(Change change) { edit_.changes.push_back(std::move(change)); }
+
+  void write_tags() {
+    TagList tags;
+    for (const NodeId id : difference_.retagged) {
+      const Node& was = before_.node(before_.find(after_.node(id).part, after_.name(id)));
+      const Node& is = after_.node(id);
+      tags.add(edit_name(after_, id),
+               {is.policy, region_of(was) == region_of(is) ? RegionChange{} : region_of(is)});
+    }
+    for (Change& change : tags.take()) add(std::move(change));
+  }
 
   Result<void> check() const {
     const auto refuse = [](const Graph& graph, NodeId id, std::string_view what) {

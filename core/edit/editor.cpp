@@ -6,8 +6,8 @@
 //   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
 //   - two nodes keep their order where one writes to a storage that the other uses, or where the
 //     effects of both must keep theirs (core/graph/dependencies.h, of the graph before the edit;
-//     not where after an edit of calls neither writes to what the other uses, where the call of one
-//     of two with effects was replaced, or where another node now brings a symbol to light);
+//     not where the call of one of them was replaced, where after an edit of calls neither writes
+//     to what the other uses, or where another node now brings a symbol to light);
 //   - placeholders, constants and the output stay, and nothing moves over a placeholder or output.
 // Where it is not legal, the inverses of what was done are done in reverse.
 //
@@ -27,6 +27,7 @@
 #include "core/capture/node_record.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
+#include "core/edit/tag_list.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/derive.h"
 #include "core/graph/effects.h"
@@ -63,6 +64,7 @@ struct Editor::State {
   Result<NodeId> find(std::string_view name) const;
   // Where a node can be inserted.
   Result<NodeId> find_place(std::string_view before) const;
+  Result<std::vector<NodeId>> tagged_by(const SetPolicy& set) const;
   Result<void> check_operator(const Node& n) const;
   void add_inverse_of_move(std::span<const NodeId> nodes, NodeId before);
   Result<void> update_outputs(NodeId output);
@@ -243,16 +245,36 @@ void Editor::State::add_inverse_of_move(std::span<const NodeId> nodes, NodeId be
 }
 
 Result<void> Editor::State::perform_kind(const SetPolicy& set) {
-  JOINTER_TRY(const std::vector<NodeId> nodes, select(graph, set.select));
-  if (const Node& n = graph.node(nodes.front()); n.kind != NodeKind::call)
-    return refuse("{} is {}: only calls have a policy", set.select, kind_text(n.kind));
+  JOINTER_TRY(const std::vector<NodeId> nodes, tagged_by(set));
+  for (const NodeId id : nodes)
+    if (const Node& n = graph.node(id); n.kind != NodeKind::call)
+      return refuse("{} is {}: only calls have a policy", graph.name(id), kind_text(n.kind));
+  TagList was;
   for (const NodeId id : nodes) {
     Node& n = graph.node(id);
-    if (n.policy == set.policy) continue;
-    undo.back().emplace_back(SetPolicy{.select = edit_name(graph, id), .policy = n.policy});
+    const Tag before{n.policy, region_change(n, set.region.kind)};
+    const Tag after{set.policy, set.region};
+    if (before == after) continue;
+    was.add(edit_name(graph, id), before);
     n.policy = set.policy;
+    if (set.region.kind == RegionChange::Kind::keep) continue;
+    const bool has_region = set.region.kind == RegionChange::Kind::set;
+    n.set(Node::has_ac_graph_id, has_region);
+    n.ac_graph_id = has_region ? set.region.id : 0;
   }
+  undo.back() = was.take();
   return {};
+}
+
+Result<std::vector<NodeId>> Editor::State::tagged_by(const SetPolicy& set) const {
+  if (set.nodes.empty()) return select(graph, set.select);
+  std::vector<NodeId> nodes;
+  nodes.reserve(set.nodes.size());
+  for (const std::string& name : set.nodes) {
+    JOINTER_TRY(const NodeId id, find(name));
+    nodes.push_back(id);
+  }
+  return nodes;
 }
 
 Result<void> Editor::State::perform_kind(const InsertNode& insert) {
@@ -418,8 +440,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
   const auto holds = [&](const Dependency& d, bool is_neighbour) {
     if (!is_structural) return true;
-    if (d.kind == DependencyKind::write) return write_conflict(graph, id, d.node);
     if (replaced.contains(id) || replaced.contains(d.node)) return false;
+    if (d.kind == DependencyKind::write) return write_conflict(graph, id, d.node);
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
     // By a symbol: the first of them brings it to light, unless a node that the edit added does.

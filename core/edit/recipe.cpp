@@ -12,12 +12,18 @@ namespace {
 // The nodes that changes name, as edits name them.
 struct NameCollector {
   std::set<std::string> names;
+  std::set<std::string> listed;  // in long lists of policies
 
   void operator()(const MoveNodes& move) {
     names.insert(move.nodes.begin(), move.nodes.end());
     names.insert(move.before);
   }
-  void operator()(const SetPolicy& set) { names.insert(set.select); }
+  void operator()(const SetPolicy& set) {
+    if (set.nodes.empty())
+      names.insert(set.select);
+    else
+      listed.insert(set.nodes.begin(), set.nodes.end());
+  }
   void operator()(const InsertNode& insert) { names.insert(insert.before); }
   void operator()(const RemoveNode& remove) { names.insert(remove.node); }
   void operator()(const ReplaceCall& replace) { names.insert(replace.node); }
@@ -54,7 +60,9 @@ Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> ed
   for (const Edit& edit : edits)
     for (const Change& change : edit.changes) std::visit(collector, change);
   Recipe recipe{.name = std::move(name), .graphs = {}, .edits = std::move(edits), .expects = {}};
-  const std::vector<bool> edited = edited_parts(before, collector.names);
+  auto all = collector.names;
+  all.insert(collector.listed.begin(), collector.listed.end());
+  const std::vector<bool> edited = edited_parts(before, all);
   std::vector<std::size_t> nodes(before.part_count(), 0);
   for (const NodeId id : before.order()) ++nodes[before.node(id).part.index()];
   for (std::size_t i = 0; i < before.part_count(); ++i) {
@@ -68,6 +76,9 @@ Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> ed
   }
   for (const std::string& named : collector.names)
     if (const NodeId id = before.find(named)) recipe.expects[named] = canonical_call(before, id);
+  for (const std::string& named : collector.listed)
+    if (const NodeId id = before.find(named))
+      recipe.expects.try_emplace(named, before.target(before.node(id)));
   return recipe;
 }
 

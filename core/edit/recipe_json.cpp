@@ -40,6 +40,25 @@ void print_line(const Json& json, std::string& out) {
   out += json.is_array() ? ']' : '}';
 }
 
+// Texts, as many as fit on a line.
+void print_filled(const Json& texts, const std::string& indent, std::string& out) {
+  out += '[';
+  std::size_t width = kShort;  // the first one begins a line
+  for (const Json& text : texts) {
+    const std::string written = dump(text);
+    if (width + written.size() + 2 > kShort) {
+      out += "\n" + indent;
+      width = indent.size();
+    } else {
+      out += ' ';
+      ++width;
+    }
+    out += written + ",";
+    width += written.size() + 1;
+  }
+  out.back() = ']';
+}
+
 // A change a line, as far as it fits: the document, graphs, edits and lists of changes are written
 // over several lines, what is in them on one where it is short.
 void print(const Json& json, int depth, std::string& out) {
@@ -52,6 +71,11 @@ void print(const Json& json, int depth, std::string& out) {
   if (!spreads) print_line(json, line);
   if (!spreads && (!json.is_structured() || line.size() + indent.size() <= kShort)) {
     out += line;
+    return;
+  }
+  if (depth > kChangesDepth && json.is_array() &&
+      std::all_of(json.begin(), json.end(), [](const Json& item) { return item.is_string(); })) {
+    print_filled(json, indent + std::string(kIndent, ' '), out);
     return;
   }
   out += json.is_array() ? "[" : "{";
@@ -82,7 +106,10 @@ struct ChangeWriter {
   Json operator()(const SetPolicy& set) const {
     Json json;
     json["policy"] = set.policy == MemoryPolicy::none ? Json() : Json(to_string(set.policy));
-    json["select"] = set.select;
+    json["select"] = set.nodes.empty() ? Json(set.select) : Json(set.nodes);
+    if (set.region.kind != RegionChange::Kind::keep)
+      json["ac_graph_id"] =
+          set.region.kind == RegionChange::Kind::set ? Json(set.region.id) : Json();
     add_extra(json, set.extra);
     return json;
   }
@@ -144,6 +171,7 @@ class Members {
     json_ = json;
   }
   [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
+  [[nodiscard]] bool is_list(const char* key) const { return has(key) && json_[key].is_array(); }
   [[nodiscard]] const std::string& where() const { return where_; }
 
   Json take(const char* key) {
@@ -192,7 +220,20 @@ std::string structured(Members& members, const char* key, bool is_object) {
 }
 
 SetPolicy read_policy(Members& members) {
-  SetPolicy set{.select = members.text("select")};
+  SetPolicy set;
+  if (members.is_list("select")) {
+    set.nodes = members.texts("select");
+    if (set.nodes.empty()) give_up("{}: `select`: no node is named", members.where());
+  } else {
+    set.select = members.text("select");
+  }
+  if (members.has("ac_graph_id")) {
+    const Json region = members.take("ac_graph_id");
+    if (!region.is_null() && !region.is_number_integer())
+      give_up("{}: `ac_graph_id`: a whole number or null is expected", members.where());
+    set.region.kind = region.is_null() ? RegionChange::Kind::remove : RegionChange::Kind::set;
+    if (!region.is_null()) set.region.id = region.get<std::int64_t>();
+  }
   const Json policy = members.take("policy");
   if (!policy.is_null()) {
     if (!policy.is_string()) give_up("{}: `policy`: a text or null is expected", members.where());

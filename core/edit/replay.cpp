@@ -85,6 +85,10 @@ class Halves {
                                               [&](std::string& name) { return rename(name); });
   }
   bool localize(SetPolicy& set) const {
+    if (!set.nodes.empty()) {
+      std::erase_if(set.nodes, [&](std::string& name) { return !rename(name); });
+      return !set.nodes.empty();
+    }
     const bool of_both = !set.select.starts_with(kForward) && !set.select.starts_with(kBackward);
     if (!rename(set.select, true)) return false;
     // What a pattern of both halves selects may all be in the other.
@@ -192,6 +196,7 @@ class Replayer {
       take(move->before);
     } else if (const auto* set = std::get_if<SetPolicy>(&change)) {
       take(set->select);
+      for (const std::string& name : set->nodes) take(name);
     } else if (const auto* insert = std::get_if<InsertNode>(&change)) {
       take(insert->before);
     } else if (const auto* remove = std::get_if<RemoveNode>(&change)) {
@@ -218,10 +223,35 @@ class Replayer {
       return;
     }
     for (Change& change : edit.changes) {
+      if (auto* set = std::get_if<SetPolicy>(&change); set != nullptr && !set->nodes.empty())
+        if (!keep_what_fits(index, edit.title, *set)) continue;
       Edit one{.title = edit.title, .by = edit.by, .changes = {change}, .notes = edit.notes};
       if (reason = try_edit(one); !reason.empty())
         result_.skipped.push_back({index, edit.title, std::move(reason)});
     }
+  }
+
+  // Drops the nodes of a list that are not there, are no calls, or call something else, and says so
+  // once. Whether any is left.
+  bool keep_what_fits(std::size_t index, const std::string& title, SetPolicy& set) {
+    const std::size_t all = set.nodes.size();
+    std::string first;
+    std::erase_if(set.nodes, [&](const std::string& name) {
+      std::string why;
+      const NodeId id = graph_.find(name);
+      if (const auto it = unexpected_.find(name); it != unexpected_.end())
+        why = it->second;
+      else if (!id)
+        why = fmt::format("there is no node {}", name);
+      else if (const NodeKind kind = graph_.node(id).kind; kind != NodeKind::call)
+        why = fmt::format("{} is {}: only calls have a policy", name, kind_text(kind));
+      if (first.empty()) first = why;
+      return !why.empty();
+    });
+    if (const std::size_t lost = all - set.nodes.size(); lost > 0)
+      result_.skipped.push_back(
+          {index, title, lost == 1 ? first : fmt::format("{} of {} nodes: {}", lost, all, first)});
+    return !set.nodes.empty();
   }
 
   // Why the edit was not done; empty if it was.

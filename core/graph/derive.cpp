@@ -263,9 +263,32 @@ void derive_roles(Graph& graph) {
                                derived));
 }
 
+namespace {
+
+// States of random generators that the forward returns: the backward has them as
+// rng_state_output_0, _1, ... in that order.
+std::vector<NodeId> returned_states(const Graph& graph, PartId forward) {
+  std::vector<NodeId> states;
+  for (const OutputEntry& entry : graph.part(forward).outputs) {
+    if (!entry.node) continue;
+    const Node& node = graph.node(entry.node);
+    const auto args = graph.args(node);
+    if (node.kind == NodeKind::call && graph.op(node).is_getitem && args.size() == 2 &&
+        args[0].kind == Argument::Kind::node && args[1].kind == Argument::Kind::integer &&
+        args[1].integer == 0 &&
+        graph.target(graph.node(args[0].node())) == "run_and_save_rng_state")
+      states.push_back(entry.node);
+  }
+  return states;
+}
+
+}  // namespace
+
 Result<void> link_pair(Graph& graph) {
   if (!graph.is_pair()) return {};
   const PartId forward(0), backward(1);
+  const std::vector<NodeId> states = returned_states(graph, forward);
+  std::size_t next_state = 0;
   std::vector<bool> is_output(graph.node_count(), false);
   for (const OutputEntry& entry : graph.part(forward).outputs)
     if (entry.node) is_output[entry.node.index()] = true;
@@ -274,7 +297,9 @@ Result<void> link_pair(Graph& graph) {
   for (const NodeId id : graph.order()) {
     Node& n = graph.node(id);
     if (n.part != backward || n.kind != NodeKind::placeholder) continue;
-    const NodeId partner = graph.find(forward, graph.name(id));
+    NodeId partner = graph.find(forward, graph.name(id));
+    if (graph.name(id).starts_with("rng_state_output_") && next_state < states.size())
+      partner = states[next_state++];
     if (partner && is_output[partner.index()]) {
       n.partner = partner;
       const Node& source = graph.node(partner);

@@ -22,7 +22,8 @@ void derive_roles(Graph& graph);
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
 
 // Links each placeholder of a pair's backward to the forward node of the same name that the forward
-// outputs. Error: a tensor placeholder that is no tangent and that the forward does not give.
+// outputs; states of random generators, which are named otherwise, by their order. Error: a tensor
+// placeholder that is no tangent and that the forward does not give.
 Result<void> link_pair(Graph& graph);
 
 // `layers.0.attention.wq.weight` of a descriptor such as SubclassGetAttrAOTInput{base:

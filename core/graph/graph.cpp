@@ -111,7 +111,7 @@ NodeId Graph::collective_of_wait(const Node& wait) const {
   // the forward starts may be waited for in the backward; a wait may be repeated.
   for (int step = 0; step < 8; ++step) {
     const Node& candidate = node(producer);
-    if (is_collective_start(candidate)) return producer;
+    if (is_asynchronous(candidate)) return producer;
     if (candidate.partner) {
       producer = candidate.partner;
     } else if (candidate.kind == NodeKind::call && candidate.input_count > 0 &&
@@ -328,6 +328,16 @@ void Graph::erase(NodeId id) {
   renumber(at, order_.size());
   const Node& erased = node(id);
   by_name_[erased.part.index()][erased.name.index()] = {};
+}
+
+void Graph::erase(std::span<const NodeId> ids) {
+  for (const NodeId id : ids) {
+    positions_[id.index()] = kNowhere;
+    const Node& erased = node(id);
+    by_name_[erased.part.index()][erased.name.index()] = {};
+  }
+  std::erase_if(order_, [&](NodeId id) { return positions_[id.index()] == kNowhere; });
+  renumber(0, order_.size());
 }
 
 void Graph::restore(NodeId id, NodeId before) {

@@ -168,11 +168,20 @@ class Graph {
   // `forward:NAME` ask one half.
   [[nodiscard]] NodeId find(std::string_view name) const;
   [[nodiscard]] NodeId find(PartId part, std::string_view name) const;
-  // The start of the collective that a wait_tensor waits for: looked for through getitem, a
-  // repeated wait, and the partner of a pair's placeholder. None if the graph does not have it.
+  // The start of the collective, or of the transfer, that a wait_tensor waits for: looked for
+  // through getitem, a repeated wait, and the partner of a pair's placeholder. None if the graph
+  // does not have it.
   [[nodiscard]] NodeId collective_of_wait(const Node& wait) const;
   [[nodiscard]] bool is_collective_start(const Node& node) const {
     return node.kind == NodeKind::call && op(node).collective != CollectiveKind::none;
+  }
+  // A copy to the host or back that runs beside the compute stream, until its wait.
+  [[nodiscard]] bool is_transfer(const Node& node) const {
+    return node.kind == NodeKind::call && op(node).is_transfer;
+  }
+  // What a wait may wait for.
+  [[nodiscard]] bool is_asynchronous(const Node& node) const {
+    return is_collective_start(node) || is_transfer(node);
   }
   [[nodiscard]] bool is_wait(const Node& node) const {
     return node.kind == NodeKind::call && op(node).is_wait;
@@ -210,6 +219,7 @@ class Graph {
   // Copies the children into the pool.
   Argument make_children(Argument::Kind kind, std::span<const Argument> children);
   Value make_children(Value::Kind kind, std::span<const Value> children);
+  Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
   // Appends at the end of the program order. Its name must be new in its part, and the tensors of
   // its value must have been added one after another.
   NodeId add_node(Node node);
@@ -245,6 +255,8 @@ class Graph {
   NodeId insert(Node node, NodeId before);
   // No live node may read it. Its name may be given to another node.
   void erase(NodeId id);
+  // Several at once, each once, for what erasing one costs.
+  void erase(std::span<const NodeId> ids);
   // Back under its name, which must be free.
   void restore(NodeId id, NodeId before);
 

@@ -99,6 +99,34 @@ def test_policy() -> None:
     assert not find(gm, "sigmoid").meta.keys() & {"recompute", "should_offload"}
 
 
+def test_policy_of_a_list_and_its_region() -> None:
+    gm = chain()
+    tags = {"policy": "MUST_RECOMPUTE", "select": ["mm", "relu"], "ac_graph_id": 7}
+    jointer.apply_recipe(gm, recipe([tags]))
+    for name in ("mm", "relu"):
+        assert find(gm, name).meta["recompute"] is CheckpointPolicy.MUST_RECOMPUTE
+        assert find(gm, name).meta["ac_graph_id"] == 7
+    assert "recompute" not in find(gm, "sigmoid").meta
+    # Left out, the region stays; null takes it away.
+    jointer.apply_recipe(gm, recipe([{"policy": "MUST_SAVE", "select": ["mm"]}]))
+    assert find(gm, "mm").meta["ac_graph_id"] == 7
+    jointer.apply_recipe(gm, recipe([{"policy": None, "select": ["mm"], "ac_graph_id": None}]))
+    assert not find(gm, "mm").meta.keys() & {"recompute", "ac_graph_id"}
+
+
+def test_lenient_keeps_what_fits_of_a_list() -> None:
+    gm = chain()
+    changes = [{"policy": "MUST_SAVE", "select": ["mm", "gone", "relu", "x_1", "sigmoid"]}]
+    document = recipe(changes, expects={"relu": "aten.tanh.default"})
+    assert "relu calls aten.relu.default" in refusal(gm, document)
+    assert "recompute" not in find(gm, "mm").meta
+    report = jointer.apply_recipe(gm, document, lenient=True)
+    assert [str(each) for each in report.skipped] == [
+        "edit 0, change 0 (): 3 of 5 nodes: there is no node gone"
+    ]
+    assert [each for each in names(gm) if "recompute" in find(gm, each).meta] == ["sigmoid", "mm"]
+
+
 def test_policy_is_what_the_partitioner_reads() -> None:
     """What is to be recomputed is no longer among what the forward saves."""
 
@@ -374,6 +402,9 @@ def test_files_that_are_none(tmp_path: Path, text: str, why: str) -> None:
         {"edits": [{"changes": [{"move": ["t"]}]}]},
         {"edits": [{"title": 7, "changes": []}]},
         {"edits": [{"changes": [{"policy": 7, "select": "t"}]}]},
+        {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": []}]}]},
+        {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": ["t", 1]}]}]},
+        {"edits": [{"changes": [{"policy": None, "select": "t", "ac_graph_id": "0"}]}]},
         {"graphs": 7},
         {"graphs": {"graph": 7}},
         {"graphs": {"graph": {}}},

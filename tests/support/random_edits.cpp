@@ -87,11 +87,18 @@ std::optional<Edit> RandomEdits::tag(const Graph& graph) {
     select = fmt::format("{}::{}", modules.module(modules.of(id)).path,
                          graph.op(graph.node(id)).packet());
   }
-  return Edit{.title = "tag",
-              .by = {},
-              .changes = {SetPolicy{.select = std::move(select),
-                                    .policy = kPolicies[below(kPolicies.size())]}},
-              .notes = {}};
+  SetPolicy set{.select = std::move(select), .policy = kPolicies[below(kPolicies.size())]};
+  if (below(4) == 0) {
+    // Several by name, in any order.
+    set.select.clear();
+    for (std::size_t count = below(4) + 1; count > 0; --count)
+      set.nodes.push_back(edit_name(graph, any_node(graph)));
+  }
+  if (below(2) == 0)
+    set.region = below(3) == 0 ? RegionChange{.kind = RegionChange::Kind::remove, .id = 0}
+                               : RegionChange{.kind = RegionChange::Kind::set,
+                                              .id = static_cast<std::int64_t>(below(3))};
+  return Edit{.title = "tag", .by = {}, .changes = {std::move(set)}, .notes = {}};
 }
 
 // A copy of what a node makes, which one of its readers then reads instead.

@@ -64,14 +64,24 @@ class Builder {
     while (!pending_.empty() && pick(0, 3) > 0) wait(pending_.size() - 1);
   }
 
-  void output(const std::vector<NodeId>& values) {
+  void output(const std::vector<NodeId>& values, std::string_view desc = {}) {
     std::vector<Argument> elements;
-    for (const NodeId id : values) elements.push_back(Argument::of_node(id));
-    elements.emplace_back();  // None
+    for (const NodeId id : values)
+      elements.push_back(id ? Argument::of_node(id) : Argument::of_none());
+    if (desc.empty()) elements.emplace_back();  // None
     Node n = make("output", "output", NodeKind::output);
+    if (!desc.empty()) n.desc = graph_.intern(desc);
     const std::array list{graph_.make_children(Argument::Kind::list, elements)};
     n.args = graph_.make_children(Argument::Kind::list, list);
     graph_.add_node(n);
+  }
+
+  // What was made since, as far as it can be returned.
+  [[nodiscard]] std::size_t value_count() const { return values_.size(); }
+  NodeId value_since(std::size_t first) {
+    const auto count = static_cast<std::int64_t>(values_.size());
+    if (static_cast<std::int64_t>(first) == count) return {};
+    return values_[static_cast<std::size_t>(pick(static_cast<std::int64_t>(first), count - 1))];
   }
 
   // Some values to return, each once.
@@ -209,6 +219,7 @@ class Builder {
         add_call("aten.view.default", {ref(a)}, {like(a)});
         break;
       case 6:
+        if (!options_.writes) break;
         add_call("aten.add_.Tensor", {ref(a), ref(b)}, {like(a)});
         break;
       case 7: {
@@ -277,12 +288,29 @@ class Builder {
   bool backward_ = false;
 };
 
+void add_backward(Builder& joint, const RandomGraphOptions& options) {
+  std::vector<NodeId> returned = joint.some(2);
+  std::string desc;
+  for (std::size_t i = 0; i < returned.size(); ++i)
+    desc += fmt::format(R"({{"type":"PlainAOTOutput","idx":{}}},)", i);
+  joint.placeholder("tangents_1", R"({"type":"TangentAOTInput"})");
+  const std::size_t first = joint.value_count();
+  joint.calls(options.calls - options.calls / 2, true);
+  for (int i = 0; i < 3; ++i) {
+    returned.push_back(joint.value_since(first));
+    desc += R"({"type":"GradAOTOutput","grad_of":{"type":"PlainAOTInput"}},)";
+  }
+  desc.pop_back();
+  joint.output(returned, "[" + desc + "]");
+}
+
 void add_joint(Graph& graph, std::mt19937_64& chance, const RandomGraphOptions& options) {
   Builder joint(graph, chance, options, CaptureKind::joint);
   joint.placeholder("primals_1", R"({"type":"ParamAOTInput","target":"layers.0.weight"})");
   joint.placeholder("primals_2", R"({"type":"ParamAOTInput","target":"layers.1.weight"})");
   joint.placeholder("primals_3", R"({"type":"PlainAOTInput"})");
   joint.calls(options.calls / 2, false);
+  if (options.gradients) return add_backward(joint, options);
   joint.placeholder("tangents_1", R"({"type":"TangentAOTInput"})");
   joint.calls(options.calls - options.calls / 2, true);
   joint.output(joint.some(4));

@@ -12,6 +12,9 @@ struct RandomGraphOptions {
   std::size_t calls = 30;  // about so many nodes that run
   bool symbols = true;     // some sizes are symbolic
   bool pair = false;       // a forward and a backward joined by saved tensors
+  // A joint graph returns results of its forward, then a gradient for each primal or none.
+  bool gradients = false;
+  bool writes = true;  // in place
 };
 
 // The same seed gives the same graph. It has parameters, inputs and tangents; pointwise operators,

@@ -135,20 +135,34 @@ class GraphEditor:
         self._undo.append(lambda: self._nodes[after].prepend(self._nodes[name]))
 
     def _policy(self, change: Mapping[str, Json]) -> None:
-        name, (half, selector) = change["policy"], split_half(change["select"])
+        name = change["policy"]
         policy = None if name is None else CheckpointPolicy.__members__.get(name)
         if policy is None and name is not None:
             raise RecipeError(f"torch {torch.__version__} has no memory policy {name!r}")
+        for node in self._selected(change["select"]):
+            if node.op != "call_function":
+                raise RecipeError(f"{node.name} is a {node.op}, which has no memory policy")
+            self._tag(node, policy, change)
+
+    def _selected(self, select_: str | list[str]) -> list[fx.Node]:
+        """The nodes of this graph that a change selects: by a selector, or by their names."""
+        if isinstance(select_, list):
+            here = [each for each in select_ if self._is_mine(split_half(each)[0])]
+            return [self.node(each) for each in here]
+        half, selector = split_half(select_)
         named = self._nodes.get(selector)
         nodes = [named] if named is not None else select(self._graph.nodes, selector)
         if not nodes and (half or not self._half):
             raise RecipeError(f"{selector!r} selects no node")
-        for node in nodes:
-            if node.op != "call_function":
-                raise RecipeError(f"{node.name} is a {node.op}, which has no memory policy")
-            self._tag(node, policy)
+        return nodes
 
-    def _tag(self, node: fx.Node, policy: CheckpointPolicy | None) -> None:
+    def _is_mine(self, half: str) -> bool:
+        """Is a name with this prefix one of this graph's? Without one it is the forward's."""
+        return not self._half or (half or "forward") == self._half
+
+    def _tag(
+        self, node: fx.Node, policy: CheckpointPolicy | None, change: Mapping[str, Json]
+    ) -> None:
         name = node.name
         before = {key: node.meta[key] for key in _POLICY_META if key in node.meta}
 
@@ -161,6 +175,11 @@ class GraphEditor:
         self._undo.append(restore)
         node.meta.pop("recompute", None)
         node.meta.pop("should_offload", None)
+        region = change.get("ac_graph_id")
+        if "ac_graph_id" in change:
+            node.meta.pop("ac_graph_id", None)
+        if region is not None:
+            node.meta["ac_graph_id"] = region
         if policy is not None:
             node.meta["recompute"] = policy
             node.meta.setdefault("ac_graph_id", _REGION)

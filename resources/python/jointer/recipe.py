@@ -194,7 +194,8 @@ def _half_of(change: Mapping[str, Json]) -> str:
     """The half that a change is about, where it says so."""
     kind = change_kind(change)
     if kind == "policy":
-        return split_half(change["select"])[0]
+        select = change["select"]
+        return split_half(select[0] if isinstance(select, list) else select)[0]
     if kind in ("insert", "move"):
         return split_half(change["before"])[0]
     return split_half(change[kind])[0]
@@ -230,17 +231,51 @@ class _Replay:
         if any(change_kind(each) not in ("move", "policy") for _, each in own):
             self._report.skipped.append(Skipped(number, edit.title, None, failed[1]))
             return
-        results = [(i, self._try([(i, each)])) for i, each in own]
+        own = [(i, self._keep_what_fits(number, edit.title, i, each)) for i, each in own]
+        results = [(i, self._try([(i, each)])) for i, each in own if each]
         for index, failure in results:
             if failure:
                 self._report.skipped.append(Skipped(number, edit.title, index, failure[1]))
         if not all(failure for _, failure in results):
             self._report.applied.append(edit.title)
 
+    def _keep_what_fits(
+        self, number: int, title: str, index: int, change: Mapping[str, Json]
+    ) -> Mapping[str, Json] | None:
+        """``change`` without the nodes of a list that do not fit, which is reported once.
+
+        ``None`` if none is left.
+        """
+        if change_kind(change) != "policy" or not isinstance(change["select"], list):
+            return change
+        reasons = {name: self._reason_against(name) for name in change["select"]}
+        fitting = [name for name in change["select"] if not reasons[name]]
+        if misfits := [reason for reason in reasons.values() if reason]:
+            of_all = f"{len(misfits)} of {len(reasons)} nodes: " if len(misfits) > 1 else ""
+            self._report.skipped.append(Skipped(number, title, index, of_all + misfits[0]))
+        return {**change, "select": fitting} if fitting else None
+
+    def _reason_against(self, name: str) -> str:
+        """Why the node of that name cannot have a policy; empty if it can, or is another half's."""
+        half = split_half(name)[0] or "forward"
+        if self._report.graph != "graph" and half != self._report.graph:
+            return ""
+        if name in self._unexpected:
+            return self._unexpected[name]
+        try:
+            node = self._editor.node(name)
+        except RecipeError as error:
+            return str(error)
+        is_call = node.op == "call_function"
+        return "" if is_call else f"{node.name} is a {node.op}, which has no memory policy"
+
     def _is_here(self, change: Mapping[str, Json]) -> bool:
         """Is ``change`` about this graph? A pair's names without a half are the forward's."""
         if self._report.graph == "graph":
             return True
+        if isinstance(change.get("select"), list):
+            halves = {split_half(name)[0] or "forward" for name in change["select"]}
+            return self._report.graph in halves
         half = _half_of(change)
         if not half and change_kind(change) == "policy" and self._means_calls(change["select"]):
             return True
@@ -283,7 +318,8 @@ class _Replay:
 
     def _check_expected(self, change: Mapping[str, Json]) -> None:
         kind = change_kind(change)
-        names = change["move"] if kind == "move" else [change.get("select", change[kind])]
+        names = change["move"] if kind == "move" else change.get("select", [change[kind]])
+        names = [names] if isinstance(names, str) else names
         for name in names:
             if isinstance(name, str) and name in self._unexpected:
                 raise RecipeError(self._unexpected[name])

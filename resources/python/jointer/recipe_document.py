@@ -24,9 +24,9 @@ VERSION = 1
 GRAPHS = ("graph", "forward", "backward")
 
 #: The changes, and what each must say besides.
-_CHANGES: dict[str, tuple[type, dict[str, type]]] = {
+_CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {
     "move": (list, {"before": str}),
-    "policy": ((str, type(None)), {"select": str}),
+    "policy": ((str, type(None)), {"select": (str, list)}),
     "insert": (dict, {"before": str}),
     "remove": (str, {}),
     "replace": (str, {}),
@@ -159,6 +159,17 @@ def _check_change(change: Json, where: str) -> None:
         _member(change, key, expected, where)
     if kind == "move" and not all(isinstance(name, str) for name in change["move"]):
         raise RecipeError(f"{where}: 'move' is damaged")
+    if kind == "policy":
+        _check_policy(change, where)
+
+
+def _check_policy(change: Mapping[str, Json], where: str) -> None:
+    named = change["select"]
+    if isinstance(named, list) and not (named and all(isinstance(name, str) for name in named)):
+        raise RecipeError(f"{where}: 'select' is damaged")
+    region = change.get("ac_graph_id")
+    if isinstance(region, bool) or not isinstance(region, (int, type(None))):
+        raise RecipeError(f"{where}: 'ac_graph_id' is damaged")
 
 
 def _texts(document: Mapping[str, Json], where: str) -> dict[str, str]:
@@ -167,7 +178,7 @@ def _texts(document: Mapping[str, Json], where: str) -> dict[str, str]:
     return dict(document)
 
 
-def _member(document: Json, key: str, kind: type, where: str, otherwise: Any = None) -> Any:
+def _member(document: Json, key: str, kind: Any, where: str, otherwise: Any = None) -> Any:
     """``document[key]``, which may be missing where there is an ``otherwise``."""
     if not isinstance(document, Mapping):
         raise RecipeError(f"{where}: not an object: the recipe is damaged")

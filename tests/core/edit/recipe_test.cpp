@@ -85,6 +85,41 @@ TEST(Recipe, IsWrittenForPeople) {
                         graph_hash(graph), graph_hash(after), recipe.graphs.front().fingerprint));
 }
 
+TEST(Recipe, AListOfNodesWithARegionIsReadable) {
+  const Graph graph = parse(kStep);
+  SetPolicy set{.select = {},
+                .policy = MemoryPolicy::must_recompute,
+                .region = {.kind = RegionChange::Kind::set, .id = 100000},
+                .nodes = {"a", "b"}};
+  const std::vector<Edit> made{
+      {.title = "tags",
+       .by = {},
+       .changes = {set, SetPolicy{.select = "a", .region = {.kind = RegionChange::Kind::remove}}},
+       .notes = {}}};
+  const Recipe recipe = recipe_of(graph, made);
+  const std::string text = write_recipe(recipe);
+  EXPECT_THAT(
+      text,
+      HasSubstr(R"({"policy": "MUST_RECOMPUTE", "select": ["a", "b"], "ac_graph_id": 100000})"));
+  EXPECT_THAT(text, HasSubstr(R"({"policy": null, "select": "a", "ac_graph_id": null})"));
+  // Of a listed node the operator alone is kept.
+  EXPECT_THAT(text, HasSubstr(R"("b": "aten.silu.default")"));
+  const auto again = read_recipe(text);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, recipe);
+
+  set.nodes.clear();
+  for (int i = 0; i < 40; ++i) set.nodes.push_back(fmt::format("some_node_{}", i));
+  Edit edit = made[0];
+  edit.changes = {set};
+  const std::string filled = write_recipe({.name = {}, .graphs = {}, .edits = {edit}});
+  EXPECT_THAT(filled, HasSubstr(R"(
+          "select": [
+            "some_node_0", "some_node_1", "some_node_2", "some_node_3", "some_node_4",
+            "some_node_5")"));
+  EXPECT_EQ(read_recipe(filled)->edits[0], edit);
+}
+
 TEST(Recipe, KeepsWhatItDoesNotKnow) {
   const std::string text = R"({
     "format": "jointer-recipe", "version": 1, "made_by": {"tool": "x"},
@@ -120,6 +155,10 @@ TEST(Recipe, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of(R"([{"changes":[{"fuse":["a"]}]}])"), HasSubstr("use a newer Jointer"));
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":"SAVE","select":"a"}]}])"),
             "edit 0, change 0: unknown policy `SAVE`");
+  EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":[]}]}])"),
+            "edit 0, change 0: `select`: no node is named");
+  EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":"a","ac_graph_id":1.5}]}])"),
+            "edit 0, change 0: `ac_graph_id`: a whole number or null is expected");
   EXPECT_EQ(error_of(R"([{"changes":[{"remove":"a","replace":"b"}]}])"),
             "edit 0, change 0: it is more than one change");
   EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","args":{}}]}])"),
@@ -152,6 +191,26 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   EXPECT_EQ(lenient->skipped[0].why, "a is aten.tanh.default here, and was aten.relu.default");
   EXPECT_EQ(node(other, "b").policy, MemoryPolicy::must_save);
   EXPECT_EQ(lenient->ends_as_recorded, false);
+}
+
+TEST(Replay, LenientKeepsWhatFitsOfAList) {
+  Graph graph = parse(kStep);
+  SetPolicy set{.select = {}, .policy = MemoryPolicy::must_save};
+  set.nodes = {"a", "gone", "b", "x", "c"};
+  const Recipe recipe{.name = {},
+                      .graphs = {},
+                      .edits = {{.title = "tags", .by = {}, .changes = {set}, .notes = {}}},
+                      .expects = {{"b", "aten.relu.default"}}};
+  const std::string before = write_native(graph);
+  EXPECT_EQ(replay(graph, recipe).error().message, "edit 0 (tags): there is no node gone");
+  EXPECT_EQ(write_native(graph), before);
+  const auto lenient = replay(graph, recipe, true);
+  ASSERT_TRUE(lenient);
+  ASSERT_THAT(lenient->skipped, SizeIs(1));
+  EXPECT_EQ(lenient->skipped[0].why, "3 of 5 nodes: there is no node gone");
+  EXPECT_EQ(node(graph, "a").policy, MemoryPolicy::must_save);
+  EXPECT_EQ(node(graph, "b").policy, MemoryPolicy::none);
+  EXPECT_EQ(node(graph, "c").policy, MemoryPolicy::must_save);
 }
 
 TEST(Replay, AnEditThatAltersCallsIsDoneAsAWhole) {

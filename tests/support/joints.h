@@ -1,0 +1,42 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace jointer::test {
+
+// A joint graph in small, as a literal: `layers` matrix products, each with what is cheap to make
+// again behind it. The first reads an input and the last has another end; those between are alike.
+inline std::string layered_joint(int layers) {
+  std::string text = "x: f32[64,64] = input\n";
+  for (int i = 0; i < layers; ++i) text += fmt::format("w{}: f32[64,64] = parameter\n", i);
+  text += "dy: f32[64,64] = tangent\n";
+  std::string in = "x";
+  for (int i = 0; i < layers; ++i) {
+    text += fmt::format(
+        "mm{0}: f32[64,64] = aten.mm({1}, w{0})               {{layers.{0}.wq}}\n"
+        "act{0}: f32[64,64] = aten.sigmoid(mm{0})             {{layers.{0}}}\n"
+        "out{0}: f32[64,64] = aten.mul.Tensor(mm{0}, act{0})  {{layers.{0}}}\n",
+        i, in);
+    in = fmt::format("out{}", i);
+  }
+  text += fmt::format(
+      "y: f32[64,64] = aten.sin({0})  {{norm}}\n"
+      "c: f32[64,64] = aten.cos({0})  {{norm backward}}\n"
+      "e{1}: f32[64,64] = aten.mul.Tensor(dy, c)  {{norm backward}}\n",
+      in, layers);
+  std::string gradients;
+  for (int i = layers; i-- > 0;) {
+    text += fmt::format(
+        "d{0}: f32[64,64] = aten.mul.Tensor(e{1}, act{0})  {{layers.{0} backward}}\n"
+        "e{0}: f32[64,64] = aten.mul.Tensor(d{0}, mm{0})   {{layers.{0} backward}}\n"
+        "t{0}: f32[64,64] = aten.t({2})                    {{layers.{0}.wq backward}}\n"
+        "gw{0}: f32[64,64] = aten.mm(t{0}, e{0})           {{layers.{0}.wq backward}}\n",
+        i, i + 1, i == 0 ? "x" : fmt::format("out{}", i - 1));
+    gradients = fmt::format(", gw{}", i) + gradients;
+  }
+  return text + "return [y" + gradients + "]\n";
+}
+
+}  // namespace jointer::test
