@@ -48,8 +48,8 @@ std::optional<Line> find_line(std::string_view name) {
   return std::nullopt;
 }
 
-std::uint16_t parse_tags(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, OperatorTag>, 10> kNames{{
+std::uint32_t parse_tags(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, OperatorTag>, 16> kNames{{
       {"pointwise", OperatorTag::pointwise},
       {"reduction", OperatorTag::reduction},
       {"random", OperatorTag::random},
@@ -60,13 +60,19 @@ std::uint16_t parse_tags(std::string_view text) {
       {"alias", OperatorTag::silent_alias},
       {"higher_order", OperatorTag::higher_order},
       {"python", OperatorTag::python},
+      {"recomputable", OperatorTag::recomputable},
+      {"fusible", OperatorTag::fusible},
+      {"compute_intensive", OperatorTag::compute_intensive},
+      {"cheap_view", OperatorTag::cheap_view},
+      {"impure", OperatorTag::impure},
+      {"unmerged", OperatorTag::unmerged},
   }};
-  std::uint16_t tags = 0;
+  std::uint32_t tags = 0;
   while (!text.empty()) {
     const auto comma = text.find(',');
     const std::string_view word = text.substr(0, comma);
     for (const auto& [name, tag] : kNames)
-      if (name == word) tags = static_cast<std::uint16_t>(tags | static_cast<unsigned>(tag));
+      if (name == word) tags |= static_cast<std::uint32_t>(tag);
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
   }
   return tags;
@@ -184,8 +190,12 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-void classify_collective(OperatorInfo& info) {
+void classify_asynchronous(OperatorInfo& info) {
   const std::string_view space = info.space();
+  if (space == "ao") {
+    info.is_wait = info.packet() == "ao.wait_tensor";
+    info.is_transfer = info.packet() == "ao.offload" || info.packet() == "ao.reload";
+  }
   if (space != "_c10d_functional" && space != "c10d_functional" &&
       space != "_c10d_functional_autograd" && info.packet() != "_dtensor.shard_dim_alltoall")
     return;
@@ -260,7 +270,7 @@ OperatorInfo describe_operator(std::string_view target) {
     if (info.has_schema) parse_schema(line->schema, info);
   }
   info.is_getitem = target == "_operator.getitem";
-  classify_collective(info);
+  classify_asynchronous(info);
   return info;
 }
 

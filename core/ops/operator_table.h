@@ -11,7 +11,7 @@
 
 namespace jointer {
 
-enum class OperatorTag : std::uint16_t {
+enum class OperatorTag : std::uint32_t {
   pointwise = 1 << 0,
   reduction = 1 << 1,
   random = 1 << 2,          // draws from a generator
@@ -22,6 +22,13 @@ enum class OperatorTag : std::uint16_t {
   silent_alias = 1 << 7,    // returns a view although the schema is silent (_unsafe_view)
   higher_order = 1 << 8,
   python = 1 << 9,  // a Python function on sizes and conditions
+  // What torch's partitioners take it for.
+  recomputable = 1 << 10,  // on the list of what the minimum cut may make again
+  fusible = 1 << 11,
+  compute_intensive = 1 << 12,
+  cheap_view = 1 << 13,  // a view that the minimum cut never keeps from being made again
+  impure = 1 << 14,      // stays although nobody reads it and it writes to nothing
+  unmerged = 1 << 15,    // two equal calls are not one
 };
 
 enum class CollectiveKind : std::uint8_t {
@@ -56,9 +63,10 @@ struct OperatorInfo {
   std::string name;    // as captures write it: aten.mm.default
   bool known = false;  // it is in the table
   bool has_schema = false;
-  std::uint16_t tags = 0;
+  std::uint32_t tags = 0;
   CollectiveKind collective = CollectiveKind::none;
-  bool is_wait = false;  // _c10d_functional.wait_tensor
+  bool is_wait = false;      // _c10d_functional.wait_tensor, ao.wait_tensor
+  bool is_transfer = false;  // ao.offload, ao.reload: to the host and back, on a stream of its own
   bool is_getitem = false;
   // An all_gather, reduce_scatter, ... over a list of tensors at once.
   bool is_coalesced = false;
@@ -66,7 +74,7 @@ struct OperatorInfo {
   std::vector<SchemaReturn> returns;
 
   [[nodiscard]] bool has(OperatorTag tag) const {
-    return (tags & static_cast<std::uint16_t>(tag)) != 0;
+    return (tags & static_cast<std::uint32_t>(tag)) != 0;
   }
   // Returns a tensor that shares an argument's storage, and writes to none.
   [[nodiscard]] bool is_view() const;

@@ -12,13 +12,19 @@ One line an overload, higher-order operator or Python function, sorted by name, 
               pointwise, reduction, random (draws from a generator), view_copy, inplace_view,
               data_dependent (output depends on values), dynamic_shape (its shape does),
               alias (its output shares its first tensor's storage although the schema is silent),
-              higher_order, python (works on Python numbers: sizes and conditions)
+              higher_order, python (works on Python numbers: sizes and conditions);
+              and what torch's partitioners and clean-up take it for (torch._functorch.partitioners,
+              torch._functorch.compile_utils, torch._library.utils.is_impure):
+              recomputable (may be made again), fusible, compute_intensive, cheap_view (a view that
+              the minimum cut never keeps from being made again), impure (stays although nobody
+              reads it and it writes to nothing), unmerged (two equal calls are not one)
     schema    the arguments and returns as registered: (Tensor self, ...) -> Tensor; aliasing and
               mutation are the schema's own `(a)` and `(a!)`; `-` where there is none
 
 The table is data: the C++ side looks a line up by binary search and parses that line alone.
 """
 import argparse
+import builtins
 import math
 import operator
 import pathlib
@@ -31,9 +37,13 @@ import torch._inductor.inductor_prims  # noqa: F401
 import torch._inductor.fx_passes.bucketing  # noqa: F401
 import torch._prims  # noqa: F401
 import torch._prims.rng_prims  # noqa: F401
+import torch.fx.experimental.sym_node  # noqa: F401
 import torch.distributed._functional_collectives  # noqa: F401
 import torch.distributed._symmetric_memory  # noqa: F401
 import torch.distributed.fsdp._fully_shard._fsdp_collectives  # noqa: F401
+from torch._functorch.compile_utils import rand_ops
+from torch._functorch.partitioners import get_default_op_list
+from torch._library.utils import is_impure
 
 NAMESPACES = {
     "aten", "prims", "rngprims", "inductor", "fsdp", "bucketing", "symm_mem", "streams",
@@ -48,21 +58,54 @@ BUILTINS = ("abs", "bool", "divmod", "float", "getattr", "int", "len", "max", "m
 # Operators that return a view of their first tensor without saying so in the schema (autograd is
 # kept in the dark on purpose). Found by comparing storages on fake tensors over real captures.
 SILENT_ALIASES = {"aten._unsafe_view.default"}
+# Copies to the host and back, beside the compute stream, that later versions of torch register
+# (torch/_functorch/_activation_offloading); what is offloaded here is written with them.
+OFFLOAD = {
+    "ao.offload.default": "(Tensor tensor) -> Tensor",
+    "ao.reload.default": "(Tensor tensor, Device device) -> Tensor",
+    "ao.wait_tensor.default": "(Tensor(a) tensor, Tensor? keepalive=None) -> Tensor(a)",
+}
+OP_TYPES = get_default_op_list()
+PARTITIONER_SETS = {
+    "recomputable": OP_TYPES.recomputable_ops,
+    "fusible": OP_TYPES.fusible_ops,
+    "compute_intensive": OP_TYPES.compute_intensive_ops,
+    "cheap_view": OP_TYPES.view_ops,
+    "unmerged": {*rand_ops, torch.ops.aten.empty},
+}
+
+
+def partitioner_tags(target, function):
+    """What partitioners take a packet or a function for; `function` is what clean-up looks at."""
+    tags = {tag for tag, operators in PARTITIONER_SETS.items() if target in operators}
+    writes = hasattr(function, "_schema") and function._schema.is_mutable
+    # Random operators that nobody reads go, as they do when torchtitan compiles.
+    return tags | ({"impure"} if not writes and is_impure(function, impure_random=False) else set())
 
 
 def overload_tags(schema):
     """torch's tags of the overload, in our words."""
     namespace, packet = schema.name.split("::")
-    overload = getattr(getattr(getattr(torch.ops, namespace), packet), schema.overload_name or "default")
-    return {TAGS[tag.name] for tag in overload.tags if tag.name in TAGS}
+    packet = getattr(getattr(torch.ops, namespace), packet)
+    overload = getattr(packet, schema.overload_name or "default")
+    return {TAGS[tag.name] for tag in overload.tags if tag.name in TAGS} | partitioner_tags(packet, overload)
 
 
 def python_functions():
-    """Names of the functions that FX calls on Python numbers, as captures write them."""
-    yield from (f"_operator.{name}" for name in dir(operator) if not name.startswith("__"))
-    yield from (f"math.{name}" for name in dir(math) if name[0] != "_" and callable(getattr(math, name)))
-    yield from (f"builtins.{name}" for name in BUILTINS)
-    yield from (f"torch.{name}" for name in dir(torch) if name.startswith("sym_"))
+    """The functions that FX calls on Python numbers, under the names that captures give them."""
+    for module in (operator, math, builtins, torch):
+        for name in dir(module):
+            if (
+                (module is operator and not name.startswith("__"))
+                or (module is math and name[0] != "_" and callable(getattr(math, name)))
+                or (module is builtins and name in BUILTINS)
+                or (module is torch and name.startswith(("sym_", "_sym_")))
+            ):
+                yield f"{'_operator' if module is operator else module.__name__}.{name}", getattr(module, name)
+
+
+def line(name, tags, schema):
+    return f"{name}\t{','.join(sorted(tags)) or '-'}\t{schema}"
 
 
 def table():
@@ -79,9 +122,12 @@ def table():
         if name in SILENT_ALIASES:
             tags.add("alias")
         text = str(schema)
-        lines[name] = f"{name}\t{','.join(sorted(tags)) or '-'}\t{text[text.index('('):]}"
-    lines.update((name, f"{name}\thigher_order\t-") for name in torch._ops._higher_order_ops)
-    lines.update((name, f"{name}\tpython\t-") for name in python_functions())
+        lines[name] = line(name, tags, text[text.index("(") :])
+    for name, function in torch._ops._higher_order_ops.items():
+        lines[name] = line(name, {"higher_order"} | partitioner_tags(function, function), "-")
+    for name, function in python_functions():
+        lines[name] = line(name, {"python"} | partitioner_tags(function, function), "-")
+    lines.update((name, line(name, {"impure"}, schema)) for name, schema in OFFLOAD.items())
     header = f"# operators registered by torch {torch.__version__.split('+')[0]}; made by generate_operators.py\n"
     return header + "".join(lines[name] + "\n" for name in sorted(lines))
 
