@@ -8,7 +8,7 @@ cache_dir="${XDG_CACHE_HOME:-$HOME/.cache}/jointer"
 
 build_packages=(
   g++ cmake ninja-build ccache pkg-config git ca-certificates
-  libexpected-dev libfmt-dev libsimdjson-dev nlohmann-json3-dev libcli11-dev libzstd-dev libssl-dev
+  libboost-dev libexpected-dev libfmt-dev libsimdjson-dev nlohmann-json3-dev libcli11-dev libzstd-dev libssl-dev
   libsqlite3-dev zlib1g-dev
   qt6-base-dev qt6-svg-dev fonts-dejavu-core python3 python3-dev python3-venv
 )

@@ -21,12 +21,20 @@ struct ParetoPoint {
 };
 
 struct ParetoRequest {
+  // Of min_cut; its budget is not read.
   PartitionOptions partition;
-  // Called between points; false ends the search with what there is.
+  // Presets and a person's snapshots: their figures are computed here.
+  std::vector<ParetoPoint> given;
+  // How many budgets are tried at most, where steps between points are still wide.
+  std::size_t most_budgets = 64;
+  // Called for each point as it is found; false ends the search with what there is.
   std::function<bool(const ParetoPoint&)> found;
 };
 
 // The points that no other is better than in both, by growing peak: step time then never grows.
+// `joint`: what `what_if` was made of, as Partition::joint; its tags may be others. The same
+// request gives the same points. Error (usage): as partition; none where only some budgets have no
+// legal plan.
 Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
                                         const ParetoRequest& request);
 
@@ -35,11 +43,12 @@ struct Fit {
   bool fits = false;
 };
 
-// The fastest plan whose peak is at most `peak_bytes`.
+// The fastest plan that is found whose peak is at most `peak_bytes`: what a budget gives, improved
+// tensor by tensor. What fits never exceeds the limit by the figures of `what_if`.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 
-// The plan of the least peak whose step takes at most `step_ns`.
+// The plan of the least peak that is found whose step takes at most `step_ns`, in the same way.
 Result<Fit> smallest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t step_ns,
                             const ParetoRequest& request);
 

@@ -18,12 +18,20 @@ enum class Partitioner : std::uint8_t { min_cut, default_partition };
 
 enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_point };
 
+// torch's solvers round weights to 1/10000 of the whole, so that what they save can take more than
+// the budget.
+enum class BudgetRounding : std::uint8_t {
+  torch,   // what torch saves, also where that is more than the budget
+  within,  // the same where it keeps within the budget, else the best that does
+};
+
 struct PartitionOptions {
   Partitioner partitioner = Partitioner::min_cut;
   bool ignore_tags = false;
   // torch's activation_memory_budget, 0..1: 1 is the cut alone, 0 saves inputs only.
   double activation_budget = 1.0;
   KnapsackSolver solver = KnapsackSolver::dp;
+  BudgetRounding rounding = BudgetRounding::torch;
   // What making a node again costs, for the knapsack; empty: FLOPs, at least one, as torch's
   // "flops" estimator has it.
   std::function<double(NodeId)> recompute_cost;
@@ -58,14 +66,17 @@ struct Partition {
   std::int64_t cut_capacity = 0;
 };
 
-// Error (usage): the graph is no joint graph, or no legal cut exists; the sentence names the node.
+// Error (usage): the graph is no joint graph, it writes in place, or no legal cut exists; the
+// sentence names the node.
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // The pair of that plan: nodes named, ordered and described as torch's extraction leaves them,
 // ready to run and to be written; origin and partner are set. `joint`: Partition::joint. Offloaded
 // values go to the host at the end of their last use in the forward and come back in the backward.
-// Error (usage): the backward needs a value that can be neither handed over nor made again, and
-// which.
-Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan);
+// `partitioner`: whose way of it; default_partition leaves some dead compute in the backward, and
+// the joint graph's order where nothing is tagged for recomputation. Error (usage): the backward
+// needs a value that can be neither handed over nor made again, and which.
+Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
+                        Partitioner partitioner = Partitioner::min_cut);
 
 }  // namespace jointer

@@ -1,0 +1,188 @@
+// choose_saved_values_set of torch 2.11 (torch/_functorch/partitioners.py), for a budget from 0
+// to 1.
+//
+// Terms
+//   whole    what the minimum cut saves by itself: budget 1. Saving the inputs alone is budget 0.
+//            A ratio is where saved bytes lie between the two, views counted in full.
+//   bans     what the cut may not make again, and why (ban_rules.cpp).
+//
+// Steps
+//   1. The whole. If it takes no more than the inputs, it is the answer for every budget.
+//   2. More aggressive: without the bans of what is used far apart, of long fusible chains and of
+//      what the backward needs in memory. The answer if its ratio is under the budget.
+//   3. Aggressive: also without the allowlist; random, compute-intensive and reducing operators
+//   stay
+//      banned. The answer if its ratio is under the budget.
+//   4. Items: what step 3 bans, is needed by the backward, shares no storage with an input and is
+//   not
+//      tagged MUST_SAVE; by bytes, largest first. An item weighs its bytes as a ratio and is worth
+//      what making it again takes. Without items, inputs and tagged values are saved.
+//   5. The knapsack decides which items to keep; bans on the others are lifted, unless they are
+//      collectives, and the cut is made again.
+//
+// What is saved may be less than the budget, as torch says of itself: the cut finds cheaper places
+// than the kept items, and collectives that the knapsack left are saved nevertheless. It may be
+// more too, where a value that no item stands for is saved.
+//
+// Deviation: where step 4 finds no items, torch saves a tagged tuple as it is, which autograd
+// cannot. Here its elements are saved.
+//
+// Cost: three cuts and a knapsack's table once, a cut and a walk through the table a budget.
+
+#include "core/partition/activation_budget.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_set>
+
+#include "core/base/units.h"
+#include "core/cost/node_flops.h"
+
+namespace jointer {
+namespace {
+
+constexpr double kGb = 1e9;
+
+// torch's: the storage of the one tensor that a node returns; none for a tuple or a number.
+StorageId storage_of(const Graph& graph, NodeId id) {
+  const Tensor* t = graph.single_tensor(graph.node(id));
+  return t != nullptr ? t->storage : StorageId{};
+}
+
+}  // namespace
+
+ActivationBudget::ActivationBudget(const Graph& joint, const JointParts& parts,
+                                   const MinCut& problem, const PartitionOptions& options)
+    : joint_(joint), parts_(parts), problem_(problem), options_(options) {}
+
+std::int64_t ActivationBudget::bytes(const std::vector<NodeId>& values) const {
+  return std::accumulate(
+      values.begin(), values.end(), std::int64_t{0},
+      [&](std::int64_t sum, NodeId id) { return sum + problem_.bytes()[id.index()]; });
+}
+
+double ActivationBudget::ratio(const std::vector<NodeId>& values) const {
+  return (static_cast<double>(bytes(values)) / kGb - least_gb_) / span_gb_;
+}
+
+Result<void> ActivationBudget::solve_cuts() {
+  BanOptions bans;
+  bans.used_far_apart = bans.long_fusible_chains = bans.materialized_in_backward = false;
+  JOINTER_TRY(more_aggressive_, problem_.solve(bans));
+  bans.not_in_allowlist = false;
+  JOINTER_TRY(aggressive_, problem_.solve(bans));
+  items_ = find_items(aggressive_->bans);
+  return {};
+}
+
+ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
+  std::unordered_set<StorageId> of_inputs;
+  for (const NodeId input : parts_.forward_inputs) of_inputs.insert(storage_of(joint_, input));
+  Items items;
+  for (const NodeId id : bans.banned) {
+    if (problem_.distance_to_backward()[id.index()] >= MinCut::kFar ||
+        of_inputs.contains(storage_of(joint_, id)))
+      continue;
+    const bool is_tagged = joint_.node(id).policy == MemoryPolicy::must_save;
+    (is_tagged ? items.must_save : items.nodes).push_back(id);
+  }
+  const auto bytes = problem_.bytes();
+  std::stable_sort(items.nodes.begin(), items.nodes.end(),
+                   [&](NodeId a, NodeId b) { return bytes[a.index()] > bytes[b.index()]; });
+  for (const NodeId id : items.nodes) {
+    items.knapsack.weights.push_back(static_cast<double>(bytes[id.index()]) / kGb / span_gb_);
+    const auto flops = [&] {
+      const std::int64_t counted = node_flops(joint_, joint_.node(id)).torch_registry;
+      return static_cast<double>(std::max(counted, std::int64_t{1}));
+    };
+    items.knapsack.values.push_back(options_.recompute_cost ? options_.recompute_cost(id)
+                                                            : flops());
+  }
+  return items;
+}
+
+void ActivationBudget::add_elements(NodeId id, std::vector<NodeId>& saved) const {
+  const Node& n = joint_.node(id);
+  if (n.value.kind != Value::Kind::list && n.value.kind != Value::Kind::dict) {
+    saved.push_back(id);
+    return;
+  }
+  for (const NodeId user : problem_.users().of(id))
+    if (joint_.op(joint_.node(user)).is_getitem) add_elements(user, saved);
+}
+
+Result<KnapsackAnswer> ActivationBudget::decide(double budget) {
+  if (options_.solver != KnapsackSolver::dp)
+    return solve_knapsack(items_.knapsack, budget, options_.solver, options_.rounding);
+  if (!table_) {
+    JOINTER_TRY(table_, KnapsackTable::make(items_.knapsack, 1));
+  }
+  KnapsackAnswer answer = table_->solve(budget);
+  if (options_.rounding == BudgetRounding::torch ||
+      saved_weight(items_.knapsack, answer.saved) <= budget)
+    return answer;
+  return solve_knapsack(items_.knapsack, budget, options_.solver, options_.rounding);
+}
+
+Result<BudgetedCut> ActivationBudget::choose(double budget) {
+  if (!(budget >= 0 && budget <= 1))
+    return fail(Error::Kind::usage, "an activation budget is a number from 0 to 1; this is {}",
+                budget);
+  if (budget == 0) return BudgetedCut{parts_.forward_inputs, std::nullopt, {}, {}};
+  const auto answer = [](const CutSolution& cut) { return BudgetedCut{cut.saved, cut, {}, {}}; };
+  if (!whole_) {
+    JOINTER_TRY(whole_, problem_.solve());
+    least_gb_ = static_cast<double>(bytes(parts_.forward_inputs)) / kGb;
+    span_gb_ = static_cast<double>(bytes(whole_->saved)) / kGb - least_gb_;
+  }
+  if (budget == 1 || span_gb_ <= 0) return answer(*whole_);
+  if (!aggressive_) JOINTER_CHECK(solve_cuts());
+  if (ratio(more_aggressive_->saved) < budget) return answer(*more_aggressive_);
+  if (ratio(aggressive_->saved) < budget) return answer(*aggressive_);
+  if (items_.nodes.empty()) {
+    BudgetedCut inputs{parts_.forward_inputs, std::nullopt, {}, {}};
+    for (const NodeId id : items_.must_save) add_elements(id, inputs.saved);
+    return inputs;
+  }
+
+  JOINTER_TRY(const KnapsackAnswer decided, decide(budget));
+  BudgetedCut chosen;
+  std::vector<bool> allowed(joint_.node_count(), false);
+  for (const std::size_t i : decided.recomputed) {
+    allowed[items_.nodes[i].index()] = true;
+    chosen.left.push_back(items_.nodes[i]);
+  }
+  for (const std::size_t i : decided.saved) chosen.kept.push_back(items_.nodes[i]);
+  BanOptions bans;
+  bans.used_far_apart = bans.long_fusible_chains = bans.materialized_in_backward = false;
+  bans.not_in_allowlist = false;
+  JOINTER_TRY(chosen.cut, problem_.solve(bans, allowed));
+  chosen.saved = chosen.cut->saved;
+  return chosen;
+}
+
+void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePlan& plan,
+                    const PartitionOptions& options, std::vector<PlanReason>& reasons) {
+  std::vector<bool> is_saved(joint.node_count(), false);
+  for (const NodeId id : plan.saved) is_saved[id.index()] = true;
+  const std::string budget = format_percent(options.activation_budget);
+  const auto cost = [&](NodeId id) {
+    return fmt::format(
+        "{} for {}", format_bytes(joint.output_bytes(joint.node(id))),
+        format_flops(static_cast<double>(node_flops(joint, joint.node(id)).torch_registry)));
+  };
+  for (const NodeId id : chosen.kept)
+    if (is_saved[id.index()])
+      reasons[id.index()] = {
+          PlanReason::Kind::knapsack,
+          {},
+          fmt::format("worth its place in a budget of {}: {}", budget, cost(id))};
+  for (const NodeId id : chosen.left) {
+    PlanReason& reason = reasons[id.index()];
+    if (is_saved[id.index()] || reason.kind == PlanReason::Kind::none) continue;
+    reason = {PlanReason::Kind::knapsack, reason.node,
+              fmt::format("not worth its place in a budget of {}: {}", budget, cost(id))};
+  }
+}
+
+}  // namespace jointer

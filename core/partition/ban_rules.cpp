@@ -1,0 +1,230 @@
+// The heuristics of torch._functorch.partitioners.solve_min_cut: what the backward may not make
+// again, beside what is tagged. The first that applies is the reason.
+//
+// A call of the forward is banned
+//  1. if it is tagged MUST_SAVE;
+//  2. if its operator is not on torch's allowlist; where that is not asked for, if it draws random
+//     numbers, is compute-intensive, or unknown to torch;
+//  3. if the backward needs it in memory: a reader outside of the forward does not fuse with it,
+//     itself or through views; views themselves are not asked;
+//  4. if it is a reduction: four times its bytes are less than those of its inputs (the tensors
+//     among its positional arguments).
+// getitem and lift_fresh are never asked.
+// Then, over the forward in program order: of the readers of one value, those are banned which fuse
+// with it and come after the first call that does not fuse with what it follows, looking from the
+// value's readers along the forward up to its last reader: both ends would hardly be in one kernel.
+// Last, chains of fusible calls are followed from every node in program order, always the earliest
+// first; where the only end left lies more than 100 places after the start, it is banned.
+//
+// Never banned: views (cheap_view), what is tagged for recomputation, symbolic floats, and what the
+// caller allows, unless it is a collective. Inputs and random seeds are always.
+//
+// Torch's limit on the distance from the backward (max_dist_from_bw) cannot apply: it asks for a
+// distance below and above 1000.
+//
+// Cost: linear in the edges but for (3) through views, and for used-far-apart, which looks from
+// each value as far as fusible calls follow each other.
+
+#include "core/partition/ban_rules.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::uint32_t kLongestChain = 100;
+constexpr std::int64_t kReduction = 4;
+
+class Finder {
+ public:
+  Finder(const BanContext& context, const BanOptions& options, const std::vector<bool>& allowed)
+      : graph_(context.graph),
+        parts_(context.parts),
+        users_(context.users),
+        fusion_(context.fusion),
+        bytes_(context.bytes),
+        options_(options),
+        allowed_(allowed) {
+    bans_.by_node.resize(graph_.node_count());
+  }
+
+  Bans run() {
+    for (const NodeId id : graph_.order()) ban_by_itself(id);
+    if (options_.used_far_apart) ban_used_far_apart();
+    if (options_.long_fusible_chains) ban_long_chains();
+    return std::move(bans_);
+  }
+
+ private:
+  void ban(NodeId id, BanReason reason, NodeId by = {}) {
+    const Node& node = graph_.node(id);
+    Ban& ban = bans_.by_node[id.index()];
+    if (ban.reason != BanReason::none || fusion_.has(id, OperatorTag::cheap_view)) return;
+    const bool is_collective =
+        node.kind == NodeKind::call && graph_.op(node).space() == "_c10d_functional";
+    if (!allowed_.empty() && allowed_[id.index()] && !is_collective) return;
+    if (must_recompute(node) || is_symbolic_float(graph_, node)) return;
+    ban = {reason, by};
+    bans_.banned.push_back(id);
+  }
+
+  void ban_by_itself(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (parts_.depends_on_tangent[id.index()] || must_recompute(node)) return;
+    if (node.kind == NodeKind::placeholder) {
+      if (!parts_.is_forward(id)) return;
+      const bool is_seed = graph_.target(node).find("fwd_") != std::string_view::npos;
+      ban(id, is_seed ? BanReason::seed : BanReason::primal);
+    } else if (node.kind == NodeKind::call && parts_.is_forward(id)) {
+      const Ban found = reason_of(id);
+      if (found.reason != BanReason::none) ban(id, found.reason, found.by);
+    }
+  }
+
+  [[nodiscard]] Ban reason_of(NodeId id) const {
+    const Node& node = graph_.node(id);
+    const OperatorInfo& op = graph_.op(node);
+    if (op.is_getitem) return {};
+    if (node.policy == MemoryPolicy::must_save) return {BanReason::must_save, {}};
+    if (op.name == "aten.lift_fresh_copy.default" || op.name == "aten.lift_fresh.default")
+      return {};
+    if (options_.not_in_allowlist) {
+      if (!op.has(OperatorTag::recomputable)) return {BanReason::not_allowed, {}};
+    } else {
+      if (op.has(OperatorTag::fusible) && !op.has(OperatorTag::recomputable))
+        return {BanReason::random, {}};
+      if (op.has(OperatorTag::compute_intensive)) return {BanReason::compute_intensive, {}};
+      if (!op.known || op.name == "triton_kernel_wrapper_functional")
+        return {BanReason::custom, {}};
+    }
+    if (options_.materialized_in_backward)
+      if (const NodeId reader = materializing_reader(id)) return {BanReason::materialized, reader};
+    if (options_.reductions && is_reduction(id)) return {BanReason::reduction, {}};
+    return {};
+  }
+
+  // A reader outside of the forward that needs the value in memory.
+  [[nodiscard]] NodeId materializing_reader(NodeId id) const {
+    if (fusion_.has(id, OperatorTag::cheap_view)) return {};
+    std::vector<NodeId> pending{id};
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      const NodeId current = pending[i];
+      for (const NodeId user : users_.of(current)) {
+        if (!parts_.is_forward(user) && !fusion_.fuse(current, user)) return user;
+        if (fusion_.has(user, OperatorTag::cheap_view) &&
+            std::ranges::find(pending, user) == pending.end())
+          pending.push_back(user);
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool is_reduction(NodeId id) const {
+    std::int64_t read = 0;
+    for (const Argument& argument : graph_.args(graph_.node(id)))
+      if (argument.kind == Argument::Kind::node && argument.node())
+        read += bytes_[argument.node().index()];
+    return bytes_[id.index()] * kReduction < read;
+  }
+
+  void ban_used_far_apart() {
+    const std::vector<NodeId> forward = forward_nodes();
+    pushed_.assign(2 * forward.size(), 0);
+    std::uint32_t stamp = 0;
+    for (const NodeId used : forward) {
+      std::uint32_t first = JointParts::kNotForward, last = 0;
+      for (const NodeId user : users_.of(used)) {
+        if (!parts_.is_forward(user)) continue;
+        first = std::min(first, parts_.forward_position[user.index()]);
+        last = std::max(last, parts_.forward_position[user.index()]);
+      }
+      if (first >= last) continue;  // nobody reads it, or one alone
+      const std::uint32_t end = first_unfusible(used, last, forward, ++stamp);
+      for (const NodeId user : users_.of(used))
+        if (parts_.is_forward(user) && parts_.forward_position[user.index()] > end &&
+            fusion_.fuse(used, user))
+          ban(user, BanReason::far_apart, used);
+    }
+  }
+
+  // The place of the earliest call that does not fuse with what it follows, from the readers of
+  // `used` on; `last` if there is none before it.
+  std::uint32_t first_unfusible(NodeId used, std::uint32_t last, std::span<const NodeId> forward,
+                                std::uint32_t stamp) {
+    // Twice the place, and one if it fuses: the ones that do not come first.
+    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> pending;
+    const auto push = [&](NodeId id, bool fuses) {
+      const std::uint32_t key = 2 * parts_.forward_position[id.index()] + (fuses ? 1 : 0);
+      if (pushed_[key] == stamp) return;
+      pushed_[key] = stamp;
+      pending.push(key);
+    };
+    for (const NodeId user : users_.of(used))
+      if (parts_.is_forward(user)) push(user, true);
+    while (!pending.empty()) {
+      const std::uint32_t key = pending.top();
+      pending.pop();
+      if (key % 2 == 0) return key / 2;
+      const NodeId id = forward[key / 2];
+      for (const NodeId user : users_.of(id))
+        if (parts_.is_forward(user) && parts_.forward_position[user.index()] <= last)
+          push(user, fusion_.fuse(id, user));
+    }
+    return last;
+  }
+
+  void ban_long_chains() {
+    const std::vector<NodeId> forward = forward_nodes();
+    std::vector<bool> visited(forward.size(), false);
+    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> pending;
+    for (std::uint32_t start = 0; start < forward.size(); ++start) {
+      if (visited[start]) continue;
+      pending.push(start);
+      while (!pending.empty()) {
+        const std::uint32_t at = pending.top();
+        pending.pop();
+        if (visited[at]) continue;
+        visited[at] = true;
+        const NodeId id = forward[at];
+        if (at > start + kLongestChain && pending.empty()) {
+          ban(id, BanReason::long_chain, forward[start]);
+          break;
+        }
+        for (const NodeId user : users_.of(id))
+          if (parts_.is_forward(user) && fusion_.fuse(id, user) &&
+              bans_.by_node[user.index()].reason == BanReason::none)
+            pending.push(parts_.forward_position[user.index()]);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<NodeId> forward_nodes() const {
+    std::vector<NodeId> forward;
+    for (const NodeId id : graph_.order())
+      if (parts_.is_forward(id)) forward.push_back(id);
+    return forward;
+  }
+
+  const Graph& graph_;
+  const JointParts& parts_;
+  const Users& users_;
+  const FusionRules& fusion_;
+  std::span<const std::int64_t> bytes_;
+  const BanOptions& options_;
+  const std::vector<bool>& allowed_;
+  Bans bans_;
+  std::vector<std::uint32_t> pushed_;  // by key: the last search that pushed it
+};
+
+}  // namespace
+
+Bans find_bans(const BanContext& context, const BanOptions& options,
+               const std::vector<bool>& allowed) {
+  return Finder(context, options, allowed).run();
+}
+
+}  // namespace jointer

@@ -1,0 +1,156 @@
+// Which budgets are tried: torch bisects them down to 1/1000 in order of place
+// (visualize_memory_budget_pareto), which takes up to a thousand cuts. Here the gap between two
+// neighbours is next whose corner promises most: the area between the two points, in peak and step
+// time, each as a part of the whole. Halves of a gap whose ends have the same figures are not
+// looked into, as in torch. So the curve is there after a few cuts and becomes finer, and a search
+// that is cancelled ends with a whole curve.
+//
+// A budget without a legal plan (everything is to be made again, and something cannot be) leaves a
+// gap with one end; it is halved towards the other.
+//
+// Cost: a cut, a walk over the graph and the figures of a plan a budget.
+
+#include "core/partition/budget_sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/partition/cut_preparation.h"
+
+namespace jointer {
+namespace {
+
+constexpr double kNarrowest = 1e-3;
+
+const Figures& figures(const ParetoPoint& point) {
+  return point.figures.figures;
+}
+
+bool same_figures(const ParetoPoint& a, const ParetoPoint& b) {
+  return figures(a) == figures(b);
+}
+
+double part(std::int64_t a, std::int64_t b, std::int64_t whole) {
+  return whole == 0 ? 0 : std::abs(static_cast<double>(a - b)) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+// Between two budgets. An end without a legal plan has no point.
+struct BudgetSweep::Gap {
+  double low = 0, high = 1;
+  std::optional<std::size_t> low_point, high_point;
+};
+
+BudgetSweep::BudgetSweep(const Graph& joint, const PlanWhatIf& what_if,
+                         const ParetoRequest& request)
+    : joint_(joint), what_if_(what_if), request_(request) {}
+
+Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
+                                                       const PlanWhatIf& what_if,
+                                                       const ParetoRequest& request) {
+  if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
+    return fail(Error::Kind::usage, "budgets are tried on a joint graph; this is a {}",
+                joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
+  std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(joint, what_if, request));
+  if (request.partition.ignore_tags) drop_tags(sweep->joint_);
+  JOINTER_CHECK(check_functional(sweep->joint_));
+  prepare_for_cut(sweep->joint_);
+  JOINTER_TRY(sweep->parts_, find_joint_parts(sweep->joint_));
+  if (!sweep->parts_.any_backward())
+    return fail(Error::Kind::usage, "the graph has no backward, so there is nothing to save");
+  sweep->problem_ = std::make_unique<MinCut>(sweep->joint_, sweep->parts_);
+  sweep->budgets_ = std::make_unique<ActivationBudget>(sweep->joint_, sweep->parts_,
+                                                       *sweep->problem_, request.partition);
+  return sweep;
+}
+
+void BudgetSweep::tell(const ParetoPoint& point) {
+  if (request_.found && !request_.found(point)) cancelled_ = true;
+}
+
+Result<void> BudgetSweep::add_given() {
+  for (const ParetoPoint& given : request_.given) {
+    if (cancelled_) return {};
+    ParetoPoint point = given;
+    JOINTER_TRY(point.figures, what_if_.figures(point.plan));
+    points_.push_back(std::move(point));
+    tell(points_.back());
+  }
+  return {};
+}
+
+Result<std::size_t> BudgetSweep::try_budget(double budget) {
+  JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget));
+  ParetoPoint point{.budget = budget, .name = {}, .plan = {}, .figures = {}};
+  JOINTER_TRY(point.plan, plan_of(joint_, parts_, chosen.saved));
+  JOINTER_TRY(point.figures, what_if_.figures(point.plan));
+  points_.push_back(std::move(point));
+  tell(points_.back());
+  return points_.size() - 1;
+}
+
+Result<void> BudgetSweep::run() {
+  JOINTER_CHECK(add_given());
+  std::optional<Error> last_error;
+  std::size_t tried = 0;
+  const auto attempt = [&](double budget) -> std::optional<std::size_t> {
+    ++tried;
+    auto point = try_budget(budget);
+    if (point) return *point;
+    last_error = std::move(point).error();
+    return std::nullopt;
+  };
+  const auto urgency = [&](const Gap& gap) -> double {
+    if (gap.high - gap.low < 2 * kNarrowest || (!gap.low_point && !gap.high_point)) return 0;
+    // One end is missing: as wide as it looks.
+    if (!gap.low_point || !gap.high_point) return gap.high - gap.low;
+    const ParetoPoint& low = points_[*gap.low_point];
+    const ParetoPoint& high = points_[*gap.high_point];
+    if (same_figures(low, high)) return 0;
+    const Figures& a = figures(low);
+    const Figures& b = figures(high);
+    // A gap that is nothing in one of the two is still looked into, after all others.
+    constexpr double kLeast = 1e-9;
+    return std::max(part(a.peak_bytes, b.peak_bytes, std::max(a.peak_bytes, b.peak_bytes)) *
+                        part(a.step_ns, b.step_ns, std::max(a.step_ns, b.step_ns)),
+                    kLeast);
+  };
+  std::vector<Gap> gaps;
+  if (!cancelled_) {
+    Gap whole;
+    whole.high_point = attempt(1);
+    if (!cancelled_) whole.low_point = attempt(0);
+    gaps.push_back(whole);
+  }
+  while (!cancelled_ && tried < request_.most_budgets && !gaps.empty()) {
+    const auto next = std::max_element(gaps.begin(), gaps.end(), [&](const Gap& a, const Gap& b) {
+      return urgency(a) < urgency(b);
+    });
+    if (urgency(*next) == 0) break;
+    Gap lower = *next, upper = *next;
+    lower.high = upper.low = (next->low + next->high) / 2;
+    lower.high_point = upper.low_point = attempt(lower.high);
+    *next = lower;
+    gaps.push_back(upper);
+  }
+  if (points_.empty() && last_error) return tl::unexpected(*last_error);
+  return {};
+}
+
+std::vector<ParetoPoint> pareto_front(std::vector<ParetoPoint> points) {
+  std::stable_sort(points.begin(), points.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
+    const Figures& x = figures(a);
+    const Figures& y = figures(b);
+    return std::pair(x.peak_bytes, x.step_ns) < std::pair(y.peak_bytes, y.step_ns);
+  });
+  std::vector<ParetoPoint> front;
+  for (ParetoPoint& point : points)
+    if (front.empty() || figures(point).step_ns < figures(front.back()).step_ns)
+      front.push_back(std::move(point));
+  return front;
+}
+
+}  // namespace jointer

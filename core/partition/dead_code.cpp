@@ -1,0 +1,40 @@
+// Dead code as torch.fx.Graph.eliminate_dead_code has it when a model is compiled: from the end to
+// the start, a node without readers goes unless it is a placeholder, the output, or impure. Drawing
+// random numbers is no reason to stay (impure_random is off wherever a tracing context is active).
+// Cost: linear in the nodes. Subgraphs of higher-order operators are left as they are.
+
+#include "core/partition/dead_code.h"
+
+namespace jointer {
+
+bool is_impure(const Graph& graph, const Node& node) {
+  if (node.kind != NodeKind::call) return false;
+  const OperatorInfo& op = graph.op(node);
+  if (op.has(OperatorTag::impure) || op.mutates()) return true;
+  // Profiler operators are not in the table.
+  if (op.space() == "profiler") return op.packet().starts_with("profiler._record_function_");
+  // It stands for the operator that it calls.
+  if (op.name == "auto_functionalized" || op.name == "auto_functionalized_v2") {
+    const auto args = graph.args(node);
+    return !args.empty() && args.front().kind == Argument::Kind::op &&
+           describe_operator(graph.text(args.front().text())).has(OperatorTag::impure);
+  }
+  return false;
+}
+
+void eliminate_dead_code(Graph& graph) {
+  std::vector<bool> is_read(graph.node_count(), false);
+  std::vector<NodeId> dead;
+  const auto order = graph.order();
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Node& node = graph.node(order[i]);
+    const bool stays = node.kind == NodeKind::placeholder || node.kind == NodeKind::output ||
+                       is_read[order[i].index()] || is_impure(graph, node);
+    if (!stays) dead.push_back(order[i]);
+    if (stays)
+      for (const NodeId input : graph.inputs(node)) is_read[input.index()] = true;
+  }
+  graph.erase(dead);
+}
+
+}  // namespace jointer

@@ -1,0 +1,106 @@
+// What torch._functorch.partitioners.default_partition saves: the forward stays as it was captured,
+// and hands over what the backward reads of it.
+//
+// The forward is everything up to the last node that is tagged forward or is an input, tangents
+// left out. Of it, in program order:
+//  - sizes are saved as symbols; subgraphs, assertions on sizes and profiler marks are not saved;
+//  - a tuple is not saved, its elements are (all readers are getitem);
+//  - what is tagged MUST_SAVE is saved, read or not;
+//  - so is an impure call; with recompute tags in the graph there must be none, waits apart;
+//  - of a value that only sizes are asked of after the forward, those sizes are saved;
+//  - any other value that is read after the forward is saved unless it is tagged for recomputation.
+//
+// Deviation: a call that returns no tensor and is no tuple by its readers is passed over, where
+// torch gives up.
+// Cost: linear in the edges.
+
+#include "core/partition/default_partition.h"
+
+#include <algorithm>
+
+#include "core/graph/users.h"
+#include "core/partition/dead_code.h"
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+bool is_skipped(const Graph& graph, const Node& node) {
+  if (node.kind == NodeKind::get_attr) return node.value.kind == Value::Kind::none;
+  const std::string_view target = graph.target(node);
+  return target == "aten._assert_scalar.default" ||
+         target.starts_with("profiler._record_function_");
+}
+
+bool is_tuple(const Graph& graph, std::span<const NodeId> users) {
+  return !users.empty() && std::ranges::all_of(users, [&](NodeId user) {
+    const Node& node = graph.node(user);
+    return node.kind == NodeKind::call && graph.op(node).is_getitem;
+  });
+}
+
+void keep_first(std::vector<NodeId>& ids, std::size_t nodes) {
+  std::vector<bool> seen(nodes, false);
+  std::erase_if(ids, [&](NodeId id) {
+    const bool again = seen[id.index()];
+    seen[id.index()] = true;
+    return again;
+  });
+}
+
+}  // namespace
+
+Result<DefaultChoice> choose_default(const Graph& joint) {
+  const NodePlaces places(joint);
+  const Users users(joint);
+  const auto order = joint.order();
+  std::size_t end = 0;
+  bool any_tags = false;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Node& node = joint.node(order[i]);
+    any_tags = any_tags || must_recompute(node);
+    if (places.is_forward(node) || places.is_primal(node) || places.is_forward_seed(node))
+      end = i + 1;
+  }
+  const auto is_forward = [&](NodeId id) {
+    const Node& node = joint.node(id);
+    return joint.position(id) < end && !places.is_tangent(node) && node.kind != NodeKind::output;
+  };
+
+  DefaultChoice choice;
+  for (const NodeId id : order.first(end)) {
+    const Node& node = joint.node(id);
+    if (!is_forward(id) || is_skipped(joint, node)) continue;
+    if (is_symbol(node)) {
+      choice.symbols.push_back(id);
+      continue;
+    }
+    if (is_tuple(joint, users.of(id))) continue;
+    if (node.policy == MemoryPolicy::must_save) {
+      choice.values.push_back(id);
+      continue;
+    }
+    if (is_impure(joint, node) && !joint.is_wait(node)) {
+      if (any_tags)
+        return fail(Error::Kind::usage,
+                    "{} ({}) has side effects, and recompute tags in the graph ask that the "
+                    "forward may run twice; partition with min_cut",
+                    joint.name(id), joint.target(node));
+      choice.values.push_back(id);
+      continue;
+    }
+    if (node.kind == NodeKind::call && node.value.kind != Value::Kind::tensor) continue;
+    std::vector<NodeId> later;
+    for (const NodeId user : users.of(id))
+      if (!is_forward(user)) later.push_back(user);
+    if (std::ranges::all_of(later, [&](NodeId user) { return is_symbol(joint.node(user)); }))
+      choice.symbols.insert(choice.symbols.end(), later.begin(), later.end());
+    else if (!must_recompute(node))
+      choice.values.push_back(id);
+  }
+  keep_first(choice.values, joint.node_count());
+  keep_first(choice.symbols, joint.node_count());
+  return choice;
+}
+
+}  // namespace jointer

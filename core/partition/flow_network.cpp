@@ -1,0 +1,189 @@
+// The minimum cut nearest to the sink, as networkx.minimum_cut gives it.
+//
+// Which of several minimum cuts one gets depends on how it is read off a maximum flow. The vertices
+// that can still reach the sink, along arcs with capacity left and against arcs with flow, are the
+// same for every maximum flow: they are the sink side of the cut nearest to the sink.
+//
+// Steps:
+//  1. What infinite arcs lead to from the source is on its side in every finite cut, and what leads
+//     to the sink by infinite arcs on the other. In the networks of a partitioner that is nearly
+//     everything. A vertex of both kinds: no cut is finite.
+//  2. Both sides are contracted. Arcs between them are in every cut. What is left goes to
+//     push_relabel_max_flow of the Boost Graph Library; infinite becomes more than all else
+//     together.
+//  3. A search from the sink, against what is left of the arcs.
+//
+// Cost: linear but for the flow through the vertices that are left: O(V^3) by the book, near linear
+// on such networks (tests/benchmarks/ratios.py).
+
+#include "core/partition/flow_network.h"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/push_relabel_max_flow.hpp>
+#include <span>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+using Vertex = FlowNetwork::Vertex;
+using Arc = FlowNetwork::Arc;
+
+// Arcs that a test chooses, by their start (or, backward, by their end).
+class Adjacency {
+ public:
+  template <class Chosen>
+  Adjacency(const FlowNetwork& network, bool backward, Chosen chosen)
+      : first_(network.vertex_count() + 1, 0) {
+    for (const Arc& arc : network.arcs())
+      if (chosen(arc)) ++first_[(backward ? arc.to : arc.from) + 1];
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    ends_.resize(first_.back());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (const Arc& arc : network.arcs())
+      if (chosen(arc)) ends_[next[backward ? arc.to : arc.from]++] = backward ? arc.from : arc.to;
+  }
+  [[nodiscard]] std::span<const Vertex> of(Vertex vertex) const {
+    return std::span(ends_).subspan(first_[vertex], first_[vertex + 1] - first_[vertex]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;
+  std::vector<Vertex> ends_;
+};
+
+std::vector<bool> reached(const Adjacency& arcs, Vertex start, std::size_t vertices) {
+  std::vector<bool> is_reached(vertices, false);
+  std::vector<Vertex> pending{start};
+  is_reached[start] = true;
+  while (!pending.empty()) {
+    const Vertex vertex = pending.back();
+    pending.pop_back();
+    for (const Vertex next : arcs.of(vertex)) {
+      if (is_reached[next]) continue;
+      is_reached[next] = true;
+      pending.push_back(next);
+    }
+  }
+  return is_reached;
+}
+
+constexpr auto is_infinite = [](const Arc& arc) { return arc.capacity == FlowNetwork::kInfinite; };
+
+// The network that is left, and its flow.
+class Residual {
+ public:
+  explicit Residual(std::size_t vertices) : graph_(vertices) {}
+
+  void add(Vertex from, Vertex to, std::int64_t capacity) {
+    const auto there = boost::add_edge(from, to, Edge{capacity, 0, {}}, graph_).first;
+    const auto back = boost::add_edge(to, from, Edge{0, 0, {}}, graph_).first;
+    graph_[there].reverse = back;
+    graph_[back].reverse = there;
+  }
+
+  void solve() {
+    boost::push_relabel_max_flow(
+        graph_, FlowNetwork::kSource, FlowNetwork::kSink, boost::get(&Edge::capacity, graph_),
+        boost::get(&Edge::left, graph_), boost::get(&Edge::reverse, graph_),
+        boost::get(boost::vertex_index, graph_));
+  }
+
+  // Who can still reach the sink.
+  [[nodiscard]] std::vector<bool> sink_side() const {
+    std::vector<bool> is_reached(boost::num_vertices(graph_), false);
+    std::vector<std::size_t> pending{FlowNetwork::kSink};
+    is_reached[FlowNetwork::kSink] = true;
+    while (!pending.empty()) {
+      const std::size_t vertex = pending.back();
+      pending.pop_back();
+      for (auto [edge, end] = boost::out_edges(vertex, graph_); edge != end; ++edge) {
+        const std::size_t from = boost::target(*edge, graph_);
+        if (is_reached[from] || graph_[graph_[*edge].reverse].left == 0) continue;
+        is_reached[from] = true;
+        pending.push_back(from);
+      }
+    }
+    return is_reached;
+  }
+
+ private:
+  using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+  struct Edge {
+    std::int64_t capacity = 0, left = 0;
+    Traits::edge_descriptor reverse;
+  };
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Edge>
+      graph_;
+};
+
+}  // namespace
+
+Result<FlowNetwork::Cut> FlowNetwork::minimum_cut() const {
+  const std::vector<bool> with_source =
+      reached(Adjacency(*this, false, is_infinite), kSource, vertices_);
+  if (with_source[kSink]) return Cut{.capacity = kInfinite, .sink_side = {}};
+  Cut cut{.sink_side = reached(Adjacency(*this, true, is_infinite), kSink, vertices_)};
+
+  constexpr Vertex kUnnumbered = std::numeric_limits<Vertex>::max();
+  std::vector<Vertex> number(vertices_, kUnnumbered);
+  std::vector<Vertex> left{kSource, kSink};
+  const auto contracted = [&](Vertex vertex) {
+    if (with_source[vertex]) return kSource;
+    if (cut.sink_side[vertex]) return kSink;
+    if (number[vertex] == kUnnumbered) {
+      number[vertex] = static_cast<Vertex>(left.size());
+      left.push_back(vertex);
+    }
+    return number[vertex];
+  };
+  std::int64_t total = 0;
+  std::vector<Arc> kept;
+  for (const Arc& arc : arcs_) {
+    if (arc.capacity != kInfinite) total = saturating_add(total, arc.capacity);
+    const Vertex from = contracted(arc.from), to = contracted(arc.to);
+    if (from == to || to == kSource || from == kSink || arc.capacity == 0) continue;
+    if (from == kSource && to == kSink)
+      cut.capacity = saturating_add(cut.capacity, arc.capacity);
+    else
+      kept.push_back({from, to, arc.capacity});
+  }
+  if (total >= kInfinite / 4)
+    return fail(Error::Kind::usage,
+                "the sizes of the graph's tensors add up to more than a cut can be found among");
+  Residual residual(left.size());
+  for (const Arc& arc : kept)
+    residual.add(arc.from, arc.to, is_infinite(arc) ? total + 1 : arc.capacity);
+  if (!kept.empty()) residual.solve();
+  const std::vector<bool> sink_side = residual.sink_side();
+  for (std::size_t i = 2; i < left.size(); ++i) cut.sink_side[left[i]] = sink_side[i];
+  for (const Arc& arc : kept) {
+    const auto is_sink = [&](Vertex v) { return v == kSink || (v != kSource && sink_side[v]); };
+    if (!is_sink(arc.from) && is_sink(arc.to))
+      cut.capacity = saturating_add(cut.capacity, arc.capacity);
+  }
+  return cut;
+}
+
+std::vector<FlowNetwork::Vertex> FlowNetwork::infinite_path() const {
+  const Adjacency arcs(*this, false, is_infinite);
+  constexpr Vertex kUnseen = std::numeric_limits<Vertex>::max();
+  std::vector<Vertex> came_from(vertices_, kUnseen), pending{kSource};
+  came_from[kSource] = kSource;
+  for (std::size_t i = 0; i < pending.size() && came_from[kSink] == kUnseen; ++i)
+    for (const Vertex next : arcs.of(pending[i])) {
+      if (came_from[next] != kUnseen) continue;
+      came_from[next] = pending[i];
+      pending.push_back(next);
+    }
+  std::vector<Vertex> path;
+  if (came_from[kSink] == kUnseen) return path;
+  for (Vertex at = kSink; at != kSource; at = came_from[at]) path.push_back(at);
+  path.push_back(kSource);
+  std::ranges::reverse(path);
+  return path;
+}
+
+}  // namespace jointer

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace jointer {
+
+// Names that torch.fx gives to new nodes of one graph: the operator's, with the next number where
+// it is taken. What is next depends on the names given before, in order. (Names that Python knows
+// already, such as `max`, are no candidates here.)
+class FxNames {
+ public:
+  // A unique name like this one.
+  std::string create(std::string_view candidate);
+
+ private:
+  std::unordered_set<std::string> used_;
+  std::unordered_map<std::string, long long> last_number_;  // by name without its number
+};
+
+}  // namespace jointer

@@ -1,0 +1,114 @@
+// One half of a joint graph, as torch._functorch.partitioners extracts it: in program order, a node
+// is within reach if all that it reads is, starting from the inputs of the half and from constants.
+// What must be in the other half is out of reach. Of what is within reach, calls that nobody needs
+// are dropped unless they are impure.
+//
+// An output out of reach may stand for an input all the same: that of a copy_ which the backward
+// does is what it copies into; that of a higher-order operator which the backward runs, or a view
+// of it, is the input of the operator under the same key.
+//
+// Cost: linear in the edges.
+
+#include "core/partition/half.h"
+
+#include <algorithm>
+
+#include "core/partition/dead_code.h"
+
+namespace jointer {
+namespace {
+
+// What `getitem` takes out of a higher-order operator that was called with it under the same key.
+NodeId input_behind(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (node.kind != NodeKind::call || !graph.op(node).is_getitem) return {};
+  const auto args = graph.args(node);
+  if (args.size() != 2 || args[0].kind != Argument::Kind::node ||
+      args[1].kind != Argument::Kind::string)
+    return {};
+  const Node& call = graph.node(args[0].node());
+  const auto keywords = graph.children(call.kwargs);
+  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2) {
+    if (graph.text(keywords[i].text()) != "kwargs") continue;
+    const auto given = graph.children(keywords[i + 1]);
+    for (std::size_t j = 0; j + 1 < given.size(); j += 2)
+      if (given[j].text() == args[1].text() && given[j + 1].kind == Argument::Kind::node)
+        return given[j + 1].node();
+  }
+  return {};
+}
+
+}  // namespace
+
+NodeId stand_in(const Graph& graph, const NodePlaces& places, NodeId output,
+                const std::vector<bool>& is_within) {
+  const Node& node = graph.node(output);
+  const auto within = [&](NodeId id) { return id && is_within[id.index()] ? id : NodeId{}; };
+  const auto args = graph.args(node);
+  const NodeId first =
+      !args.empty() && args.front().kind == Argument::Kind::node ? args.front().node() : NodeId{};
+  const std::string_view target = graph.target(node);
+  if (target == "aten.copy_.default" && places.must_be_backward(node))
+    if (const NodeId id = within(first)) return id;
+  if (first && (target == "aten.view.default" || target == "aten.reshape.default"))
+    if (const NodeId id = within(input_behind(graph, first))) return id;
+  return within(input_behind(graph, output));
+}
+
+namespace {
+
+// The first of its ancestors, itself included, that is out of reach by itself.
+NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& is_within) {
+  while (true) {
+    const auto inputs = graph.inputs(id);
+    const auto missing =
+        std::ranges::find_if(inputs, [&](NodeId input) { return !is_within[input.index()]; });
+    if (missing == inputs.end()) return id;
+    id = *missing;
+  }
+}
+
+}  // namespace
+
+Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind kind,
+                          std::span<const NodeId> inputs, std::span<const NodeId> outputs) {
+  std::vector<bool> is_within(joint.node_count(), false), is_input(joint.node_count(), false);
+  for (const NodeId id : inputs) is_input[id.index()] = is_within[id.index()] = true;
+  Half half;
+  for (const NodeId id : joint.order()) {
+    const Node& node = joint.node(id);
+    if (is_input[id.index()] || node.kind == NodeKind::placeholder || node.kind == NodeKind::output)
+      continue;
+    if (kind == HalfKind::forward ? places.must_be_backward(node) : places.must_be_forward(node))
+      continue;
+    const auto read = joint.inputs(id);
+    if (!std::ranges::all_of(read, [&](NodeId input) { return is_within[input.index()]; }))
+      continue;
+    is_within[id.index()] = true;
+    half.reached.push_back(id);
+  }
+
+  std::vector<bool> is_needed(joint.node_count(), false);
+  for (const NodeId output : outputs) {
+    NodeId given = output;
+    if (output && !is_within[output.index()]) {
+      given = stand_in(joint, places, output, is_within);
+      if (!given)
+        return fail(Error::Kind::usage, "the {} returns {}, which needs {}: it is not there",
+                    kind == HalfKind::forward ? "forward" : "backward", joint.name(output),
+                    joint.name(missing_ancestor(joint, output, is_within)));
+    }
+    half.outputs.push_back(given);
+    if (given) is_needed[given.index()] = true;
+  }
+  for (std::size_t i = half.reached.size(); i-- > 0;) {
+    const NodeId id = half.reached[i];
+    if (!is_needed[id.index()] && !is_impure(joint, joint.node(id))) continue;
+    half.calls.push_back(id);
+    for (const NodeId input : joint.inputs(id)) is_needed[input.index()] = true;
+  }
+  std::ranges::reverse(half.calls);
+  return half;
+}
+
+}  // namespace jointer

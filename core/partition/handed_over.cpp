@@ -1,0 +1,41 @@
+#include "core/partition/handed_over.h"
+
+#include "core/partition/joint_parts.h"
+
+namespace jointer {
+
+std::vector<HandedOver> handed_over(const Graph& pair) {
+  std::vector<HandedOver> found;
+  if (!pair.is_pair()) return found;
+  // A result may be handed over as well: what the backward is given of it comes later.
+  std::vector<bool> is_given(pair.node_count(), false);
+  for (const NodeId id : pair.order())
+    if (const Node& node = pair.node(id); node.part == PartId(1) && node.partner)
+      is_given[node.partner.index()] = true;
+  for (const OutputEntry& entry : pair.part(PartId(0)).outputs) {
+    if (!entry.node || entry.role != Role::saved || !is_given[entry.node.index()]) continue;
+    const Node& node = pair.node(entry.node);
+    found.push_back({.node = entry.node,
+                     .bytes = pair.output_bytes(node),
+                     .is_input = node.kind == NodeKind::placeholder,
+                     .is_symbol = is_symbol(node)});
+  }
+  return found;
+}
+
+Result<SavePlan> plan_of_pair(const Graph& joint, const Graph& pair) {
+  if (!pair.is_pair())
+    return fail(Error::Kind::usage, "the graph has no forward and backward of its own");
+  SavePlan plan;
+  for (const HandedOver& each : handed_over(pair)) {
+    const NodeId id = joint.find(pair.name(each.node));
+    if (!id)
+      return fail(Error::Kind::usage,
+                  "the forward hands over {}, which the joint graph does not have",
+                  pair.name(each.node));
+    (each.is_symbol ? plan.saved_symbols : plan.saved).push_back(id);
+  }
+  return plan;
+}
+
+}  // namespace jointer

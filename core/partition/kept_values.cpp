@@ -1,0 +1,80 @@
+#include "core/partition/kept_values.h"
+
+#include <utility>
+
+#include "core/schedule/lifetimes.h"
+
+namespace jointer {
+namespace {
+
+// Of each call of the forward what the backward takes it as; recompute: not at all.
+std::vector<Keep> kept_by_node(const Graph& graph) {
+  std::vector<Keep> kept(graph.node_count(), Keep::recompute);
+  const auto keep = [&](NodeId id, Keep as) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::call && n.phase == Phase::forward && !n.has(Node::recomputed) &&
+        n.value.kind == Value::Kind::tensor)
+      kept[id.index()] = as;
+  };
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    // A transfer to the host, through its wait: the value that it copies.
+    const NodeId copy = n.partner && graph.is_wait(graph.node(n.partner))
+                            ? graph.collective_of_wait(graph.node(n.partner))
+                            : NodeId{};
+    if (copy && graph.is_transfer(graph.node(copy)))
+      keep(graph.inputs(copy).front(), Keep::offload);
+    else if (n.partner)
+      keep(n.partner, Keep::save);
+    if (graph.is_pair() || n.kind != NodeKind::call) continue;
+    for (const NodeId input : graph.inputs(id)) {
+      if (n.phase == Phase::backward && !graph.is_transfer(graph.node(input)))
+        keep(input, Keep::save);
+    }
+  }
+  // In a flat step the copy is read by its own wait, and what comes back by the backward.
+  if (!graph.is_pair())
+    for (const NodeId id : graph.order())
+      if (const Node& n = graph.node(id); graph.is_transfer(n) && n.phase == Phase::forward)
+        keep(graph.inputs(id).front(), Keep::offload);
+  return kept;
+}
+
+}  // namespace
+
+Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
+                                               std::span<const Flops> flops) {
+  const CaptureKind kind = graph.part(PartId(0)).kind;
+  if (!graph.is_pair() && kind != CaptureKind::train_step)
+    return fail(Error::Kind::usage, "{} keeps nothing yet: partition it",
+                kind == CaptureKind::joint ? "a joint graph" : "one half alone");
+  std::vector<std::uint8_t> is_counted(graph.storage_count(), 0);
+  for (const NodeId id : graph.order())
+    if (const Node& n = graph.node(id); n.kind == NodeKind::placeholder && !n.partner)
+      for (const Tensor& t : graph.tensors(n))
+        if (t.storage) is_counted[graph.real_storage(t.storage).index()] = 1;
+
+  const std::vector<Keep> kept = kept_by_node(graph);
+  std::vector<SaveCandidate> rows;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    const bool again = n.kind == NodeKind::call && n.has(Node::recomputed);
+    if (!again && kept[id.index()] == Keep::recompute) continue;
+    SaveCandidate row{.node = id, .keep = kept[id.index()]};
+    for (const Tensor& t : graph.tensors(n)) {
+      if (!t.storage || graph.device_type(t) != graph.main_device()) continue;
+      const StorageId storage = graph.real_storage(t.storage);
+      if (!std::exchange(is_counted[storage.index()], std::uint8_t{1}))
+        row.bytes += allocated_bytes(graph.storage(storage).bytes.value, graph.main_device());
+    }
+    if (again) {
+      row.recompute_ns = costs[id.index()].ns;
+      row.recompute_flops = flops[id.index()].total;
+      row.chain = 1;
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace jointer

@@ -1,0 +1,406 @@
+// 0-1 knapsacks with the meaning of torch 2.11's solvers
+// (torch/_functorch/_activation_checkpointing/knapsack.py, knapsack_evaluator.py).
+//
+// Terms
+//   quantum  1/10000: dp and sliding Hirschberg round weights and the budget to whole quanta, half
+//   to
+//            even, and add values as 32-bit floats. Both decide which of equal sets is taken, so
+//            both are as they are in torch.
+//   table    of dp: the best value by the number of items and the capacity. Only its last row and
+//            one byte a cell are kept: whether the item changed the cell, which is all that the way
+//            back asks.
+//
+// Solvers
+//   dp                  items one after the other; the way back from the full capacity saves an
+//   item
+//                       where it changed the cell.
+//   greedy              by value a weight, largest first, equals by index; each that still fits.
+//   sliding_hirschberg  the best values of both halves of the items by capacity; the capacity is
+//                       split where their sum is largest, first such, and each half is solved for
+//                       its share. A row instead of a table in memory.
+//   knee_point          dp for 100 budgets from 0.001 to the given one; both what is saved and what
+//   is
+//                       made again on axes from 0 to 1; the budget nearest to the origin, and dp
+//                       for it. torch calls it dynamic_memory_budget_dp.
+//
+// Cost: dp items x capacity in time and bytes; Hirschberg the same time, twice, and one row; greedy
+// n log n; knee_point one table, where torch makes a hundred, since a table for the largest
+// capacity holds the answers of all smaller ones.
+//
+// Where this differs from torch
+//   - greedy fails there with ZeroDivisionError where a weight is zero. Here such an item comes
+//     first: saving it takes nothing.
+//   - knee_point divides by zero there where the items weigh or are worth nothing; here it takes
+//   the
+//     budget as it is, as torch does where all budgets give the same.
+//   - torch's sets can weigh more than the budget: by rounding, in Hirschberg because the second
+//   half
+//     gets one quantum more than is left, and in knee_point because a budget under 0.001 is raised
+//     to it. BudgetRounding::torch gives those sets; BudgetRounding::within the same unless they
+//     are too heavy, and then the best with weights rounded up and the budget rounded down, with
+//     what still fits of the rest by value a weight.
+//   - A capacity beyond the weight of all items is not tabled: nothing changes there.
+
+#include "core/partition/knapsack.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace jointer {
+namespace {
+
+constexpr double kQuanta = 10000;
+constexpr std::int64_t kTooMany = std::int64_t{1} << 40;     // quanta: heavier than any capacity
+constexpr std::size_t kLargestTable = std::size_t{1} << 32;  // cells
+constexpr std::int64_t kLargestRow = std::int64_t{1} << 30;
+constexpr std::size_t kKneeBudgets = 100;
+constexpr double kKneeStart = 0.001;
+
+// Rounds half to even, as Python does: the default rounding of floating point.
+std::int64_t quanta(double fraction) {
+  const double scaled = std::nearbyint(fraction * kQuanta);
+  return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
+}
+std::int64_t quanta_up(double fraction) {
+  const double scaled = std::ceil(fraction * kQuanta);
+  return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
+}
+std::int64_t quanta_down(double fraction) {
+  const double scaled = std::floor(fraction * kQuanta);
+  return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
+}
+
+// Items whose weights are whole numbers.
+struct Quantized {
+  std::vector<std::int64_t> weights;
+  std::vector<float> values;
+  std::int64_t capacity = 0;
+
+  [[nodiscard]] std::size_t size() const { return weights.size(); }
+};
+
+std::int64_t capped(std::int64_t capacity, std::span<const std::int64_t> weights) {
+  std::int64_t all = 0;
+  for (const std::int64_t w : weights) {
+    all += w;
+    if (all >= capacity) return capacity;
+  }
+  return all;
+}
+
+Quantized quantize(const Knapsack& items, double budget, bool up) {
+  Quantized q;
+  for (const double w : items.weights) q.weights.push_back(up ? quanta_up(w) : quanta(w));
+  q.values.assign(items.values.begin(), items.values.end());
+  q.capacity = capped(up ? quanta_down(budget) : quanta(budget), q.weights);
+  return q;
+}
+
+Result<void> check(const Knapsack& items, double budget) {
+  if (items.weights.size() != items.values.size())
+    return fail(Error::Kind::usage, "the knapsack has {} weights and {} values",
+                items.weights.size(), items.values.size());
+  const auto good = [](double x) { return std::isfinite(x) && x >= 0; };
+  for (std::size_t i = 0; i < items.weights.size(); ++i)
+    if (!good(items.weights[i]) || !good(items.values[i]))
+      return fail(Error::Kind::usage,
+                  "item {} of the knapsack weighs {} and is worth {}: neither may be negative", i,
+                  items.weights[i], items.values[i]);
+  if (!good(budget))
+    return fail(Error::Kind::usage, "the knapsack's budget is {}; it may not be negative", budget);
+  return {};
+}
+
+Result<void> check_size(std::int64_t capacity, std::size_t rows) {
+  if (capacity < kLargestRow &&
+      (static_cast<std::size_t>(capacity) + 1) * std::max<std::size_t>(rows, 1) < kLargestTable)
+    return {};
+  return fail(Error::Kind::usage,
+              "a knapsack of {} quanta is too large: give weights as fractions of a whole",
+              capacity);
+}
+
+// dp over whole weights: by item and capacity whether the item changed the best value.
+struct Table {
+  std::vector<std::uint8_t> changed;
+  std::vector<float> best;
+};
+
+Table make_table(const Quantized& q) {
+  const std::size_t columns = static_cast<std::size_t>(q.capacity) + 1;
+  Table table{std::vector<std::uint8_t>(columns * q.size(), 0), std::vector<float>(columns, 0)};
+  std::vector<float> next(columns);
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const auto weight = static_cast<std::size_t>(q.weights[i]);
+    if (weight >= columns) continue;
+    const std::vector<float>& row = table.best;
+    const float value = q.values[i];
+    std::copy_n(row.begin(), weight, next.begin());
+    if (weight == 0)
+      for (std::size_t j = 0; j < columns; ++j) next[j] = row[j] + value;
+    else
+      for (std::size_t j = weight; j < columns; ++j)
+        next[j] = std::max(row[j], row[j - weight] + value);
+    std::uint8_t* changed = table.changed.data() + i * columns;
+    for (std::size_t j = weight; j < columns; ++j) changed[j] = next[j] != row[j] ? 1 : 0;
+    table.best.swap(next);
+  }
+  return table;
+}
+
+KnapsackAnswer way_back(std::span<const std::int64_t> weights,
+                        std::span<const std::uint8_t> changed, std::span<const float> best,
+                        std::size_t capacity) {
+  const std::size_t columns = best.size();
+  KnapsackAnswer answer;
+  answer.value = static_cast<double>(best[capacity]);
+  for (std::size_t i = weights.size(); i-- > 0;) {
+    if (changed[i * columns + capacity] == 0) {
+      answer.recomputed.push_back(i);
+      continue;
+    }
+    answer.saved.push_back(i);
+    capacity -= static_cast<std::size_t>(weights[i]);
+  }
+  std::reverse(answer.saved.begin(), answer.saved.end());
+  return answer;
+}
+
+Result<KnapsackAnswer> solve_dp(const Quantized& q) {
+  JOINTER_CHECK(check_size(q.capacity, q.size()));
+  const Table table = make_table(q);
+  return way_back(q.weights, table.changed, table.best, static_cast<std::size_t>(q.capacity));
+}
+
+// Indices by value a weight, largest first; what weighs nothing before all.
+std::vector<std::size_t> by_density(const Knapsack& items) {
+  const auto density = [&](std::size_t i) {
+    return items.weights[i] > 0 ? items.values[i] / items.weights[i]
+                                : std::numeric_limits<double>::infinity();
+  };
+  std::vector<std::size_t> order(items.weights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return density(a) > density(b); });
+  return order;
+}
+
+KnapsackAnswer solve_greedy(const Knapsack& items, double budget) {
+  KnapsackAnswer answer;
+  double weight = 0;
+  for (const std::size_t i : by_density(items)) {
+    if (weight + items.weights[i] <= budget) {
+      weight += items.weights[i];
+      answer.value += items.values[i];
+      answer.saved.push_back(i);
+    } else {
+      answer.recomputed.push_back(i);
+    }
+  }
+  return answer;
+}
+
+class SlidingHirschberg {
+ public:
+  // `spare`: what the second half of a split gets beyond what is left: torch's 1, or 0.
+  SlidingHirschberg(const Quantized& q, std::int64_t spare) : q_(q), spare_(spare) {}
+
+  KnapsackAnswer solve(const std::vector<double>& values) {
+    solve_segment(0, q_.size(), q_.capacity);
+    std::sort(answer_.saved.begin(), answer_.saved.end());
+    std::sort(answer_.recomputed.rbegin(), answer_.recomputed.rend());
+    for (const std::size_t i : answer_.saved) answer_.value += values[i];
+    return std::move(answer_);
+  }
+
+ private:
+  // As deep as the logarithm of the items.
+  void solve_segment(std::size_t first, std::size_t last, std::int64_t capacity) {
+    if (first == last) return;
+    if (last - first == 1) {
+      const bool save = q_.weights[first] <= capacity && q_.values[first] > 0;
+      (save ? answer_.saved : answer_.recomputed).push_back(first);
+      return;
+    }
+    const std::size_t middle = first + (last - first) / 2;
+    best_values(middle, last, capacity, upper_);
+    best_values(first, middle, capacity, lower_);
+    const std::size_t columns = upper_.size();
+    std::size_t split = 0;
+    float best = upper_[0] + lower_[columns - 1];
+    for (std::size_t j = 1; j < columns; ++j)
+      if (const float sum = upper_[j] + lower_[columns - 1 - j]; sum > best) best = sum, split = j;
+    const auto upper = static_cast<std::int64_t>(split);
+    const std::int64_t lower = std::min(capacity + spare_ - upper, q_.capacity);
+    solve_segment(middle, last, upper);
+    solve_segment(first, middle, lower);
+  }
+
+  // The best value of the items by capacity.
+  void best_values(std::size_t first, std::size_t last, std::int64_t capacity,
+                   std::vector<float>& row) {
+    const std::size_t columns = static_cast<std::size_t>(capacity) + 1;
+    row.assign(columns, 0);
+    next_.resize(columns);
+    for (std::size_t i = first; i < last; ++i) {
+      const auto weight = static_cast<std::size_t>(q_.weights[i]);
+      const float value = q_.values[i];
+      if (weight == 0) {
+        for (float& cell : row) cell += value;
+        continue;
+      }
+      if (weight >= columns) continue;
+      std::copy_n(row.begin(), weight, next_.begin());
+      for (std::size_t j = weight; j < columns; ++j)
+        next_[j] = std::max(row[j], row[j - weight] + value);
+      row.swap(next_);
+    }
+  }
+
+  const Quantized& q_;
+  std::int64_t spare_;
+  std::vector<float> upper_, lower_, next_;
+  KnapsackAnswer answer_;
+};
+
+Result<KnapsackAnswer> solve_hirschberg(const Quantized& q, const std::vector<double>& values,
+                                        std::int64_t spare) {
+  JOINTER_CHECK(check_size(q.capacity, 1));
+  return SlidingHirschberg(q, spare).solve(values);
+}
+
+double range(std::span<const double> values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *high - *low;
+}
+
+// The budget that is nearest to saving nothing and making nothing again.
+Result<double> knee(const Knapsack& items, double largest) {
+  const double all_weight = std::accumulate(items.weights.begin(), items.weights.end(), 0.0);
+  const double all_value = std::accumulate(items.values.begin(), items.values.end(), 0.0);
+  if (all_weight == 0 || all_value == 0) return largest;
+  std::array<double, kKneeBudgets> budgets{}, memory{}, runtime{};
+  for (std::size_t i = 0; i < kKneeBudgets; ++i)
+    budgets[i] = kKneeStart + static_cast<double>(i) * (largest - kKneeStart) / (kKneeBudgets - 1);
+  JOINTER_TRY(const KnapsackTable table,
+              KnapsackTable::make(items, std::max(budgets.front(), budgets.back())));
+  for (std::size_t i = 0; i < kKneeBudgets; ++i) {
+    const KnapsackAnswer answer = table.solve(budgets[i]);
+    for (const std::size_t item : answer.saved) memory[i] += items.weights[item];
+    for (const std::size_t item : answer.recomputed) runtime[i] += items.values[item];
+    memory[i] /= all_weight;
+    runtime[i] /= all_value;
+  }
+  const double memory_range = range(memory), runtime_range = range(runtime);
+  if (memory_range == 0 || runtime_range == 0) return largest;
+  const double least_memory = *std::min_element(memory.begin(), memory.end());
+  const double least_runtime = *std::min_element(runtime.begin(), runtime.end());
+  std::array<double, kKneeBudgets> distance{};
+  for (std::size_t i = 0; i < kKneeBudgets; ++i) {
+    const double x = (runtime[i] - least_runtime) / runtime_range;
+    const double y = (memory[i] - least_memory) / memory_range;
+    distance[i] = std::pow(x * x + y * y, 0.5);  // as Python writes it
+  }
+  const auto nearest = std::min_element(distance.begin(), distance.end()) - distance.begin();
+  return budgets[static_cast<std::size_t>(nearest)];
+}
+
+// `within`: weights are rounded up, the budget down.
+Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, KnapsackSolver solver,
+                                     bool within) {
+  switch (solver) {
+    case KnapsackSolver::greedy:
+      return solve_greedy(items, budget);
+    case KnapsackSolver::sliding_hirschberg:
+      return solve_hirschberg(quantize(items, budget, within), items.values, within ? 0 : 1);
+    case KnapsackSolver::knee_point:
+    case KnapsackSolver::dp:
+      break;
+  }
+  return solve_dp(quantize(items, budget, within));
+}
+
+// What still fits is saved too, the best by value a weight first. By rounding in the last place,
+// the sum of what greedy added may exceed the budget in another order: then the least dense goes.
+void fill_up(const Knapsack& items, double budget, KnapsackAnswer& answer) {
+  std::vector<bool> saved(items.weights.size(), false);
+  for (const std::size_t i : answer.saved) saved[i] = true;
+  const auto weight = [&] {
+    double sum = 0;
+    for (std::size_t i = 0; i < saved.size(); ++i)
+      if (saved[i]) sum += items.weights[i];
+    return sum;
+  };
+  const std::vector<std::size_t> order = by_density(items);
+  for (std::size_t k = order.size(); k-- > 0 && weight() > budget;) saved[order[k]] = false;
+  double sum = weight();
+  for (const std::size_t i : order) {
+    if (saved[i] || items.values[i] == 0 || sum + items.weights[i] > budget) continue;
+    saved[i] = true;
+    if (const double exact = weight(); exact > budget)
+      saved[i] = false;
+    else
+      sum = exact;
+  }
+  answer.saved.clear();
+  answer.recomputed.clear();
+  answer.value = 0;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    if (saved[i]) answer.value += items.values[i];
+    (saved[i] ? answer.saved : answer.recomputed).push_back(i);
+  }
+  std::reverse(answer.recomputed.begin(), answer.recomputed.end());
+}
+
+}  // namespace
+
+double saved_weight(const Knapsack& items, std::span<const std::size_t> saved) {
+  std::vector<std::size_t> sorted(saved.begin(), saved.end());
+  std::sort(sorted.begin(), sorted.end());
+  double sum = 0;
+  for (const std::size_t i : sorted) sum += items.weights[i];
+  return sum;
+}
+
+Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, KnapsackSolver solver,
+                                      BudgetRounding rounding) {
+  JOINTER_CHECK(check(items, budget));
+  double solved = budget;
+  if (solver == KnapsackSolver::knee_point) {
+    JOINTER_TRY(solved, knee(items, budget));
+    if (rounding == BudgetRounding::within) solved = std::min(solved, budget);
+  }
+  JOINTER_TRY(KnapsackAnswer answer, solve_rounded(items, solved, solver, false));
+  if (rounding == BudgetRounding::within && saved_weight(items, answer.saved) > budget) {
+    JOINTER_TRY(answer, solve_rounded(items, solved, solver, true));
+    fill_up(items, solved, answer);
+  }
+  answer.budget = solved;
+  return answer;
+}
+
+Result<KnapsackTable> KnapsackTable::make(Knapsack items, double largest) {
+  JOINTER_CHECK(check(items, largest));
+  Quantized q = quantize(items, largest, false);
+  JOINTER_CHECK(check_size(q.capacity, q.size()));
+  Table table = make_table(q);
+  KnapsackTable made;
+  made.items_ = std::move(items);
+  made.weights_ = std::move(q.weights);
+  made.columns_ = static_cast<std::size_t>(q.capacity) + 1;
+  made.changed_ = std::move(table.changed);
+  made.best_ = std::move(table.best);
+  return made;
+}
+
+KnapsackAnswer KnapsackTable::solve(double budget) const {
+  const auto capacity = std::min(static_cast<std::size_t>(quanta(budget)), columns_ - 1);
+  KnapsackAnswer answer = way_back(weights_, changed_, best_, capacity);
+  answer.budget = budget;
+  return answer;
+}
+
+}  // namespace jointer

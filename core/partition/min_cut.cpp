@@ -1,0 +1,137 @@
+// The network of torch._functorch.partitioners.solve_min_cut.
+//
+// Each node is an entry and an exit, joined by an arc whose capacity is what it costs to save its
+// value; an infinite arc leads from its exit to the entry of each reader. Infinite arcs also lead
+//  - from the source to the entry of what cannot be made again (ban_rules.cpp);
+//  - from the entry of what is tagged for recomputation, or depends on a tangent, to the sink: it
+//    runs in the backward, and has no other arcs;
+//  - from the exit of the backward's other outputs to the sink.
+// Values whose arc is cut are saved: the forward is on the source's side, the backward on the
+// sink's. Of several minimum cuts the one nearest to the sink is taken: it saves what is made last.
+//
+// Capacity of a value: nothing for a parameter or buffer; one for a symbolic integer, four for a
+// symbolic float; infinite for what is no tensor (a tuple). Else its bytes, times 1.1 for each edge
+// to the backward (at least one, at most a hundred), twice that if all its readers fuse with it, so
+// that no kernel would write it to memory. Opaque objects that only the backward's state is made of
+// cost nothing.
+//
+// Deviation: torch takes the bytes of a tensor with unbacked symbols in its shape as those of 4096
+// elements. Here symbols have the numbers that the graph assumes.
+//
+// Cost: linear in the edges but for bans and flow.
+
+#include "core/partition/min_cut.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/checked.h"
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+constexpr double kPerEdge = 1.1;
+constexpr std::uint32_t kMostEdges = 100;
+
+FlowNetwork::Vertex entry(NodeId id) {
+  return 2 + 2 * id.value();
+}
+FlowNetwork::Vertex exit_of(NodeId id) {
+  return entry(id) + 1;
+}
+
+}  // namespace
+
+MinCut::MinCut(const Graph& joint, const JointParts& parts)
+    : joint_(joint),
+      parts_(parts),
+      users_(joint),
+      fusion_(joint),
+      bytes_(joint.node_count(), 0),
+      distance_(joint.node_count(), 0) {
+  const auto order = joint.order();
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const NodeId id = order[i];
+    const Node& node = joint.node(id);
+    bytes_[id.index()] = is_symbol(node) ? 1 : joint.output_bytes(node);
+    std::uint32_t& distance = distance_[id.index()];
+    if (node.kind == NodeKind::output) distance = kFar;
+    if (!parts.is_forward(id)) continue;
+    distance = kFar;
+    for (const NodeId user : users_.of(id))
+      distance = std::min(distance, distance_[user.index()] + 1);
+  }
+}
+
+std::int64_t MinCut::capacity(NodeId id) const {
+  const Node& node = joint_.node(id);
+  if (is_symbol(node)) return is_symbolic_float(joint_, node) ? 4 : 1;
+  if (node.value.kind == Value::Kind::opaque) return 0;
+  if (node.value.kind != Value::Kind::tensor) return FlowNetwork::kInfinite;
+  if (parts_.is_static[id.index()]) return 0;
+  const std::uint32_t edges = std::clamp(distance_[id.index()], 1U, kMostEdges);
+  const double weighted =
+      static_cast<double>(bytes_[id.index()]) * std::pow(kPerEdge, static_cast<double>(edges));
+  if (weighted >= static_cast<double>(FlowNetwork::kInfinite / 4))
+    return FlowNetwork::kInfinite / 4;
+  const auto capacity = static_cast<std::int64_t>(weighted);
+  const bool is_written =
+      node.kind == NodeKind::placeholder ||
+      !std::ranges::all_of(users_.of(id), [&](NodeId user) { return fusion_.fuse(id, user); });
+  return is_written ? capacity : 2 * capacity;
+}
+
+FlowNetwork MinCut::network(const Bans& bans) const {
+  FlowNetwork network(2 + 2 * joint_.node_count());
+  network.reserve(4 * joint_.order().size());
+  for (const NodeId id : bans.banned)
+    network.add(FlowNetwork::kSource, entry(id), FlowNetwork::kInfinite);
+  for (const NodeId id : joint_.order()) {
+    const Node& node = joint_.node(id);
+    if (node.kind == NodeKind::output) continue;
+    if (parts_.depends_on_tangent[id.index()] || must_recompute(node)) {
+      network.add(entry(id), FlowNetwork::kSink, FlowNetwork::kInfinite);
+      continue;
+    }
+    if (parts_.feeds_gradient[id.index()])
+      network.add(exit_of(id), FlowNetwork::kSink, FlowNetwork::kInfinite);
+    network.add(entry(id), exit_of(id), capacity(id));
+    for (const NodeId user : users_.of(id))
+      if (joint_.node(user).kind != NodeKind::output)
+        network.add(exit_of(id), entry(user), FlowNetwork::kInfinite);
+  }
+  return network;
+}
+
+Error MinCut::conflict(const FlowNetwork& network) const {
+  // The first and last nodes on the path: what cannot be made again, and what needs it.
+  const std::vector<FlowNetwork::Vertex> path = network.infinite_path();
+  const auto name = [&](FlowNetwork::Vertex vertex) {
+    return joint_.name(NodeId((vertex - 2) / 2));
+  };
+  return {Error::Kind::usage,
+          fmt::format("{} cannot be made again, and nothing between it and {} in the backward can "
+                      "be saved; remove a recompute tag on the way",
+                      name(path[1]), name(path[path.size() - 2]))};
+}
+
+Result<CutSolution> MinCut::solve(const BanOptions& options,
+                                  const std::vector<bool>& allowed) const {
+  CutSolution solution;
+  solution.bans = find_bans({joint_, parts_, users_, fusion_, bytes_}, options, allowed);
+  const FlowNetwork network = this->network(solution.bans);
+  JOINTER_TRY(const FlowNetwork::Cut cut, network.minimum_cut());
+  if (cut.capacity == FlowNetwork::kInfinite) return tl::unexpected(conflict(network));
+  solution.capacity = cut.capacity;
+  solution.sink_in.resize(joint_.node_count());
+  solution.sink_out.resize(joint_.node_count());
+  for (const NodeId id : joint_.order()) {
+    solution.sink_in[id.index()] = cut.sink_side[entry(id)];
+    solution.sink_out[id.index()] = cut.sink_side[exit_of(id)];
+    if (!cut.sink_side[entry(id)] && cut.sink_side[exit_of(id)]) solution.saved.push_back(id);
+  }
+  return solution;
+}
+
+}  // namespace jointer

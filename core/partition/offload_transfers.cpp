@@ -1,0 +1,142 @@
+// Copies to the host and back in a pair.
+//
+// In the forward, after the last call that uses the value's memory:
+//     async_cpu_offload_x = ao.offload(x)
+//     ...                                          the next layer
+//     cpu_offload_x = ao.wait_tensor(async_cpu_offload_x, x)
+// The forward hands over cpu_offload_x in the place of x. The device's memory is freed by the wait,
+// which holds x until then. In the backward:
+//     async_gpu_reload_x = ao.reload(cpu_offload_x, device)
+//     ...                                          the layer before the one that needs it
+//     gpu_reload_x = ao.wait_tensor(async_gpu_reload_x)
+// and who read x reads gpu_reload_x. The copies run on a stream of their own; a wait that comes too
+// early stalls the compute stream.
+//
+// Layers are stretches of calls of one layer. A call in no layer belongs to the stretch that it
+// stands in. A graph without layers copies in place: the wait stands right behind its copy.
+// Where several stand at one place, copies to the host are in the order of the values, copies back
+// in the order in which they are needed, so that none queues behind one that is needed later.
+//
+// Source: torchtitan's apply_cpu_offload_pass, which waits one layer later and reloads one layer
+// ahead; the operators' names are those that later versions of torch register, the nodes' names
+// those that torch's activation offloading gives. Deviations: a copy begins after the last use, as
+// torch's own does, and not when the value is made: what is written to in between goes along.
+
+#include "core/partition/offload_transfers.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/graph/module_tree.h"
+#include "core/policy/layers.h"
+
+namespace jointer {
+namespace {
+
+// The stretch of each call, counted from 0; all 0 where there are no layers.
+std::vector<std::size_t> stretches(std::span<const std::int32_t> layers) {
+  std::vector<std::size_t> stretch(layers.size(), 0);
+  std::int32_t layer = -1;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i] >= 0 && layers[i] != layer) {
+      // What stands before the first layer is a stretch of its own.
+      if (layer >= 0 || i > 0) ++count;
+      layer = layers[i];
+    }
+    stretch[i] = count;
+  }
+  return stretch;
+}
+
+// Whether it is all of its storage, without gaps: a copy of it is then the same.
+bool fills_storage(const Graph& graph, const Tensor& t) {
+  if (graph.bytes(t) != graph.storage(graph.real_storage(t.storage)).bytes.value) return false;
+  if (!t.has(Tensor::has_stride)) return true;
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
+  for (std::size_t i = 0; i < t.rank; ++i)
+    if (const std::int64_t size = graph.shape(t)[i].value; size != 1)
+      dims.emplace_back(graph.stride(t)[i].value, size);
+  std::sort(dims.begin(), dims.end());
+  std::int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string why_not_offloaded(const Graph& graph, NodeId value) {
+  const Node& n = graph.node(value);
+  const Tensor* tensor = graph.single_tensor(n);
+  if (n.kind != NodeKind::call || tensor == nullptr)
+    return fmt::format("{} is no tensor that the forward makes", graph.name(value));
+  if (graph.is_asynchronous(n))
+    return fmt::format("{} is still being written: offload what waits for it", graph.name(value));
+  if (!tensor->storage || !fills_storage(graph, *tensor))
+    return fmt::format("{} is a part of its memory, or has gaps: offload what it is a view of",
+                       graph.name(value));
+  return {};
+}
+
+TransferPlanner::TransferPlanner(std::span<const std::int32_t> layers)
+    : stretch_(stretches(layers)),
+      has_layers_(
+          std::any_of(layers.begin(), layers.end(), [](std::int32_t l) { return l >= 0; })) {
+  for (std::size_t i = 0; i < stretch_.size(); ++i)
+    if (i == 0 || stretch_[i] != stretch_[i - 1]) first_.push_back(i);
+  first_.push_back(stretch_.size());
+}
+
+TransferPlaces TransferPlanner::offload(std::size_t last_use) const {
+  const std::size_t start = last_use + 1;
+  if (!has_layers_) return {start, start};
+  const std::size_t after_next = std::min(stretch_[last_use] + 2, first_.size() - 1);
+  return {start, std::max(start, first_[after_next])};
+}
+
+TransferPlaces TransferPlanner::reload(std::size_t first_use) const {
+  if (!has_layers_ || stretch_.empty()) return {first_use, first_use};
+  const std::size_t at = stretch_[std::min(first_use, stretch_.size() - 1)];
+  return {std::min(first_[at == 0 ? 0 : at - 1], first_use), first_use};
+}
+
+std::vector<TransferCall> offload_calls(const TransferPlanner& planner,
+                                        std::span<const std::size_t> uses) {
+  std::vector<TransferCall> calls;
+  for (std::uint32_t v = 0; v < uses.size(); ++v) {
+    const TransferPlaces places = planner.offload(uses[v]);
+    calls.push_back({places.start, TransferCall::Kind::offload, v});
+    calls.push_back({places.wait, TransferCall::Kind::offload_wait, v});
+  }
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
+std::vector<TransferCall> reload_calls(const TransferPlanner& planner,
+                                       std::span<const std::size_t> uses) {
+  std::vector<TransferCall> calls;
+  for (std::uint32_t v = 0; v < uses.size(); ++v) {
+    const TransferPlaces places = planner.reload(uses[v]);
+    calls.push_back({places.start, TransferCall::Kind::reload, v});
+    calls.push_back({places.wait, TransferCall::Kind::reload_wait, v});
+  }
+  std::sort(calls.begin(), calls.end(), [&](const TransferCall& a, const TransferCall& b) {
+    return std::tuple(a.before, a.kind, uses[a.value], a.value) <
+           std::tuple(b.before, b.kind, uses[b.value], b.value);
+  });
+  return calls;
+}
+
+std::vector<std::int32_t> layers_by_node(const Graph& graph) {
+  const ModuleTree modules(graph);
+  const Layers layers(graph, modules);
+  std::vector<std::int32_t> by_node(graph.node_count(), -1);
+  for (const NodeId id : graph.order())
+    by_node[id.index()] = static_cast<std::int32_t>(layers.of(id));
+  return by_node;
+}
+
+}  // namespace jointer

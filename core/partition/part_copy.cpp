@@ -1,0 +1,283 @@
+#include "core/partition/part_copy.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace jointer {
+
+PartCopy::PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name)
+    : from_(from),
+      to_(to),
+      copies_(from.node_count()),
+      storages_(from.storage_count()),
+      module_stacks_(from.module_stack_count()),
+      stacks_(from.stack_count()),
+      expressions_(from.expression_count()) {
+  Part part = from.part(PartId(0));
+  part.kind = kind;
+  part.name = std::move(name);
+  part.present.name = true;
+  part.outputs.clear();
+  part.groups.clear();
+  for (const GroupId id : from.part(PartId(0)).groups) {
+    const ProcessGroup& group = from.group(id);
+    ProcessGroup copy{.name = text(group.name),
+                      .ranks = group.ranks,
+                      .desc = text(group.desc),
+                      .backend = text(group.backend),
+                      .extra = text(group.extra),
+                      .derived = group.derived};
+    // The halves of a pair have the same groups.
+    GroupId known;
+    for (std::size_t i = 0; i < to.group_count() && !known; ++i)
+      if (to.group(GroupId(i)).name == copy.name) known = GroupId(i);
+    part.groups.push_back(known ? known : to.add_group(std::move(copy)));
+  }
+  first_storage_ = to.storage_count();
+  part_ = to.add_part(std::move(part));
+}
+
+ExpressionId PartCopy::expression(ExpressionId id) {
+  if (!id) return {};
+  ExpressionId& copy = expressions_[id.index()];
+  // It was parsed before, so it can be again.
+  if (!copy)
+    copy = *to_.intern_expression(part_, from_.expression_text(id), from_.expression_hint(id));
+  return copy;
+}
+
+StorageId PartCopy::storage(StorageId id) {
+  if (!id) return {};
+  StorageId& copy = storages_[id.index()];
+  if (!copy) copy = to_.add_storage(part_, dim(from_.storage(id).bytes));
+  return copy;
+}
+
+TensorId PartCopy::tensor(const Tensor& tensor) {
+  Tensor copy = tensor;
+  if (tensor.device) copy.device = to_.intern_device(from_.text(from_.device(tensor.device).name));
+  copy.storage = storage(tensor.storage);
+  copy.extra = text(tensor.extra);
+  std::vector<Dim> shape, stride;
+  for (const Dim& size : from_.shape(tensor)) shape.push_back(dim(size));
+  for (const Dim& step : from_.stride(tensor)) stride.push_back(dim(step));
+  return to_.add_tensor(copy, shape, stride, dim(from_.offset(tensor)));
+}
+
+Value PartCopy::value(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::none:
+      return value;
+    case Value::Kind::tensor:
+      return Value::of_tensor(tensor(from_.tensor(value.tensor())));
+    case Value::Kind::list:
+    case Value::Kind::dict: {
+      std::vector<Value> children;
+      for (const Value& child : from_.children(value)) children.push_back(this->value(child));
+      return to_.make_children(value.kind, children);
+    }
+    case Value::Kind::symbol:
+      return Value::of_symbol(expression(value.expression()));
+    case Value::Kind::opaque:
+      return Value::of_opaque(text(value.text()), text(value.detail()));
+    case Value::Kind::key:
+    case Value::Kind::constant:
+    case Value::Kind::raw:
+      break;
+  }
+  return Value::of_text(value.kind, text(value.text()));
+}
+
+Argument PartCopy::argument(const Argument& argument) {
+  using Kind = Argument::Kind;
+  switch (argument.kind) {
+    case Kind::none:
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::real:
+      return argument;
+    case Kind::node:
+      return Argument::of_node(argument.node() ? copies_[argument.node().index()] : NodeId{});
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::dict:
+    case Kind::slice:
+    case Kind::complex: {
+      std::vector<Argument> children;
+      for (const Argument& child : from_.children(argument))
+        children.push_back(this->argument(child));
+      return to_.make_children(argument.kind, children);
+    }
+    case Kind::symbol:
+      return Argument::of_symbol(expression(argument.expression()));
+    case Kind::opaque:
+      return Argument::of_opaque(text(argument.text()), text(argument.detail()));
+    case Kind::string:
+    case Kind::dtype:
+    case Kind::device:
+    case Kind::layout:
+    case Kind::memory_format:
+    case Kind::op:
+    case Kind::raw:
+      break;
+  }
+  return Argument::of_text(argument.kind, text(argument.text()));
+}
+
+ModuleStackId PartCopy::module_stack(ModuleStackId id) {
+  if (!id) return {};
+  ModuleStackId& copy = module_stacks_[id.index()];
+  if (copy) return copy;
+  std::vector<ModuleFrame> frames;
+  for (const ModuleFrame& frame : from_.frames(from_.module_stack(id)))
+    frames.push_back({.path = text(frame.path), .type = text(frame.type)});
+  return copy = to_.add_module_stack(part_, frames);
+}
+
+StackId PartCopy::stack(StackId id) {
+  if (!id) return {};
+  StackId& copy = stacks_[id.index()];
+  if (!copy) copy = to_.add_stack(part_, from_.text(from_.stack(id).text));
+  return copy;
+}
+
+// In the backward a call's tensors lie in its inputs' storages, or in new ones: what is made again
+// does not lie where a saved value lies that shared its storage in the joint graph.
+void PartCopy::find_storages(const Node& node) {
+  if (node.kind != NodeKind::call || to_.part(part_).kind != CaptureKind::backward) return;
+  for (const Tensor& t : from_.tensors(node))
+    if (t.storage) storages_[t.storage.index()] = {};
+  const auto inputs = from_.inputs(node);
+  for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
+    if (!copies_[input->index()]) continue;
+    const auto before = from_.tensors(*input), after = to_.tensors(copies_[input->index()]);
+    for (std::size_t i = std::min(before.size(), after.size()); i-- > 0;)
+      if (before[i].storage) storages_[before[i].storage.index()] = after[i].storage;
+  }
+}
+
+// All but arguments, kind and target.
+Node PartCopy::copied_members(const Node& node) {
+  find_storages(node);
+  Node copy = node;
+  copy.part = part_;
+  copy.name = text(node.name);
+  copy.value = value(node.value);
+  copy.first_tensor = copy.tensor_count = copy.first_input = copy.input_count = 0;
+  copy.group = {};
+  copy.origin = copy.partner = {};
+  copy.module = module_stack(node.module);
+  copy.stack = stack(node.stack);
+  copy.role_target = text(node.role_target);
+  copy.partitioner_tag = text(node.partitioner_tag);
+  copy.original_aten = text(node.original_aten);
+  copy.custom = text(node.custom);
+  copy.desc = text(node.desc);
+  copy.schema_alias = text(node.schema_alias);
+  copy.extra = text(node.extra);
+  return copy;
+}
+
+NodeId PartCopy::copy(NodeId id) {
+  const Node& node = from_.node(id);
+  Node copy = copied_members(node);
+  copy.target = to_.intern_operator(from_.target(node));
+  copy.args = argument(node.args);
+  copy.kwargs = argument(node.kwargs);
+  if (node.kind == NodeKind::get_attr) constants_.emplace_back(from_.target(node));
+  return copies_[id.index()] = to_.add_node(copy);
+}
+
+NodeId PartCopy::copy_as_placeholder(NodeId id) {
+  const Node& node = from_.node(id);
+  if (node.kind == NodeKind::placeholder) return copy(id);
+  Node copy = copied_members(node);
+  copy.kind = NodeKind::placeholder;
+  copy.target = to_.intern_operator(from_.name(id));
+  copy.args = to_.make_children(Argument::Kind::list, {});
+  copy.kwargs = to_.make_children(Argument::Kind::dict, {});
+  copy.set(Node::has_args, false);
+  copy.set(Node::has_kwargs, false);
+  copy.schema_alias = {};
+  return copies_[id.index()] = to_.add_node(copy);
+}
+
+NodeId PartCopy::copy_wrapped(NodeId id, const Wrapping& wrapping) {
+  const Node& node = from_.node(id);
+  Node copy = copied_members(node);
+  copy.name = to_.intern(wrapping.name);
+  copy.target = to_.intern_operator(wrapping.target);
+  copy.schema_alias = {};
+  if (!wrapping.has_value) {
+    copy.value = {};
+    copy.set(Node::has_value, false);
+  }
+  std::vector<Argument> args;
+  if (wrapping.before) args.push_back(Argument::of_node(wrapping.before));
+  args.push_back(Argument::of_text(Argument::Kind::op, to_.intern(from_.target(node))));
+  for (const Argument& each : from_.args(node)) args.push_back(argument(each));
+  copy.args = to_.make_children(Argument::Kind::list, args);
+  copy.set(Node::has_args);
+  std::vector<Argument> keywords;
+  for (const Argument& each : from_.children(node.kwargs)) keywords.push_back(argument(each));
+  if (!wrapping.keyword.empty()) {
+    keywords.push_back(Argument::of_text(Argument::Kind::string, to_.intern(wrapping.keyword)));
+    keywords.push_back(Argument::of_node(wrapping.keyword_value));
+    copy.set(Node::has_kwargs);
+  }
+  copy.kwargs = to_.make_children(Argument::Kind::dict, keywords);
+  return copies_[id.index()] = to_.add_node(copy);
+}
+
+NodeId PartCopy::copy_as_getitem(NodeId id, std::string_view name, const Argument& args) {
+  Node copy = copied_members(from_.node(id));
+  copy.name = to_.intern(name);
+  copy.target = to_.intern_operator("_operator.getitem");
+  copy.schema_alias = {};
+  copy.args = args;
+  copy.kwargs = to_.make_children(Argument::Kind::dict, {});
+  copy.set(Node::has_args);
+  copy.set(Node::has_kwargs, false);
+  return copies_[id.index()] = to_.add_node(copy);
+}
+
+NodeId PartCopy::add(Node node) {
+  node.part = part_;
+  return to_.add_node(node);
+}
+
+NodeId PartCopy::add_output(NodeId like, std::span<const NodeId> values, std::string_view desc) {
+  const Node& node = from_.node(like);
+  Node output = copied_members(node);
+  output.target = to_.intern_operator(from_.target(node));
+  std::vector<Argument> elements;
+  for (const NodeId id : values)
+    elements.push_back(id ? Argument::of_node(id) : Argument::of_none());
+  const std::array tuple{to_.make_children(Argument::Kind::tuple, elements)};
+  output.args = to_.make_children(Argument::Kind::list, tuple);
+  output.kwargs = argument(node.kwargs);
+  output.set(Node::has_args);
+  output.desc = desc.empty() ? StringId{} : to_.intern(desc);
+  return copies_[like.index()] = to_.add_node(output);
+}
+
+void PartCopy::finish_constants() {
+  Part& part = to_.part(part_);
+  const auto all = nlohmann::ordered_json::parse(part.constants, nullptr, false);
+  if (!all.is_object()) return;
+  nlohmann::ordered_json kept = nlohmann::ordered_json::object();
+  for (const auto& [target, description] : all.items()) {
+    if (std::ranges::find(constants_, target) == constants_.end()) continue;
+    auto& copy = kept[target] = description;
+    const auto known = copy.is_object() ? copy.find("storage") : copy.end();
+    if (known == copy.end() || !known->is_number_unsigned() ||
+        known->get<std::size_t>() >= from_.storage_count())
+      continue;
+    // Its place in the part's own table.
+    *known = storage(StorageId(known->get<std::size_t>())).index() - first_storage_;
+  }
+  part.constants = kept.dump();
+}
+
+}  // namespace jointer

@@ -1,0 +1,75 @@
+#pragma once
+
+// Nodes of one graph, copied into a part of another.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+class PartCopy {
+ public:
+  // Adds a part to `to` that has what the one of `from` has: groups, symbols, kernels. Both graphs
+  // must outlive it; `from` has one part.
+  PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name);
+
+  // Appends a copy, with its arguments pointing at the copies that were made before. Storages,
+  // module stacks and traces are copied when a node first has them.
+  NodeId copy(NodeId id);
+  // As a placeholder of the same name that is given the node's value.
+  NodeId copy_as_placeholder(NodeId id);
+  // As a higher-order operator that is called with the node's operator and arguments; what reads
+  // the node reads that.
+  struct Wrapping {
+    std::string_view name, target;
+    NodeId before;             // the first argument, ahead of the operator; may be none
+    std::string_view keyword;  // a keyword argument more; empty for none
+    NodeId keyword_value;
+    bool has_value = true;  // it returns what the node returns
+  };
+  NodeId copy_wrapped(NodeId id, const Wrapping& wrapping);
+  // As a getitem with these arguments that returns what the node returns.
+  NodeId copy_as_getitem(NodeId id, std::string_view name, const Argument& args);
+  // Appends a node that is no copy; its texts and arguments are those of the new graph.
+  NodeId add(Node node);
+  // Appends the output: a tuple of these, which are nodes of the new graph; none for a null.
+  // `like`: the output whose name and target it gets. `desc`: JSON, may be empty.
+  NodeId add_output(NodeId like, std::span<const NodeId> values, std::string_view desc);
+  // Descriptions of the constants that were copied.
+  void finish_constants();
+
+  // None of nodes that were not copied.
+  [[nodiscard]] NodeId copy_of(NodeId id) const { return copies_[id.index()]; }
+  [[nodiscard]] PartId part() const { return part_; }
+  [[nodiscard]] Graph& target() { return to_; }
+
+ private:
+  StorageId storage(StorageId id);
+  void find_storages(const Node& node);
+  Node copied_members(const Node& node);
+  StringId text(StringId id) { return id ? to_.intern(from_.text(id)) : StringId{}; }
+  ExpressionId expression(ExpressionId id);
+  Dim dim(const Dim& dim) { return {dim.value, expression(dim.expression)}; }
+  TensorId tensor(const Tensor& tensor);
+  Value value(const Value& value);
+  Argument argument(const Argument& argument);
+  ModuleStackId module_stack(ModuleStackId id);
+  StackId stack(StackId id);
+
+  const Graph& from_;
+  Graph& to_;
+  PartId part_;
+  std::size_t first_storage_ = 0;
+  std::vector<NodeId> copies_;                // by node
+  std::vector<StorageId> storages_;           // by storage
+  std::vector<ModuleStackId> module_stacks_;  // by module stack
+  std::vector<StackId> stacks_;               // by stack trace
+  std::vector<ExpressionId> expressions_;     // by expression
+  std::vector<std::string> constants_;        // targets that were copied
+};
+
+}  // namespace jointer

@@ -1,0 +1,73 @@
+// What torch's two partitioners do before and after they choose: see min_cut.cpp and
+// default_partition.cpp for the choice itself.
+//
+// min_cut: dead code goes, common subexpressions are merged, tags are settled (recompute_tags.cpp),
+// the cut is made. A graph without a backward is left to default_partition.
+// default: tags are settled, nothing is cleaned up.
+//
+// A graph that writes to something else than its inputs is refused, but by default_partition where
+// nothing is tagged for recomputation. (Torch's cut takes any graph, and is right about functional
+// ones alone; its default_partition leaves such graphs to the cut, with a warning.)
+
+#include "core/partition/partition.h"
+
+#include <algorithm>
+
+#include "core/partition/activation_budget.h"
+#include "core/partition/cut_preparation.h"
+#include "core/partition/default_partition.h"
+#include "core/partition/joint_parts.h"
+#include "core/partition/min_cut.h"
+#include "core/partition/plan_reasons.h"
+#include "core/partition/recompute_tags.h"
+#include "core/partition/saved_values.h"
+
+namespace jointer {
+namespace {
+
+Result<Partition> partition_default(Graph joint) {
+  const std::vector<TagSource> tags = settle_tags(joint, Partitioner::default_partition);
+  JOINTER_TRY(const JointParts parts, find_joint_parts(joint));
+  JOINTER_TRY(const DefaultChoice choice, choose_default(joint));
+  JOINTER_TRY(SavePlan plan, settle_saved_values(joint, parts, choice.values, choice.symbols));
+  JOINTER_TRY(auto reasons, explain_plan({joint, parts, tags, plan}, nullptr));
+  return Partition{.joint = std::move(joint),
+                   .plan = std::move(plan),
+                   .reasons = std::move(reasons),
+                   .cut_capacity = 0};
+}
+
+Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options) {
+  const std::vector<TagSource> tags = prepare_for_cut(joint);
+  JOINTER_TRY(const JointParts parts, find_joint_parts(joint));
+  if (!parts.any_backward()) return partition_default(std::move(joint));
+  const MinCut problem(joint, parts);
+  JOINTER_TRY(const BudgetedCut chosen,
+              ActivationBudget(joint, parts, problem, options).choose(options.activation_budget));
+  JOINTER_TRY(SavePlan plan, plan_of(joint, parts, chosen.saved));
+  JOINTER_TRY(auto reasons,
+              explain_plan({joint, parts, tags, plan}, chosen.cut ? &*chosen.cut : nullptr));
+  explain_budget(joint, chosen, plan, options, reasons);
+  return Partition{.joint = std::move(joint),
+                   .plan = std::move(plan),
+                   .reasons = std::move(reasons),
+                   .cut_capacity = chosen.cut ? chosen.cut->capacity : 0};
+}
+
+}  // namespace
+
+Result<Partition> partition(const Graph& joint, const PartitionOptions& options) {
+  if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
+    return fail(Error::Kind::usage, "only a joint graph can be partitioned; this is a {}",
+                joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
+  Graph copy = joint;
+  if (options.ignore_tags) drop_tags(copy);
+  const bool is_default = options.partitioner == Partitioner::default_partition;
+  const bool any_again =
+      std::ranges::any_of(copy.order(), [&](NodeId id) { return must_recompute(copy.node(id)); });
+  if (!is_default || any_again) JOINTER_CHECK(check_functional(copy));
+  if (is_default) return partition_default(std::move(copy));
+  return partition_min_cut(std::move(copy), options);
+}
+
+}  // namespace jointer

@@ -1,0 +1,98 @@
+// What a person may decide about under a plan: the values that it hands over, and those that the
+// backward makes again. Making one again is costed back to what the plan saves, and to what would
+// have to be saved because it cannot be made again.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/partition/plan_state.h"
+#include "core/partition/recompute_chains.h"
+
+namespace jointer {
+namespace {
+
+bool is_tensor(const Graph& graph, NodeId id) {
+  return graph.node(id).value.kind == Value::Kind::tensor;
+}
+
+}  // namespace
+
+double bytes_per_us(const SaveCandidate& candidate) {
+  constexpr double kNsPerUs = 1e3;
+  return static_cast<double>(candidate.bytes) /
+         (static_cast<double>(std::max<std::int64_t>(candidate.recompute_ns, 1)) / kNsPerUs);
+}
+
+Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan& plan,
+                                                                 const PairOrder& order) const {
+  // 1: saved; 2: made again.
+  std::vector<std::uint8_t> is_candidate(orders.size(), 0), runs_first(orders.size(), 0);
+  for (const Place p : order.forward) runs_first[p] = 1;
+  for (const Place p : order.saved)
+    if (orders.has(p, PairOrders::is_call)) is_candidate[p] = 1;
+  for (const Place p : order.backward)
+    if (orders.has(p, PairOrders::is_call) && orders.has(p, PairOrders::of_forward) &&
+        is_tensor(graph, orders.node(p)) &&
+        (runs_first[p] || graph.node(orders.node(p)).phase == Phase::forward))
+      is_candidate[p] = 2;
+
+  std::vector<std::uint8_t> is_there(orders.size(), 0), is_taken(memory.storage_count(), 0);
+  std::vector<Place> values;
+  for (Place p = 0; p < orders.size(); ++p) {
+    is_there[p] = order.given[p] || orders.has(p, PairOrders::is_placeholder) || !recomputable(p);
+    if (is_candidate[p]) values.push_back(p);
+    if (is_candidate[p] == 1)
+      for (const std::uint32_t storage : memory.storages(p)) is_taken[storage] = 1;
+  }
+  const std::vector<RecomputeChain> chains = recompute_chains(orders, time, is_there, values);
+  std::vector<std::uint8_t> is_counted(memory.storage_count(), 0);
+  std::vector<SaveCandidate> found;
+  found.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Place p = values[i];
+    SaveCandidate candidate{.node = orders.node(p)};
+    const bool is_saved = is_candidate[p] == 1;
+    for (const std::uint32_t storage : memory.storages(p)) {
+      if (memory.is_held(storage)) continue;
+      if (is_saved ? !std::exchange(is_counted[storage], std::uint8_t{1}) : !is_taken[storage])
+        candidate.bytes += memory.bytes(storage);
+    }
+    if (recomputable(p)) {
+      candidate.recompute_ns = chains[i].ns;
+      candidate.recompute_flops = chains[i].flops;
+      candidate.chain = chains[i].calls;
+    }
+    if (is_saved)
+      candidate.keep =
+          std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), candidate.node)
+              ? Keep::offload
+              : Keep::save;
+    found.push_back(candidate);
+  }
+  return found;
+}
+
+Result<std::vector<SaveCandidate>> PlanWhatIf::candidates(const SavePlan& plan) const {
+  JOINTER_TRY(const PairOrder order, state_->orders.order(plan));
+  return state_->candidates(plan, order);
+}
+
+Result<std::vector<SaveCandidate>> PlanWhatIf::saved_at(const SavePlan& plan,
+                                                        std::size_t point) const {
+  const State& s = *state_;
+  JOINTER_TRY(const PairOrder order, s.orders.order(plan));
+  JOINTER_TRY(const std::vector<SaveCandidate> all, s.candidates(plan, order));
+  std::vector<std::uint8_t> is_alive(s.orders.size(), 0);
+  for (const PlanMemory::Life& life : s.memory.saved_lives(order))
+    if (life.first <= point && point < life.last) is_alive[life.producer] = 1;
+  std::vector<SaveCandidate> alive;
+  for (const SaveCandidate& candidate : all)
+    if (is_alive[s.orders.place(candidate.node)]) alive.push_back(candidate);
+  std::stable_sort(alive.begin(), alive.end(), [](const SaveCandidate& a, const SaveCandidate& b) {
+    // What cannot be made again comes last.
+    return std::pair(a.chain > 0, bytes_per_us(a)) > std::pair(b.chain > 0, bytes_per_us(b));
+  });
+  return alive;
+}
+
+}  // namespace jointer

@@ -1,0 +1,168 @@
+// How decisions about some values become a plan.
+//
+// Steps
+//   1. What the backward may be given: what the plan hands over, as the decisions change it; the
+//      graph's inputs; and every value that cannot be made again.
+//   2. With all of that, the backward's order: what it reads of it is handed over, nothing else. So
+//   a
+//      plan that comes out is one that emit_pair can make, whatever went in.
+//   3. Values that the plan had stay in its order; new ones are put among them by their place.
+// A decision about a call that returns several values is about those that are taken from it.
+
+#include <algorithm>
+
+#include "core/partition/plan_state.h"
+
+namespace jointer {
+std::string PlanWhatIf::State::why_not_saved(Place place) const {
+  const NodeId id = orders.node(place);
+  if (orders.has(place, PairOrders::is_placeholder))
+    return fmt::format("{} is an input: it is there anyway", graph.name(id));
+  if (!orders.has(place, PairOrders::of_forward) || !orders.has(place, PairOrders::is_call))
+    return fmt::format("{} is not a value of the forward", graph.name(id));
+  if (graph.node(id).value.kind != Value::Kind::tensor)
+    return fmt::format("{} is not a tensor", graph.name(id));
+  return {};
+}
+
+std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
+  if (std::string why = why_not_saved(place); !why.empty()) return why;
+  const NodeId id = orders.node(place);
+  if (std::string why = jointer::why_not_offloaded(graph, id); !why.empty()) return why;
+  const auto storages = memory.storages(place);
+  if (storages.empty()) return fmt::format("{} takes no memory of the device", graph.name(id));
+  if (memory.is_held(storages.front()))
+    return fmt::format("{} lies in memory that the step holds anyway", graph.name(id));
+  return {};
+}
+
+Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
+                                             const Decisions& decisions) const {
+  PlanChange change;
+  std::vector<std::uint8_t> given(orders.size(), 0), was_given(orders.size(), 0),
+      is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0);
+  for (const NodeId id : plan.saved) was_given[orders.place(id)] = 1;
+  for (const NodeId id : plan.saved_symbols) was_given[orders.place(id)] = 1;
+  for (const NodeId id : plan.offloaded) is_offloaded[orders.place(id)] = 1;
+  for (Place p = 0; p < orders.size(); ++p)
+    given[p] = was_given[p] || orders.has(p, PairOrders::is_placeholder) ||
+               (!recomputable(p) && orders.has(p, PairOrders::of_forward) &&
+                (orders.has(p, PairOrders::is_symbol) || why_not_saved(p).empty()));
+
+  for (const auto& [id, keep] : decisions)
+    if (!graph.is_live(id))
+      change.refused.push_back(
+          {id, fmt::format("{} is not there any more: it was dead, or like another call",
+                           graph.name(id))});
+  const auto decide_one = [&](Place p, Keep keep) {
+    const std::string why = keep == Keep::save         ? why_not_saved(p)
+                            : keep == Keep::offload    ? why_not_offloaded(p)
+                            : why_not_saved(p).empty() ? recomputable.why_not(p)
+                                                       : why_not_saved(p);
+    if (!why.empty()) {
+      change.refused.push_back({orders.node(p), why});
+      return;
+    }
+    given[p] = keep != Keep::recompute;
+    is_wanted[p] = keep != Keep::recompute;
+    is_offloaded[p] = keep == Keep::offload;
+  };
+  for (const auto& [id, keep] : decisions) {
+    if (!graph.is_live(id)) continue;
+    const Place p = orders.place(id);
+    bool is_tuple = false;
+    if (graph.node(id).value.kind == Value::Kind::list)
+      for (const Place reader : orders.getitems(p)) {
+        is_tuple = true;
+        decide_one(reader, keep);
+      }
+    if (!is_tuple) decide_one(p, keep);
+  }
+
+  JOINTER_TRY(const PairOrder order, orders.backward_order(given));
+  std::vector<std::uint8_t> is_taken(orders.size(), 0);
+  const auto merge = [&](const std::vector<NodeId>& before, const std::vector<Place>& taken) {
+    for (const Place p : taken) is_taken[p] = 1;
+    std::vector<NodeId> merged;
+    auto next = taken.begin();
+    const auto insert_new = [&](Place until) {
+      for (; next != taken.end() && *next < until; ++next)
+        if (!was_given[*next]) merged.push_back(orders.node(*next));
+    };
+    for (const NodeId id : before) {
+      if (!is_taken[orders.place(id)]) continue;
+      insert_new(orders.place(id));
+      merged.push_back(id);
+    }
+    insert_new(static_cast<Place>(orders.size()));
+    return merged;
+  };
+  change.plan.saved = merge(plan.saved, order.saved);
+  change.plan.saved_symbols = merge(plan.saved_symbols, order.symbols);
+  for (Place p = 0; p < orders.size(); ++p) {
+    if (is_taken[p] && is_offloaded[p]) change.plan.offloaded.push_back(orders.node(p));
+    if (is_wanted[p] && !is_taken[p])
+      change.refused.push_back(
+          {orders.node(p), fmt::format("the backward does not need {} under this plan",
+                                       graph.name(orders.node(p)))});
+    if (is_taken[p] && !was_given[p] && !is_wanted[p] && orders.has(p, PairOrders::is_call))
+      change.saved.push_back({orders.node(p), recomputable.why_not(p)});
+  }
+  std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
+  return change;
+}
+
+Result<PlanChange> PlanWhatIf::change_all(const SavePlan& plan, std::span<const NodeId> nodes,
+                                          Keep keep) const {
+  State::Decisions decisions;
+  for (const NodeId id : nodes) decisions.emplace_back(id, keep);
+  JOINTER_TRY(PlanChange change, state_->decide(plan, decisions));
+  if (!change.refused.empty() && change.refused.size() >= nodes.size())
+    return fail(Error::Kind::usage, "{}", change.refused.front().text);
+  return change;
+}
+
+Result<SavePlan> PlanWhatIf::change(const SavePlan& plan, std::span<const NodeId> nodes,
+                                    Keep keep) const {
+  State::Decisions decisions;
+  for (const NodeId id : nodes) decisions.emplace_back(id, keep);
+  JOINTER_TRY(PlanChange change, state_->decide(plan, decisions));
+  if (!change.refused.empty()) return fail(Error::Kind::usage, "{}", change.refused.front().text);
+  return std::move(change.plan);
+}
+
+Result<PlanChange> PlanWhatIf::lay_policies(const SavePlan& base,
+                                            std::span<const MemoryPolicy> solved,
+                                            std::span<const MemoryPolicy> now) const {
+  State::Decisions decisions;
+  for (const NodeId id : state_->graph.order()) {
+    const MemoryPolicy was = id.index() < solved.size() ? solved[id.index()] : MemoryPolicy::none;
+    const MemoryPolicy is = id.index() < now.size() ? now[id.index()] : MemoryPolicy::none;
+    if (is == was) continue;
+    switch (is) {
+      case MemoryPolicy::none:
+        break;
+      case MemoryPolicy::must_save:
+      case MemoryPolicy::prefer_save:
+        decisions.emplace_back(id, Keep::save);
+        break;
+      case MemoryPolicy::prefer_recompute:
+      case MemoryPolicy::must_recompute:
+        decisions.emplace_back(id, Keep::recompute);
+        break;
+      case MemoryPolicy::must_cpu_offload:
+        decisions.emplace_back(id, Keep::offload);
+        break;
+    }
+  }
+  if (decisions.empty()) return PlanChange{.plan = base, .refused = {}, .saved = {}};
+  return state_->decide(base, decisions);
+}
+
+std::vector<MemoryPolicy> policies_of(const Graph& graph) {
+  std::vector<MemoryPolicy> policies(graph.node_count(), MemoryPolicy::none);
+  for (const NodeId id : graph.order()) policies[id.index()] = graph.node(id).policy;
+  return policies;
+}
+
+}  // namespace jointer

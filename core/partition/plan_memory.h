@@ -1,0 +1,85 @@
+#pragma once
+
+// Live bytes of a pair that was not made: the same as MemoryTimeline has of emit_pair's graph. How
+// is described at the top of plan_memory.cpp.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/partition/pair_order.h"
+#include "core/schedule/memory_timeline.h"
+
+namespace jointer {
+
+class PlanMemory {
+ public:
+  // `orders` must outlive this.
+  PlanMemory(const PairOrders& orders, const MemoryOptions& options);
+
+  // One storage: alive at every point from `first` until before `last` of the profile.
+  struct Life {
+    Place producer = 0;
+    bool backward = false;  // it is made in the backward
+    std::int64_t bytes = 0;
+    std::size_t first = 0, last = 0;
+  };
+  struct Result {
+    std::vector<std::int64_t> profile;  // MemoryTimeline::profile
+    std::int64_t peak_bytes = 0;
+    std::int64_t saved_bytes = 0, offloaded_bytes = 0;
+  };
+  // Cost: linear in nodes and storages.
+  [[nodiscard]] Result evaluate(const PairOrder& order) const;
+  // What the values that are handed over are alive at, one a storage, by its first value in the
+  // plan; inputs are left out.
+  [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
+
+  // Of the storages that a value lies in: those that the step does not hold anyhow, as inputs,
+  // constants and what the forward returns.
+  [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
+  [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
+  [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
+  [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
+
+ private:
+  // A tensor that takes memory.
+  struct Slot {
+    std::uint32_t storage = 0;
+    std::int32_t alias = -1;  // the slot, of an input or before it, that it shares a storage with
+  };
+  struct Lives;
+
+  [[nodiscard]] Lives live(const PairOrder& order) const;
+  void run_half(const PairOrder& order, bool backward, Lives& lives) const;
+  void transfer(const PairOrder& order, const TransferCall& call, Lives& lives) const;
+  // Storages of a value that goes to the host: there, and of what comes back. They come behind
+  // those of the slots.
+  [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
+    return static_cast<std::uint32_t>(storage_bytes_.size() + slots_.size()) + 2 * value;
+  }
+  [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
+    return host_storage(value) + 1;
+  }
+  [[nodiscard]] std::int64_t bytes_of(const PairOrder& order, std::uint32_t storage) const;
+  [[nodiscard]] std::span<const Slot> slots(Place place) const {
+    return std::span(slots_).subspan(first_slot_[place],
+                                     first_slot_[place + 1] - first_slot_[place]);
+  }
+
+  const PairOrders& orders_;
+  DeviceType device_;
+  bool host_counts_ = false;  // the host's memory is the device's
+  CollectiveLibrary collectives_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> storages_;      // of each slot
+  std::vector<std::uint32_t> first_slot_;    // by place
+  std::vector<std::int64_t> storage_bytes_;  // by storage
+  std::vector<Place> storage_producer_;      // by storage
+  std::vector<std::uint8_t> is_held_;        // by storage
+  std::vector<std::uint32_t> results_;       // storages that the forward returns
+  std::vector<std::int64_t> copy_bytes_;     // by place: Gloo's, of a collective
+  std::int64_t optimizer_bytes_ = 0;
+};
+
+}  // namespace jointer

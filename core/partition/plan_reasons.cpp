@@ -1,0 +1,223 @@
+// Each forward value that the backward needs is given the first reason that applies.
+//
+// Saved: it is an input; its tag, or why a tag was added; the ban that keeps it from being made
+// again; else, of a cut, the cheapest place between something that cannot be made again (the
+// nearest banned ancestor) and the first reader in the backward. Made again: its tag; else, of a
+// cut, the nearest saved value on the way to it; of default_partition, the call that needs it.
+//
+// Cost: linear in the edges.
+
+#include "core/partition/plan_reasons.h"
+
+#include <algorithm>
+
+#include "core/base/units.h"
+#include "core/graph/users.h"
+#include "core/partition/half.h"
+#include "core/partition/saved_values.h"
+
+namespace jointer {
+namespace {
+
+using Kind = PlanReason::Kind;
+
+class Explainer {
+ public:
+  Explainer(const Explained& what, const CutSolution* cut)
+      : joint_(what.joint),
+        parts_(what.parts),
+        tags_(what.tags),
+        plan_(what.plan),
+        cut_(cut),
+        users_(what.joint),
+        is_saved_(what.joint.node_count(), false),
+        reasons_(what.joint.node_count()) {}
+
+  Result<std::vector<PlanReason>> run() {
+    for (const auto* saved : {&plan_.saved, &plan_.saved_symbols})
+      for (const NodeId id : *saved) is_saved_[id.index()] = true;
+    JOINTER_TRY(const Half backward,
+                extract_half(joint_, NodePlaces(joint_), HalfKind::backward,
+                             backward_inputs(parts_, plan_), parts_.backward_outputs));
+    if (cut_ != nullptr) find_banned_ancestors();
+    find_readers(backward);
+    for (const NodeId id : backward.calls)
+      if (!parts_.depends_on_tangent[id.index()] && parts_.is_forward(id))
+        reasons_[id.index()] = why_again(id);
+    for (const auto* saved : {&plan_.saved, &plan_.saved_symbols})
+      for (const NodeId id : *saved) reasons_[id.index()] = why_saved(id);
+    return std::move(reasons_);
+  }
+
+ private:
+  // The nearest ancestor that may not be made again, itself included.
+  void find_banned_ancestors() {
+    banned_ancestor_.resize(joint_.node_count());
+    for (const NodeId id : joint_.order()) {
+      NodeId& found = banned_ancestor_[id.index()];
+      if (cut_->bans.by_node[id.index()].reason != BanReason::none) {
+        found = id;
+        continue;
+      }
+      for (const NodeId input : joint_.inputs(id)) {
+        const NodeId from = banned_ancestor_[input.index()];
+        if (from && (!found || joint_.position(from) > joint_.position(found))) found = from;
+      }
+    }
+  }
+
+  // The first call of the backward proper that a value is needed for, and the first that reads it.
+  void find_readers(const Half& backward) {
+    reader_.resize(joint_.node_count());
+    needed_for_.resize(joint_.node_count());
+    for (std::size_t i = backward.calls.size(); i-- > 0;) {
+      const NodeId id = backward.calls[i];
+      const bool is_again = parts_.is_forward(id) && !parts_.depends_on_tangent[id.index()];
+      if (!is_again || !needed_for_[id.index()]) needed_for_[id.index()] = id;
+      for (const NodeId input : joint_.inputs(id)) {
+        reader_[input.index()] = id;
+        needed_for_[input.index()] = needed_for_[id.index()];
+      }
+    }
+  }
+
+  [[nodiscard]] std::string name(NodeId id) const {
+    return id ? std::string(joint_.name(id)) : std::string("the backward");
+  }
+  [[nodiscard]] std::string operator_of(NodeId id) const {
+    return std::string(joint_.op(joint_.node(id)).packet());
+  }
+  [[nodiscard]] std::string size_of(NodeId id) const {
+    return is_symbol(joint_.node(id)) ? "a size"
+                                      : format_bytes(joint_.output_bytes(joint_.node(id)));
+  }
+
+  [[nodiscard]] PlanReason why_saved(NodeId id) const {
+    const Node& node = joint_.node(id);
+    if (node.kind == NodeKind::placeholder) return {Kind::input, {}, "an input of the graph"};
+    if (node.policy == MemoryPolicy::must_save) return why_tagged_save(id);
+    if (cut_ == nullptr)
+      return {Kind::read_by_forward,
+              {},
+              fmt::format("of the forward, and {} in the backward reads it",
+                          name(reader_[id.index()]))};
+    const Ban& ban = cut_->bans.by_node[id.index()];
+    if (ban.reason != BanReason::none) return {Kind::banned, ban.by, why_banned(id, ban)};
+    const NodeId from = banned_ancestor_[id.index()];
+    return {Kind::cut,
+            {},
+            fmt::format("{} is the least that can be saved between {} and {}, which needs it",
+                        size_of(id),
+                        from ? fmt::format("{}, which may not be made again,", joint_.name(from))
+                             : std::string("the inputs"),
+                        name(needed_for_[id.index()]))};
+  }
+
+  [[nodiscard]] PlanReason why_tagged_save(NodeId id) const {
+    switch (tags_[id.index()]) {
+      case TagSource::graph:
+        return {Kind::tagged, {}, "tagged MUST_SAVE"};
+      case TagSource::boundary:
+        return {Kind::banned,
+                {},
+                "the last value of a region that is made again; the next region starts from it"};
+      case TagSource::region_input:
+        return {Kind::banned, {}, "a region that is made again reads it from outside"};
+      case TagSource::collective:
+        return {
+            Kind::banned, {}, "a collective without a tag: all ranks must call it equally often"};
+      case TagSource::effect:
+        return {Kind::banned, {}, "its call acts on something outside of the graph"};
+      case TagSource::mutation:
+        return {Kind::banned, {}, "forward and backward both write it into the same input"};
+      case TagSource::written:
+        return {Kind::banned,
+                {},
+                "it writes, or later calls write to what it reads or returns: made again, it "
+                "would differ"};
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string why_banned(NodeId id, const Ban& ban) const {
+    switch (ban.reason) {
+      case BanReason::not_allowed:
+        return fmt::format("{} is not on torch's list of what may be made again", operator_of(id));
+      case BanReason::random:
+        return fmt::format("{} draws random numbers", operator_of(id));
+      case BanReason::compute_intensive:
+        return fmt::format("{} takes much compute", operator_of(id));
+      case BanReason::custom:
+        return fmt::format("{} is unknown to torch", operator_of(id));
+      case BanReason::materialized:
+        return joint_.node(ban.by).kind == NodeKind::output
+                   ? "the graph returns it, so it is in memory anyway"
+                   : fmt::format("{} reads it and does not fuse with it, so it is in memory anyway",
+                                 joint_.name(ban.by));
+      case BanReason::reduction:
+        return "a reduction: it is under a quarter of what it is made from";
+      case BanReason::far_apart:
+        return fmt::format("it reads {} long after other calls do", joint_.name(ban.by));
+      case BanReason::long_chain:
+        return fmt::format("the end of a long chain of pointwise calls from {}",
+                           joint_.name(ban.by));
+      case BanReason::none:
+      case BanReason::primal:
+      case BanReason::seed:
+      case BanReason::must_save:
+        break;
+    }
+    return "it cannot be made again";
+  }
+
+  [[nodiscard]] PlanReason why_again(NodeId id) const {
+    const Node& node = joint_.node(id);
+    if (must_recompute(node))
+      return {Kind::tagged, {}, fmt::format("tagged {}", to_string(node.policy))};
+    const NodeId needed_for = needed_for_[id.index()];
+    if (cut_ == nullptr)
+      return {Kind::chain, reader_[id.index()],
+              fmt::format("{} is made from it", name(reader_[id.index()]))};
+    const NodeId from = saved_ancestor(id);
+    if (!from)
+      return {Kind::cut,
+              {},
+              fmt::format("needed by {}, and made from nothing that is saved", name(needed_for))};
+    return {Kind::cut, from,
+            fmt::format("made again from {} for {}: saving it as well would save "
+                        "nothing",
+                        joint_.name(from), name(needed_for))};
+  }
+
+  // The latest saved value that it is made from.
+  [[nodiscard]] NodeId saved_ancestor(NodeId id) const {
+    NodeId latest;
+    std::vector<NodeId> pending{id};
+    for (std::size_t i = 0; i < pending.size() && !latest; ++i)
+      for (const NodeId input : joint_.inputs(pending[i])) {
+        if (!is_saved_[input.index()])
+          pending.push_back(input);
+        else if (!latest || joint_.position(input) > joint_.position(latest))
+          latest = input;
+      }
+    return latest;
+  }
+
+  const Graph& joint_;
+  const JointParts& parts_;
+  const std::vector<TagSource>& tags_;
+  const SavePlan& plan_;
+  const CutSolution* cut_;
+  Users users_;
+  std::vector<bool> is_saved_;
+  std::vector<NodeId> banned_ancestor_, reader_, needed_for_;  // by node
+  std::vector<PlanReason> reasons_;
+};
+
+}  // namespace
+
+Result<std::vector<PlanReason>> explain_plan(const Explained& what, const CutSolution* cut) {
+  return Explainer(what, cut).run();
+}
+
+}  // namespace jointer

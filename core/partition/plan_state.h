@@ -1,0 +1,39 @@
+#pragma once
+
+// What PlanWhatIf holds. No public header: its sources share it.
+
+#include "core/partition/pair_order.h"
+#include "core/partition/plan_memory.h"
+#include "core/partition/plan_time.h"
+#include "core/partition/plan_what_if.h"
+#include "core/partition/recomputable.h"
+
+namespace jointer {
+
+struct PlanWhatIf::State {
+  State(const Graph& joint, std::span<const NodeCost> costs, std::span<const Flops> flops,
+        const MemoryOptions& memory_options, const SimulationOptions& simulation_options,
+        const PlanWhatIfOptions& options)
+      : graph(joint),
+        orders(joint, options.partitioner),
+        memory(orders, memory_options),
+        time(orders, costs, flops, simulation_options, options.transfers),
+        recomputable(orders) {}
+
+  // Decisions for some values, over a plan.
+  using Decisions = std::vector<std::pair<NodeId, Keep>>;
+  [[nodiscard]] Result<PlanChange> decide(const SavePlan& plan, const Decisions& decisions) const;
+  [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan,
+                                                              const PairOrder& order) const;
+  // Empty: it can. One sentence otherwise.
+  [[nodiscard]] std::string why_not_saved(Place place) const;
+  [[nodiscard]] std::string why_not_offloaded(Place place) const;
+
+  const Graph& graph;
+  PairOrders orders;
+  PlanMemory memory;
+  PlanTime time;
+  Recomputable recomputable;
+};
+
+}  // namespace jointer

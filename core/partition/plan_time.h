@@ -1,0 +1,49 @@
+#pragma once
+
+// Step time of a pair that was not made: the same as Simulation has of emit_pair's graph. The model
+// is described at the top of simulation.cpp.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/cost/estimator.h"
+#include "core/cost/node_flops.h"
+#include "core/partition/pair_order.h"
+#include "core/schedule/simulation.h"
+#include "core/schedule/time_what_if.h"
+
+namespace jointer {
+
+class PlanTime {
+ public:
+  // `orders` must outlive this. `costs`, `flops`: one a node, by id.
+  PlanTime(const PairOrders& orders, std::span<const NodeCost> costs, std::span<const Flops> flops,
+           const SimulationOptions& options, const TransferCosts& transfers);
+
+  // Cost: linear in the calls.
+  [[nodiscard]] StepTime evaluate(const PairOrder& order) const;
+
+  // On its stream; of views and waits nothing.
+  [[nodiscard]] std::int64_t ns(Place place) const { return calls_[place].ns; }
+  [[nodiscard]] std::int64_t flops(Place place) const { return flops_[place]; }
+
+ private:
+  struct Call {
+    enum class Kind : std::uint8_t { host, kernel, blocking_kernel, start, wait };
+    Kind kind = Kind::host;
+    std::uint32_t stream = 0;
+    std::int64_t host_ns = 0, ns = 0;
+  };
+  struct Clocks;
+  void transfer(const PairOrder& order, const TransferCall& call, Clocks& clocks) const;
+  void run_half(const PairOrder& order, bool backward, Clocks& clocks) const;
+
+  const PairOrders& orders_;
+  std::vector<Call> calls_;          // by place
+  std::vector<std::int64_t> flops_;  // by place
+  std::size_t streams_ = 0;
+  TransferCosts transfers_;
+};
+
+}  // namespace jointer

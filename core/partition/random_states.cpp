@@ -1,0 +1,179 @@
+// What torch._functorch.partitioners.functionalize_rng_ops makes of a random call that is tagged
+// for recomputation and runs in both halves.
+//
+// On CUDA, both calls become graphsafe_run_with_rng_state with a generator each, fwd_rng_state_N
+// and bwd_rng_state_N, which the caller keeps alike. Elsewhere, or where such calls are on several
+// devices, the forward's becomes run_and_save_rng_state, whose state it returns behind what it
+// saves, and the backward's run_with_rng_state, which is given that state as rng_state_output_N
+// before the tangents.
+//
+// N counts the calls in the joint graph's order. New nodes are named as torch.fx names them.
+//
+// Deviation: torch drops what the call described itself as; here its value, place and tags stay, so
+// that memory and time know it.
+
+#include "core/partition/random_states.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/partition/fx_names.h"
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+// Bytes of torch.get_rng_state().
+constexpr std::int64_t kCpuState = 5056, kCudaState = 16;
+
+bool is_on_cuda(const Graph& graph, NodeId id) {
+  return std::ranges::any_of(graph.tensors(id), [&](const Tensor& tensor) {
+    return graph.device_type(tensor) == DeviceType::cuda;
+  });
+}
+
+// Names in the order in which torch.fx gave them.
+void use_names(const Graph& joint, std::span<const NodeId> inputs, const Half& half,
+               FxNames& names) {
+  for (const NodeId id : inputs) names.create(joint.name(id));
+  for (const NodeId id : half.reached) names.create(joint.name(id));
+  names.create("output");
+}
+
+Node plain_call(Graph& graph, std::string_view name, std::string_view target) {
+  Node node;
+  node.name = graph.intern(name);
+  node.target = graph.intern_operator(target);
+  node.set(Node::has_args);
+  return node;
+}
+
+}  // namespace
+
+RandomStates::RandomStates(const Graph& joint, const Half& forward, const Half& backward,
+                           std::span<const NodeId> forward_inputs,
+                           std::span<const NodeId> backward_inputs)
+    : joint_(joint) {
+  std::vector<bool> in_forward(joint.node_count(), false);
+  for (const NodeId id : forward.calls) in_forward[id.index()] = true;
+  std::set<std::string_view> devices;
+  for (const NodeId id : backward.calls) {
+    const Node& node = joint.node(id);
+    if (!in_forward[id.index()] || !must_recompute(node) || node.kind != NodeKind::call ||
+        !joint.op(node).has(OperatorTag::random) || !joint.op(node).has_schema)
+      continue;
+    index_.emplace(id, calls_.size());
+    calls_.push_back({.id = id, .by_generator = is_on_cuda(joint, id)});
+    for (const Tensor& tensor : joint.tensors(node))
+      if (joint.device_type(tensor) == DeviceType::cuda)
+        devices.insert(joint.text(joint.device(tensor.device).name));
+  }
+  if (devices.size() > 1)
+    for (Call& call : calls_) call.by_generator = false;
+  if (!calls_.empty()) name_calls(forward, backward, forward_inputs, backward_inputs);
+}
+
+void RandomStates::name_calls(const Half& forward, const Half& backward,
+                              std::span<const NodeId> forward_inputs,
+                              std::span<const NodeId> backward_inputs) {
+  FxNames in_forward, in_backward;
+  use_names(joint_, forward_inputs, forward, in_forward);
+  use_names(joint_, backward_inputs, backward, in_backward);
+  for (Call& call : calls_) {
+    if (call.by_generator) {
+      call.forward_name = in_forward.create("graphsafe_run_with_rng_state");
+      call.backward_name = in_backward.create("graphsafe_run_with_rng_state");
+    } else {
+      call.forward_name = in_forward.create("run_and_save_rng_state");
+      call.state_name = in_forward.create("getitem");
+      call.result_name = in_forward.create("getitem");
+      call.backward_name = in_backward.create("run_with_rng_state");
+    }
+  }
+}
+
+void RandomStates::add_generators(PartCopy& copy, HalfKind kind) {
+  Graph& graph = copy.target();
+  const bool is_forward = kind == HalfKind::forward;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (!calls_[i].by_generator) continue;
+    const std::string name = fmt::format("{}_rng_state_{}", is_forward ? "fwd" : "bwd", i);
+    Node node = plain_call(graph, name, name);
+    node.kind = NodeKind::placeholder;
+    node.flags = 0;
+    node.set(Node::has_value);
+    node.value = Value::of_opaque(graph.intern("Generator"), graph.intern("<torch._C.Generator>"));
+    node.phase = is_forward ? Phase::forward : Phase::backward;
+    (is_forward ? calls_[i].forward_state : calls_[i].backward_state) = copy.add(node);
+  }
+}
+
+Value RandomStates::state_value(PartCopy& copy, const Call& call) const {
+  Graph& graph = copy.target();
+  const Dim bytes{.value = is_on_cuda(joint_, call.id) ? kCudaState : kCpuState, .expression = {}};
+  const Dim step{.value = 1, .expression = {}};
+  Tensor tensor{.dtype = DType::uint8, .device = graph.intern_device("cpu")};
+  tensor.set(Tensor::has_stride);
+  tensor.set(Tensor::has_offset);
+  tensor.set(Tensor::has_storage);
+  tensor.storage = graph.add_storage(copy.part(), bytes);
+  return Value::of_tensor(
+      graph.add_tensor(tensor, std::span(&bytes, 1), std::span(&step, 1), Dim{}));
+}
+
+void RandomStates::add_states(PartCopy& copy) {
+  Graph& graph = copy.target();
+  std::size_t number = 0;
+  for (Call& call : calls_) {
+    if (call.by_generator) continue;
+    const std::string name = fmt::format("rng_state_output_{}", number++);
+    Node node = plain_call(graph, name, name);
+    node.kind = NodeKind::placeholder;
+    node.flags = 0;
+    node.set(Node::has_value);
+    node.value = state_value(copy, call);
+    node.phase = Phase::backward;
+    call.backward_state = copy.add(node);
+  }
+}
+
+void RandomStates::copy_forward(PartCopy& copy, NodeId id) {
+  const Call& call = calls_[index_.at(id)];
+  if (call.by_generator) {
+    copy.copy_wrapped(id, {.name = call.forward_name,
+                           .target = "graphsafe_run_with_rng_state",
+                           .keyword = "rng_state",
+                           .keyword_value = call.forward_state});
+    return;
+  }
+  const NodeId both = copy.copy_wrapped(
+      id, {.name = call.forward_name, .target = "run_and_save_rng_state", .has_value = false});
+  Graph& graph = copy.target();
+  const auto take = [&](std::int64_t index) {
+    const std::array args{Argument::of_node(both), Argument::of_int(index)};
+    return graph.make_children(Argument::Kind::list, args);
+  };
+  Node state = plain_call(graph, call.state_name, "_operator.getitem");
+  state.args = take(0);
+  state.value = state_value(copy, call);
+  state.set(Node::has_value);
+  state.partitioner_tag = graph.intern("is_forward");
+  returned_.push_back(copy.add(state));
+  copy.copy_as_getitem(id, call.result_name, take(1));
+}
+
+void RandomStates::copy_backward(PartCopy& copy, NodeId id) {
+  const Call& call = calls_[index_.at(id)];
+  if (call.by_generator)
+    copy.copy_wrapped(id, {.name = call.backward_name,
+                           .target = "graphsafe_run_with_rng_state",
+                           .keyword = "rng_state",
+                           .keyword_value = call.backward_state});
+  else
+    copy.copy_wrapped(id, {.name = call.backward_name,
+                           .target = "run_with_rng_state",
+                           .before = call.backward_state});
+}
+
+}  // namespace jointer

@@ -1,0 +1,56 @@
+#pragma once
+
+// Random calls that run in both halves, so that both draw the same numbers. How is at the top of
+// random_states.cpp.
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/half.h"
+#include "core/partition/part_copy.h"
+
+namespace jointer {
+
+class RandomStates {
+ public:
+  // Of a joint graph's halves, before their order changes. All must outlive it.
+  RandomStates(const Graph& joint, const Half& forward, const Half& backward,
+               std::span<const NodeId> forward_inputs, std::span<const NodeId> backward_inputs);
+
+  [[nodiscard]] bool has(NodeId id) const { return index_.contains(id); }
+
+  // Placeholders of generators; they follow the forward's inputs, and the backward's.
+  void add_generators(PartCopy& copy, HalfKind kind);
+  // Placeholders of states that the forward returns; they come before the tangents.
+  void add_states(PartCopy& copy);
+  // The call in its half, with its state. In the forward, the nodes of a state that it returns.
+  void copy_forward(PartCopy& copy, NodeId id);
+  void copy_backward(PartCopy& copy, NodeId id);
+
+  // What the forward returns of states, behind the values that it saves.
+  [[nodiscard]] const std::vector<NodeId>& returned_states() const { return returned_; }
+
+ private:
+  struct Call {
+    NodeId id;
+    bool by_generator = false;             // else by a tensor of the generator's state
+    NodeId forward_state, backward_state;  // in the pair
+    // Names that torch gives them.
+    std::string forward_name, state_name, result_name, backward_name;
+  };
+
+  void name_calls(const Half& forward, const Half& backward, std::span<const NodeId> forward_inputs,
+                  std::span<const NodeId> backward_inputs);
+  [[nodiscard]] Value state_value(PartCopy& copy, const Call& call) const;
+
+  const Graph& joint_;
+  std::vector<Call> calls_;
+  std::unordered_map<NodeId, std::size_t> index_;
+  std::vector<NodeId> returned_;
+};
+
+}  // namespace jointer

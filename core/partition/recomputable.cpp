@@ -1,0 +1,134 @@
+// A call may run again unless
+//   it draws random numbers, which would be others the second time: a random operator, unless its
+//     arguments say that nothing is drawn (attention without dropout) or it is tagged for
+//     recomputation, and any operator that hides what it calls; run_with_rng_state may, it is given
+//     the state that the forward had;
+//   it writes to one of its inputs;
+//   it has an effect outside the graph, or checks a value;
+//   it reads a storage that a later call writes to, and is no view of it: the second time it would
+//     read what was written. A view shows what its storage holds, at either time;
+//   it takes one of the values of such a call.
+//
+// Cost: linear in nodes and edges.
+
+#include "core/partition/recomputable.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/graph/effects.h"
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+bool is_nothing(const Argument& argument) {
+  switch (argument.kind) {
+    case Argument::Kind::real:
+      return argument.real == 0;
+    case Argument::Kind::integer:
+      return argument.integer == 0;
+    default:
+      return false;
+  }
+}
+
+// Attention that drops nothing does not ask the generator.
+bool draws_nothing(const Graph& graph, const Node& n) {
+  const OperatorInfo& op = graph.op(n);
+  const int index = op.argument_index("dropout_p");
+  if (index < 0) return false;
+  if (const Argument* given = graph.argument(n, "dropout_p")) return is_nothing(*given);
+  const std::string_view by_default = op.arguments[static_cast<std::size_t>(index)].default_value;
+  return by_default == "0." || by_default == "0.0" || by_default == "0";
+}
+
+// What is tagged for recomputation draws the same numbers again: emit_pair hands its state over.
+bool keeps_state(const Graph& graph, const Node& n) {
+  const OperatorInfo& op = graph.op(n);
+  return must_recompute(n) && op.has(OperatorTag::random) && op.has_schema;
+}
+
+}  // namespace
+
+Recomputable::Recomputable(const PairOrders& orders) : orders_(orders) {
+  why_not_.assign(orders.size(), Why::none);
+  find_overwritten();
+  for (Place p = 0; p < orders.size(); ++p) {
+    if (!orders.has(p, PairOrders::is_call)) continue;
+    if (const Why why = find_why(p); why != Why::none) why_not_[p] = why;
+  }
+}
+
+Recomputable::Why Recomputable::find_why(Place call) const {
+  const Graph& graph = orders_.graph();
+  const Node& n = graph.node(orders_.node(call));
+  if (orders_.has(call, PairOrders::is_getitem))
+    return why_not_[orders_.inputs(call).front()] == Why::none ? Why::none : Why::part;
+  if (orders_.has(call, PairOrders::only_forward) || orders_.has(call, PairOrders::only_backward) ||
+      graph.op(n).mutates())
+    return Why::writes;
+  const Effects effects = effects_of(graph, n);
+  const std::string_view packet = graph.op(n).packet();
+  if (effects.has(Effects::draws) && packet.find("run_with_rng_state") == std::string_view::npos &&
+      !draws_nothing(graph, n) && !keeps_state(graph, n))
+    return Why::draws;
+  if (effects.has(Effects::acts) || effects.has(Effects::checks) || effects.has(Effects::separates))
+    return packet.find("run_with_rng_state") == std::string_view::npos ? Why::acts : Why::none;
+  return Why::none;
+}
+
+void Recomputable::find_overwritten() {
+  const Graph& graph = orders_.graph();
+  std::vector<Place> last_write(graph.storage_count(), 0);
+  bool any = false;
+  std::vector<NodeId> written;
+  for (Place p = 0; p < orders_.size(); ++p) {
+    written.clear();
+    written_arguments(graph, graph.node(orders_.node(p)), written);
+    for (const NodeId id : written)
+      for (const Tensor& t : graph.tensors(id))
+        if (t.storage) {
+          last_write[graph.real_storage(t.storage).index()] = p;
+          any = true;
+        }
+  }
+  if (!any) return;
+  for (Place p = 0; p < orders_.size(); ++p) {
+    if (!orders_.has(p, PairOrders::is_call)) continue;
+    const auto own = graph.tensors(orders_.node(p));
+    const auto is_own = [&](StorageId storage) {
+      return std::any_of(own.begin(), own.end(), [&](const Tensor& t) {
+        return t.storage && graph.real_storage(t.storage) == storage;
+      });
+    };
+    for (const Place input : orders_.inputs(p))
+      for (const Tensor& t : graph.tensors(orders_.node(input))) {
+        if (!t.storage) continue;
+        const StorageId storage = graph.real_storage(t.storage);
+        if (last_write[storage.index()] > p && !is_own(storage)) why_not_[p] = Why::overwritten;
+      }
+  }
+}
+
+std::string Recomputable::why_not(Place call) const {
+  const std::string_view name = orders_.graph().name(orders_.node(call));
+  switch (why_not_[call]) {
+    case Why::none:
+      break;
+    case Why::draws:
+      return fmt::format("{} draws random numbers: they would be others the second time", name);
+    case Why::writes:
+      return fmt::format("{} writes to what it is given, and must run once", name);
+    case Why::acts:
+      return fmt::format("{} has an effect beside its value, and must run once", name);
+    case Why::overwritten:
+      return fmt::format("{} reads memory that is written later: it would read something else",
+                         name);
+    case Why::part:
+      return why_not(orders_.inputs(call).front());
+  }
+  return {};
+}
+
+}  // namespace jointer

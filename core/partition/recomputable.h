@@ -1,0 +1,32 @@
+#pragma once
+
+// Which calls of a forward may run again in the backward and give the same. The rules are at the
+// top of recomputable.cpp.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/partition/pair_order.h"
+
+namespace jointer {
+
+class Recomputable {
+ public:
+  explicit Recomputable(const PairOrders& orders);
+
+  [[nodiscard]] bool operator()(Place call) const { return why_not_[call] == Why::none; }
+  // One sentence; empty if it may.
+  [[nodiscard]] std::string why_not(Place call) const;
+
+ private:
+  enum class Why : std::uint8_t { none, draws, writes, acts, overwritten, part };
+
+  [[nodiscard]] Why find_why(Place call) const;
+  void find_overwritten();
+
+  const PairOrders& orders_;
+  std::vector<Why> why_not_;  // by place
+};
+
+}  // namespace jointer

@@ -1,0 +1,137 @@
+// Terms
+//   chain(v)  v and all calls that v is made from, back to what is there.
+//   base(v)   of v's inputs that are not there, the one with the longest way back: in a network
+//             with a residual stream nearly all of chain(v) is chain(base(v)). None if all are
+//             there.
+//   local(v)  chain(v) without chain(base(v)).
+//   owners    of a call c: the v with c in local(v).
+//
+// Steps
+//   1. What lies in any of the chains, from the values back.
+//   2. base makes a forest; its nodes are numbered so that a subtree is an interval.
+//   3. In the order: chain(v) costs what chain(base(v)) costs and what local(v) does. local(v) is
+//      searched from v's other inputs back to calls in chain(base(v)); c is in chain(b) exactly if
+//      b lies in the subtree of one of c's owners.
+//
+// Cost: the sum of all local(v), times the owners that are asked for; a list of whole chains would
+// be the square of the calls where all is made again.
+
+#include "core/partition/recompute_chains.h"
+
+#include <algorithm>
+
+namespace jointer {
+namespace {
+
+constexpr Place kNone = ~Place{0};
+
+class Chains {
+ public:
+  Chains(const PairOrders& orders, const PlanTime& time, std::span<const std::uint8_t> is_there)
+      : orders_(orders), time_(time), is_there_(is_there) {}
+
+  std::vector<RecomputeChain> run(std::span<const Place> values) {
+    find_members(values);
+    number_forest();
+    for (const Place p : members_) add_up(p);
+    std::vector<RecomputeChain> found;
+    found.reserve(values.size());
+    for (const Place v : values) found.push_back(sums_[v]);
+    return found;
+  }
+
+ private:
+  struct Owner {
+    Place owner;
+    std::uint32_t next;
+  };
+  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
+
+  void find_members(std::span<const Place> values) {
+    std::vector<std::uint8_t> is_member(orders_.size(), 0);
+    for (const Place v : values) is_member[v] = 1;
+    base_.assign(orders_.size(), kNone);
+    for (Place p = static_cast<Place>(orders_.size()); p-- > 0;) {
+      if (!is_member[p]) continue;
+      members_.push_back(p);
+      for (const Place input : orders_.inputs(p)) {
+        if (is_there_[input]) continue;
+        is_member[input] = 1;
+      }
+    }
+    std::reverse(members_.begin(), members_.end());
+    std::vector<std::uint32_t> depth(orders_.size(), 0);
+    for (const Place p : members_)
+      for (const Place input : orders_.inputs(p)) {
+        if (is_there_[input]) continue;
+        depth[p] = std::max(depth[p], depth[input] + 1);
+        if (base_[p] == kNone || depth[input] >= depth[base_[p]]) base_[p] = input;
+      }
+  }
+
+  void number_forest() {
+    below_.assign(orders_.size(), 1);
+    number_.assign(orders_.size(), 0);
+    for (auto it = members_.rbegin(); it != members_.rend(); ++it)
+      if (base_[*it] != kNone) below_[base_[*it]] += below_[*it];
+    std::vector<std::uint32_t> free(orders_.size(), 0);  // the next number below a node
+    std::uint32_t next_root = 0;
+    for (const Place p : members_) {
+      std::uint32_t& next = base_[p] == kNone ? next_root : free[base_[p]];
+      number_[p] = next;
+      next += below_[p];
+      free[p] = number_[p] + 1;
+    }
+    owners_.assign(orders_.size(), kEnd);
+    seen_.assign(orders_.size(), kNone);
+    sums_.resize(orders_.size());
+  }
+
+  [[nodiscard]] bool in_chain(Place call, Place of) const {
+    for (std::uint32_t i = owners_[call]; i != kEnd; i = list_[i].next) {
+      const Place owner = list_[i].owner;
+      if (number_[of] - number_[owner] < below_[owner]) return true;  // unsigned: not below zero
+    }
+    return false;
+  }
+
+  void add_up(Place v) {
+    RecomputeChain sum = base_[v] == kNone ? RecomputeChain{} : sums_[base_[v]];
+    stack_.assign(1, v);
+    while (!stack_.empty()) {
+      const Place p = stack_.back();
+      stack_.pop_back();
+      if (seen_[p] == v || (p != v && in_chain(p, base_[v]))) continue;
+      seen_[p] = v;
+      list_.push_back({v, owners_[p]});
+      owners_[p] = static_cast<std::uint32_t>(list_.size() - 1);
+      sum.ns += time_.ns(p);
+      sum.flops += time_.flops(p);
+      if (orders_.has(p, PairOrders::is_call)) ++sum.calls;
+      for (const Place input : orders_.inputs(p))
+        if (!is_there_[input] && input != base_[v]) stack_.push_back(input);
+    }
+    sums_[v] = sum;
+  }
+
+  const PairOrders& orders_;
+  const PlanTime& time_;
+  std::span<const std::uint8_t> is_there_;
+  std::vector<Place> members_, base_;          // by place
+  std::vector<std::uint32_t> below_, number_;  // by place: the subtree's size, and its first
+  std::vector<std::uint32_t> owners_;          // by place: the first in list_
+  std::vector<Owner> list_;
+  std::vector<Place> seen_;  // by place: the last whose local set it is in
+  std::vector<RecomputeChain> sums_;
+  std::vector<Place> stack_;
+};
+
+}  // namespace
+
+std::vector<RecomputeChain> recompute_chains(const PairOrders& orders, const PlanTime& time,
+                                             std::span<const std::uint8_t> is_there,
+                                             std::span<const Place> values) {
+  return Chains(orders, time, is_there).run(values);
+}
+
+}  // namespace jointer

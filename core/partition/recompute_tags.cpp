@@ -1,0 +1,150 @@
+// The tags as torch._functorch.partitioners settles them before it decides: cleanup_recompute_tags,
+// force_save_collectives, force_save_effectful_ops, force_save_bw_mutation_src, in this order.
+//
+//  0. What would be something else if it were made again (unrepeatable.cpp) is saved.
+//  1. Only where some node is tagged for recomputation: of two nodes that are, one reading the
+//     other, the read one is saved if the reader belongs to a later region (ac_graph_id). For
+//     default_partition, a node outside of any region that is read by one tagged for recomputation
+//     is saved too; what reads a region's tuple, and is itself not of the region, is not.
+//  2. Functional collectives and their waits are saved unless they are tagged for recomputation.
+//  3. So is what a forward with_effects returns.
+//  4. So is what the forward copies into an input that the backward copies into as well. Such
+//     copies stand at the end of the graph.
+//
+// The order of the nodes counts: a tag that was changed is seen by what comes later. Torch's rule
+// for nodes with a backward hook is left out: captures do not tell of hooks.
+// Cost: linear in the edges.
+
+#include "core/partition/recompute_tags.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/graph/users.h"
+#include "core/partition/joint_parts.h"
+#include "core/partition/unrepeatable.h"
+
+namespace jointer {
+namespace {
+
+class Settler {
+ public:
+  explicit Settler(Graph& graph)
+      : graph_(graph), users_(graph), sources_(graph.node_count(), TagSource::graph) {}
+
+  std::vector<TagSource> run(Partitioner partitioner) {
+    save_what_would_differ();
+    const auto order = graph_.order();
+    if (std::ranges::any_of(order, [&](NodeId id) { return must_recompute(graph_.node(id)); }))
+      save_boundaries(partitioner);
+    save_collectives();
+    save_effects();
+    save_written_twice();
+    return std::move(sources_);
+  }
+
+ private:
+  void save(NodeId id, TagSource source) {
+    Node& node = graph_.node(id);
+    if (node.policy == MemoryPolicy::must_save) return;
+    node.policy = MemoryPolicy::must_save;
+    sources_[id.index()] = source;
+  }
+
+  void save_what_would_differ() {
+    const std::vector<bool> differs = find_unrepeatable(graph_, NodePlaces(graph_));
+    for (std::size_t i = 0; i < differs.size(); ++i)
+      if (differs[i]) save(NodeId(i), TagSource::written);
+  }
+
+  [[nodiscard]] bool is_read_by_recomputed(NodeId id) const {
+    return std::ranges::any_of(users_.of(id),
+                               [&](NodeId user) { return must_recompute(graph_.node(user)); });
+  }
+
+  [[nodiscard]] bool is_read_by_later_region(NodeId id) const {
+    const Node& node = graph_.node(id);
+    return node.has(Node::has_ac_graph_id) && std::ranges::any_of(users_.of(id), [&](NodeId user) {
+             const Node& reader = graph_.node(user);
+             return must_recompute(reader) && reader.has(Node::has_ac_graph_id) &&
+                    reader.ac_graph_id > node.ac_graph_id;
+           });
+  }
+
+  // getitem of a tuple that a region makes.
+  [[nodiscard]] bool is_of_regions_tuple(const Node& node) const {
+    if (node.kind != NodeKind::call || !graph_.op(node).is_getitem || node.input_count == 0)
+      return false;
+    return graph_.node(graph_.inputs(node).front()).has(Node::has_ac_graph_id);
+  }
+
+  void save_boundaries(Partitioner partitioner) {
+    for (const NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (must_recompute(node)) {
+        if (is_read_by_later_region(id)) save(id, TagSource::boundary);
+      } else if (partitioner == Partitioner::default_partition &&
+                 !node.has(Node::has_ac_graph_id) && is_read_by_recomputed(id) &&
+                 !is_of_regions_tuple(node)) {
+        save(id, TagSource::region_input);
+      }
+    }
+  }
+
+  void save_collectives() {
+    for (const NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (node.kind == NodeKind::call && graph_.op(node).space() == "_c10d_functional" &&
+          !must_recompute(node))
+        save(id, TagSource::collective);
+    }
+  }
+
+  void save_returned(NodeId id) {
+    for (const NodeId user : users_.of(id)) {
+      const Node& node = graph_.node(user);
+      if (node.kind != NodeKind::call || !graph_.op(node).is_getitem) continue;
+      save_returned(user);
+      if (node.value.kind != Value::Kind::list) save(user, TagSource::effect);
+    }
+  }
+
+  void save_effects() {
+    for (const NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (node.kind == NodeKind::call && graph_.target(node) == "with_effects" &&
+          !must_recompute(node) && graph_.text(node.partitioner_tag) != "is_backward")
+        save_returned(id);
+    }
+  }
+
+  void save_written_twice() {
+    std::unordered_set<NodeId> written_in_backward;
+    const auto order = graph_.order();
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const Node& node = graph_.node(order[i]);
+      if (node.kind == NodeKind::output) continue;
+      const auto args = graph_.args(node);
+      if (node.kind != NodeKind::call || graph_.target(node) != "aten.copy_.default" ||
+          args.size() < 2 || args[0].kind != Argument::Kind::node)
+        return;
+      const std::string_view tag = graph_.text(node.partitioner_tag);
+      if (tag == "must_be_in_backward") written_in_backward.insert(args[0].node());
+      if (tag == "must_be_in_forward" && written_in_backward.contains(args[0].node()) &&
+          args[1].kind == Argument::Kind::node)
+        save(args[1].node(), TagSource::mutation);
+    }
+  }
+
+  Graph& graph_;
+  Users users_;
+  std::vector<TagSource> sources_;
+};
+
+}  // namespace
+
+std::vector<TagSource> settle_tags(Graph& graph, Partitioner partitioner) {
+  return Settler(graph).run(partitioner);
+}
+
+}  // namespace jointer

@@ -1,0 +1,138 @@
+// What torch._functorch.partitioners makes of the values that a partitioner chose, before it
+// extracts the halves:
+//  1. The backward is extracted on trial. Saved values that nothing in it reads are dropped, and
+//     those that only waits read whose result nobody reads. The backward's state is handed over by
+//     other means.
+//  2. Sizes: saved symbols that bind a symbol (a placeholder, or a call that brings an unbacked one
+//     into being) come first. Then, for each other saved symbol, saved value and tangent, the
+//     binding nodes of the symbols in its sizes, strides and offset that were not there yet, by
+//     name. Last the saved symbols that are computed from others.
+//  3. Opaque objects come after tensors.
+//
+// Cost: linear in the edges.
+
+#include "core/partition/saved_values.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/graph/users.h"
+#include "core/partition/half.h"
+
+namespace jointer {
+namespace {
+
+// Symbols in an expression, none for a plain number.
+void add_symbols(const Graph& graph, ExpressionId expression, std::set<std::string>& symbols) {
+  if (!expression) return;
+  const auto& named = graph.expression(expression).symbols();
+  symbols.insert(named.begin(), named.end());
+}
+
+std::set<std::string> symbols_of(const Graph& graph, const Node& node) {
+  std::set<std::string> symbols;
+  if (is_symbol(node)) add_symbols(graph, node.value.expression(), symbols);
+  for (const Tensor& tensor : graph.tensors(node)) {
+    for (const Dim& size : graph.shape(tensor)) add_symbols(graph, size.expression, symbols);
+    for (const Dim& step : graph.stride(tensor)) add_symbols(graph, step.expression, symbols);
+    add_symbols(graph, graph.offset(tensor).expression, symbols);
+  }
+  return symbols;
+}
+
+bool is_unbacked(std::string_view symbol) {
+  return symbol.starts_with('u') || symbol.starts_with("zuf");
+}
+
+// The symbol that a node brings into being; empty if it does not.
+std::string_view bound_symbol(const Graph& graph, const Node& node) {
+  if (!is_symbol(node)) return {};
+  const Expression& expression = graph.expression(node.value.expression());
+  const auto& symbols = expression.symbols();
+  if (symbols.size() != 1 || symbols.front() != expression.text()) return {};
+  const bool binds = node.kind == NodeKind::placeholder || is_unbacked(symbols.front());
+  return binds ? std::string_view(symbols.front()) : std::string_view();
+}
+
+// By symbol, the first node that binds it.
+std::map<std::string, NodeId, std::less<>> bindings(const Graph& graph) {
+  std::map<std::string, NodeId, std::less<>> found;
+  for (const NodeId id : graph.order())
+    if (const std::string_view symbol = bound_symbol(graph, graph.node(id)); !symbol.empty())
+      found.emplace(symbol, id);
+  return found;
+}
+
+void drop_unread(const Graph& joint, const JointParts& parts, const Half& backward,
+                 std::vector<NodeId>& values) {
+  std::vector<std::uint32_t> readers(joint.node_count(), 0), lasting(joint.node_count(), 0);
+  for (const NodeId output : backward.outputs)
+    if (output) ++readers[output.index()];
+  for (const NodeId id : backward.calls)
+    for (const NodeId input : joint.inputs(id)) ++readers[input.index()];
+  lasting = readers;
+  for (const NodeId id : backward.calls)
+    if (joint.is_wait(joint.node(id)) && readers[id.index()] == 0)
+      for (const NodeId input : joint.inputs(id)) --lasting[input.index()];
+  std::erase_if(values, [&](NodeId id) {
+    return lasting[id.index()] == 0 ||
+           std::ranges::find(parts.backward_states, id) != parts.backward_states.end();
+  });
+}
+
+std::vector<NodeId> with_bindings(const Graph& joint, const JointParts& parts,
+                                  const std::vector<NodeId>& values,
+                                  const std::vector<NodeId>& saved_symbols) {
+  std::vector<NodeId> binding, derived;
+  std::set<std::string> known;
+  for (const NodeId id : saved_symbols) {
+    const std::string_view symbol = bound_symbol(joint, joint.node(id));
+    if (symbol.empty()) {
+      derived.push_back(id);
+    } else {
+      known.emplace(symbol);
+      binding.push_back(id);
+    }
+  }
+  const auto bound = bindings(joint);
+  if (bound.empty()) return saved_symbols;
+  const auto add = [&](NodeId id) {
+    for (const std::string& symbol : symbols_of(joint, joint.node(id))) {
+      if (!known.insert(symbol).second) continue;
+      if (const auto it = bound.find(symbol); it != bound.end()) binding.push_back(it->second);
+    }
+  };
+  for (const NodeId id : derived) add(id);
+  for (const NodeId id : values) add(id);
+  for (const NodeId id : parts.tangents) add(id);
+  binding.insert(binding.end(), derived.begin(), derived.end());
+  return binding;
+}
+
+}  // namespace
+
+std::vector<NodeId> backward_inputs(const JointParts& parts, const SavePlan& plan) {
+  std::vector<NodeId> inputs = plan.saved_symbols;
+  for (const auto* more :
+       {&plan.saved, &parts.tangents, &parts.backward_seeds, &parts.backward_states})
+    inputs.insert(inputs.end(), more->begin(), more->end());
+  return inputs;
+}
+
+Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts,
+                                     const std::vector<NodeId>& values,
+                                     const std::vector<NodeId>& symbols) {
+  SavePlan plan{.saved = values, .saved_symbols = symbols, .offloaded = {}};
+  const NodePlaces places(joint);
+  JOINTER_TRY(const Half trial, extract_half(joint, places, HalfKind::backward,
+                                             backward_inputs(parts, plan), parts.backward_outputs));
+  drop_unread(joint, parts, trial, plan.saved);
+  drop_unread(joint, parts, trial, plan.saved_symbols);
+  plan.saved_symbols = with_bindings(joint, parts, plan.saved, plan.saved_symbols);
+  std::ranges::stable_partition(
+      plan.saved, [&](NodeId id) { return joint.node(id).value.kind != Value::Kind::opaque; });
+  return plan;
+}
+
+}  // namespace jointer

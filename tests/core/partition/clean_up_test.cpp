@@ -1,0 +1,154 @@
+// Dead code and common subexpressions.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/validate.h"
+#include "core/partition/common_subexpressions.h"
+#include "core/partition/dead_code.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+std::vector<std::string> calls(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
+  return names;
+}
+
+using testing::ElementsAre;
+
+TEST(DeadCode, WhatNobodyReadsGoes) {
+  Graph graph = parse(R"(
+    group tp: 0 1
+    x: f32[4] = input
+    unused: f32[4] = input
+    dead: f32[4] = aten.relu(x)
+    deader: f32[4] = aten.relu(dead)
+    dropped: (f32[4], bool[4]) = aten.native_dropout(x, 0.5, True)
+    y: f32[4] = aten.neg(x)
+    ar: f32[4] = _c10d_functional.all_reduce(x, 'sum', 'tp')
+    wt: f32[4] = _c10d_functional.wait_tensor(ar)
+    written: f32[4] = aten.add_.Tensor(y, x)
+    return [y]
+  )");
+  eliminate_dead_code(graph);
+  ASSERT_TRUE(graph.finish());
+  EXPECT_TRUE(validate(graph));
+  EXPECT_THAT(calls(graph), ElementsAre("y", "ar", "wt", "written"))
+      << "waits and writes have effects, random numbers have none here";
+  EXPECT_TRUE(graph.find("unused")) << "inputs stay";
+}
+
+Graph merged(std::string_view text) {
+  Graph graph = parse(text);
+  merge_common_subexpressions(graph);
+  if (const auto done = graph.finish(); !done) throw std::runtime_error(done.error().message);
+  if (const auto sound = validate(graph); !sound) throw std::runtime_error(sound.error().message);
+  return graph;
+}
+
+TEST(CommonSubexpressions, OfEqualCallsTheFirstStays) {
+  const Graph graph = merged(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.mul.Tensor(x, 2)
+    b: f32[4] = aten.mul.Tensor(x, 2)
+    c: f32[4] = aten.mul.Tensor(x, 2.0)
+    d: f32[4] = aten.mul.Tensor(x, 3)
+    e: f32[4] = aten.neg(a)
+    f: f32[4] = aten.neg(b)
+    g: f32[4] = aten.add.Tensor(e, f)
+    h: f32[4] = aten.add.Tensor(c, d)
+    out: f32[4] = aten.add.Tensor(g, h)
+    return [out]
+  )");
+  EXPECT_THAT(calls(graph), ElementsAre("a", "c", "d", "e", "g", "h", "out"))
+      << "2 and 2.0 are different; f reads the twin of what e reads";
+  EXPECT_THAT(graph.inputs(graph.find("g")), ElementsAre(graph.find("e")));
+}
+
+TEST(CommonSubexpressions, NestedArgumentsAndKeywordsCount) {
+  const Graph graph = merged(R"(
+    x: f32[4] = input
+    y: f32[4] = input
+    a: f32[8] = aten.cat([x, y])
+    b: f32[8] = aten.cat([y, x])
+    c: f32[8] = aten.cat([x, y])
+    d: f32[8] = aten.cat([x, y], dim=0)
+    e: f32[8] = aten.cat((x, y))
+    ab: f32[8] = aten.add.Tensor(a, b)
+    cd: f32[8] = aten.add.Tensor(c, d)
+    all: f32[8] = aten.add.Tensor(ab, cd)
+    out: f32[8] = aten.add.Tensor(all, e)
+    return [out]
+  )");
+  EXPECT_THAT(calls(graph), ElementsAre("a", "b", "d", "e", "ab", "cd", "all", "out"));
+}
+
+TEST(CommonSubexpressions, SomeAreKeptApart) {
+  const Graph graph = merged(R"(
+    x: f32[4] = input
+    r1: f32[4] = aten.rand_like(x)
+    r2: f32[4] = aten.rand_like(x)
+    o1: f32[4] = aten.neg(x)
+    o2: f32[4] = aten.neg(x)
+    v: f32[4] = aten.view(o2, [4])
+    z: f32[4] = aten.neg(x)
+    s: f32[4] = aten.add.Tensor(r1, r2)
+    t: f32[4] = aten.add.Tensor(s, z)
+    return [o1, v, t]
+  )");
+  EXPECT_THAT(calls(graph), ElementsAre("r1", "r2", "o1", "o2", "v", "z", "s", "t"))
+      << "random ones, and what the graph returns or a view of it";
+}
+
+TEST(CommonSubexpressions, AWriteStandsBetween) {
+  const Graph graph = merged(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    b: f32[4] = aten.relu(x)
+    w: f32[4] = aten.add_.Tensor(x, a)
+    c: f32[4] = aten.relu(x)
+    d: f32[4] = aten.relu(x)
+    ab: f32[4] = aten.mul.Tensor(a, b)
+    cd: f32[4] = aten.mul.Tensor(c, d)
+    out: f32[4] = aten.sub.Tensor(ab, cd)
+    return [out, w]
+  )");
+  EXPECT_THAT(calls(graph), ElementsAre("a", "w", "c", "ab", "cd", "out"));
+}
+
+TEST(CommonSubexpressions, ViewsOfTheTwinThatWentViewTheOneThatStays) {
+  const Graph graph = merged(R"(
+    x: f32[4,4] = input
+    a: f32[4,4] = aten.neg(x)
+    b: f32[4,4] = aten.neg(x)
+    t: f32[4,4] = aten.t(b)
+    u: f32[4,4] = aten.t(t)
+    out: f32[4,4] = aten.mm(a, u)
+    return [out]
+  )");
+  EXPECT_THAT(calls(graph), ElementsAre("a", "t", "u", "out"));
+  EXPECT_EQ(storage_of(graph, "t"), storage_of(graph, "a"));
+  EXPECT_EQ(storage_of(graph, "u"), storage_of(graph, "a"));
+}
+
+TEST(CommonSubexpressions, AViewOfTheTwinThatWentMayStay) {
+  // t is there first and views b, which goes; u views a, which stays, and goes for t.
+  const Graph graph = merged(R"(
+    x: f32[4,4] = input
+    a: f32[4,4] = aten.neg(x)
+    b: f32[4,4] = aten.neg(x)
+    t: f32[4,4] = aten.t(b)
+    u: f32[4,4] = aten.t(a)
+    out: f32[4,4] = aten.mm(t, u)
+    return [out]
+  )");
+  EXPECT_THAT(calls(graph), ElementsAre("a", "t", "out"));
+  EXPECT_EQ(storage_of(graph, "t"), storage_of(graph, "a"));
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,181 @@
+// The curve and the solvers of limits, over random joint graphs and a sample.
+
+#include "core/partition/pareto.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <memory>
+
+#include "core/capture/open.h"
+#include "core/partition/budget_sweep.h"
+#include "tests/support/paths.h"
+#include "tests/support/random_graph.h"
+
+namespace jointer::test {
+namespace {
+
+// A joint graph as a partitioner left it, with what its plans are judged by.
+struct Judged {
+  Partition partition;
+  std::vector<NodeCost> costs;
+  std::vector<Flops> flops;
+  std::unique_ptr<PlanWhatIf> what_if;
+};
+
+// None where the graph has nothing to partition, or no legal cut.
+std::unique_ptr<Judged> judge(const Graph& graph) {
+  auto partitioned = partition(graph);
+  if (!partitioned) return nullptr;
+  auto judged = std::make_unique<Judged>(Judged{*std::move(partitioned), {}, {}, nullptr});
+  const Graph& joint = judged->partition.joint;
+  const auto estimator = make_estimator({.name = "simple"});
+  judged->costs = estimate_all(joint, **estimator);
+  judged->flops.resize(joint.node_count());
+  for (const NodeId id : joint.order())
+    judged->flops[id.index()] = node_flops(joint, joint.node(id));
+  judged->what_if = std::make_unique<PlanWhatIf>(joint, judged->costs, judged->flops);
+  if (!judged->what_if->figures(judged->partition.plan)) return nullptr;
+  return judged;
+}
+
+Judged& sample() {
+  static const std::unique_ptr<Judged> judged = [] {
+    const auto graph =
+        open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")});
+    if (!graph) throw std::runtime_error(graph.error().message);
+    return judge(*graph);
+  }();
+  return *judged;
+}
+
+bool is_curve(const std::vector<ParetoPoint>& points) {
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Figures& a = points[i - 1].figures.figures;
+    const Figures& b = points[i].figures.figures;
+    if (a.peak_bytes >= b.peak_bytes || a.step_ns <= b.step_ns) return false;
+  }
+  return true;
+}
+
+bool same(const std::vector<ParetoPoint>& a, const std::vector<ParetoPoint>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ParetoPoint& x, const ParetoPoint& y) {
+                      return x.budget == y.budget && x.name == y.name && x.plan == y.plan &&
+                             x.figures == y.figures;
+                    });
+}
+
+RC_GTEST_PROP(ParetoProperty, TheCurveIsMonotoneAndDeterministic, (std::uint64_t seed)) {
+  const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
+  RC_PRE(static_cast<bool>(judged));
+  const ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 12, .found = {}};
+  const auto points = pareto(judged->partition.joint, *judged->what_if, request);
+  RC_PRE(points.has_value());
+  RC_ASSERT(!points->empty());
+  RC_ASSERT(is_curve(*points));
+  for (const ParetoPoint& point : *points)
+    RC_ASSERT(judged->what_if->figures(point.plan).value() == point.figures);
+  RC_ASSERT(same(*points, pareto(judged->partition.joint, *judged->what_if, request).value()));
+}
+
+// What is said to fit does, by the figures of a fresh evaluation; and it is no worse than what a
+// budget gives.
+RC_GTEST_PROP(ParetoProperty, WhatFitsNeverExceedsItsLimit, (std::uint64_t seed)) {
+  const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
+  RC_PRE(static_cast<bool>(judged));
+  const Graph& joint = judged->partition.joint;
+  const ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 8, .found = {}};
+  const auto sweep = BudgetSweep::make(joint, *judged->what_if, request);
+  RC_PRE(sweep.has_value());
+  RC_PRE((*sweep)->run().has_value());
+  const PlanFigures whole = judged->what_if->figures(judged->partition.plan).value();
+  const auto percent = *rc::gen::inRange<std::int64_t>(30, 130);
+  const std::int64_t peak = whole.figures.peak_bytes * percent / 100;
+  const std::int64_t step = whole.figures.step_ns * percent / 100;
+
+  const Fit fast = fastest_within(joint, *judged->what_if, peak, request).value();
+  RC_ASSERT(judged->what_if->figures(fast.point.plan).value() == fast.point.figures);
+  RC_ASSERT(fast.fits == (fast.point.figures.figures.peak_bytes <= peak));
+  const Fit small = smallest_within(joint, *judged->what_if, step, request).value();
+  RC_ASSERT(judged->what_if->figures(small.point.plan).value() == small.point.figures);
+  RC_ASSERT(small.fits == (small.point.figures.figures.step_ns <= step));
+  for (const ParetoPoint& point : (*sweep)->points()) {
+    const Figures& f = point.figures.figures;
+    if (f.peak_bytes <= peak)
+      RC_ASSERT(fast.fits && fast.point.figures.figures.step_ns <= f.step_ns);
+    if (f.step_ns <= step)
+      RC_ASSERT(small.fits && small.point.figures.figures.peak_bytes <= f.peak_bytes);
+  }
+}
+
+TEST(Pareto, ASampleHasACurveWithGivenPointsOnIt) {
+  Judged& judged = sample();
+  const Graph& joint = judged.partition.joint;
+  ParetoRequest request;
+  request.given.push_back({.budget = -1, .name = "as it is", .plan = judged.partition.plan});
+  const auto points = pareto(joint, *judged.what_if, request);
+  ASSERT_TRUE(points) << points.error().message;
+  EXPECT_GT(points->size(), 3U);
+  EXPECT_TRUE(is_curve(*points));
+  // Budget 1 is the same plan, and given points come first.
+  const auto fastest = points->back();
+  EXPECT_EQ(fastest.name, "as it is");
+  EXPECT_EQ(fastest.plan, judged.partition.plan);
+}
+
+// Between two budgets there are plans that no budget gives.
+TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
+  Judged& judged = sample();
+  const Graph& joint = judged.partition.joint;
+  const auto points = pareto(joint, *judged.what_if, {}).value();
+  std::size_t better = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Figures& small = points[i - 1].figures.figures;
+    const Figures& large = points[i].figures.figures;
+    const std::int64_t limit = (small.peak_bytes + large.peak_bytes) / 2;
+    const Fit fit = fastest_within(joint, *judged.what_if, limit, {}).value();
+    ASSERT_TRUE(fit.fits);
+    EXPECT_LE(fit.point.figures.figures.peak_bytes, limit);
+    EXPECT_LE(fit.point.figures.figures.step_ns, small.step_ns);
+    better += fit.point.figures.figures.step_ns < small.step_ns ? 1 : 0;
+  }
+  EXPECT_GT(better, 0U);
+}
+
+TEST(Pareto, WhereNothingFitsTheNearestComesBack) {
+  Judged& judged = sample();
+  const Fit fit = fastest_within(judged.partition.joint, *judged.what_if, 1, {}).value();
+  EXPECT_FALSE(fit.fits);
+  const auto points = pareto(judged.partition.joint, *judged.what_if, {}).value();
+  for (const ParetoPoint& point : points)
+    EXPECT_LE(fit.point.figures.figures.peak_bytes, point.figures.figures.peak_bytes);
+}
+
+TEST(Pareto, StopsWhenItIsTold) {
+  Judged& judged = sample();
+  std::size_t found = 0;
+  ParetoRequest request;
+  request.found = [&](const ParetoPoint&) { return ++found < 3; };
+  const auto points = pareto(judged.partition.joint, *judged.what_if, request);
+  ASSERT_TRUE(points.has_value());
+  EXPECT_EQ(found, 3U);
+  EXPECT_LE(points->size(), 3U);
+  EXPECT_TRUE(is_curve(*points));
+  found = 0;
+  const auto fit = fastest_within(judged.partition.joint, *judged.what_if, 1, request);
+  ASSERT_TRUE(fit.has_value());
+  EXPECT_LE(found, 5U);
+}
+
+TEST(Pareto, RefusesWhatIsNoJointGraph) {
+  Judged& judged = sample();
+  const auto pair = emit_pair(judged.partition.joint, judged.partition.plan);
+  ASSERT_TRUE(pair) << pair.error().message;
+  const auto refused = pareto(*pair, *judged.what_if, {});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("pair"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,104 @@
+// Whatever the graph and its tags: what is emitted is a sound pair that computes what the joint
+// graph computes, and the same pair every time.
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "core/capture/native_reader.h"
+#include "core/capture/native_writer.h"
+#include "core/graph/canonical.h"
+#include "core/graph/validate.h"
+#include "core/partition/partition.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/symbolic_run.h"
+
+namespace jointer::test {
+namespace {
+
+Graph some_joint_graph(bool writes) {
+  return random_graph(*rc::gen::arbitrary<std::uint64_t>(),
+                      {.calls = *rc::gen::inRange<std::size_t>(2, 60),
+                       .symbols = *rc::gen::arbitrary<bool>(),
+                       .gradients = true,
+                       .writes = writes});
+}
+
+std::vector<NodeId> handed_over(const Graph& pair) {
+  std::vector<NodeId> nodes;
+  for (const OutputEntry& entry : pair.part(PartId(0)).outputs)
+    if (entry.role == Role::saved) nodes.push_back(entry.node);
+  return nodes;
+}
+
+void check_pair(const Graph& joint, const Partition& done, const Graph& pair) {
+  const auto sound = validate(pair);
+  if (!sound) RC_FAIL(sound.error().message);
+  RC_ASSERT(symbolic_run(pair) == symbolic_run(joint));
+  // The forward hands over what the plan says, in its order, and states of random numbers.
+  std::vector<std::string> wanted, given;
+  for (const NodeId id : done.plan.saved) wanted.emplace_back(done.joint.name(id));
+  for (const NodeId id : done.plan.saved_symbols) wanted.emplace_back(done.joint.name(id));
+  for (const NodeId id : handed_over(pair))
+    if (pair.target(pair.node(id)) != "_operator.getitem" || done.joint.find(pair.name(id)))
+      given.emplace_back(pair.name(id));
+  RC_ASSERT(given == wanted);
+  // What draws random numbers in both halves draws the same.
+  for (const NodeId id : pair.order()) {
+    const Node& node = pair.node(id);
+    if (node.part != PartId(1) || node.kind != NodeKind::call) continue;
+    if (pair.op(node).has(OperatorTag::random)) RC_ASSERT(!pair.find(PartId(0), pair.name(id)));
+  }
+  const auto read = read_native("pair", PaddedBytes(write_native(pair)));
+  if (!read) RC_FAIL(read.error().message);
+  RC_ASSERT(graph_hash(*read) == graph_hash(pair));
+}
+
+RC_GTEST_PROP(PartitionProperty, MinCutComputesTheSame, (bool ignore_tags)) {
+  const Graph joint = some_joint_graph(/*writes=*/false);
+  const auto done = partition(joint, {.ignore_tags = ignore_tags});
+  if (!done) {
+    // Tags can ask for what cannot be.
+    RC_ASSERT(!ignore_tags);
+    RC_ASSERT(done.error().kind == Error::Kind::usage);
+    RC_DISCARD("contradicting tags");
+  }
+  const auto pair = emit_pair(done->joint, done->plan);
+  if (!pair) RC_FAIL(pair.error().message);
+  check_pair(joint, *done, *pair);
+}
+
+RC_GTEST_PROP(PartitionProperty, DefaultComputesTheSame, (bool writes, bool ignore_tags)) {
+  const Graph joint = some_joint_graph(writes);
+  const PartitionOptions options{.partitioner = Partitioner::default_partition,
+                                 .ignore_tags = ignore_tags};
+  const auto done = partition(joint, options);
+  // A tuple of the forward whose elements are taken in the backward cannot be handed over; nor does
+  // anything run again where calls write in place.
+  if (!done) {
+    RC_ASSERT(done.error().kind == Error::Kind::usage);
+    RC_DISCARD("cannot be handed over");
+  }
+  const auto pair = emit_pair(done->joint, done->plan, Partitioner::default_partition);
+  if (!pair) RC_FAIL(pair.error().message);
+  check_pair(joint, *done, *pair);
+}
+
+TEST(PartitionProperty, IsTheSameEveryTime) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Graph joint = random_graph(seed, {.calls = 200, .gradients = true, .writes = false});
+    std::set<std::string> written;
+    for (int run = 0; run < 20; ++run) {
+      const auto done = partition(joint, {.ignore_tags = true});
+      ASSERT_TRUE(done) << done.error().message;
+      const auto pair = emit_pair(done->joint, done->plan);
+      ASSERT_TRUE(pair) << pair.error().message;
+      written.insert(write_native(*pair));
+    }
+    EXPECT_EQ(written.size(), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace jointer::test

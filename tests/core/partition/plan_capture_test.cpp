@@ -1,0 +1,165 @@
+// Figures of a plan on a real joint graph, beside those of the pair that torch made of it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/capture/open.h"
+#include "core/graph/validate.h"
+#include "core/partition/pair_order.h"
+#include "core/partition/plan_what_if.h"
+#include "tests/support/paths.h"
+
+namespace jointer::test {
+namespace {
+
+struct Capture {
+  const char *joint, *pair;
+};
+
+void PrintTo(const Capture& capture, std::ostream* out) {
+  *out << capture.pair;
+}
+
+class PlanCapture : public testing::TestWithParam<Capture> {};
+
+// What the pair's forward hands over.
+SavePlan plan_of(const Graph& joint, const Graph& pair) {
+  SavePlan plan;
+  for (const OutputEntry& entry : pair.part(PartId(0)).outputs)
+    if (entry.role == Role::saved) plan.saved.push_back(joint.find(pair.name(entry.node)));
+  return plan;
+}
+
+std::vector<std::string> names_of_calls(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
+  return names;
+}
+
+TEST_P(PlanCapture, FiguresAreThoseOfTorchsPair) {
+  JOINTER_NEEDS_SHARED();
+  const std::string base = shared_directory() + "/captures/" + GetParam().pair;
+  const auto joint = open_graph(
+      {.path = shared_directory() + "/captures/" + GetParam().joint + ".joint.json.zst"});
+  ASSERT_TRUE(joint) << joint.error().message;
+  const auto pair = open_graph({.path = base + ".fw.json.zst", .backward = base + ".bw.json.zst"});
+  ASSERT_TRUE(pair) << pair.error().message;
+  const SavePlan plan = plan_of(*joint, *pair);
+
+  const PairOrders orders(*joint);
+  const auto order = orders.order(plan);
+  ASSERT_TRUE(order) << order.error().message;
+  std::vector<std::string> names;
+  for (const auto* half : {&order->forward, &order->backward})
+    for (const Place p : *half)
+      if (orders.has(p, PairOrders::is_call)) names.emplace_back(joint->name(orders.node(p)));
+  EXPECT_EQ(names, names_of_calls(*pair));
+
+  const auto estimator = make_estimator({});
+  ASSERT_TRUE(estimator);
+  std::vector<Flops> flops(joint->node_count());
+  for (const NodeId id : joint->order()) flops[id.index()] = node_flops(*joint, joint->node(id));
+  const PlanWhatIf what_if(*joint, estimate_all(*joint, **estimator), flops);
+  const auto outcome = what_if.evaluate(plan);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const MemoryTimeline memory(*pair);
+  const Simulation simulation(*pair, estimate_all(*pair, **estimator));
+  EXPECT_TRUE(std::ranges::equal(outcome->profile, memory.profile()));
+  EXPECT_EQ(outcome->figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
+                                               .step_ns = simulation.step_ns(),
+                                               .exposed_ns = simulation.exposed_ns()}));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Captures, PlanCapture,
+    testing::Values(Capture{"llama3_debug_tp2_fsdp2", "llama3_debug_tp2_fsdp2.default"},
+                    Capture{"llama3_8b_tp2_fsdp2", "llama3_8b_tp2_fsdp2.default"}),
+    [](const auto& capture) {
+      std::string name = capture.param.pair;
+      std::replace(name.begin(), name.end(), '.', '_');
+      return name;
+    });
+
+// A joint graph under torch's minimum cut, and then under a person's decisions.
+class PlanOfCapture : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    JOINTER_NEEDS_SHARED();
+    auto graph =
+        open_graph({.path = shared_directory() + "/captures/" + GetParam() + ".joint.json.zst"});
+    ASSERT_TRUE(graph) << graph.error().message;
+    auto found = jointer::partition(*graph);
+    ASSERT_TRUE(found) << found.error().message;
+    partition = *std::move(found);
+    estimator = *make_estimator({});
+    costs = estimate_all(partition.joint, *estimator);
+    flops.resize(partition.joint.node_count());
+    for (const NodeId id : partition.joint.order())
+      flops[id.index()] = node_flops(partition.joint, partition.joint.node(id));
+    what_if = std::make_unique<PlanWhatIf>(
+        partition.joint, costs, flops, MemoryOptions{}, SimulationOptions{},
+        PlanWhatIfOptions{.transfers = estimator->transfer_costs()});
+  }
+
+  void expect_figures_of_pair(const SavePlan& plan) {
+    const auto outcome = what_if->evaluate(plan);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const auto pair = emit_pair(partition.joint, plan);
+    ASSERT_TRUE(pair) << pair.error().message;
+    const auto sound = validate(*pair);
+    EXPECT_TRUE(sound) << sound.error().message;
+    const MemoryTimeline memory(*pair);
+    const Simulation simulation(*pair, estimate_all(*pair, *estimator));
+    EXPECT_TRUE(std::ranges::equal(outcome->profile, memory.profile()));
+    EXPECT_EQ(outcome->figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
+                                                 .step_ns = simulation.step_ns(),
+                                                 .exposed_ns = simulation.exposed_ns()}));
+  }
+
+  // Every third candidate, or all of them.
+  [[nodiscard]] SavePlan decided(const SavePlan& plan, Keep keep, std::size_t every) {
+    const auto candidates = what_if->candidates(plan);
+    if (!candidates) return plan;
+    std::vector<NodeId> nodes;
+    for (std::size_t i = 0; i < candidates->size(); i += every)
+      nodes.push_back((*candidates)[i].node);
+    const auto change = what_if->change_all(plan, nodes, keep);
+    return change ? change->plan : plan;
+  }
+
+  Partition partition;
+  std::unique_ptr<Estimator> estimator;
+  std::vector<NodeCost> costs;
+  std::vector<Flops> flops;
+  std::unique_ptr<PlanWhatIf> what_if;
+};
+
+TEST_P(PlanOfCapture, FiguresAreThoseOfThePair) {
+  if (IsSkipped()) return;
+  expect_figures_of_pair(partition.plan);
+  const SavePlan saved = decided(partition.plan, Keep::save, 3);
+  const SavePlan again = decided(partition.plan, Keep::recompute, 1);
+  const SavePlan offloaded = decided(partition.plan, Keep::offload, 3);
+  EXPECT_NE(saved, partition.plan);
+  EXPECT_NE(again, partition.plan);
+  EXPECT_FALSE(offloaded.offloaded.empty());
+  for (const SavePlan& plan : {saved, again, offloaded}) expect_figures_of_pair(plan);
+
+  const auto figures = [&](const SavePlan& plan) { return what_if->figures(plan).value(); };
+  EXPECT_LT(figures(again).saved_bytes, figures(partition.plan).saved_bytes);
+  EXPECT_GT(figures(again).recompute_ns, figures(partition.plan).recompute_ns);
+  EXPECT_LT(figures(offloaded).saved_bytes, figures(partition.plan).saved_bytes);
+  EXPECT_GT(figures(offloaded).offloaded_bytes, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, PlanOfCapture,
+                         testing::Values("llama3_debug_tp2_fsdp2", "llama3_8b_tp2_fsdp2",
+                                         "llama3_8b_tp2_fsdp2_graph_sac",
+                                         "deepseek_v3_debug_tp2_fsdp2_ep2"),
+                         [](const auto& capture) { return std::string(capture.param); });
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,186 @@
+// Plans beside the pairs that they are made into: whatever is decided, the pair is sound, computes
+// what the joint graph does, and has the figures that were said of it. Random joint graphs;
+// plan_capture_test.cpp has real ones.
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/graph/validate.h"
+#include "core/partition/pair_order.h"
+#include "core/partition/plan_what_if.h"
+#include "tests/support/random_costs.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/symbolic_run.h"
+
+namespace jointer::test {
+namespace {
+
+constexpr TransferCosts kTransfers{
+    .ns_per_byte = 0.05, .least_ns = 20, .host_ns = 7, .wait_host_ns = 3};
+
+struct Options {
+  MemoryOptions memory;
+  SimulationOptions simulation;
+  PlanWhatIfOptions plan{.transfers = kTransfers};
+};
+
+// The calls of the pair of a plan, as PairOrders has them; none for a copy's or a wait's.
+std::vector<NodeId> calls_of(const PairOrders& orders, const PairOrder& order) {
+  std::vector<NodeId> calls;
+  for (const bool backward : {false, true}) {
+    const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
+    auto next = transfers.begin();
+    std::size_t index = 0;
+    for (const Place p : backward ? order.backward : order.forward) {
+      if (!orders.has(p, PairOrders::is_call)) continue;
+      for (; next != transfers.end() && next->before <= index; ++next) calls.emplace_back();
+      calls.push_back(orders.node(p));
+      ++index;
+    }
+    calls.insert(calls.end(), static_cast<std::size_t>(transfers.end() - next), NodeId{});
+  }
+  return calls;
+}
+
+// What the joint graph's calls cost, for the same calls of the pair.
+std::vector<NodeCost> costs_of_pair(const Graph& pair, std::span<const NodeId> calls,
+                                    std::span<const NodeCost> costs) {
+  std::vector<NodeCost> of_pair(pair.node_count());
+  std::size_t next = 0;
+  for (const NodeId id : pair.order()) {
+    const Node& n = pair.node(id);
+    if (n.kind != NodeKind::call || next >= calls.size()) continue;
+    const NodeId from = calls[next++];
+    if (from)
+      of_pair[id.index()] = costs[from.index()];
+    else if (pair.is_transfer(n))
+      of_pair[id.index()] = kTransfers.of(pair.output_bytes(n));
+    else
+      of_pair[id.index()].host_ns = kTransfers.wait_host_ns;
+  }
+  return of_pair;
+}
+
+// One joint graph, whose plan changes.
+class Deciding {
+ public:
+  Deciding(Partition partition, std::vector<NodeCost> costs, const Options& options)
+      : partition_(std::move(partition)),
+        plan_(partition_.plan),
+        costs_(std::move(costs)),
+        options_(options),
+        orders_(partition_.joint, options.plan.partitioner),
+        what_if_(partition_.joint, costs_, std::vector<Flops>(partition_.joint.node_count()),
+                 options.memory, options.simulation, options.plan) {}
+
+  [[nodiscard]] const SavePlan& plan() const { return plan_; }
+  [[nodiscard]] const Graph& joint() const { return partition_.joint; }
+  [[nodiscard]] const PlanWhatIf& what_if() const { return what_if_; }
+
+  // What is wrong with the plan, its pair or its figures; empty: nothing.
+  [[nodiscard]] std::string complaint() const {
+    const auto outcome = what_if_.evaluate(plan_);
+    if (!outcome) return outcome.error().message;
+    const auto pair = emit_pair(joint(), plan_, options_.plan.partitioner);
+    if (!pair) return pair.error().message;
+    if (const auto sound = validate(*pair); !sound) return sound.error().message;
+    if (symbolic_run(*pair) != symbolic_run(joint())) return "the pair computes something else";
+    const auto order = orders_.order(plan_);
+    if (!order) return order.error().message;
+    const std::vector<NodeId> calls = calls_of(orders_, *order);
+    if (std::string text = compare_calls(*pair, calls); !text.empty()) return text;
+
+    // Few and small tensors on two devices: which of them is meant may differ.
+    if (pair->main_device() != joint().main_device()) return {};
+    const MemoryTimeline memory(*pair, options_.memory);
+    if (!std::ranges::equal(outcome->profile, memory.profile())) return "the profile differs";
+    const std::vector<NodeCost> costs = costs_of_pair(*pair, calls, costs_);
+    const Simulation simulation(*pair, costs, options_.simulation);
+    const Figures& figures = outcome->figures.figures;
+    if (figures.peak_bytes != memory.peak_bytes()) return "the peak differs";
+    if (figures.step_ns != simulation.step_ns())
+      return fmt::format("a step of {} ns, and not {}", simulation.step_ns(), figures.step_ns);
+    if (figures.exposed_ns != simulation.exposed_ns()) return "exposed time differs";
+    if (what_if_.figures(plan_) != outcome->figures) return "figures differ from evaluate";
+    // Who edits the pair's order sees the same: copies to the host are known there, too.
+    const Dependencies dependencies(*pair);
+    const WhatIf editing(*pair, dependencies, costs, options_.memory, options_.simulation);
+    if (editing.figures() != figures) return "what-if of the pair's order differs";
+    return {};
+  }
+
+  // Something else about some of the candidates; false if nothing could be decided.
+  bool decide(std::mt19937_64& chance) {
+    const auto candidates = what_if_.candidates(plan_);
+    if (!candidates || candidates->empty()) return false;
+    std::vector<NodeId> nodes;
+    const std::size_t most = chance() % 3 == 0 ? candidates->size() : 1 + chance() % 4;
+    for (std::size_t i = 0; i < most; ++i)
+      nodes.push_back((*candidates)[chance() % candidates->size()].node);
+    const auto keep = static_cast<Keep>(chance() % 3);
+    const auto change = what_if_.change_all(plan_, nodes, keep);
+    if (!change) return false;
+    plan_ = change->plan;
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::string compare_calls(const Graph& pair, std::span<const NodeId> calls) const {
+    std::size_t next = 0;
+    for (const NodeId id : pair.order()) {
+      const Node& n = pair.node(id);
+      if (n.kind != NodeKind::call) continue;
+      if (next >= calls.size()) return fmt::format("{} is one too many", pair.name(id));
+      const NodeId from = calls[next++];
+      // A random call that draws the same again is called through another operator.
+      if (from && !pair.op(n).has(OperatorTag::higher_order) && joint().name(from) != pair.name(id))
+        return fmt::format("{} stands where {} should", pair.name(id), joint().name(from));
+    }
+    return next < calls.size() ? "calls are missing" : "";
+  }
+
+  Partition partition_;
+  SavePlan plan_;
+  std::vector<NodeCost> costs_;
+  Options options_;
+  PairOrders orders_;
+  PlanWhatIf what_if_;
+};
+
+// Random calls that are made again on the CPU hand a tensor of state over, which no plan knows.
+bool hands_states_over(const Graph& joint) {
+  return std::ranges::any_of(joint.order(), [&](NodeId id) {
+    const Node& n = joint.node(id);
+    return n.kind == NodeKind::call && joint.op(n).has(OperatorTag::random) &&
+           (n.policy == MemoryPolicy::must_recompute || n.policy == MemoryPolicy::prefer_recompute);
+  });
+}
+
+RC_GTEST_PROP(PlanProperty, FiguresAreThoseOfThePair, ()) {
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  std::mt19937_64 chance(seed);
+  Graph graph = random_graph(seed, {.calls = 10 + chance() % 60,
+                                    .symbols = false,
+                                    .gradients = chance() % 2 == 0,
+                                    .writes = false});
+  Options options;
+  if (chance() % 4 == 0) options.plan.partitioner = Partitioner::default_partition;
+  if (chance() % 2 == 0) options.memory.optimizer = OptimizerState::adamw;
+  if (chance() % 3 == 0) options.memory.collectives = CollectiveLibrary::gloo;
+  if (chance() % 4 == 0) options.memory.runs_on = DeviceType::cpu;
+  options.simulation.one_communication_stream = chance() % 4 == 0;
+  auto partitioned = partition(graph, {.partitioner = options.plan.partitioner});
+  RC_PRE(partitioned.has_value());
+  RC_PRE(!hands_states_over(partitioned->joint));
+  std::vector<NodeCost> costs = random_costs(partitioned->joint, seed);
+  Deciding deciding(*std::move(partitioned), std::move(costs), options);
+  RC_ASSERT(deciding.complaint() == "");
+  for (int step = 0; step < 6; ++step)
+    if (deciding.decide(chance)) RC_ASSERT(deciding.complaint() == "");
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,233 @@
+// What may be decided, what comes of it, and the sentences for what may not.
+
+#include "core/partition/plan_what_if.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/partition/kept_values.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Two layers; d draws, w is a view.
+constexpr const char* kTwoLayers = R"(
+  x: f32[128,4] = input
+  a: f32[128,4] = aten.sin(x)                   {layers.0}
+  b: f32[128,4] = aten.cos(a)                   {layers.0}
+  v: f32[512] = aten.view(b, [512])             {layers.0}
+  r: f32[512] = aten.bernoulli(v)               {layers.1}
+  c: f32[512] = aten.mul.Tensor(v, r)           {layers.1}
+  dy: f32[512] = tangent
+  gc: f32[512] = aten.mul.Tensor(dy, r)         {layers.1 backward}
+  gv: f32[512] = aten.mul.Tensor(gc, v)         {layers.1 backward}
+  gb: f32[128,4] = aten.view(gv, [128, 4])      {layers.0 backward}
+  ga: f32[128,4] = aten.mul.Tensor(gb, a)       {layers.0 backward}
+  return [c, ga]
+)";
+
+struct Planned {
+  explicit Planned(std::string_view text) {
+    auto found = partition(parse(text), {.partitioner = Partitioner::default_partition});
+    if (!found) throw std::runtime_error(found.error().message);
+    partition_ = *std::move(found);
+    costs.resize(partition_.joint.node_count());
+    for (const NodeId id : partition_.joint.order())
+      if (partition_.joint.node(id).kind == NodeKind::call)
+        costs[id.index()] = {.lane = NodeCost::Lane::compute, .ns = 1000};
+    what_if = std::make_unique<PlanWhatIf>(partition_.joint, costs,
+                                           std::vector<Flops>(partition_.joint.node_count()));
+  }
+  [[nodiscard]] NodeId at(const char* name) const { return partition_.joint.find(name); }
+  [[nodiscard]] std::vector<std::string> names(std::span<const NodeId> ids) const {
+    std::vector<std::string> all;
+    for (const NodeId id : ids) all.emplace_back(partition_.joint.name(id));
+    return all;
+  }
+  [[nodiscard]] SavePlan change(const SavePlan& plan, const char* name, Keep keep) const {
+    const NodeId id = at(name);
+    auto changed = what_if->change(plan, {&id, 1}, keep);
+    if (!changed) throw std::runtime_error(changed.error().message);
+    return *std::move(changed);
+  }
+  [[nodiscard]] std::string refusal(const SavePlan& plan, const char* name, Keep keep) const {
+    const NodeId id = at(name);
+    const auto changed = what_if->change(plan, {&id, 1}, keep);
+    return changed ? "" : changed.error().message;
+  }
+  [[nodiscard]] SaveCandidate candidate(const SavePlan& plan, const char* name) const {
+    const std::vector<SaveCandidate> candidates = what_if->candidates(plan).value();
+    for (const SaveCandidate& c : candidates)
+      if (c.node == at(name)) return c;
+    throw std::runtime_error(std::string(name) + " is no candidate");
+  }
+
+  Partition partition_;
+  std::vector<NodeCost> costs;
+  std::unique_ptr<PlanWhatIf> what_if;
+};
+
+TEST(PlanWhatIf, WhatIsSavedNoMoreIsMadeFromItsInputs) {
+  const Planned p(kTwoLayers);
+  EXPECT_THAT(p.names(p.partition_.plan.saved), ElementsAre("a", "v", "r"));
+  const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
+  EXPECT_THAT(p.names(without_v.saved), ElementsAre("a", "r"));
+  const PlanFigures figures = p.what_if->figures(without_v).value();
+  EXPECT_EQ(figures.recomputed, 2U);  // b and v, from a
+  EXPECT_EQ(figures.recompute_ns, 2000);
+  const SavePlan without_a = p.change(without_v, "a", Keep::recompute);
+  EXPECT_THAT(p.names(without_a.saved), ElementsAre("x", "r"));
+}
+
+TEST(PlanWhatIf, AChangeAndItsOppositeGiveBackThePlan) {
+  const Planned p(kTwoLayers);
+  const SavePlan& plan = p.partition_.plan;
+  EXPECT_EQ(p.change(p.change(plan, "v", Keep::recompute), "v", Keep::save), plan);
+  EXPECT_EQ(p.change(p.change(plan, "v", Keep::offload), "v", Keep::save), plan);
+}
+
+TEST(PlanWhatIf, ASavedValueThatNothingNeedsAnyMoreIsDropped) {
+  const Planned p(kTwoLayers);
+  const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
+  const SavePlan with_b = p.change(without_v, "b", Keep::save);
+  EXPECT_THAT(p.names(with_b.saved), ElementsAre("a", "b", "r"));
+  EXPECT_THAT(p.names(p.change(with_b, "v", Keep::save).saved), ElementsAre("a", "v", "r"));
+}
+
+TEST(PlanWhatIf, WhatCannotBeIsRefusedInASentence) {
+  const Planned p(kTwoLayers);
+  const SavePlan& plan = p.partition_.plan;
+  EXPECT_EQ(p.refusal(plan, "r", Keep::recompute),
+            "r draws random numbers: they would be others the second time");
+  EXPECT_EQ(p.refusal(plan, "x", Keep::save), "x is an input: it is there anyway");
+  EXPECT_EQ(p.refusal(plan, "gc", Keep::save), "gc is not a value of the forward");
+  EXPECT_EQ(p.refusal(plan, "b", Keep::save), "the backward does not need b under this plan");
+  EXPECT_THAT(p.refusal(plan, "c", Keep::offload), HasSubstr("lies in memory that the step holds"));
+}
+
+TEST(PlanWhatIf, ManyAtOnceAsFarAsTheyGo) {
+  const Planned p(kTwoLayers);
+  const std::vector<NodeId> all{p.at("a"), p.at("v"), p.at("r")};
+  const PlanChange change = p.what_if->change_all(p.partition_.plan, all, Keep::recompute).value();
+  EXPECT_THAT(p.names(change.plan.saved), ElementsAre("x", "r"));
+  ASSERT_EQ(change.refused.size(), 1U);
+  EXPECT_EQ(change.refused.front().node, p.at("r"));
+}
+
+TEST(PlanWhatIf, AChainStopsAtWhatCannotBeMadeAgainAndSavesIt) {
+  const Planned p(R"(
+    x: f32[128] = input
+    r: f32[128] = aten.bernoulli(x)
+    s: f32[128] = aten.sin(r)
+    c: f32[128] = aten.cos(s)
+    dy: f32[128] = tangent
+    g: f32[128] = aten.mul.Tensor(dy, s)  {backward}
+    return [c, g]
+  )");
+  EXPECT_THAT(p.names(p.partition_.plan.saved), ElementsAre("s"));
+  const NodeId s = p.at("s");
+  const PlanChange change =
+      p.what_if->change_all(p.partition_.plan, {&s, 1}, Keep::recompute).value();
+  EXPECT_THAT(p.names(change.plan.saved), ElementsAre("r"));
+  ASSERT_EQ(change.saved.size(), 1U);
+  EXPECT_EQ(change.saved.front().text,
+            "r draws random numbers: they would be others the second time");
+}
+
+TEST(PlanWhatIf, WhatIsWrittenLaterIsNotReadAgain) {
+  const Planned p(R"(
+    x: f32[128] = input
+    y: f32[128] = aten.sin(x)
+    z: f32[128] = aten.cos(y)
+    w: f32[128] = aten.copy_(x, z)
+    dy: f32[128] = tangent
+    g: f32[128] = aten.mul.Tensor(dy, y)  {backward}
+    return [w, z, g]
+  )");
+  EXPECT_EQ(p.refusal(p.partition_.plan, "y", Keep::recompute),
+            "y reads memory that is written later: it would read something else");
+}
+
+TEST(PlanWhatIf, CandidatesSayWhatTheyTake) {
+  const Planned p(kTwoLayers);
+  const SavePlan& plan = p.partition_.plan;
+  const SaveCandidate v = p.candidate(plan, "v");
+  EXPECT_EQ(v.bytes, 2048);
+  EXPECT_EQ(v.chain, 2U);
+  EXPECT_EQ(v.recompute_ns, 2000);
+  EXPECT_EQ(v.keep, Keep::save);
+  EXPECT_EQ(p.candidate(plan, "r").chain, 0U);
+  // b lies where the saved view of it lies; and the other way round.
+  const SavePlan with_b = p.change(p.change(plan, "v", Keep::recompute), "b", Keep::save);
+  EXPECT_EQ(p.candidate(with_b, "b").bytes, 2048);
+  EXPECT_EQ(p.candidate(with_b, "v").bytes, 0);
+  EXPECT_EQ(p.candidate(with_b, "v").keep, Keep::recompute);
+  EXPECT_EQ(p.candidate(p.change(plan, "v", Keep::offload), "v").keep, Keep::offload);
+}
+
+TEST(PlanWhatIf, ThePeaksSavedValuesBestFirst) {
+  const Planned p(kTwoLayers);
+  const auto outcome = p.what_if->evaluate(p.partition_.plan).value();
+  const std::vector<SaveCandidate> alive =
+      p.what_if->saved_at(p.partition_.plan, 2 * outcome.forward_steps).value();
+  std::vector<NodeId> ids;
+  for (const SaveCandidate& c : alive) ids.push_back(c.node);
+  // a takes 1 us, v takes 2, r cannot be made again.
+  EXPECT_THAT(p.names(ids), ElementsAre("a", "v", "r"));
+  EXPECT_THAT(p.what_if->saved_at(p.partition_.plan, 0).value(), IsEmpty());
+}
+
+TEST(PlanWhatIf, AnOffloadedValueIsOnTheHostBetweenTheHalves) {
+  const Planned p(kTwoLayers);
+  const SavePlan& plan = p.partition_.plan;
+  const SavePlan offloaded = p.change(plan, "a", Keep::offload);
+  const PlanFigures before = p.what_if->figures(plan).value();
+  const PlanFigures after = p.what_if->figures(offloaded).value();
+  EXPECT_EQ(after.offloaded_bytes, 2048);
+  EXPECT_EQ(after.saved_bytes, before.saved_bytes - 2048);
+  const Graph pair = emit_pair(p.partition_.joint, offloaded).value();
+  const NodeId copy = pair.find("async_cpu_offload_a"), back = pair.find("gpu_reload_a");
+  ASSERT_TRUE(copy && back);
+  // After its last use in layer 0, waited for when layer 1 is over.
+  EXPECT_EQ(pair.position(copy), pair.position(pair.find("b")) + 1);
+  EXPECT_GT(pair.position(pair.find("cpu_offload_a")), pair.position(pair.find("c")));
+  // Back before layer 1's backward, waited for where it is read.
+  EXPECT_LT(pair.position(pair.find("async_gpu_reload_a")), pair.position(pair.find("gc")));
+  EXPECT_EQ(pair.position(back) + 1, pair.position(pair.find("ga")));
+}
+
+TEST(PlanWhatIf, PoliciesOverAPlan) {
+  const Planned p(kTwoLayers);
+  const SavePlan& plan = p.partition_.plan;
+  const std::vector<MemoryPolicy> solved(p.partition_.joint.node_count(), MemoryPolicy::none);
+  EXPECT_EQ(p.what_if->lay_policies(plan, solved, solved).value().plan, plan);
+  std::vector<MemoryPolicy> now = solved;
+  now[p.at("v").index()] = MemoryPolicy::prefer_recompute;
+  now[p.at("a").index()] = MemoryPolicy::must_cpu_offload;
+  const SavePlan changed = p.what_if->lay_policies(plan, solved, now).value().plan;
+  EXPECT_THAT(p.names(changed.saved), ElementsAre("a", "r"));
+  EXPECT_THAT(p.names(changed.offloaded), ElementsAre("a"));
+}
+
+TEST(KeptValues, OfAPairAreWhatItHandsOverAndMakesAgain) {
+  const Planned p(kTwoLayers);
+  const SavePlan plan =
+      p.change(p.change(p.partition_.plan, "v", Keep::recompute), "a", Keep::offload);
+  const Graph pair = emit_pair(p.partition_.joint, plan).value();
+  const std::vector<NodeCost> costs(pair.node_count(), NodeCost{.ns = 5});
+  const auto rows = kept_values(pair, costs, std::vector<Flops>(pair.node_count())).value();
+  std::vector<std::string> told;
+  for (const SaveCandidate& row : rows)
+    told.push_back(fmt::format("{} {} {}", to_string(row.keep), pair.name(row.node), row.bytes));
+  EXPECT_THAT(told,
+              ElementsAre("offload a 2048", "save r 2048", "recompute b 2048", "recompute v 0"));
+  EXPECT_FALSE(kept_values(p.partition_.joint, costs, {}));
+}
+
+}  // namespace
+}  // namespace jointer::test
