@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -20,19 +21,27 @@ struct EveryNth {
     global,     // over the whole graph: torchtitan's compiler toolkit
     per_layer,  // anew in each layer: torchtitan's graph trainer
   };
-  std::string op = "aten.mm.default";
-  std::int64_t n = 2;
+  std::string op = "aten.mm.default";  // or a pattern or selector
+  std::int64_t n = 2;                  // from 1
   Counter counter = Counter::global;
+  friend bool operator==(const EveryNth&, const EveryNth&) = default;
 };
+// `aten.mm.default/2`, `aten.mm/2/layer`: as pipelines and command lines write it.
+std::string to_text(const EveryNth& rule);
+// Error (usage): it is no such text.
+Result<EveryNth> parse_every_nth(std::string_view text);
 
 struct SacOptions {
   // Operators, with or without overload, or `FQN_PATTERN::operator` (core/edit/select.h). Empty:
-  // upstream's default list.
+  // upstream's default list, or nothing where `default_list` is false.
   std::vector<std::string> save;
   std::vector<EveryNth> every_nth = {EveryNth{}};
+  bool default_list = true;
+  // All of the forward, not only up to the call that makes the first value of the output.
+  bool whole_forward = false;
 };
 
-// Upstream's apply_sac. Error (usage): a selector selects nothing.
+// Upstream's apply_sac. Error (usage): a selector of `save` selects nothing, the graph is a pair.
 Result<Edit> apply_sac(const Graph& graph, const SacOptions& options = {});
 
 // Upstream's memory policies: default, full, eager, sac_and_offload.
@@ -40,11 +49,13 @@ struct MemoryPolicyPreset {
   std::string name, summary;
 };
 const std::vector<MemoryPolicyPreset>& memory_policy_presets();
-// `save_ops`: full_recompute_save_ops, with `full` only. `offload_bytes`: the budget of
-// sac_and_offload. Error (usage): no such preset.
+// `save_ops`: full_recompute_save_ops, with `full` only: selectors. `offload_bytes`: the budget of
+// sac_and_offload. `reshard`: without it FSDP's gathered parameters are saved. Error (usage): no
+// such preset, a selector that selects nothing, `save_ops` with another preset.
 Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& preset,
                                     const std::vector<std::string>& save_ops = {},
-                                    std::int64_t offload_bytes = std::int64_t{100} << 30);
+                                    std::int64_t offload_bytes = std::int64_t{100} << 30,
+                                    bool reshard = true);
 
 // Upstream's fsdp_reshard_after_fwd: gathered parameters are made again (reshard) or saved.
 Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard = true);

@@ -1,0 +1,185 @@
+// apply_sac: which results of the forward are saved, by the operator that made them.
+//
+// Steps, over the calls of the graph in program order:
+//   1. getitem is passed over: it is a part of the call before it;
+//   2. a call that an every-nth rule is about is counted; every nth one is PREFER_RECOMPUTE, the
+//      others MUST_SAVE; of two rules about one call the first counts;
+//   3. a call that the list names is MUST_SAVE;
+//   4. every other one is PREFER_RECOMPUTE;
+//   5. after the call that makes the first value of the output the walk ends: what follows is the
+//      backward.
+// Each gets ac_graph_id 0, so that the forward is one region. Tags that are there already are
+// replaced; fsdp_reshard_after_fwd comes after, as upstream has it.
+//
+// A counter runs over the whole graph, or anew in each layer (layers.h): when a counted call is of
+// another layer than the one before it. Calls of no layer go on counting.
+//
+// Cost: linear in the nodes and selectors.
+//
+// Source: apply_sac of torchtitan's compiler toolkit (pull request 2377); the counter by layer is
+// that of the graph trainer's memory policy `eager` (pull request 3397). Deviations: n may be any
+// number and the rule about any operator (upstream: 2 and aten.mm), and selectors may name modules.
+// A defect of upstream's that is kept, for its figures came about with it: values that are written
+// back to inputs come first among the outputs. In a mixture of experts the first is a count of
+// tokens in the first such layer, so that the walk ends there, and most of the forward is left to
+// the partitioner (DeepSeek-V3 debug: 385 of 1,937 calls are looked at). `whole_forward` mends it.
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/base/units.h"
+#include "core/edit/refuse.h"
+#include "core/edit/select.h"
+#include "core/policy/layers.h"
+#include "core/policy/sac_walk.h"
+#include "core/policy/save_ops.h"
+#include "core/policy/tag_edit.h"
+#include "core/policy/tagging.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kForward = 0;  // ac_graph_id
+constexpr std::string_view kPerLayer = "layer";
+
+// One rule at work.
+struct Count {
+  EveryNth rule;
+  std::vector<bool> counted;  // by id
+  std::int64_t calls = 0, since_layer = 0;
+  std::int64_t layer = Layers::kNone;
+
+  MemoryPolicy next(std::int64_t layer_of_call) {
+    if (rule.counter == EveryNth::Counter::per_layer && layer_of_call != Layers::kNone &&
+        layer_of_call != layer) {
+      layer = layer_of_call;
+      since_layer = 0;
+    }
+    ++calls;
+    return ++since_layer % rule.n == 0 ? MemoryPolicy::prefer_recompute : MemoryPolicy::must_save;
+  }
+};
+
+Result<std::vector<Count>> make_counts(const Graph& graph, const SacOptions& options) {
+  std::vector<Count> counts;
+  for (const EveryNth& rule : options.every_nth) {
+    if (rule.n < 1) return refuse("every_nth of {}: {} is not a positive number", rule.op, rule.n);
+    Count count{.rule = rule, .counted = std::vector<bool>(graph.node_count(), false)};
+    // A graph without such a call has none to count.
+    if (const auto nodes = select(graph, rule.op))
+      for (const NodeId id : *nodes) count.counted[id.index()] = true;
+    counts.push_back(std::move(count));
+  }
+  return counts;
+}
+
+std::string pipeline_text(const SacOptions& options) {
+  const SacOptions defaults;
+  std::vector<std::string> members;
+  if (!options.save.empty() || !options.default_list)
+    members.push_back("save=" + pipeline_list(options.save));
+  if (options.every_nth != defaults.every_nth) {
+    std::vector<std::string> rules;
+    for (const EveryNth& rule : options.every_nth) rules.push_back(to_text(rule));
+    members.push_back("every_nth=" + pipeline_list(rules));
+  }
+  if (options.whole_forward) members.emplace_back("whole_forward=true");
+  return members.empty() ? "apply_sac" : fmt::format("apply_sac{{{}}}", fmt::join(members, ","));
+}
+
+}  // namespace
+
+std::string to_text(const EveryNth& rule) {
+  return fmt::format("{}/{}{}", rule.op, rule.n,
+                     rule.counter == EveryNth::Counter::per_layer ? "/layer" : "");
+}
+
+Result<EveryNth> parse_every_nth(std::string_view text) {
+  EveryNth rule;
+  std::string_view rest = text;
+  const std::size_t last = rest.rfind('/');
+  if (last != std::string_view::npos && rest.substr(last + 1) == kPerLayer) {
+    rule.counter = EveryNth::Counter::per_layer;
+    rest = rest.substr(0, last);
+  }
+  const std::size_t slash = rest.rfind('/');
+  const std::string_view number =
+      slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), rule.n);
+  if (slash == 0 || number.empty() || error != std::errc() ||
+      stop != number.data() + number.size() || rule.n < 1)
+    return refuse("`{}` is no rule: OPERATOR/N or OPERATOR/N/layer, as in aten.mm/2/layer", text);
+  rule.op = rest.substr(0, slash);
+  return rule;
+}
+
+SacWalk sac_walk(const Graph& graph, bool whole_forward) {
+  SacWalk walk;
+  if (!whole_forward)
+    for (const NodeId id : graph.order())
+      if (graph.node(id).kind == NodeKind::output && !graph.inputs(id).empty())
+        walk.last = graph.inputs(id).front();
+  for (const OutputEntry& output : graph.part(PartId(0)).outputs) {
+    if (!output.node) continue;
+    walk.writes_back = output.role == Role::mutation && walk.last == output.node;
+    break;
+  }
+  bool is_over = false;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::call && !graph.op(n).is_getitem) {
+      if (is_over)
+        walk.missed += n.phase == Phase::forward ? 1 : 0;
+      else if (!whole_forward || n.phase == Phase::forward)
+        walk.calls.push_back(id);
+    }
+    is_over = is_over || id == walk.last;
+  }
+  return walk;
+}
+
+Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
+  JOINTER_CHECK(check_taggable(graph, "apply_sac"));
+  JOINTER_TRY(std::vector<Count> counts, make_counts(graph, options));
+  std::vector<bool> saved;
+  if (options.save.empty() && options.default_list) {
+    saved = calls_of(graph, toolkit_save_ops());
+  } else {
+    JOINTER_TRY(saved, selected_by(graph, options.save));
+  }
+  const ModuleTree modules(graph);
+  const Layers layers(graph, modules);
+  const SacWalk walk = sac_walk(graph, options.whole_forward);
+  TagPlan plan(graph);
+  for (const NodeId id : walk.calls) {
+    const auto count = std::find_if(counts.begin(), counts.end(),
+                                    [&](const Count& each) { return each.counted[id.index()]; });
+    MemoryPolicy policy =
+        saved[id.index()] ? MemoryPolicy::must_save : MemoryPolicy::prefer_recompute;
+    if (count != counts.end()) policy = count->next(layers.of(id));
+    plan.set(id, policy, kForward);
+  }
+  Edit edit{
+      .title = fmt::format(
+          "SAC: {} results saved, {} recomputed",
+          format_count(static_cast<std::int64_t>(plan.count(MemoryPolicy::must_save))),
+          format_count(static_cast<std::int64_t>(plan.count(MemoryPolicy::prefer_recompute)))),
+      .by = pipeline_text(options),
+      .changes = plan.changes(),
+      .notes = {}};
+  if (walk.last)
+    edit.notes.push_back(
+        fmt::format("The forward ends with {}, which makes the first value of the output.",
+                    graph.name(walk.last)));
+  if (walk.writes_back)
+    edit.notes.push_back(fmt::format(
+        "That value is written back to an input: {} calls of the forward behind it get no tag, as "
+        "upstream; whole_forward tags them too.",
+        format_count(static_cast<std::int64_t>(walk.missed))));
+  for (const Count& count : counts)
+    edit.notes.push_back(
+        fmt::format("{} of {} counted.", format_count(count.calls), count.rule.op));
+  return edit;
+}
+
+}  // namespace jointer

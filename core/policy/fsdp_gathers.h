@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// What makes a whole parameter of FSDP's shard, by upstream's rule: a wait for an
+// all_gather_into_tensor whose chain of operators with one input each begins at a placeholder; with
+// the slices that read the wait, and the prims.convert_element_type that feeds the gather.
+struct FsdpGather {
+  NodeId convert;  // none if the shard is gathered as it is
+  NodeId gather, wait;
+  std::vector<NodeId> slices;
+};
+
+// In program order of the waits.
+std::vector<FsdpGather> fsdp_gathers(const Graph& graph);
+
+}  // namespace jointer

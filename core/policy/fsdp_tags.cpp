@@ -1,0 +1,78 @@
+// fsdp_reshard_after_fwd: whether whole parameters live from the forward to the backward, or are
+// gathered again there.
+//
+// Every part of a gathered parameter (fsdp_gathers.h) becomes MUST_RECOMPUTE (resharded) or
+// MUST_SAVE. ac_graph_id is 100000, greater than that of any region: torch saves what a recomputed
+// call of a greater region reads, and a gather must not be saved for it.
+//
+// Cost: linear in the nodes and their readers.
+// Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. Since casts are
+// `_to_copy` before Inductor's decompositions, they are not tagged there, as upstream.
+
+#include "core/base/units.h"
+#include "core/graph/users.h"
+#include "core/policy/fsdp_gathers.h"
+#include "core/policy/sac_walk.h"
+#include "core/policy/tag_edit.h"
+#include "core/policy/tagging.h"
+
+namespace jointer {
+namespace {
+
+bool calls(const Graph& graph, NodeId id, std::string_view target) {
+  const Node& n = graph.node(id);
+  return n.kind == NodeKind::call && graph.target(n) == target;
+}
+
+// Whether operators of one input each lead from a placeholder to the node.
+bool comes_from_input(const Graph& graph, NodeId id) {
+  for (auto inputs = graph.inputs(id); inputs.size() == 1; inputs = graph.inputs(id)) {
+    id = inputs.front();
+    if (graph.node(id).kind == NodeKind::placeholder) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<FsdpGather> fsdp_gathers(const Graph& graph) {
+  const Users users(graph);
+  std::vector<FsdpGather> found;
+  for (const NodeId id : graph.order()) {
+    if (!calls(graph, id, "_c10d_functional.wait_tensor.default")) continue;
+    const auto inputs = graph.inputs(id);
+    if (inputs.empty() ||
+        !calls(graph, inputs.front(), "_c10d_functional.all_gather_into_tensor.default") ||
+        !comes_from_input(graph, inputs.front()))
+      continue;
+    FsdpGather gather{.convert = {}, .gather = inputs.front(), .wait = id, .slices = {}};
+    for (const NodeId user : users.of(id))
+      if (calls(graph, user, "aten.slice.Tensor")) gather.slices.push_back(user);
+    if (const NodeId shard = graph.inputs(gather.gather).front();
+        calls(graph, shard, "prims.convert_element_type.default"))
+      gather.convert = shard;
+    found.push_back(std::move(gather));
+  }
+  return found;
+}
+
+Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard) {
+  JOINTER_CHECK(check_taggable(graph, "fsdp_reshard_after_fwd"));
+  const MemoryPolicy policy = reshard ? MemoryPolicy::must_recompute : MemoryPolicy::must_save;
+  TagPlan plan(graph);
+  const auto gathers = fsdp_gathers(graph);
+  for (const FsdpGather& gather : gathers) {
+    if (gather.convert) plan.set(gather.convert, policy, kFsdpRegion);
+    plan.set(gather.gather, policy, kFsdpRegion);
+    plan.set(gather.wait, policy, kFsdpRegion);
+    for (const NodeId slice : gather.slices) plan.set(slice, policy, kFsdpRegion);
+  }
+  return Edit{.title = fmt::format("FSDP: {} gathered parameters {}",
+                                   format_count(static_cast<std::int64_t>(gathers.size())),
+                                   reshard ? "are gathered again in the backward" : "are kept"),
+              .by = reshard ? "fsdp_reshard_after_fwd" : "fsdp_reshard_after_fwd{reshard=false}",
+              .changes = plan.changes(),
+              .notes = {}};
+}
+
+}  // namespace jointer

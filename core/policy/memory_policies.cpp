@@ -1,0 +1,220 @@
+// The memory policies of torchtitan's graph trainer, as presets.
+//
+// What all of them do (upstream's tag_sac_policy), in two passes over the forward's calls:
+//   1. Calls of modules whose path begins with lm_head or loss get no tag. Of the others: gathered
+//      parameters of FSDP, where they are to be kept (reshard is false), are MUST_SAVE; getitem and
+//      wait_tensor take the tag of what they read, if it has one; a call that returns a size is
+//      MUST_SAVE; for the rest the policy's rule decides.
+//   2. A call that is to be made again, and is read by a call of a later layer that is to be made
+//      again, is MUST_SAVE: else a whole layer would have to run again for it.
+// The rules:
+//   default           the operators of titan_save_ops are saved; not every other product, as eager
+//   full              what draws random numbers is saved, and what `save_ops` selects; the rest is
+//                     MUST_RECOMPUTE
+//   eager             as default, but of aten.mm and aten.linear, counted together and anew in each
+//                     layer, every second one is made again
+//   sac_and_offload   default; then the largest saved activations go to the host
+//                     (offload_choice.h)
+//
+// Cost: linear in the nodes and their readers, and n log n for offloading.
+//
+// Source: torchtitan/experiments/graph_trainer/memory_policy.py, 2026. Deviations: a backward call
+// is one of the backward phase (upstream: one marked autograd_backward), so that the presets work
+// on joint graphs too; every tag is of region 0, as torch's partitioner wants one (upstream's own
+// pass over flat graphs asks for none).
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/units.h"
+#include "core/edit/refuse.h"
+#include "core/graph/users.h"
+#include "core/policy/fsdp_gathers.h"
+#include "core/policy/layers.h"
+#include "core/policy/offload_choice.h"
+#include "core/policy/save_ops.h"
+#include "core/policy/tag_edit.h"
+#include "core/policy/tagging.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kRegion = 0;
+
+enum class Rule : std::uint8_t { standard, full, eager };
+
+bool is_recomputed(MemoryPolicy policy) {
+  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
+}
+
+class Tagger {
+ public:
+  Tagger(const Graph& graph, Rule rule, std::vector<bool> selected, bool reshard)
+      : graph_(graph),
+        rule_(rule),
+        modules_(graph),
+        layers_(graph, modules_),
+        users_(graph),
+        saved_(rule == Rule::full ? std::move(selected) : calls_of(graph, titan_save_ops())),
+        counted_(calls_of(graph, kProducts)),
+        plan_(graph) {
+    if (reshard) return;
+    for (const FsdpGather& gather : fsdp_gathers(graph)) {
+      forced_.push_back(gather.gather);
+      forced_.push_back(gather.wait);
+      if (gather.convert) forced_.push_back(gather.convert);
+      forced_.insert(forced_.end(), gather.slices.begin(), gather.slices.end());
+    }
+    std::sort(forced_.begin(), forced_.end());
+  }
+
+  void run() {
+    for (const NodeId id : graph_.order())
+      if (is_forward_call(id) && !is_head(id)) tag(id);
+    for (const NodeId id : graph_.order())
+      if (is_recomputed(plan_.policy(id)) && crosses_layers(id)) {
+        plan_.set(id, MemoryPolicy::must_save, kRegion);
+        ++boundaries_;
+      }
+  }
+
+  // How many were offloaded.
+  std::size_t offload(std::int64_t budget) {
+    const auto chosen = choose_offloads(graph_, users_, layers_, plan_, budget);
+    for (const NodeId id : chosen) plan_.set(id, MemoryPolicy::must_cpu_offload, kRegion);
+    return chosen.size();
+  }
+
+  [[nodiscard]] const TagPlan& plan() const { return plan_; }
+  [[nodiscard]] std::size_t boundaries() const { return boundaries_; }
+  [[nodiscard]] std::size_t layers() const { return layers_.count(); }
+
+ private:
+  static constexpr std::array<std::string_view, 2> kProducts{"aten.mm.default",
+                                                             "aten.linear.default"};
+
+  [[nodiscard]] bool is_forward_call(NodeId id) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call && n.phase == Phase::forward;
+  }
+
+  [[nodiscard]] bool is_head(NodeId id) const {
+    const std::string_view path = modules_.module(modules_.of(id)).path;
+    return path.starts_with("lm_head") || path.starts_with("loss");
+  }
+
+  void tag(NodeId id) {
+    const Node& n = graph_.node(id);
+    const OperatorInfo& op = graph_.op(n);
+    if (std::binary_search(forced_.begin(), forced_.end(), id)) {
+      plan_.set(id, MemoryPolicy::must_save, kRegion);
+    } else if (op.is_getitem || op.is_wait) {
+      const auto inputs = graph_.inputs(id);
+      if (!inputs.empty() && plan_.has(inputs.front()))
+        plan_.set(id, plan_.policy(inputs.front()), kRegion);
+    } else if (n.value.kind == Value::Kind::symbol) {
+      plan_.set(id, MemoryPolicy::must_save, kRegion);
+    } else {
+      plan_.set(id, decide(id, op), kRegion);
+    }
+  }
+
+  MemoryPolicy decide(NodeId id, const OperatorInfo& op) {
+    const bool saved = saved_[id.index()];
+    if (rule_ == Rule::full)
+      return saved || op.has(OperatorTag::random) ? MemoryPolicy::must_save
+                                                  : MemoryPolicy::must_recompute;
+    if (rule_ == Rule::eager) {
+      if (const std::int64_t layer = layers_.of(id);
+          layer != Layers::kNone && layer != layer_of_count_) {
+        layer_of_count_ = layer;
+        count_ = 0;
+      }
+      if (counted_[id.index()] && ++count_ % 2 == 0) return MemoryPolicy::prefer_recompute;
+    }
+    return saved ? MemoryPolicy::must_save : MemoryPolicy::prefer_recompute;
+  }
+
+  [[nodiscard]] bool crosses_layers(NodeId id) const {
+    const auto users = users_.of(id);
+    return std::any_of(users.begin(), users.end(), [&](NodeId user) {
+      return graph_.node(user).phase == Phase::forward && is_recomputed(plan_.policy(user)) &&
+             layers_.of(user) > layers_.of(id);
+    });
+  }
+
+  const Graph& graph_;
+  Rule rule_;
+  ModuleTree modules_;
+  Layers layers_;
+  Users users_;
+  std::vector<bool> saved_, counted_;  // by id
+  std::vector<NodeId> forced_;         // sorted
+  TagPlan plan_;
+  std::int64_t layer_of_count_ = Layers::kNone;
+  std::int64_t count_ = 0;
+  std::size_t boundaries_ = 0;
+};
+
+std::string pipeline_text(const std::string& preset, const std::vector<std::string>& save_ops,
+                          std::int64_t offload_bytes, bool reshard) {
+  std::vector<std::string> members{"policy=" + preset};
+  if (!save_ops.empty()) members.push_back("save_ops=" + pipeline_list(save_ops));
+  if (preset == "sac_and_offload")
+    members.push_back(fmt::format("offload_bytes={}", offload_bytes));
+  if (!reshard) members.emplace_back("reshard=false");
+  return fmt::format("tag_with_memory_policy{{{}}}", fmt::join(members, ","));
+}
+
+std::string counted(std::size_t count) {
+  return format_count(static_cast<std::int64_t>(count));
+}
+
+}  // namespace
+
+const std::vector<MemoryPolicyPreset>& memory_policy_presets() {
+  static const std::vector<MemoryPolicyPreset> kPresets{
+      {"default", "saves products, attention and other costly results; the rest is made again"},
+      {"full", "makes every layer again from its input, but for what is selected"},
+      {"eager", "as default, but makes every second product of a layer again"},
+      {"sac_and_offload", "as default, and sends the largest saved results to the host"},
+  };
+  return kPresets;
+}
+
+Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& preset,
+                                    const std::vector<std::string>& save_ops,
+                                    std::int64_t offload_bytes, bool reshard) {
+  JOINTER_CHECK(check_taggable(graph, "a memory policy"));
+  const auto& presets = memory_policy_presets();
+  if (std::none_of(presets.begin(), presets.end(),
+                   [&](const MemoryPolicyPreset& each) { return each.name == preset; }))
+    return refuse("there is no memory policy `{}`: default, full, eager and sac_and_offload are",
+                  preset);
+  if (!save_ops.empty() && preset != "full")
+    return refuse("selectors of what to save go with the policy `full` alone, not with `{}`",
+                  preset);
+  JOINTER_TRY(std::vector<bool> selected, selected_by(graph, save_ops));
+  const Rule rule = preset == "full"    ? Rule::full
+                    : preset == "eager" ? Rule::eager
+                                        : Rule::standard;
+  Tagger tagger(graph, rule, std::move(selected), reshard);
+  tagger.run();
+  Edit edit{.title = {}, .by = pipeline_text(preset, save_ops, offload_bytes, reshard)};
+  if (tagger.layers() == 0)
+    edit.notes.emplace_back("No module is called layers.N, so the graph counts as one piece.");
+  if (tagger.boundaries() > 0)
+    edit.notes.push_back(fmt::format("{} results that a later layer reads are saved for that.",
+                                     counted(tagger.boundaries())));
+  const std::size_t offloaded = preset == "sac_and_offload" ? tagger.offload(offload_bytes) : 0;
+  const TagPlan& plan = tagger.plan();
+  edit.title = fmt::format("Memory policy {}: {} results saved, {} recomputed", preset,
+                           counted(plan.count(MemoryPolicy::must_save)),
+                           counted(plan.count(MemoryPolicy::prefer_recompute) +
+                                   plan.count(MemoryPolicy::must_recompute)));
+  if (offloaded > 0) edit.title += fmt::format(", {} offloaded", counted(offloaded));
+  edit.changes = plan.changes();
+  return edit;
+}
+
+}  // namespace jointer

@@ -1,0 +1,76 @@
+#include "core/policy/misfits.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/units.h"
+#include "core/policy/plan_makers.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kNamed = 6;  // nodes that a sentence names
+
+// "mm_1, mm_3 and 5 more".
+std::string name_some(const Graph& graph, const std::vector<NodeId>& nodes) {
+  std::string text;
+  const std::size_t named = nodes.size() <= kNamed + 1 ? nodes.size() : kNamed;
+  for (std::size_t i = 0; i < named; ++i) {
+    if (i > 0) text += i + 1 == nodes.size() ? " and " : ", ";
+    text += graph.name(nodes[i]);
+  }
+  if (named < nodes.size())
+    text +=
+        fmt::format(" and {} more", format_count(static_cast<std::int64_t>(nodes.size() - named)));
+  return text;
+}
+
+void add_sentences(const Graph& graph, const std::vector<NodeId>& nodes, std::string_view what,
+                   std::vector<std::string>& sentences) {
+  std::map<std::string_view, std::vector<NodeId>> by_operator;
+  for (const NodeId id : nodes) by_operator[graph.target(graph.node(id))].push_back(id);
+  for (const auto& [target, those] : by_operator)
+    sentences.push_back(fmt::format("{} of {}: {}.", what, target, name_some(graph, those)));
+}
+
+}  // namespace
+
+std::vector<std::string> TagMisfits::sentences(const Graph& graph) const {
+  std::vector<std::string> all;
+  add_sentences(graph, lost, "The plan saves what this makes again, results", all);
+  add_sentences(graph, extra, "The plan makes again what this saves, results", all);
+  add_sentences(graph, partly, "The plan saves some results of a call and makes others again,",
+                all);
+  add_sentences(graph, untagged, "The partitioner decides about what this does not reach, results",
+                all);
+  return all;
+}
+
+TagMisfits find_misfits(const Graph& tagged, const SavePlan& plan) {
+  const PlanMakers makers = plan_makers(tagged, plan);
+  const TaggedMakers tags = tagged_makers(tagged);
+  TagMisfits misfits;
+  const auto is_in = [&](const std::vector<NodeId>& sorted, NodeId id) {
+    return std::binary_search(sorted.begin(), sorted.end(), id, [&](NodeId a, NodeId b) {
+      return tagged.position(a) < tagged.position(b);
+    });
+  };
+  for (const NodeId id : makers.saved) {
+    if (is_in(makers.rerun, id))
+      misfits.partly.push_back(id);
+    else if (tags.untagged[id.index()])
+      misfits.untagged.push_back(id);
+    else if (!tags.saved[id.index()])
+      misfits.lost.push_back(id);
+  }
+  for (const NodeId id : makers.rerun) {
+    if (is_in(makers.saved, id)) continue;
+    if (tags.saved[id.index()])
+      misfits.extra.push_back(id);
+    else if (tags.untagged[id.index()] && tagged.node(id).phase == Phase::forward)
+      misfits.untagged.push_back(id);  // what is of the backward runs there alone
+  }
+  return misfits;
+}
+
+}  // namespace jointer

@@ -1,0 +1,134 @@
+// Which activations are worth the way to the host and back.
+//
+// A forward call can go if it is in a layer, but not the last one (the backward reads those at
+// once; where there is one layer alone it can), and if what it returns
+//   - is one dense tensor of at least 4,096 bytes of its own: no view, no collective, no wait;
+//   - is tagged MUST_SAVE; or is not tagged, is read by the backward itself or through views, and
+//     by no call that is made again.
+// Of these the largest are taken first, in program order where they are equal; one that does not
+// fit into what is left of the budget is passed over, and a smaller one may still fit.
+//
+// Cost: n log n, and the readers of what is not tagged.
+// Source: tag_all_offloadable_activations of torchtitan's graph trainer (cpu_offload.py).
+// Deviations: none; sizes that are symbols count as what they are assumed to be (upstream: 4,096).
+
+#include "core/policy/offload_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kLeastBytes = 4096;
+
+constexpr std::array<std::string_view, 17> kViews{
+    "aten.t",         "aten.transpose",  "aten.view",  "aten._unsafe_view", "aten.reshape",
+    "aten.unsqueeze", "aten.squeeze",    "aten.slice", "aten.select",       "aten.expand",
+    "aten.permute",   "aten.as_strided", "aten.alias", "aten.split",        "aten.narrow",
+    "aten.unfold",    "aten.detach"};
+
+bool is_dense(const Graph& graph, const Tensor& t) {
+  const auto shape = graph.shape(t), stride = graph.stride(t);
+  if (std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.value == 0; }))
+    return true;
+  std::int64_t expected = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i].value == 1) continue;
+    if (stride[i].value != expected) return false;
+    expected *= shape[i].value;
+  }
+  return true;
+}
+
+bool is_recomputed(MemoryPolicy policy) {
+  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
+}
+
+class Chooser {
+ public:
+  Chooser(const Graph& graph, const Users& users, const TagPlan& plan)
+      : graph_(graph), users_(users), plan_(plan) {}
+
+  [[nodiscard]] bool can_go(NodeId id) const {
+    const Node& n = graph_.node(id);
+    const OperatorInfo& op = graph_.op(n);
+    const Tensor* t = graph_.single_tensor(n);
+    if (t == nullptr || !is_dense(graph_, *t) || graph_.bytes(*t) < kLeastBytes) return false;
+    if (!op.is_getitem && (is_offload_view(graph_, id) || op.space() == "_c10d_functional"))
+      return false;
+    const MemoryPolicy policy = plan_.policy(id);
+    if (policy != MemoryPolicy::none) return policy == MemoryPolicy::must_save;
+    return !feeds_recomputed(id) && storage_readers(graph_, users_, id).in_backward;
+  }
+
+ private:
+  [[nodiscard]] bool feeds_recomputed(NodeId id) const {
+    const auto readers = storage_readers(graph_, users_, id).forward;
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](NodeId reader) { return is_recomputed(plan_.policy(reader)); });
+  }
+
+  const Graph& graph_;
+  const Users& users_;
+  const TagPlan& plan_;
+};
+
+}  // namespace
+
+bool is_offload_view(const Graph& graph, NodeId node) {
+  const std::string_view packet = graph.op(graph.node(node)).packet();
+  return std::find(kViews.begin(), kViews.end(), packet) != kViews.end();
+}
+
+StorageReaders storage_readers(const Graph& graph, const Users& users, NodeId node) {
+  StorageReaders readers;
+  std::unordered_set<NodeId> seen;
+  std::vector<NodeId> open{node};
+  while (!open.empty()) {
+    const NodeId at = open.back();
+    open.pop_back();
+    for (const NodeId user : users.of(at)) {
+      const Node& n = graph.node(user);
+      if (n.kind != NodeKind::call) continue;
+      if (n.phase == Phase::backward) {
+        readers.in_backward = true;
+      } else if (seen.insert(user).second) {
+        readers.forward.push_back(user);
+        if (is_offload_view(graph, user)) open.push_back(user);
+      }
+    }
+  }
+  return readers;
+}
+
+std::vector<NodeId> choose_offloads(const Graph& graph, const Users& users, const Layers& layers,
+                                    const TagPlan& plan, std::int64_t budget_bytes) {
+  const std::int64_t skipped = layers.count() > 1 ? layers.last() : Layers::kNone;
+  const Chooser chooser(graph, users, plan);
+  std::vector<NodeId> candidates;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    const std::int64_t layer = layers.of(id);
+    if (n.kind == NodeKind::call && n.phase == Phase::forward && layer != Layers::kNone &&
+        layer != skipped && chooser.can_go(id))
+      candidates.push_back(id);
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [&](NodeId a, NodeId b) {
+    return graph.output_bytes(graph.node(a)) > graph.output_bytes(graph.node(b));
+  });
+  std::vector<NodeId> chosen;
+  std::int64_t used = 0;
+  for (const NodeId id : candidates) {
+    const std::int64_t bytes = graph.output_bytes(graph.node(id));
+    if (budget_bytes > 0 && bytes > budget_bytes - used) continue;
+    used += bytes;
+    chosen.push_back(id);
+  }
+  std::sort(chosen.begin(), chosen.end(),
+            [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
+  return chosen;
+}
+
+}  // namespace jointer

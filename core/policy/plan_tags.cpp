@@ -1,0 +1,64 @@
+// A saved view is tagged with all that it is a view of: torch's partitioner never bars a view from
+// being made again, whatever its tag, so that it is saved only if what it is a view of is not made
+// again either. It then saves one of them, which is the same memory.
+
+#include "core/base/units.h"
+#include "core/edit/tag_list.h"
+#include "core/policy/export.h"
+#include "core/policy/plan_makers.h"
+#include "core/policy/tag_edit.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kRegion = 0;
+
+RegionChange set_region() {
+  return {.kind = RegionChange::Kind::set, .id = kRegion};
+}
+
+// What a call returns a view of; none if its memory is its own.
+NodeId viewed_by(const Graph& graph, NodeId id) {
+  if (graph.node(id).kind != NodeKind::call || graph.tensors(id).empty()) return {};
+  const StorageId storage = graph.real_storage(graph.tensors(id).front().storage);
+  for (const NodeId input : graph.inputs(id))
+    for (const Tensor& t : graph.tensors(input))
+      if (graph.real_storage(t.storage) == storage) return input;
+  return {};
+}
+
+}  // namespace
+
+Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan) {
+  JOINTER_CHECK(check_taggable(joint, "a plan"));
+  std::vector<Tag> tags(joint.node_count(),
+                        {MemoryPolicy::none, {.kind = RegionChange::Kind::remove, .id = 0}});
+  const PlanMakers makers = plan_makers(joint, plan);
+  for (const NodeId id : joint.order())
+    if (makers.runs_again[id.index()])
+      tags[id.index()] = {MemoryPolicy::must_recompute, set_region()};
+  for (const auto& ids : {plan.saved, plan.saved_symbols})
+    for (const NodeId saved : ids)
+      for (NodeId id = saved; id; id = viewed_by(joint, id))
+        tags[id.index()] = {MemoryPolicy::must_save, set_region()};
+  for (const NodeId id : plan.offloaded)
+    tags[id.index()] = {MemoryPolicy::must_cpu_offload, set_region()};
+  TagList list;
+  std::int64_t saved = 0, recomputed = 0;
+  for (const NodeId id : joint.order()) {
+    const Node& n = joint.node(id);
+    if (n.kind != NodeKind::call) continue;
+    const Tag& tag = tags[id.index()];
+    recomputed += tag.policy == MemoryPolicy::must_recompute ? 1 : 0;
+    saved += tag.policy == MemoryPolicy::must_save || tag.policy == MemoryPolicy::must_cpu_offload;
+    const Tag now{n.policy, region_change(n, tag.region.kind)};
+    if (now != tag) list.add(edit_name(joint, id), tag);
+  }
+  return Edit{.title = fmt::format("Save plan: {} results saved, {} calls run again",
+                                   format_count(saved), format_count(recomputed)),
+              .by = {},
+              .changes = list.take(),
+              .notes = {}};
+}
+
+}  // namespace jointer

@@ -1,0 +1,145 @@
+// What torch 2.11's partitioner says under AOT_PARTITIONER_DEBUG=1.
+//
+// Two things, in one text or each alone:
+//   - Lines of its logger, behind any prefix. "Ops banned from re-materialization:
+//   OrderedSet([...])"
+//     comes with every cut that is solved; "Theoretical Per Activation Storage Sizes: [(bytes,
+//     'name'), ...]" once a partitioning, last, and names everything that is saved, inputs too.
+//   - The artifact `min_cut_information` of the structured trace (TORCH_TRACE, tlparse), where a
+//     memory budget was asked for: one JSON object on a line, or a file that holds it alone. A
+//     trace over several budgets has one for each; torch takes the last.
+//
+// Source: torch/_functorch/partitioners.py, _activation_checkpointing/ac_logging_utils.py.
+// Cost: linear.
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "core/policy/import.h"
+
+namespace jointer {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kBanned = "Ops banned from re-materialization: ";
+constexpr std::string_view kSizes = "Theoretical Per Activation Storage Sizes: ";
+constexpr std::string_view kSaved = "Min Cut Solution Saved Values";
+constexpr int kMostDepth = 32;
+
+// The texts in quotation marks.
+std::vector<std::string> quoted_texts(std::string_view text) {
+  std::vector<std::string> texts;
+  while (true) {
+    const std::size_t begin = text.find_first_of("'\"");
+    if (begin == std::string_view::npos) return texts;
+    const std::size_t end = text.find(text[begin], begin + 1);
+    if (end == std::string_view::npos) return texts;
+    texts.emplace_back(text.substr(begin + 1, end - begin - 1));
+    text.remove_prefix(end + 1);
+  }
+}
+
+// `[(512, 'mm'), (64, 'primals_1')]`.
+Result<std::vector<PartitionerLog::Value>> read_sizes(std::string_view text) {
+  std::vector<PartitionerLog::Value> values;
+  for (std::size_t at = text.find('('); at != std::string_view::npos; at = text.find('(', at + 1)) {
+    PartitionerLog::Value value;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + at + 1, end, value.bytes);
+    const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
+    const std::size_t name_end = rest.size() > 3 ? rest.find('\'', 3) : std::string_view::npos;
+    if (error != std::errc() || !rest.starts_with(", '") || name_end == std::string_view::npos)
+      return input_error("the sizes of what is saved are cut off or damaged: {}",
+                         text.substr(at, 40));
+    value.node = rest.substr(3, name_end - 3);
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+std::vector<std::string> texts_of(const Json& payload, const char* key) {
+  std::vector<std::string> texts;
+  for (const Json& text : payload.value(key, Json::array()))
+    texts.push_back(text.get<std::string>());
+  return texts;
+}
+
+template <class Number>
+std::vector<Number> numbers_of(const Json& payload, const char* key) {
+  std::vector<Number> numbers;
+  for (const Json& number : payload.value(key, Json::array()))
+    numbers.push_back(number.get<Number>());
+  return numbers;
+}
+
+Result<PartitionerLog> read_payload(std::string_view text) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kMostDepth;
+    return !too_deep;
+  };
+  try {
+    const Json payload = Json::parse(text.begin(), text.end(), watch);
+    if (too_deep) return input_error("its payload is nested more than {} deep", kMostDepth);
+    PartitionerLog log;
+    log.candidates = texts_of(payload, "Recomputable Banned Nodes Order");
+    log.candidate_bytes = numbers_of<std::int64_t>(payload, "Absolute Memories");
+    log.candidate_runtimes = numbers_of<double>(payload, "Knapsack Input Runtimes");
+    log.knapsack_saved = numbers_of<std::size_t>(payload, "Knapsack Saved Nodes");
+    log.knapsack_recomputed = numbers_of<std::size_t>(payload, "Knapsack Recomputed Nodes");
+    for (const auto& indices : {log.knapsack_saved, log.knapsack_recomputed})
+      for (const std::size_t i : indices)
+        if (i >= log.candidates.size())
+          return input_error("its knapsack names candidate {} of {}", i, log.candidates.size());
+    for (std::string& name : texts_of(payload, std::string(kSaved).c_str())) {
+      PartitionerLog::Value value{.node = std::move(name)};
+      for (std::size_t i = 0; i < std::min(log.candidates.size(), log.candidate_bytes.size()); ++i)
+        if (log.candidates[i] == value.node) value.bytes = log.candidate_bytes[i];
+      log.saved.push_back(std::move(value));
+    }
+    return log;
+  } catch (const Json::parse_error& error) {
+    return input_error("its payload min_cut_information is damaged at byte {}", error.byte);
+  } catch (const Json::exception& error) {
+    return input_error("its payload min_cut_information is damaged: {}", error.what());
+  }
+}
+
+}  // namespace
+
+Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) {
+  std::vector<PartitionerLog> logs;
+  std::vector<std::string> banned;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (const std::size_t at = line.find(kBanned); at != std::string_view::npos) {
+      banned = quoted_texts(line.substr(at + kBanned.size()));
+    } else if (const std::size_t sizes = line.find(kSizes); sizes != std::string_view::npos) {
+      PartitionerLog log;
+      JOINTER_TRY(log.saved, read_sizes(line.substr(sizes + kSizes.size())));
+      log.banned_operators = std::exchange(banned, {});
+      logs.push_back(std::move(log));
+    } else if (const std::size_t begin = line.find_first_not_of(" \t\r");
+               begin != std::string_view::npos && line[begin] == '{' &&
+               line.find(kSaved) != std::string_view::npos) {
+      JOINTER_TRY(PartitionerLog log, read_payload(line.substr(begin)));
+      logs.push_back(std::move(log));
+    }
+  }
+  // A payload that somebody printed over several lines.
+  if (logs.empty() && text.find(kSaved) != std::string_view::npos &&
+      text.find_first_not_of(" \t\r\n") == text.find('{')) {
+    JOINTER_TRY(PartitionerLog log, read_payload(text));
+    logs.push_back(std::move(log));
+  }
+  if (logs.empty())
+    return input_error(
+        "it says of no partitioning what was saved: run with AOT_PARTITIONER_DEBUG=1 and keep what "
+        "torch._functorch.partitioners logs at level INFO");
+  return logs;
+}
+
+}  // namespace jointer

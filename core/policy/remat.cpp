@@ -1,0 +1,400 @@
+// selective_activation_remat: the tags of a flat training step, carried out.
+//
+// Terms: a call is recomputable if it is of the forward and tagged PREFER_RECOMPUTE or
+// MUST_RECOMPUTE. A region is a run of backward calls with nothing else between them. Loss and head
+// (modules named `loss` and `lm_head`) have a backward of their own, before that of the layers:
+// only regions behind their last node before the layers' backward count.
+//
+// Steps:
+//   1. Of the regions, one at most may read recomputable values.
+//   2. For every call of it, in order: the recomputable calls that it reads, and those that they
+//      read, and so on, are to be made again; each before the first call that needs it.
+//   3. A copy of each, named NAME_recomputed, is put there, in the order of the originals. Copies
+//      read copies where there are any. Where one reads a value that was sent to the host
+//      (cpu_offload.h), it reads what came back, and the copy back moves before it if it must.
+//   4. Backward calls behind a copy read the copy instead of the original.
+//   5. Originals that nobody reads any more go, the last first.
+//   6. Every getitem is put right behind what it is a part of, so that the rest of a tuple is
+//   freed.
+//
+// Cost: linear in the nodes and their readers; the edit holds a change a copy, a reader, an
+// original.
+//
+// Source: torchtitan's graph trainer, its pass of the same name (2026); like torch's
+// remat_using_tags_for_fwd_loss_bwd_graph, but in place. Deviations: attention whose dropout is 0
+// may be made again (upstream refuses every operator that could draw); a copy has no tag, so that
+// the pass may run twice; a backward call before the copy goes on reading the original (upstream
+// would have it read what does not exist yet); a recomputable call that writes to memory which is
+// not made again is an error (upstream would write twice); constants are not copied; nodes of the
+// loss within or behind the layers' backward do not count (sums of gradients carry the name of the
+// module that ran last, and upstream would then find nothing to do).
+
+#include "core/policy/remat.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/base/units.h"
+#include "core/capture/node_record.h"
+#include "core/edit/refuse.h"
+#include "core/graph/effects.h"
+#include "core/graph/module_tree.h"
+#include "core/graph/users.h"
+#include "core/policy/flat_step.h"
+#include "core/policy/layers.h"
+#include "core/policy/plan_makers.h"
+
+namespace jointer {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kSuffix = "_recomputed";
+
+// A node of the graph that comes out: one that was there, or the copy of one.
+struct Standing {
+  NodeId node;
+  bool is_copy = false;
+  friend bool operator==(const Standing&, const Standing&) = default;
+};
+
+class Rematerializer {
+ public:
+  explicit Rematerializer(const Graph& graph)
+      : graph_(graph), users_(graph), owners_(graph), before_(graph.node_count()) {}
+
+  Result<Edit> run() {
+    JOINTER_CHECK(check_flat(graph_, "selective_activation_remat"));
+    Edit edit{.title = "Nothing is recomputed", .by = "selective_activation_remat"};
+    JOINTER_CHECK(check_random());
+    JOINTER_CHECK(find_region());
+    if (region_.empty()) {
+      edit.notes.emplace_back(
+          "No call of the backward reads a value that is tagged to be made "
+          "again.");
+      return edit;
+    }
+    gather();
+    JOINTER_CHECK(check_writes());
+    find_offloaded();
+    for (const NodeId id : gathered_)
+      copies_.add(name(id), unused_name(graph_, name(id) + std::string(kSuffix)));
+    for (const NodeId id : gathered_) copy(id);
+    redirect();
+    const std::size_t removed = erase();
+    raise_getitems();
+    edit.changes = std::move(changes_);
+    edit.title = fmt::format("Recompute {} calls in the backward", count_text(gathered_.size()));
+    edit.notes.push_back(fmt::format("{} of the originals are needed by the backward alone and go.",
+                                     count_text(removed)));
+    return edit;
+  }
+
+ private:
+  static std::string count_text(std::size_t count) {
+    return format_count(static_cast<std::int64_t>(count));
+  }
+  [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
+
+  [[nodiscard]] bool is_backward_call(NodeId id) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call && n.phase == Phase::backward;
+  }
+  [[nodiscard]] bool is_recomputable(NodeId id) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call && n.phase == Phase::forward &&
+           (n.policy == MemoryPolicy::prefer_recompute || n.policy == MemoryPolicy::must_recompute);
+  }
+
+  // Attention without dropout is among the random operators, too, and draws nothing.
+  [[nodiscard]] bool draws(const Node& n) const {
+    const OperatorInfo& op = graph_.op(n);
+    if (!op.has(OperatorTag::random)) return false;
+    const int index = op.argument_index("dropout_p");
+    if (index < 0) return true;
+    const Argument* given = graph_.argument(n, "dropout_p");
+    if (given == nullptr)
+      return op.arguments[static_cast<std::size_t>(index)].default_value != "0.";
+    return !((given->kind == Argument::Kind::real && given->real == 0) ||
+             (given->kind == Argument::Kind::integer && given->integer == 0));
+  }
+
+  [[nodiscard]] Result<void> check_random() const {
+    for (const NodeId id : graph_.order())
+      if (is_recomputable(id) && draws(graph_.node(id)))
+        return refuse(
+            "{} ({}) draws random numbers and is tagged to be made again, which would draw others: "
+            "save it",
+            graph_.name(id), graph_.target(graph_.node(id)));
+    return {};
+  }
+
+  // --- 1 and 2: what is made again ---
+
+  Result<void> find_region() {
+    const ModuleTree modules(graph_);
+    const auto order = graph_.order();
+    std::size_t start = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::string& path = modules.module(modules.of(order[i])).path;
+      if (is_backward_call(order[i]) && layer_of_path(path) != Layers::kNone) break;
+      if (path == "loss" || path == "lm_head") start = i + 1;
+    }
+    std::vector<NodeId> run;
+    const auto finish = [&]() -> Result<void> {
+      const bool needs = std::any_of(run.begin(), run.end(), [&](NodeId id) {
+        const auto inputs = graph_.inputs(id);
+        return std::any_of(inputs.begin(), inputs.end(),
+                           [&](NodeId input) { return is_recomputable(input); });
+      });
+      if (needs && !region_.empty())
+        return refuse(
+            "two parts of the backward read values that are to be made again, from {} and from {} "
+            "on, with other calls between them: only one can be",
+            graph_.name(region_.front()), graph_.name(run.front()));
+      if (needs) region_ = run;
+      run.clear();
+      return {};
+    };
+    for (std::size_t i = start; i < order.size(); ++i) {
+      if (is_backward_call(order[i]))
+        run.push_back(order[i]);
+      else
+        JOINTER_CHECK(finish());
+    }
+    return finish();
+  }
+
+  void gather() {
+    std::vector<NodeId> open;
+    for (const NodeId reader : region_) {
+      open.assign(graph_.inputs(reader).begin(), graph_.inputs(reader).end());
+      while (!open.empty()) {
+        const NodeId id = open.back();
+        open.pop_back();
+        if (!is_recomputable(id) || before_[id.index()]) continue;
+        before_[id.index()] = reader;
+        gathered_.push_back(id);
+        open.insert(open.end(), graph_.inputs(id).begin(), graph_.inputs(id).end());
+      }
+    }
+    std::sort(gathered_.begin(), gathered_.end(),
+              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+  }
+
+  [[nodiscard]] Result<void> check_writes() const {
+    const std::vector<NodeId> makers = memory_makers(graph_);
+    std::vector<NodeId> written;
+    for (const NodeId id : gathered_) {
+      written.clear();
+      written_arguments(graph_, graph_.node(id), written);
+      for (const NodeId to : written)
+        if (!before_[makers[to.index()].index()])
+          return refuse("{} ({}) writes to {}, which stays, so it cannot run twice: save it",
+                        graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
+    }
+    return {};
+  }
+
+  // --- 3: copies ---
+
+  // F -> ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor, as cpu_offload.h makes it.
+  void find_offloaded() {
+    back_.assign(graph_.node_count(), NodeId{});
+    const auto reader = [&](NodeId id, std::string_view target) {
+      const auto users = users_.of(id);
+      const auto it = std::find_if(users.begin(), users.end(), [&](NodeId user) {
+        return graph_.target(graph_.node(user)) == target && graph_.inputs(user).front() == id;
+      });
+      return it == users.end() ? NodeId{} : *it;
+    };
+    for (const NodeId id : graph_.order()) {
+      if (graph_.node(id).kind != NodeKind::call ||
+          graph_.target(graph_.node(id)) != "ao.offload.default" || graph_.inputs(id).empty())
+        continue;
+      NodeId at = reader(id, "ao.wait_tensor.default");
+      if (at) at = reader(at, "ao.reload.default");
+      if (at) at = reader(at, "ao.wait_tensor.default");
+      if (at) back_[graph_.inputs(id).front().index()] = at;
+    }
+  }
+
+  void copy(NodeId id) {
+    const NodeId before = before_[id.index()];
+    Renames backs;
+    for (const NodeId input : graph_.inputs(id))
+      if (const NodeId back = back_[input.index()]) {
+        bring_back_before(back, before);
+        backs.add(name(input), name(back));
+      }
+    const CallRecord call = write_call(graph_, owners_, id);
+    const auto renamed = [&](const std::string& json) {
+      return copies_.in_arguments(backs.in_arguments(json).dump());
+    };
+    ordered_json record = {{"name", copies_.of(name(id))},
+                           {"target", std::string(graph_.target(graph_.node(id)))},
+                           {"args", renamed(call.args)},
+                           {"kwargs", renamed(call.kwargs)}};
+    if (graph_.node(id).has(Node::has_value)) record["val"] = copies_.in_value(call.val);
+    record["like"] = name(id);
+    record["autograd_backward"] = true;
+    changes_.emplace_back(InsertNode{.node = record.dump(), .before = name(before)});
+    ahead_[before].push_back({id, true});
+  }
+
+  // The copy back of an offloaded value, and what of the backward it waits for, stand before
+  // `place`.
+  void bring_back_before(NodeId back, NodeId place) {
+    std::vector<NodeId> chain;
+    std::vector<NodeId> open{back};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (!is_backward_call(id) || place_of(id) <= graph_.position(place)) continue;
+      if (std::find(chain.begin(), chain.end(), id) != chain.end()) continue;
+      chain.push_back(id);
+      open.insert(open.end(), graph_.inputs(id).begin(), graph_.inputs(id).end());
+    }
+    if (chain.empty()) return;
+    std::sort(chain.begin(), chain.end(),
+              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    MoveNodes move{.nodes = {}, .before = name(place)};
+    for (const NodeId id : chain) {
+      move.nodes.push_back(name(id));
+      if (const auto it = moved_before_.find(id); it != moved_before_.end())
+        std::erase(ahead_[it->second], Standing{id, false});
+      moved_before_[id] = place;
+      ahead_[place].push_back({id, false});
+    }
+    changes_.emplace_back(std::move(move));
+  }
+  // Where a call stands after what was moved, as a position of the graph as it was.
+  [[nodiscard]] std::size_t place_of(NodeId id) const {
+    const auto it = moved_before_.find(id);
+    return graph_.position(it == moved_before_.end() ? id : it->second);
+  }
+
+  // --- 4 to 6 ---
+
+  // Whether a reader of a value that has a copy reads the copy.
+  [[nodiscard]] bool reads_copy(NodeId reader, NodeId id) const {
+    return is_backward_call(reader) &&
+           graph_.position(reader) >= graph_.position(before_[id.index()]);
+  }
+
+  void redirect() {
+    for (const NodeId reader : graph_.order()) {
+      if (!is_backward_call(reader)) continue;
+      Renames names;
+      bool any = false;
+      for (const NodeId input : graph_.inputs(reader)) {
+        if (!before_[input.index()] || !reads_copy(reader, input)) continue;
+        names.add(name(input), copies_.of(name(input)));
+        any = true;
+      }
+      if (!any) continue;
+      const CallRecord call = write_call(graph_, owners_, reader);
+      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
+      const auto renamed = [&](const std::string& json) -> std::optional<std::string> {
+        const ordered_json now = names.in_arguments(json);
+        if (now == ordered_json::parse(json)) return std::nullopt;
+        return now.dump();
+      };
+      replace.args = renamed(call.args);
+      replace.kwargs = renamed(call.kwargs);
+      changes_.emplace_back(std::move(replace));
+    }
+  }
+
+  std::size_t erase() {
+    is_erased_.assign(graph_.node_count(), false);
+    std::size_t removed = 0;
+    for (std::size_t i = gathered_.size(); i-- > 0;) {
+      const NodeId id = gathered_[i];
+      const auto users = users_.of(id);
+      if (std::any_of(users.begin(), users.end(), [&](NodeId user) {
+            return !is_erased_[user.index()] && !reads_copy(user, id);
+          }))
+        continue;
+      is_erased_[id.index()] = true;
+      ++removed;
+      changes_.emplace_back(RemoveNode{.node = name(id)});
+    }
+    return removed;
+  }
+
+  // The graph as the changes so far leave it.
+  [[nodiscard]] std::vector<Standing> result() const {
+    std::vector<Standing> order;
+    for (const NodeId id : graph_.order()) {
+      if (const auto it = ahead_.find(id); it != ahead_.end())
+        order.insert(order.end(), it->second.begin(), it->second.end());
+      if (!is_erased_[id.index()] && !moved_before_.contains(id)) order.push_back({id, false});
+    }
+    return order;
+  }
+
+  [[nodiscard]] std::string name(const Standing& at) const {
+    return at.is_copy ? copies_.of(name(at.node)) : name(at.node);
+  }
+  // What a getitem is a part of.
+  [[nodiscard]] Standing whole_of(const Standing& getitem) const {
+    const NodeId whole = graph_.inputs(getitem.node).front();
+    if (!before_[whole.index()]) return {whole, false};
+    return {whole, getitem.is_copy || reads_copy(getitem.node, whole)};
+  }
+
+  void raise_getitems() {
+    std::vector<Standing> order = result();
+    std::vector<std::size_t> places(graph_.node_count()), copy_places(graph_.node_count());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      (order[i].is_copy ? copy_places : places)[order[i].node.index()] = i;
+    std::map<std::size_t, std::vector<std::size_t>> parts;  // by place of the whole
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Node& n = graph_.node(order[i].node);
+      if (n.kind != NodeKind::call || !graph_.op(n).is_getitem) continue;
+      const Standing whole = whole_of(order[i]);
+      if (graph_.node(whole.node).kind == NodeKind::call)
+        parts[(whole.is_copy ? copy_places : places)[whole.node.index()]].push_back(i);
+    }
+    // From the last to the first, so that places before the one at hand hold.
+    for (auto it = parts.rbegin(); it != parts.rend(); ++it) {
+      const auto& [whole, of_it] = *it;
+      if (of_it.back() == whole + of_it.size()) continue;  // there already
+      const bool over_wall = std::any_of(
+          order.begin() + static_cast<std::ptrdiff_t>(whole),
+          order.begin() + static_cast<std::ptrdiff_t>(of_it.back()),
+          [&](const Standing& at) { return graph_.node(at.node).kind != NodeKind::call; });
+      if (over_wall) continue;
+      std::size_t next = whole + 1;
+      while (std::find(of_it.begin(), of_it.end(), next) != of_it.end()) ++next;
+      MoveNodes move{.nodes = {}, .before = name(order[next])};
+      for (std::size_t i : of_it)
+        if (i > next) move.nodes.push_back(name(order[i]));
+      changes_.emplace_back(std::move(move));
+    }
+  }
+
+  const Graph& graph_;
+  Users users_;
+  StorageOwners owners_;
+  std::vector<NodeId> region_;
+  std::vector<NodeId> gathered_;  // what is made again, in program order
+  std::vector<NodeId> before_;    // by id: the call that its copy stands before
+  std::vector<NodeId> back_;      // by id: what came back from the host
+  std::unordered_map<NodeId, NodeId> moved_before_;
+  std::vector<bool> is_erased_;
+  // By call: what was put before it, in this order.
+  std::unordered_map<NodeId, std::vector<Standing>> ahead_;
+  Renames copies_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+Result<Edit> selective_activation_remat(const Graph& graph) {
+  return Rematerializer(graph).run();
+}
+
+}  // namespace jointer

@@ -1,0 +1,64 @@
+// Sources: torchtitan's compiler toolkit at the time of its pull request 2377, and
+// torchtitan/distributed/activation_checkpoint.py of 2026, which adds to the compute-intensive
+// operators of torch's own list (get_default_op_list, overload `default`). Names are those of
+// captures; a higher-order operator goes by its bare name. Operators that a build of torch lacks
+// simply occur in no graph.
+
+#include "core/policy/save_ops.h"
+
+#include <array>
+
+namespace jointer {
+
+std::span<const std::string_view> toolkit_save_ops() {
+  static constexpr std::array<std::string_view, 11> kOps{
+      "aten.mm.default",
+      "aten._scaled_dot_product_efficient_attention.default",
+      "aten._scaled_dot_product_flash_attention.default",
+      "aten._scaled_dot_product_cudnn_attention.default",
+      "aten._scaled_dot_product_attention_math.default",
+      "aten._scaled_dot_product_fused_attention_overrideable.default",
+      "_c10d_functional.reduce_scatter_tensor.default",
+      "aten.max.default",
+      "flex_attention",
+      "torch_attn._varlen_attn.default",
+      "inductor_compiled_code",
+  };
+  return kOps;
+}
+
+std::span<const std::string_view> titan_save_ops() {
+  static constexpr std::array<std::string_view, 26> kOps{
+      // torch's compute-intensive operators.
+      "aten.mm.default",
+      "aten.convolution.default",
+      "aten.convolution_backward.default",
+      "aten.bmm.default",
+      "aten.addmm.default",
+      "aten._scaled_dot_product_flash_attention.default",
+      "aten._scaled_dot_product_efficient_attention.default",
+      "aten._flash_attention_forward.default",
+      "aten._efficient_attention_forward.default",
+      "aten.upsample_bilinear2d.default",
+      "aten._scaled_mm.default",
+      // torchtitan's.
+      "aten._scaled_dot_product_cudnn_attention.default",
+      "aten._scaled_dot_product_attention_math.default",
+      "aten._scaled_dot_product_fused_attention_overrideable.default",
+      "aten.max.default",
+      "flex_attention",
+      "aten.linear.default",
+      "aten.topk.default",
+      "inductor_compiled_code",
+      "torch_attn._varlen_attn.default",
+      "_c10d_functional.reduce_scatter_tensor.default",
+      "_c10d_functional.all_to_all_single.default",
+      "deepep.dispatch.default",
+      "deepep.combine.default",
+      "hybridep.dispatch.default",
+      "hybridep.combine.default",
+  };
+  return kOps;
+}
+
+}  // namespace jointer

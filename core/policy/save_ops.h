@@ -1,0 +1,16 @@
+#pragma once
+
+// The operators whose results upstream saves.
+
+#include <span>
+#include <string_view>
+
+namespace jointer {
+
+// DEFAULT_SAC_SAVE_OPS of torchtitan's compiler toolkit, which apply_sac takes.
+std::span<const std::string_view> toolkit_save_ops();
+
+// _get_default_save_ops of torchtitan today, which its memory policies take.
+std::span<const std::string_view> titan_save_ops();
+
+}  // namespace jointer

@@ -1,0 +1,149 @@
+// A save plan as selectors for the memory policy `full`.
+//
+// `full` makes everything again but what it saves at the borders of layers (memory_policies.cpp),
+// so only the calls whose results the plan saves beside those need a selector. Patterns are drawn
+// from the calls' own modules, from wide to narrow:
+//   *::OP, layers.*.attention.*::OP (every prefix), layers.*.attention.wq::OP, and the same with
+//   the layer's own number.
+// A pattern may be used if no call that it matches is made again by the plan. Of those the one that
+// matches most calls without a selector is taken, of equals the shortest, until every call has one
+// or none is left that helps. A call of the same module and operator as one that is made again
+// cannot be told from it: that is a misfit.
+//
+// Saving more can turn borders into ordinary results; what is lost so gets selectors in another
+// round, at most kMostRounds of them.
+//
+// The greedy choice is within a factor of ln(calls) of the fewest; on the plans that policies make
+// it is the fewest. Cost: a round the calls times the depth of their modules, times the selectors.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/edit/select.h"
+#include "core/graph/module_tree.h"
+#include "core/policy/misfits.h"
+#include "core/policy/operator_list.h"
+#include "core/policy/plan_makers.h"
+#include "core/policy/tagged.h"
+
+namespace jointer {
+namespace {
+
+constexpr int kMostRounds = 4;
+
+bool is_number(std::string_view segment) {
+  return !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Every number of the path is `*`.
+std::string generalised(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('.'), path.size());
+    if (!out.empty()) out += '.';
+    out += is_number(path.substr(0, end)) ? std::string_view("*") : path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return out;
+}
+
+// The pattern characters of a path stand for themselves.
+std::string escaped(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    if (c == '*' || c == '?' || c == '[')
+      out += fmt::format("[{}]", c);
+    else
+      out += c;
+  }
+  return out;
+}
+
+// Patterns of modules that match a path, wide ones first.
+std::vector<std::string> module_patterns(const std::string& path) {
+  std::vector<std::string> patterns{"*"};
+  const std::string plain = escaped(path);
+  for (const std::string& text : {generalised(plain), plain}) {
+    if (text.empty()) continue;
+    for (std::size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', dot + 1))
+      patterns.push_back(text.substr(0, dot) + ".*");
+    patterns.push_back(text);
+  }
+  return patterns;
+}
+
+class Selectors {
+ public:
+  Selectors(const Graph& joint, const SavePlan& plan) : graph_(joint), modules_(joint) {
+    const PlanMakers makers = plan_makers(joint, plan);
+    std::vector<bool> saved(joint.node_count(), false);
+    for (const NodeId id : makers.saved) saved[id.index()] = true;
+    for (const NodeId id : makers.rerun)
+      if (!saved[id.index()]) rerun_[joint.node(id).target].insert(modules_.of(id));
+  }
+
+  void cover(const std::vector<NodeId>& calls) {
+    std::map<OperatorId, std::vector<NodeId>> by_operator;
+    for (const NodeId id : calls) by_operator[graph_.node(id).target].push_back(id);
+    for (const auto& [op, those] : by_operator) cover(op, those);
+  }
+
+  [[nodiscard]] std::vector<std::string> chosen() const { return {chosen_.begin(), chosen_.end()}; }
+
+ private:
+  void cover(OperatorId op, const std::vector<NodeId>& calls) {
+    std::map<std::string, std::set<NodeId>> candidates;  // by pattern of modules
+    for (const NodeId id : calls)
+      for (std::string& pattern : module_patterns(path_of(modules_.of(id))))
+        candidates[std::move(pattern)].insert(id);
+    while (true) {
+      const auto best =
+          std::max_element(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+            if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
+            return a.first.size() > b.first.size();
+          });
+      if (best == candidates.end() || best->second.empty()) return;
+      const auto [pattern, covered] = *best;
+      candidates.erase(best);
+      if (matches_rerun(op, pattern)) continue;
+      chosen_.insert(fmt::format("{}::{}", pattern, graph_.op(op).name));
+      for (auto& [other, nodes] : candidates)
+        for (const NodeId id : covered) nodes.erase(id);
+    }
+  }
+
+  [[nodiscard]] bool matches_rerun(OperatorId op, const std::string& pattern) const {
+    const auto it = rerun_.find(op);
+    return it != rerun_.end() && std::any_of(it->second.begin(), it->second.end(), [&](ModuleId m) {
+             return module_matches(pattern, path_of(m));
+           });
+  }
+
+  [[nodiscard]] const std::string& path_of(ModuleId module) const {
+    return modules_.module(module).path;
+  }
+
+  const Graph& graph_;
+  ModuleTree modules_;
+  std::map<OperatorId, std::set<ModuleId>> rerun_;  // modules with calls that are made again
+  std::set<std::string> chosen_;
+};
+
+}  // namespace
+
+std::vector<std::string> selector_list(const Graph& joint, const SavePlan& plan) {
+  Selectors selectors(joint, plan);
+  std::vector<std::string> chosen;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const auto tagged = tagged_with(joint, tag_with_memory_policy(joint, "full", chosen));
+    if (!tagged) break;
+    selectors.cover(find_misfits(*tagged, plan).lost);
+    auto now = selectors.chosen();
+    if (now == chosen) break;
+    chosen = std::move(now);
+  }
+  return chosen;
+}
+
+}  // namespace jointer

@@ -1,0 +1,78 @@
+#include "core/policy/tag_edit.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "core/edit/refuse.h"
+#include "core/edit/select.h"
+#include "core/edit/tag_list.h"
+
+namespace jointer {
+
+Result<void> check_taggable(const Graph& graph, std::string_view pass) {
+  if (graph.is_pair())
+    return refuse(
+        "{} tags a graph that is not partitioned yet, and this is a forward and a backward", pass);
+  return {};
+}
+
+std::size_t TagPlan::count(MemoryPolicy policy) const {
+  return static_cast<std::size_t>(std::count_if(
+      tags_.begin(), tags_.end(), [&](const auto& tag) { return tag && tag->policy == policy; }));
+}
+
+std::vector<Change> TagPlan::changes() const {
+  TagList list;
+  for (const NodeId id : graph_.order()) {
+    const auto& tag = tags_[id.index()];
+    if (!tag) continue;
+    const Node& n = graph_.node(id);
+    if (n.policy == tag->policy && n.has(Node::has_ac_graph_id) && n.ac_graph_id == tag->region)
+      continue;
+    list.add(edit_name(graph_, id),
+             {tag->policy, {.kind = RegionChange::Kind::set, .id = tag->region}});
+  }
+  return list.take();
+}
+
+std::vector<bool> calls_of(const Graph& graph, std::span<const std::string_view> ops) {
+  std::vector<bool> matches(graph.operator_count(), false);
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const OperatorInfo& op = graph.op(OperatorId(i));
+    matches[i] = std::any_of(ops.begin(), ops.end(), [&](std::string_view name) {
+      return name == op.name || name == op.packet();
+    });
+  }
+  std::vector<bool> found(graph.node_count(), false);
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    found[id.index()] = n.kind == NodeKind::call && matches[n.target.index()];
+  }
+  return found;
+}
+
+Result<std::vector<bool>> selected_by(const Graph& graph, std::span<const std::string> selectors) {
+  std::vector<bool> found(graph.node_count(), false);
+  for (const std::string& selector : selectors) {
+    JOINTER_TRY(const std::vector<NodeId> nodes, select(graph, selector));
+    for (const NodeId id : nodes) found[id.index()] = true;
+  }
+  return found;
+}
+
+std::string pipeline_list(std::span<const std::string> texts) {
+  std::string out = "[";
+  for (const std::string& text : texts) {
+    if (out.size() > 1) out += ',';
+    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+    });
+    out +=
+        plain ? text
+              : nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  return out + "]";
+}
+
+}  // namespace jointer

@@ -1,0 +1,143 @@
+#include "core/policy/cpu_offload.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+#include "core/policy/remat.h"
+#include "core/policy/tagging.h"
+#include "tests/support/graphs.h"
+#include "tests/support/paths.h"
+#include "tests/support/reference.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Three layers; each keeps a product for its backward, which runs from the last to the first.
+constexpr std::string_view kStep = R"(
+  kind train_step
+  x: f32[64,64] = input
+  a: f32[64,64] = aten.sin(x)  {layers.0 MUST_CPU_OFFLOAD}
+  b: f32[64,64] = aten.exp(a)  {layers.0}
+  c: f32[64,64] = aten.sin(b)  {layers.1}
+  d: f32[64,64] = aten.exp(c)  {layers.1}
+  e: f32[64,64] = aten.sin(d)  {layers.2}
+  f: f32[64,64] = aten.exp(e)  {layers.2}
+  h: f32[64,64] = aten.cos(e)  {backward layers.2}
+  i: f32[64,64] = aten.mul.Tensor(h, h)  {backward layers.2}
+  j: f32[64,64] = aten.mul.Tensor(i, c)  {backward layers.1}
+  k: f32[64,64] = aten.mul.Tensor(j, a)  {backward layers.0}
+  l: f32[64,64] = aten.mul.Tensor(k, a)  {backward layers.0}
+  return [f, l]
+)";
+
+std::vector<std::string> names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order()) names.emplace_back(graph.name(id));
+  return names;
+}
+
+Graph offloaded(std::string_view text, const CpuOffloadOptions& options = {},
+                Edit* made = nullptr) {
+  Graph graph = parse(text);
+  const std::string before = write_native(graph);
+  const auto edit = apply_cpu_offload(graph, options);
+  if (!edit) throw std::runtime_error(edit.error().message);
+  const auto inverse = apply(graph, *edit);
+  if (!inverse) throw std::runtime_error(inverse.error().message);
+  Graph back = graph;
+  EXPECT_TRUE(apply(back, *inverse));
+  EXPECT_EQ(write_native(back), before);
+  if (made != nullptr) *made = *edit;
+  return graph;
+}
+
+TEST(CpuOffload, CopiesBesideTheNextLayerAndBackBesideTheOneAbove) {
+  Edit edit;
+  const Graph graph = offloaded(kStep, {}, &edit);
+  EXPECT_EQ(edit.title, "Offload 1 results, 16.0 KiB");
+  EXPECT_THAT(names(graph),
+              ElementsAre("x", "a", "offload", "b", "c", "d", "wait_tensor", "e", "f", "h", "i",
+                          "reload", "j", "wait_tensor_1", "k", "l", "output"));
+  EXPECT_EQ(graph.inputs(graph.find("k")).back(), graph.find("wait_tensor_1"));
+  EXPECT_EQ(graph.inputs(graph.find("l")).back(), graph.find("wait_tensor_1"));
+  EXPECT_EQ(graph.inputs(graph.find("b")).front(), graph.find("a"));
+  EXPECT_THAT(graph.inputs(graph.find("wait_tensor")),
+              ElementsAre(graph.find("offload"), graph.find("a")));
+  const Tensor* host = graph.single_tensor(node(graph, "offload"));
+  EXPECT_EQ(graph.device_type(*host), DeviceType::cpu);
+  EXPECT_EQ(node(graph, "reload").phase, Phase::backward);
+  EXPECT_EQ(storage_of(graph, "wait_tensor"), storage_of(graph, "offload"));
+}
+
+TEST(CpuOffload, DefersAndPrefetchesAsItIsTold) {
+  EXPECT_THAT(names(offloaded(kStep, {.defer_layers = 0, .prefetch_layers = 0})),
+              ElementsAre("x", "a", "offload", "b", "wait_tensor", "c", "d", "e", "f", "h", "i",
+                          "j", "reload", "wait_tensor_1", "k", "l", "output"));
+  EXPECT_THAT(names(offloaded(kStep, {.defer_layers = 9, .prefetch_layers = 9})),
+              ElementsAre("x", "a", "offload", "b", "c", "d", "e", "f", "wait_tensor", "reload",
+                          "h", "i", "j", "wait_tensor_1", "k", "l", "output"));
+  EXPECT_FALSE(apply_cpu_offload(parse(kStep), {.defer_layers = -1}));
+}
+
+TEST(CpuOffload, LeavesWhatTheBackwardReadsThroughAView) {
+  Edit edit;
+  const Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)  {MUST_CPU_OFFLOAD}
+    v: f32[2,4] = aten.view(a, [2, 4])
+    g: f32[8] = aten.cos(a)  {backward}
+    h: f32[2,4] = aten.cos(v)  {backward}
+    return [x, g, h]
+  )",
+                                {}, &edit);
+  EXPECT_THAT(edit.changes, IsEmpty());
+  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("the backward reads a view")));
+}
+
+TEST(CpuOffload, WhatIsMadeAgainReadsWhatCameBack) {
+  // `n` of the second layer is made again from `a` of the first, before the first layer's own use.
+  Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)  {layers.0 MUST_CPU_OFFLOAD}
+    n: f32[8] = aten.exp(a)  {layers.1 MUST_RECOMPUTE}
+    o: f32[8] = aten.cos(n)  {layers.1}
+    g: f32[8] = aten.cos(n)  {backward layers.1}
+    h: f32[8] = aten.mul.Tensor(g, a)  {backward layers.0}
+    return [o, h]
+  )",
+                          {.defer_layers = 0, .prefetch_layers = 0});
+  const auto edit = selective_activation_remat(graph);
+  ASSERT_TRUE(edit) << edit.error().message;
+  ASSERT_TRUE(apply(graph, *edit));
+  EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload", "n", "o", "wait_tensor", "reload",
+                                        "wait_tensor_1", "n_recomputed", "g", "h", "output"));
+  EXPECT_EQ(graph.inputs(graph.find("n_recomputed")).front(), graph.find("wait_tensor_1"));
+}
+
+TEST(CpuOffload, TakesTheStepOfTheCaptures) {
+  JOINTER_NEEDS_SHARED();
+  auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});
+  ASSERT_TRUE(graph);
+  ASSERT_TRUE(apply(*graph, *tag_with_memory_policy(*graph, "sac_and_offload")));
+  const auto edit = apply_cpu_offload(*graph);
+  ASSERT_TRUE(edit) << edit.error().message;
+  EXPECT_FALSE(edit->changes.empty());
+  const auto inverse = apply(*graph, *edit);
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  const auto remat = selective_activation_remat(*graph);
+  ASSERT_TRUE(remat) << remat.error().message;
+  EXPECT_FALSE(remat->changes.empty());
+  const auto undo = apply(*graph, *remat);
+  ASSERT_TRUE(undo) << undo.error().message;
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,315 @@
+// Exports and imports of save plans.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <random>
+
+#include "core/capture/open.h"
+#include "core/edit/editor.h"
+#include "core/policy/export.h"
+#include "core/policy/import.h"
+#include "core/policy/misfits.h"
+#include "core/policy/plan_makers.h"
+#include "core/policy/save_ops.h"
+#include "tests/support/graphs.h"
+#include "tests/support/paths.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/reference.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// Two layers alike: a product, a sine of it, its view, an exponential; the backward reads all.
+constexpr std::string_view kModel = R"(
+  w: f32[8,8] = parameter
+  x: f32[8,8] = input
+  dy: f32[8,8] = tangent
+  a0: f32[8,8] = aten.mm(x, w)  {layers.0.attention.wq}
+  s0: f32[8,8] = aten.sin(a0)  {layers.0.mlp}
+  v0: f32[64] = aten.view(s0, [64])  {layers.0.mlp}
+  e0: f32[8,8] = aten.exp(s0)  {layers.0.mlp.act}
+  a1: f32[8,8] = aten.mm(e0, w)  {layers.1.attention.wq}
+  s1: f32[8,8] = aten.sin(a1)  {layers.1.mlp}
+  v1: f32[64] = aten.view(s1, [64])  {layers.1.mlp}
+  e1: f32[8,8] = aten.exp(s1)  {layers.1.mlp.act}
+  g: f32[8,8] = aten.mul.Tensor(dy, e1)  {backward}
+  g1: f32[8,8] = aten.mul.Tensor(g, a1)  {backward}
+  h1: f32[64] = aten.view(g1, [64])  {backward}
+  k1: f32[64] = aten.mul.Tensor(h1, v1)  {backward}
+  g0: f32[8,8] = aten.mul.Tensor(g1, e0)  {backward}
+  f0: f32[8,8] = aten.mul.Tensor(g0, a0)  {backward}
+  k0: f32[64] = aten.mul.Tensor(k1, v0)  {backward}
+  return [e1, f0, k0]
+)";
+
+SavePlan plan_of(const Graph& graph, const std::vector<std::string>& names) {
+  SavePlan plan;
+  for (const std::string& name : names) {
+    if (const NodeId id = graph.find(name))
+      plan.saved.push_back(id);
+    else
+      throw std::runtime_error("there is no node " + name);
+  }
+  return plan;
+}
+
+Graph with_edits(const Graph& graph, const std::vector<Edit>& edits) {
+  Graph after = graph;
+  for (const Edit& edit : edits) EXPECT_TRUE(apply(after, edit));
+  return after;
+}
+
+std::string export_text(const Graph& graph, const SavePlan& plan, PolicyFormat format,
+                        std::vector<std::string>* misfits = nullptr) {
+  const auto exported = export_plan(graph, plan, format);
+  if (!exported) throw std::runtime_error(exported.error().message);
+  if (misfits != nullptr) *misfits = exported->misfits;
+  return exported->text;
+}
+
+TEST(Export, SaysOperatorsAsPython) {
+  const Graph graph = parse(kModel);
+  std::vector<std::string> misfits;
+  const std::string text = export_text(graph, plan_of(graph, {"a0", "a1", "s0", "s1"}),
+                                       PolicyFormat::torchtitan, &misfits);
+  EXPECT_THAT(misfits, IsEmpty());
+  EXPECT_EQ(text,
+            "# What the forward of literal saves for the backward; every other result is made "
+            "again.\n"
+            "import torch\n"
+            "\n"
+            "SAVE_OPS = {\n"
+            "    torch.ops.aten.mm.default,  # 2 calls\n"
+            "    torch.ops.aten.sin.default,  # 2 calls\n"
+            "}\n");
+}
+
+TEST(Export, AViewThatIsSavedCountsAsWhatItIsAViewOf) {
+  const Graph graph = parse(kModel);
+  std::vector<std::string> misfits;
+  const std::string text = export_text(graph, plan_of(graph, {"a0", "a1", "v0", "v1", "e0"}),
+                                       PolicyFormat::torchtitan, &misfits);
+  EXPECT_THAT(text, HasSubstr("aten.sin.default"));
+  EXPECT_THAT(text, Not(HasSubstr("view")));
+}
+
+TEST(Export, FindsEveryNthRules) {
+  const Graph graph = parse(kModel);
+  std::vector<std::string> misfits;
+  const std::string text = export_text(graph, plan_of(graph, {"a0", "s0", "s1", "e0", "e1"}),
+                                       PolicyFormat::torchtitan, &misfits);
+  EXPECT_THAT(misfits, IsEmpty());
+  EXPECT_THAT(text, HasSubstr("torch.ops.aten.mm.default: (2, \"global\"),  # 2 calls"));
+}
+
+TEST(Export, SaysWhatNoListCanSay) {
+  // The second product is saved and the first is not, which no rule says.
+  const Graph graph = parse(kModel);
+  std::vector<std::string> misfits;
+  const std::string text = export_text(graph, plan_of(graph, {"a1", "s0", "s1", "e0"}),
+                                       PolicyFormat::torchtitan, &misfits);
+  EXPECT_THAT(misfits,
+              ElementsAre("The plan saves what this makes again, results of aten.mm.default: a1."));
+  EXPECT_THAT(text, HasSubstr("# These lists do not say all of the plan:\n# - The plan saves"));
+}
+
+TEST(Export, SelectorsTellModulesApart) {
+  const Graph graph = parse(kModel);
+  std::vector<std::string> misfits;
+  // `e0` crosses into the second layer: the policy saves it itself if what reads it is made again.
+  EXPECT_EQ(export_text(graph, plan_of(graph, {"a0", "e0"}), PolicyFormat::selectors, &misfits),
+            "layers.0.*::aten.mm.default\n");
+  EXPECT_THAT(misfits, IsEmpty());
+  EXPECT_EQ(
+      export_text(graph, plan_of(graph, {"a0", "a1", "e0"}), PolicyFormat::selectors, &misfits),
+      "*::aten.mm.default | layers.0.*::aten.exp.default\n");
+  EXPECT_THAT(misfits, IsEmpty());
+}
+
+TEST(Export, ARecipeSaysAllOfIt) {
+  const Graph graph = parse(kModel);
+  SavePlan plan = plan_of(graph, {"a0", "s0", "a1"});
+  plan.offloaded = {graph.find("s0")};
+  const std::string text = export_text(graph, plan, PolicyFormat::recipe);
+  const auto imported = import_policy(graph, text);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->source, PolicySource::recipe);
+  const Graph after = with_edits(graph, imported->edits);
+  EXPECT_EQ(node(after, "a0").policy, MemoryPolicy::must_save);
+  EXPECT_EQ(node(after, "s0").policy, MemoryPolicy::must_cpu_offload);
+  EXPECT_EQ(node(after, "s1").policy, MemoryPolicy::must_recompute);
+  EXPECT_EQ(node(after, "e0").policy, MemoryPolicy::must_recompute);
+  EXPECT_EQ(node(after, "g").policy, MemoryPolicy::none);
+}
+
+// --- Reading ---
+
+TEST(ReadOperatorList, TakesPythonAsTorchtitanWritesIt) {
+  const auto list = read_operator_list(R"py(
+def _get_default_save_ops() -> set:
+    """The default set: torch.ops.aten.not_this.default"""
+    compute_ops = [
+        # torch.ops.aten.nor_this.default
+        torch.ops.aten._scaled_dot_product_cudnn_attention.default,
+        torch._higher_order_ops.flex_attention,
+        torch.ops.aten.max.default,
+        (torch._higher_order_ops, "inductor_compiled_code"),
+        (torch.ops, "torch_attn._varlen_attn.default"),
+    ]
+    aten = torch.ops.aten
+    more = {aten.mm.default, torch.ops.higher_order.flex_attention, prims.div}
+    save_ops = {op.default for op in get_default_op_list().compute_intensive_ops}
+  )py");
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_THAT(list->options.save,
+              ElementsAre("aten._scaled_dot_product_cudnn_attention.default", "flex_attention",
+                          "aten.max.default", "inductor_compiled_code",
+                          "torch_attn._varlen_attn.default", "aten.mm.default", "prims.div"));
+  EXPECT_TRUE(list->names_torchs_list);
+  EXPECT_THAT(list->options.every_nth, IsEmpty());
+}
+
+TEST(ReadOperatorList, TakesPlainNamesAndTexts) {
+  const auto list = read_operator_list(R"(["aten.mm.default", "aten.bmm", "a.b"], aten.relu)");
+  ASSERT_TRUE(list);
+  EXPECT_THAT(list->options.save, ElementsAre("aten.mm.default", "aten.bmm", "aten.relu"));
+  EXPECT_FALSE(read_operator_list("def f(): return 'x'"));
+  EXPECT_FALSE(read_operator_list(""));
+  EXPECT_FALSE(read_operator_list("RECOMPUTE_EVERY_NTH = {aten.mm: (0, 'layer')}"));
+  EXPECT_FALSE(read_operator_list("RECOMPUTE_EVERY_NTH = {aten.mm: 2"));
+}
+
+TEST(ReadSelectors, TakesWhatACommandLineSays) {
+  const auto selectors = read_selectors(
+      "'layers.*.moe.router.gate::aten.mm.dtype | layers.*.attention.wkv_a::aten.mm.default'\n");
+  ASSERT_TRUE(selectors);
+  EXPECT_THAT(*selectors, ElementsAre("layers.*.moe.router.gate::aten.mm.dtype",
+                                      "layers.*.attention.wkv_a::aten.mm.default"));
+  for (const std::string text : {"", "aten.mm", "a::", "a::b |", "a::b | | c::d", "a::b c::d"})
+    EXPECT_FALSE(read_selectors(text)) << text;
+}
+
+constexpr std::string_view kLog =
+    "INFO:torch._functorch.partitioners:Ops banned from re-materialization: "
+    "OrderedSet(['aten.mm'])\n"
+    "INFO:torch._functorch.partitioners:Theoretical Activations Stored: 0.00 GB\n"
+    "INFO:torch._functorch.partitioners:Theoretical Per Activation Storage Sizes: "
+    "[(256, 'a0'), (256, 'e1'), (512, 'w'), (256, 'gone')]\n";
+
+TEST(ReadPartitionerLog, TakesPrintedLines) {
+  const auto logs = read_partitioner_log(kLog);
+  ASSERT_TRUE(logs) << logs.error().message;
+  ASSERT_THAT(*logs, SizeIs(1));
+  EXPECT_THAT(logs->front().banned_operators, ElementsAre("aten.mm"));
+  ASSERT_THAT(logs->front().saved, SizeIs(4));
+  EXPECT_EQ(logs->front().saved[0].node, "a0");
+  EXPECT_EQ(logs->front().saved[0].bytes, 256);
+  EXPECT_FALSE(read_partitioner_log("nothing of it"));
+  EXPECT_FALSE(read_partitioner_log("Theoretical Per Activation Storage Sizes: [(12, 'a"));
+  EXPECT_FALSE(read_partitioner_log(R"({"Min Cut Solution Saved Values": [3]})"));
+  EXPECT_FALSE(read_partitioner_log(
+      R"({"Min Cut Solution Saved Values": [], "Knapsack Saved Nodes": [0]})"));
+  EXPECT_FALSE(
+      read_partitioner_log(R"({"Min Cut Solution Saved Values": )" + std::string(5000, '[') + "}"));
+}
+
+TEST(Import, ALogTagsWhatItSavedAndSaysWhatDiffers) {
+  const Graph graph = parse(kModel);
+  const auto imported = import_policy(graph, kLog);
+  ASSERT_TRUE(imported) << imported.error().message;
+  const Graph after = with_edits(graph, imported->edits);
+  EXPECT_EQ(node(after, "a0").policy, MemoryPolicy::must_save);
+  EXPECT_EQ(node(after, "e1").policy, MemoryPolicy::must_save);
+  EXPECT_EQ(node(after, "s0").policy, MemoryPolicy::must_recompute);
+  EXPECT_THAT(imported->notes,
+              ElementsAre("1 of the 4 values that the log saves are not in this graph, gone first.",
+                          "1 values are of another size in the log: w takes 256 B here and 512 B "
+                          "in the log."));
+  const Graph other = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
+  EXPECT_FALSE(import_policy(other, kLog));
+}
+
+TEST(Import, SaysWhichOperatorsTheGraphLacks) {
+  const auto imported = import_policy(parse(kModel), "aten.mm.default, aten.bmm.default");
+  ASSERT_TRUE(imported);
+  EXPECT_THAT(imported->notes, ElementsAre("No call of this graph is aten.bmm.default."));
+  EXPECT_THAT(import_policy(parse(kModel), "aten.bmm.default").error().message,
+              HasSubstr("no call of this graph"));
+}
+
+// --- Round trips ---
+
+// What is said of a plan, read back, saves what the plan saves wherever nothing else was said.
+void expect_round_trip(const Graph& graph, const SavePlan& plan) {
+  for (const PolicyFormat format :
+       {PolicyFormat::torchtitan, PolicyFormat::selectors, PolicyFormat::recipe}) {
+    const auto exported = export_plan(graph, plan, format);
+    if (!exported) RC_FAIL(exported.error().message);
+    if (exported->text == "\n") continue;  // no selector is needed: not a text to read
+    const auto imported = import_policy(graph, exported->text);
+    if (!imported) RC_FAIL(imported.error().message + "\n" + exported->text);
+    Graph after = graph;
+    for (const Edit& edit : imported->edits) RC_ASSERT(apply(after, edit).has_value());
+    const TagMisfits misfits = find_misfits(after, plan);
+    auto said = misfits.sentences(after);
+    if (format == PolicyFormat::recipe) {
+      RC_ASSERT(misfits.lost.empty() && misfits.extra.empty() && misfits.untagged.empty());
+    } else {
+      RC_ASSERT(said == exported->misfits);
+    }
+  }
+}
+
+// Some values of the forward, each of which may be saved.
+SavePlan random_plan(const Graph& graph, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  SavePlan plan;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::call && n.phase == Phase::forward &&
+        graph.single_tensor(n) != nullptr && random() % 3 == 0)
+      plan.saved.push_back(id);
+  }
+  return plan;
+}
+
+RC_GTEST_PROP(ExchangeProperty, WhatIsSaidOfAPlanIsWhatIsRead, (std::uint64_t seed)) {
+  const Graph graph = random_graph(seed, {.calls = 40});
+  expect_round_trip(graph, random_plan(graph, seed));
+}
+
+class PlansOfCaptures : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PlansOfCaptures, ThePlanOfSacIsSacsList) {
+  JOINTER_NEEDS_SHARED();
+  const auto graph =
+      open_graph({.path = capture_path(GetParam() + "_graph_sac.joint"), .backward = {}});
+  ASSERT_TRUE(graph);
+  const auto facts =
+      load_json(shared_directory() + "/reference/summary.json")["graphs"][GetParam()];
+  SavePlan plan;
+  for (const auto& row : facts["partition"]["graph_sac"]["min_cut"]["saved"])
+    plan.saved.push_back(graph->find(row[0].get<std::string>()));
+  const auto exported = export_plan(*graph, plan, PolicyFormat::torchtitan);
+  ASSERT_TRUE(exported);
+  EXPECT_THAT(exported->misfits, IsEmpty());
+  const auto list = read_operator_list(exported->text);
+  ASSERT_TRUE(list);
+  EXPECT_THAT(list->options.save, ElementsAre("_c10d_functional.reduce_scatter_tensor.default",
+                                              "aten._scaled_dot_product_flash_attention.default"));
+  EXPECT_THAT(list->options.every_nth, ElementsAre(EveryNth{}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, PlansOfCaptures,
+                         ::testing::Values("llama3_debug_tp2_fsdp2", "llama3_8b_tp2_fsdp2"));
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,210 @@
+#include "core/policy/remat.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <random>
+
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+#include "core/graph/canonical.h"
+#include "core/graph/validate.h"
+#include "core/policy/tagging.h"
+#include "tests/support/graphs.h"
+#include "tests/support/paths.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/reference.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kStep = R"(
+  kind train_step
+  w: f32[8,8] = parameter
+  x: f32[8,8] = input
+  a: f32[8,8] = aten.mm(x, w)  {MUST_SAVE}
+  s: f32[8,8] = aten.sin(a)  {PREFER_RECOMPUTE}
+  v: f32[64] = aten.view(s, [64])  {MUST_RECOMPUTE}
+  p: (f32[4,8], f32[4,8]) = aten.split.Tensor(s, 4)  {PREFER_RECOMPUTE}
+  p0: f32[4,8] = p[0]  {PREFER_RECOMPUTE}
+  p1: f32[4,8] = p[1]  {PREFER_RECOMPUTE}
+  l: f32[] = aten.sum(s)
+  one: f32[8,8] = aten.ones_like(a)  {backward}
+  g: f32[64] = aten.sin(v)  {backward}
+  h: f32[4,8] = aten.exp(p1)  {backward}
+  k: f32[4,8] = aten.mul.Tensor(h, p0)  {backward}
+  return [l, one, g, k]
+)";
+
+std::vector<std::string> names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order()) names.emplace_back(graph.name(id));
+  return names;
+}
+
+Graph rematerialized(std::string_view text, Edit* made = nullptr) {
+  Graph graph = parse(text);
+  const auto edit = selective_activation_remat(graph);
+  if (!edit) throw std::runtime_error(edit.error().message);
+  const auto inverse = apply(graph, *edit);
+  if (!inverse) throw std::runtime_error(inverse.error().message);
+  if (made != nullptr) *made = *edit;
+  return graph;
+}
+
+TEST(Remat, CopiesStandBeforeTheirFirstReader) {
+  Edit edit;
+  const Graph graph = rematerialized(kStep, &edit);
+  // `s` is read by the loss too, so it stays; its views and parts go.
+  EXPECT_THAT(names(graph),
+              ElementsAre("w", "x", "a", "s", "l", "one", "s_recomputed", "v_recomputed", "g",
+                          "p_recomputed", "p1_recomputed", "p0_recomputed", "h", "k", "output"));
+  EXPECT_EQ(graph.inputs(graph.find("v_recomputed")).front(), graph.find("s_recomputed"));
+  EXPECT_EQ(graph.inputs(graph.find("s_recomputed")).front(), graph.find("a"));
+  const Node& copy = node(graph, "s_recomputed");
+  EXPECT_EQ(copy.phase, Phase::backward);
+  EXPECT_TRUE(copy.has(Node::recomputed));
+  EXPECT_TRUE(copy.has(Node::autograd_backward));
+  EXPECT_EQ(copy.policy, MemoryPolicy::none);
+  EXPECT_NE(storage_of(graph, "s_recomputed"), storage_of(graph, "s"));
+  EXPECT_EQ(storage_of(graph, "v_recomputed"), storage_of(graph, "s_recomputed"));
+  EXPECT_EQ(edit.title, "Recompute 5 calls in the backward");
+}
+
+TEST(Remat, APartThatIsNeededEarlierStandsBehindItsWhole) {
+  const Graph graph = rematerialized(R"(
+    kind train_step
+    x: f32[8,8] = input
+    p: (f32[4,8], f32[4,8]) = aten.split.Tensor(x, 4)  {MUST_RECOMPUTE}
+    p0: f32[4,8] = p[0]  {MUST_RECOMPUTE}
+    p1: f32[4,8] = p[1]  {MUST_RECOMPUTE}
+    l: f32[] = aten.sum(x)
+    h: f32[4,8] = aten.exp(p1)  {backward}
+    k: f32[4,8] = aten.mul.Tensor(h, p0)  {backward}
+    return [l, k]
+  )");
+  EXPECT_THAT(names(graph), ElementsAre("x", "l", "p_recomputed", "p1_recomputed", "p0_recomputed",
+                                        "h", "k", "output"));
+}
+
+TEST(Remat, IsDoneOnce) {
+  Graph graph = rematerialized(kStep);
+  const auto again = selective_activation_remat(graph);
+  ASSERT_TRUE(again);
+  EXPECT_THAT(again->changes, IsEmpty());
+  EXPECT_THAT(selective_activation_remat(parse(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)
+    g: f32[8] = aten.cos(a)  {backward}
+    return [a, g]
+  )"))
+                  ->changes,
+              IsEmpty());
+}
+
+TEST(Remat, RefusesWhatCannotRunTwice) {
+  EXPECT_THAT(selective_activation_remat(parse(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.rand_like(x)  {MUST_RECOMPUTE}
+    g: f32[8] = aten.cos(a)  {backward}
+    return [x, g]
+  )"))
+                  .error()
+                  .message,
+              HasSubstr("a (aten.rand_like.default) draws random numbers"));
+  EXPECT_THAT(selective_activation_remat(parse(R"(
+    kind train_step
+    b: f32[8] = buffer
+    x: f32[8] = input
+    a: f32[8] = aten.add_.Tensor(b, x)  {MUST_RECOMPUTE}
+    g: f32[8] = aten.cos(a)  {backward}
+    return [x, g]
+  )"))
+                  .error()
+                  .message,
+              HasSubstr("writes to b, which stays"));
+}
+
+TEST(Remat, TakesOneRegionOnly) {
+  EXPECT_THAT(selective_activation_remat(parse(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)  {MUST_RECOMPUTE}
+    g: f32[8] = aten.cos(a)  {backward}
+    c: f32[8] = aten.cos(x)
+    h: f32[8] = aten.exp(a)  {backward}
+    return [c, g, h]
+  )"))
+                  .error()
+                  .message,
+              HasSubstr("from g and from h on"));
+  // The loss's own backward does not count, and goes on reading the original.
+  const Graph graph = rematerialized(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)  {MUST_RECOMPUTE}
+    g: f32[8] = aten.cos(a)  {backward loss}
+    c: f32[8] = aten.cos(x)  {loss}
+    h: f32[8] = aten.exp(a)  {backward layers.0}
+    return [c, g, h]
+  )");
+  EXPECT_EQ(graph.inputs(graph.find("g")).front(), graph.find("a"));
+  EXPECT_EQ(graph.inputs(graph.find("h")).front(), graph.find("a_recomputed"));
+}
+
+TEST(Remat, RefusesAPair) {
+  const Graph pair = random_graph(1, {.calls = 20, .pair = true});
+  EXPECT_FALSE(selective_activation_remat(pair));
+}
+
+// Whatever is tagged, what comes out is sound, computes the same outputs by the same operators, and
+// is taken back exactly.
+RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
+  Graph graph = random_graph(seed, {.calls = 60});
+  std::mt19937_64 random(seed);
+  for (const NodeId id : graph.order()) {
+    Node& n = graph.node(id);
+    // What cannot run twice seldom, else nearly all were refused.
+    const bool again =
+        n.kind == NodeKind::call && random() % 3 == 0 &&
+        (random() % 50 == 0 || !(graph.op(n).has(OperatorTag::random) || graph.op(n).mutates()));
+    n.policy = again ? MemoryPolicy::must_recompute : MemoryPolicy::none;
+  }
+  const std::string before = write_native(graph);
+  const auto edit = selective_activation_remat(graph);
+  if (!edit) {
+    RC_TAG("refused");
+    RC_ASSERT(edit.error().kind == Error::Kind::usage);
+    return;
+  }
+  const auto inverse = apply(graph, *edit);
+  if (!inverse) RC_FAIL(inverse.error().message);
+  RC_ASSERT(validate(graph).has_value());
+  RC_ASSERT(apply(graph, *inverse).has_value());
+  RC_ASSERT(write_native(graph) == before);
+}
+
+TEST(Remat, TakesTheStepOfTheCaptures) {
+  JOINTER_NEEDS_SHARED();
+  for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
+    auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});
+    ASSERT_TRUE(graph);
+    const std::size_t nodes = graph->order().size();
+    ASSERT_TRUE(apply(*graph, *tag_with_memory_policy(*graph, preset.name)));
+    const auto edit = selective_activation_remat(*graph);
+    ASSERT_TRUE(edit) << edit.error().message;
+    const auto inverse = apply(*graph, *edit);
+    ASSERT_TRUE(inverse) << inverse.error().message;
+    EXPECT_GT(graph->order().size(), nodes) << preset.name;
+  }
+}
+
+}  // namespace
+}  // namespace jointer::test
