@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -152,6 +153,21 @@ std::string_view to_string(NodeCost::Limit limit) {
       return "given";
   }
   return "";
+}
+
+NodeCost TransferCosts::of(std::int64_t bytes) const {
+  constexpr double kMost = 9e18;
+  const double ns = std::min(static_cast<double>(bytes) * ns_per_byte, kMost);
+  return {.lane = NodeCost::Lane::transfer,
+          .limit = NodeCost::Limit::transfer,
+          .ns = std::max<std::int64_t>(std::llround(ns), least_ns),
+          .host_ns = host_ns};
+}
+
+TransferCosts Estimator::transfer_costs() const {
+  constexpr double kNsPerUs = 1e3;
+  return {.ns_per_byte = 1 / device().host_gbps,
+          .least_ns = std::llround(device().kernel_us * kNsPerUs)};
 }
 
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request) {

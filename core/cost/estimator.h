@@ -22,6 +22,7 @@ struct NodeCost {
     none,  // takes no time on the device
     compute,
     collective,  // on its process group's stream
+    transfer,    // on the stream of copies to the host and back
   };
   enum class Limit : std::uint8_t {
     none,
@@ -41,6 +42,17 @@ struct NodeCost {
 };
 std::string_view to_string(NodeCost::Limit limit);
 
+// What a copy to the host or back takes on the stream of such copies, from and to pinned memory.
+struct TransferCosts {
+  double ns_per_byte = 0;
+  std::int64_t least_ns = 0;
+  std::int64_t host_ns = 0;       // the CPU's, to start one
+  std::int64_t wait_host_ns = 0;  // and to wait for one
+
+  [[nodiscard]] NodeCost of(std::int64_t bytes) const;
+  friend bool operator==(const TransferCosts&, const TransferCosts&) = default;
+};
+
 class Estimator {
  public:
   virtual ~Estimator() = default;
@@ -56,6 +68,9 @@ class Estimator {
   }
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
+  // Its estimates of ao.offload, ao.reload and of waiting for them, in figures. By itself the
+  // device's host link, at no cost to the CPU.
+  [[nodiscard]] virtual TransferCosts transfer_costs() const;
 };
 
 struct EstimatorRequest {

@@ -82,7 +82,8 @@ std::optional<std::int64_t> MeasuredEstimator::collective_ns(const CollectiveWor
 
 NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
   const Node& node = graph.node(id);
-  if (node.kind != NodeKind::call || graph.is_wait(node)) return rest_->estimate(graph, id);
+  if (node.kind != NodeKind::call || graph.is_wait(node) || graph.is_transfer(node))
+    return rest_->estimate(graph, id);
   if (graph.is_collective_start(node)) {
     NodeCost cost = rest_->estimate(graph, id);
     if (curves_.empty()) return cost;

@@ -24,6 +24,7 @@ class MeasuredEstimator final : public Estimator {
   // the time; the rest ...". Nodes that take no time are not counted.
   [[nodiscard]] std::string description_of(std::span<const NodeCost> costs) const override;
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }
+  [[nodiscard]] TransferCosts transfer_costs() const override { return rest_->transfer_costs(); }
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
 
  private:

@@ -83,6 +83,13 @@ double RooflineEstimator::compute_us(const Graph& graph, const Node& node,
   return work / (device_.peak_flops(type) * efficiency) * 1e6;
 }
 
+TransferCosts RooflineEstimator::transfer_costs() const {
+  TransferCosts costs = Estimator::transfer_costs();
+  costs.host_ns = to_ns(device_.host.operator_us + device_.host.launch_us);
+  costs.wait_host_ns = to_ns(device_.host.operator_us);
+  return costs;
+}
+
 NodeCost RooflineEstimator::estimate(const Graph& graph, NodeId id) const {
   const Node& node = graph.node(id);
   if (node.kind != NodeKind::call) return {};
@@ -99,6 +106,8 @@ NodeCost RooflineEstimator::estimate(const Graph& graph, NodeId id) const {
     cost.host_ns += to_ns(device_.host.collective_us);
     return cost;
   }
+
+  if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
 
   const Traffic traffic = node_traffic(graph, node);
   switch (traffic.kind) {

@@ -13,6 +13,7 @@ class RooflineEstimator final : public Estimator {
 
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] const DeviceDescription& device() const override { return device_; }
+  [[nodiscard]] TransferCosts transfer_costs() const override;
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
 
  private:

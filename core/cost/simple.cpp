@@ -63,6 +63,7 @@ NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
       cost.ns = to_ns(costs_.coll_us / 1e3 + static_cast<double>(bytes) / (costs_.coll_gbs * 1e6));
     return cost;
   }
+  if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
   cost.lane = NodeCost::Lane::compute;
   if (is_in_torch_registry(op.packet())) {
     cost.ns =

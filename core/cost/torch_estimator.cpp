@@ -64,6 +64,7 @@ NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
     cost.ns = std::llround(ms.value_or(0) * 1e6);
     return cost;
   }
+  if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
   if (std::find(kIgnored.begin(), kIgnored.end(), op.packet()) != kIgnored.end()) return {};
   const DType type = graph.tensors(node).front().dtype;
   const double compute_ns = static_cast<double>(node_flops(graph, node).torch_registry) / 2 /

@@ -69,7 +69,7 @@ std::string export_markdown(const Graph& graph, const Analysis& a) {
   row("compute", format_ns(s.compute_ns()));
   row("communication", format_ns(s.communication_ns()));
   row("exposed", fmt::format("{} (hidden {} of {})", format_ns(s.exposed_ns()), s.hidden_count(),
-                             s.collectives().size()));
+                             s.collective_count()));
   row("FLOPs", format_flops(static_cast<double>(a.total_flops.total)));
   if (a.throughput.tokens_per_second)
     row("tokens/s a device", format_significant(*a.throughput.tokens_per_second));

@@ -21,6 +21,7 @@ Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
                     .memory = std::move(memory),
                     .reserved = std::move(reserved),
                     .costs = std::move(costs),
+                    .transfers = estimator->transfer_costs(),
                     .flops = std::move(flops),
                     .simulation = std::move(simulation),
                     .total_flops = graph_flops(graph),

@@ -33,6 +33,7 @@ struct Analysis {
   MemoryTimeline memory;
   ReservedProfile reserved;
   std::vector<NodeCost> costs;  // by node id
+  TransferCosts transfers;      // what copies to the host would take
   std::vector<Flops> flops;     // by node id
   Simulation simulation;
   GraphFlops total_flops;

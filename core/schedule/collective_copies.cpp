@@ -9,11 +9,11 @@
 // linear in nodes.
 
 #include "core/schedule/collective_copies.h"
+#include "core/schedule/collective_waits.h"
 
 namespace jointer {
-namespace {
 
-std::int64_t copied_bytes(const Graph& graph, const Node& start, DeviceType device) {
+std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device) {
   std::int64_t bytes = 0;
   const auto add = [&](const Node& node) {
     for (const Tensor& tensor : graph.tensors(node))
@@ -35,19 +35,18 @@ std::int64_t copied_bytes(const Graph& graph, const Node& start, DeviceType devi
   return bytes;
 }
 
-}  // namespace
-
 std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibrary library,
                                              DeviceType device) {
   std::vector<Lifetime> copies;
   if (library == CollectiveLibrary::none) return copies;
   std::vector<std::int32_t> copy_of(graph.node_count(), -1);  // by the start's node
+  const CollectiveWaits waits(graph);
   std::int32_t step = 0;
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (node.kind != NodeKind::call) continue;
     if (graph.is_collective_start(node)) {
-      if (const std::int64_t bytes = copied_bytes(graph, node, device); bytes > 0) {
+      if (const std::int64_t bytes = collective_copy_bytes(graph, node, device); bytes > 0) {
         copy_of[id.index()] = static_cast<std::int32_t>(copies.size());
         copies.push_back({.storage = {},
                           .producer = id,
@@ -57,7 +56,7 @@ std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibra
                           .category = MemoryCategory::communication});
       }
     } else if (graph.is_wait(node)) {
-      const NodeId start = graph.collective_of_wait(node);
+      const NodeId start = waits.ended_by(node);
       if (start && copy_of[start.index()] >= 0)
         copies[static_cast<std::size_t>(copy_of[start.index()])].last = step;
     }

@@ -19,4 +19,7 @@ enum class CollectiveLibrary : std::uint8_t {
 std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibrary library,
                                              DeviceType device);
 
+// What it allocates for one start.
+std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device);
+
 }  // namespace jointer

@@ -88,7 +88,7 @@ class Explainer {
       Place& place = places_[id.index()];
       if (n.kind != NodeKind::call)
         place = n.kind == NodeKind::output ? Place::other : Place::input;
-      else if (!waits && !graph_.is_collective_start(n) &&
+      else if (!waits && !graph_.is_asynchronous(n) &&
                (ns == 0 || (n.input_count == 1 && computes[n.target.index()] == 0)))
         place = Place::chain;
       const NodeId reached = place == Place::other ? id : first_user_[id.index()];

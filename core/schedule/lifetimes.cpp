@@ -12,7 +12,9 @@
 //      tensors) and by autograd (tangents) goes at last use. Constants live throughout. Outputs
 //      live to the end; in a pair, what the forward returns for the backward alone does not.
 //   4. What a collective reads stays until its wait: the communication stream may still read it.
-//      Without a wait it stays to the end.
+//      Without a wait it stays to the end. A wait that the backward makes again of a start that the
+//      forward has waited for finds it done (collective_waits.h). The same holds for what a copy to
+//      the host or back reads.
 //   5. Bytes are rounded up to 512 on cuda, where the caching allocator does so; not on the CPU.
 //   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. Where a graph
 //      runs elsewhere than it was captured, its main device's storages count as that device's.
@@ -29,6 +31,8 @@
 #include "core/schedule/lifetimes.h"
 
 #include <algorithm>
+
+#include "core/schedule/collective_waits.h"
 
 namespace jointer {
 namespace {
@@ -50,6 +54,7 @@ class LifetimeFinder {
       : graph_(graph),
         is_torch_(rules == MemoryRules::torch),
         runs_on_(runs_on),
+        waits_(graph),
         by_storage_(graph.storage_count(), -1) {
     for (const NodeId id : graph.order())
       if (graph.node(id).kind == NodeKind::call) ++end_;
@@ -111,10 +116,13 @@ class LifetimeFinder {
     const std::uint8_t use = n.phase == Phase::backward ? used_in_backward : 0;
     for (const NodeId input : graph_.inputs(n)) extend(graph_.node(input), step, use);
     if (is_torch_) return;
-    if (graph_.is_collective_start(n)) {
+    if (graph_.is_asynchronous(n)) {
+      if (graph_.is_transfer(n))
+        for (const NodeId input : graph_.inputs(n))
+          extend(graph_.node(input), step, is_saved_output);
       starts_.push_back(id);
     } else if (graph_.is_wait(n)) {
-      const NodeId start = graph_.collective_of_wait(n);
+      const NodeId start = waits_.ended_by(n);
       if (!start) return;
       if (waited_.empty()) waited_.assign(graph_.node_count(), false);
       waited_[start.index()] = true;
@@ -177,6 +185,7 @@ class LifetimeFinder {
   const Graph& graph_;
   bool is_torch_;
   DeviceType runs_on_;
+  CollectiveWaits waits_;
   std::int32_t end_ = 0;
   std::vector<Lifetime> lifetimes_;
   std::vector<std::uint8_t> uses_;
@@ -227,8 +236,9 @@ void LifetimeFinder::categorize() {
                                   (is_torch_ && graph_.is_wait(n)) ||
                                   (n.origin && graph_.is_collective_start(graph_.node(n.origin)) &&
                                    graph_.op(n).packet() == "aten.clone");
-    const bool is_saved =
-        used(is_saved_output) || (used(used_in_backward) && n.phase == Phase::forward);
+    const bool is_saved = used(is_saved_output) ||
+                          (used(used_in_backward) && n.phase == Phase::forward) ||
+                          graph_.is_transfer(n);
     if (n.kind == NodeKind::placeholder)
       lifetime.category = placeholder_category(n.role);
     else if (n.kind == NodeKind::get_attr)

@@ -24,6 +24,24 @@ void accumulate(std::vector<std::int64_t>& profile, const Lifetime& lifetime) {
   if (end_point(lifetime) < profile.size()) profile[end_point(lifetime)] -= lifetime.bytes;
 }
 
+// Calls `add(parameter, bytes)` for each tensor of a parameter.
+void each_optimizer_state(const Graph& graph, DeviceType device, const auto& add) {
+  constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    // A pair's backward is given the same parameters again.
+    if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
+    for (const Tensor& t : graph.tensors(n)) {
+      if (const DeviceType type = graph.device_type(t);
+          type != graph.main_device() && type != device)
+        continue;
+      const std::int64_t moment =
+          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device);
+      add(id, 2 * moment + allocated_bytes(kStepBytes, device));
+    }
+  }
+}
+
 void sum_up(std::vector<std::int64_t>& profile) {
   std::partial_sum(profile.begin(), profile.end(), profile.begin());
 }
@@ -64,26 +82,22 @@ void MemoryTimeline::find_steps(const Graph& graph) {
 }
 
 void MemoryTimeline::add_optimizer_state(const Graph& graph) {
-  constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
   const auto end = static_cast<std::int32_t>(steps_.size());
-  for (const NodeId id : graph.order()) {
-    const Node& n = graph.node(id);
-    // A pair's backward is given the same parameters again.
-    if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
-    for (const Tensor& t : graph.tensors(n)) {
-      if (const DeviceType type = graph.device_type(t);
-          type != graph.main_device() && type != device_)
-        continue;
-      const std::int64_t moment =
-          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device_);
-      lifetimes_.push_back({.storage = {},
-                            .producer = id,
-                            .bytes = 2 * moment + allocated_bytes(kStepBytes, device_),
-                            .first = kBeforeStart,
-                            .last = end,
-                            .category = MemoryCategory::optimizer_state});
-    }
-  }
+  each_optimizer_state(graph, device_, [&](NodeId parameter, std::int64_t bytes) {
+    lifetimes_.push_back({.storage = {},
+                          .producer = parameter,
+                          .bytes = bytes,
+                          .first = kBeforeStart,
+                          .last = end,
+                          .category = MemoryCategory::optimizer_state});
+  });
+}
+
+std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device) {
+  std::int64_t sum = 0;
+  each_optimizer_state(graph, device,
+                       [&](NodeId, std::int64_t bytes) { sum = saturating_add(sum, bytes); });
+  return sum;
 }
 
 void MemoryTimeline::build_profile() {

@@ -34,6 +34,10 @@ struct MemoryOptions {
   CollectiveLibrary collectives = CollectiveLibrary::none;
 };
 
+// What the optimizer keeps for the graph's parameters, where they are on the graph's main device or
+// on one of type `device`. Saturates.
+std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device);
+
 class MemoryTimeline {
  public:
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});

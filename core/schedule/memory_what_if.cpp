@@ -21,6 +21,7 @@
 //   Cost: the stretch, and for an item that the block was the last to use, its users.
 
 #include "core/schedule/memory_what_if.h"
+#include "core/schedule/collective_waits.h"
 
 #include <algorithm>
 
@@ -69,6 +70,7 @@ void MemoryWhatIf::find_touches(const Graph& graph, const MovableOrder& calls,
     items_.push_back({.bytes = l.bytes});
   }
 
+  const CollectiveWaits waits(graph);
   std::vector<Pair> makers, users;
   const auto touch = [&](NodeId made, NodeId by, std::vector<Pair>& list) {
     for (const Tensor& t : graph.tensors(made)) {
@@ -83,7 +85,7 @@ void MemoryWhatIf::find_touches(const Graph& graph, const MovableOrder& calls,
     touch(id, id, makers);
     for (const NodeId input : graph.inputs(n)) touch(input, id, users);
     if (copy_of_start[id.index()] != kNone) makers.emplace_back(copy_of_start[id.index()], id);
-    const NodeId start = graph.is_wait(n) ? graph.collective_of_wait(n) : NodeId{};
+    const NodeId start = waits.ended_by(n);
     if (!start) continue;
     // What the collective reads stays until its wait, and so does what it takes beside.
     if (!is_torch_)

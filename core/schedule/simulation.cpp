@@ -5,6 +5,9 @@
 //            only where a value must come back (a copy to the host, .item()).
 //   compute  the stream that kernels run on, one after the other, in program order.
 //   group    a process group's own stream. Collectives of a group run one after the other.
+//   copy     the stream of transfers to the host and back (ao.offload, ao.reload). They run one
+//            after the other, as on the one transfer stream that upstream's operators share, and
+//            are launched, waited for and exposed as collectives are.
 //   exposed  time in which the compute stream stands still because a wait_tensor needs a collective
 //            that is not over, and, at the end, time after the last kernel in which collectives
 //            still run.
@@ -62,17 +65,19 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
   timings_.assign(graph.node_count(), {});
   collective_by_node_.assign(graph.node_count(), -1);
   streams_.push_back({.name = "compute", .group = {}});
-  // By group, and one more for collectives without a group and for the shared stream.
-  std::vector<std::int32_t> stream_of_group(graph.group_count() + 1, -1);
+  std::vector<std::int32_t> stream_of_key(stream_keys(graph), -1);
   std::vector<std::int64_t> stream_clock{0};
   std::vector<std::int32_t> last_on_stream{-1};
 
   const auto stream_for = [&](const Node& n) {
-    const bool shared = options.one_communication_stream || !n.group;
-    std::int32_t& stream = stream_of_group[shared ? graph.group_count() : n.group.index()];
+    const bool copies = graph.is_transfer(n);
+    const bool shared = copies || options.one_communication_stream || !n.group;
+    std::int32_t& stream = stream_of_key[stream_key(graph, n, options)];
     if (stream < 0) {
       stream = static_cast<std::int32_t>(streams_.size());
-      std::string name = shared ? "communication" : std::string(graph.group_label(n.group));
+      std::string name = copies   ? "copy"
+                         : shared ? "communication"
+                                  : std::string(graph.group_label(n.group));
       // Descriptions are for people and may repeat; streams are told apart by their names.
       if (std::any_of(streams_.begin(), streams_.end(),
                       [&](const Stream& s) { return s.name == name; }))
@@ -95,19 +100,20 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
     timing.host_end = host;
     timing.start = timing.end = std::max(host, compute);
 
-    if (graph.is_collective_start(n)) {
+    if (graph.is_asynchronous(n)) {
       const std::size_t stream = stream_for(n);
       const std::int64_t ready = std::max(host, compute);
       timing.stream = static_cast<std::int32_t>(stream);
       timing.start = std::max(ready, stream_clock[stream]);
       timing.end = stream_clock[stream] = timing.start + cost.ns;
-      communication_ns_ += cost.ns;
+      (graph.is_transfer(n) ? transfer_ns_ : communication_ns_) += cost.ns;
       queued_behind_.push_back(last_on_stream[stream]);
       last_on_stream[stream] = static_cast<std::int32_t>(collectives_.size());
       collective_by_node_[id.index()] = last_on_stream[stream];
       collectives_.push_back({.start = id,
                               .wait = {},
                               .group = n.group,
+                              .is_transfer = graph.is_transfer(n),
                               .ready_ns = ready,
                               .start_ns = timing.start,
                               .end_ns = timing.end,
@@ -159,11 +165,23 @@ void Simulation::expose_tail(std::int64_t compute_end) {
   }
 }
 
-std::size_t Simulation::hidden_count() const {
-  constexpr std::int64_t kNothing = 1;  // a nanosecond: rounding
+std::size_t stream_key(const Graph& graph, const Node& start, const SimulationOptions& options) {
+  if (graph.is_transfer(start)) return graph.group_count() + 1;
+  const bool shared = options.one_communication_stream || !start.group;
+  return shared ? graph.group_count() : start.group.index();
+}
+
+std::size_t Simulation::collective_count() const {
   return static_cast<std::size_t>(
       std::count_if(collectives_.begin(), collectives_.end(),
-                    [](const CollectiveTiming& c) { return c.exposed_ns <= kNothing; }));
+                    [](const CollectiveTiming& c) { return !c.is_transfer; }));
+}
+
+std::size_t Simulation::hidden_count() const {
+  constexpr std::int64_t kNothing = 1;  // a nanosecond: rounding
+  return static_cast<std::size_t>(std::count_if(
+      collectives_.begin(), collectives_.end(),
+      [](const CollectiveTiming& c) { return !c.is_transfer && c.exposed_ns <= kNothing; }));
 }
 
 }  // namespace jointer

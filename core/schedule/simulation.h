@@ -44,9 +44,11 @@ struct ExposureReason {
 };
 std::string_view to_string(ExposureReason::Kind kind);
 
+// Of a copy to the host or back, too: what a wait_tensor may wait for.
 struct CollectiveTiming {
   NodeId start, wait;  // no wait: none
-  GroupId group;
+  GroupId group;       // of a copy: none
+  bool is_transfer = false;
   std::int64_t ready_ns = 0;  // launched and its inputs are there
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t exposed_ns = 0;
@@ -54,9 +56,16 @@ struct CollectiveTiming {
 };
 
 struct Stream {
-  std::string name;  // "compute", or the group's label
-  GroupId group;     // none for compute, and for the shared communication stream
+  std::string name;  // "compute", "copy", or the group's label
+  GroupId group;     // none for compute, copies, and the shared communication stream
 };
+
+// Which stream something asynchronous runs on, as a number below stream_keys: its group's; one for
+// all that have none, or where all share one; one for copies to the host and back.
+inline std::size_t stream_keys(const Graph& graph) {
+  return graph.group_count() + 2;
+}
+std::size_t stream_key(const Graph& graph, const Node& start, const SimulationOptions& options);
 
 // The reason in one sentence; empty where the collective is hidden.
 std::string reason_text(const Graph& graph, const CollectiveTiming& collective);
@@ -70,12 +79,17 @@ class Simulation {
   [[nodiscard]] std::int64_t step_ns() const { return step_ns_; }
   [[nodiscard]] std::int64_t compute_ns() const { return compute_ns_; }  // kernels, summed
   [[nodiscard]] std::int64_t communication_ns() const { return communication_ns_; }
+  // Copies to the host and back, summed.
+  [[nodiscard]] std::int64_t transfer_ns() const { return transfer_ns_; }
+  // Of communication and of copies.
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
   // Time in which the compute stream waits for the CPU to launch.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
+  // Collectives, without copies; and how many of them are hidden.
+  [[nodiscard]] std::size_t collective_count() const;
   [[nodiscard]] std::size_t hidden_count() const;
 
-  // In program order.
+  // In program order, copies to the host and back among them.
   [[nodiscard]] std::span<const CollectiveTiming> collectives() const { return collectives_; }
   // Index into collectives() of a start or of its wait, or -1.
   [[nodiscard]] std::int32_t collective_of(NodeId node) const {
@@ -96,6 +110,7 @@ class Simulation {
       queued_behind_;  // by collective: the one before it on its stream, or -1
   std::vector<Stream> streams_;
   std::int64_t step_ns_ = 0, compute_ns_ = 0, communication_ns_ = 0, exposed_ns_ = 0;
+  std::int64_t transfer_ns_ = 0;
   std::int64_t host_bound_ns_ = 0;
 };
 

@@ -40,15 +40,14 @@ TimeWhatIf::TimeWhatIf(const Graph& graph, std::span<const NodeCost> costs,
     : calls_(graph.node_count()) {
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::vector<std::uint32_t> collective_of(graph.node_count(), kNone);
-  std::vector<std::uint32_t> stream_of(graph.group_count() + 1, kNone);
+  std::vector<std::uint32_t> stream_of(stream_keys(graph), kNone);
   for (const NodeId id : calls.nodes()) {
     const Node& n = graph.node(id);
     const NodeCost& cost = costs[id.index()];
     Call& call = calls_[id.index()];
     call.host_ns = cost.host_ns;
-    if (graph.is_collective_start(n)) {
-      const bool shared = options.one_communication_stream || !n.group;
-      std::uint32_t& stream = stream_of[shared ? graph.group_count() : n.group.index()];
+    if (graph.is_asynchronous(n)) {
+      std::uint32_t& stream = stream_of[stream_key(graph, n, options)];
       if (stream == kNone) stream = static_cast<std::uint32_t>(streams_++);
       call.kind = Call::Kind::start;
       call.ns = cost.ns;

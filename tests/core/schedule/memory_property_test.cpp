@@ -95,13 +95,16 @@ class NaiveMemory {
     }
     return last;
   }
-  // When the last wait of a collective runs.
+  // When the last wait of a collective runs, of those in its own half if there are any.
   [[nodiscard]] int waited(NodeId start, int end) const {
-    int last = -1;
-    for (const NodeId id : graph_.order())
-      if (graph_.is_wait(graph_.node(id)) && graph_.collective_of_wait(graph_.node(id)) == start)
-        last = std::max(last, step(id));
-    return last < 0 ? end : last;
+    int last = -1, last_here = -1;
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (!graph_.is_wait(n) || graph_.collective_of_wait(n) != start) continue;
+      last = std::max(last, step(id));
+      if (n.part == graph_.node(start).part) last_here = std::max(last_here, step(id));
+    }
+    return last_here >= 0 ? last_here : last < 0 ? end : last;
   }
 
   const Graph& graph_;

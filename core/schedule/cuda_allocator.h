@@ -1,0 +1,62 @@
+#pragma once
+
+// A model of torch's CUDACachingAllocator: what it takes from the device for a sequence of
+// requests. What it does is described at the top of cuda_allocator.cpp.
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace jointer {
+
+struct AllocatorOptions {
+  // PYTORCH_ALLOC_CONF=expandable_segments:True, as torchtitan's run_train.sh sets it.
+  bool expandable_segments = false;
+};
+
+class CudaAllocator {
+ public:
+  using BlockId = std::int32_t;
+  static constexpr BlockId kNone = -1;
+
+  explicit CudaAllocator(const AllocatorOptions& options = {}) : options_(options) {}
+
+  // `bytes`: of a request, already rounded up to 512 (allocated_bytes), not zero.
+  BlockId allocate(std::int64_t bytes);
+  void free(BlockId block);
+  // Taken from the device up to now; it never shrinks.
+  [[nodiscard]] std::int64_t reserved() const { return reserved_; }
+
+ private:
+  struct Block {
+    std::int64_t address = 0, size = 0;
+    BlockId previous = kNone, next = kNone;  // neighbours in the segment
+    bool small = false, allocated = false;
+  };
+  struct Free {
+    std::int64_t size, address;
+    BlockId block;
+    friend auto operator<=>(const Free&, const Free&) = default;
+  };
+
+  Block& at(BlockId id) { return blocks_[static_cast<std::size_t>(id)]; }
+  std::set<Free>& pool_of(const Block& b) { return free_[b.small ? 0 : 1]; }
+  void add_to_pool(BlockId id) { pool_of(at(id)).insert({at(id).size, at(id).address, id}); }
+  void remove_from_pool(BlockId id) { pool_of(at(id)).erase({at(id).size, at(id).address, id}); }
+
+  BlockId take_free(std::int64_t bytes, bool small);
+  BlockId add_segment(std::int64_t bytes, bool small);
+  BlockId expand_segment(std::int64_t bytes, bool small);
+  void split(BlockId id, std::int64_t bytes);
+  void absorb_next(BlockId id);
+
+  AllocatorOptions options_;
+  std::vector<Block> blocks_;
+  std::array<std::set<Free>, 2> free_;  // small, large
+  std::array<BlockId, 2> last_ = {kNone,
+                                  kNone};  // expandable: the last block of the pool's segment
+  std::int64_t reserved_ = 0;
+};
+
+}  // namespace jointer

@@ -1,0 +1,318 @@
+// The allocations and frees of a training loop, in order, through the model of torch's caching
+// allocator.
+//
+// A step, with what is taken beside the graph's own lifetimes (lifetimes.cpp):
+//   setup      parameters, buffers and constants, once; the inputs, each step.
+//   forward    the forward's lifetimes. cuBLAS takes its workspace at the first step.
+//   loss       of logits in their own type, L bytes, and F bytes in fp32. Forward: the fp32 copy;
+//              under loss_parallel (torch/distributed/tensor/parallel/loss.py) the shifted logits,
+//              their exponential for the sum, then the log-softmax; else the log-softmax alone,
+//              which one kernel makes. The logits are dropped then (torchtitan's `del pred`).
+//              Backward: under loss_parallel the gradient's zeros, the exponential, their sum and
+//              its product with the incoming gradient, where the log-softmax is still saved: four
+//              times F; else the gradient of the nll loss and that of the log-softmax: three times
+//              F. Then the tangent in the logits' type, and the rest goes. Row-wise results are
+//              left out: the vocabulary is thousands of times larger.
+//   backward   the backward's lifetimes. Gradients are handed to the parameters as they are, since
+//              autograd takes over a gradient that nobody else holds. Not boxed: what the forward
+//              saved, and the tangents, stay until its end.
+//   optimizer  AdamW, fused: two fp32 moments and a step count a parameter, taken by the first
+//   step.
+//              Gradients are cleared when the next step begins (zero_grad, set_to_none).
+//
+// The figures are of all steps; the second and later ones, which allocate around what the optimizer
+// took, set them. Left out: NCCL's buffers and the CUDA context, which the allocator does not see;
+// scratch memory inside kernels other than cuBLAS's.
+//
+// Cost: steps times O(s log s) for s storages.
+
+#include "core/schedule/training_run.h"
+
+#include <algorithm>
+
+#include "core/base/checked.h"
+#include "core/schedule/lifetimes.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+// Where a lifetime begins and ends in terms of the loop.
+struct Spans {
+  std::vector<std::vector<std::size_t>> allocated, freed;  // by step of the graph
+  std::vector<std::size_t> setup, inputs, results, tangents, gradients, handed_over;
+};
+
+class Loop {
+ public:
+  Loop(const Graph& graph, const MemoryTimeline& timeline, const TrainingLoop& loop)
+      : graph_(graph),
+        timeline_(timeline),
+        loop_(loop),
+        allocator_(loop.allocator),
+        blocks_(timeline.lifetimes().size(), CudaAllocator::kNone) {}
+
+  Result<TrainingRun> run() {
+    find_boundary();
+    JOINTER_CHECK(find_logits());
+    sort_lifetimes();
+    for (const std::size_t i : spans_.setup) allocate(i);
+    for (int step = 1; step <= loop_.steps; ++step) {
+      step_ = step;
+      run_step();
+    }
+    run_.logits_fp32_bytes = logits_bytes_;
+    // On other devices nothing is cached.
+    run_.reserved_peak_bytes =
+        device() == DeviceType::cuda ? allocator_.reserved() : run_.peak_bytes;
+    return std::move(run_);
+  }
+
+ private:
+  using Held = std::pair<CudaAllocator::BlockId, std::int64_t>;
+
+  void find_boundary() {
+    const auto steps = timeline_.steps();
+    const auto first_backward = std::find_if(steps.begin(), steps.end(), [&](NodeId id) {
+      return graph_.part(graph_.node(id).part).kind == CaptureKind::backward;
+    });
+    boundary_ = static_cast<std::size_t>(first_backward - steps.begin());
+  }
+
+  // The loss is computed of a result with as many elements as the largest tangent.
+  Result<void> find_logits() {
+    if (loop_.loss == LossModel::none) return {};
+    std::int64_t elements = 0;
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::placeholder || n.role != Role::tangent) continue;
+      for (const Tensor& t : graph_.tensors(n)) elements = std::max(elements, graph_.numel(t));
+    }
+    if (elements == 0)
+      return fail(Error::Kind::usage,
+                  "the pair has no tangent, so there is nothing to compute a loss of");
+    logits_bytes_ = allocated_bytes(saturating_mul(elements, std::int64_t{4}), device());
+    return {};
+  }
+
+  [[nodiscard]] DeviceType device() const { return timeline_.device(); }
+
+  void sort_lifetimes() {
+    const auto lifetimes = timeline_.lifetimes();
+    const auto end = static_cast<std::int32_t>(timeline_.steps().size());
+    const auto boundary = static_cast<std::int32_t>(boundary_);
+    spans_.allocated.resize(timeline_.steps().size());
+    spans_.freed.resize(timeline_.steps().size());
+    for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+      const Lifetime& l = lifetimes[i];
+      if (l.category == MemoryCategory::tangent) {
+        spans_.tangents.push_back(i);
+        if (loop_.boxed && l.last < end)
+          spans_.freed[static_cast<std::size_t>(std::max(l.last, boundary))].push_back(i);
+        else
+          spans_.handed_over.push_back(i);
+        continue;
+      }
+      if (l.first < 0) {
+        (l.category == MemoryCategory::input ? spans_.inputs : spans_.setup).push_back(i);
+        continue;
+      }
+      spans_.allocated[static_cast<std::size_t>(l.first)].push_back(i);
+      const bool in_forward = l.first < boundary;
+      if (l.last >= end)
+        (in_forward ? spans_.results : spans_.gradients).push_back(i);
+      else if (in_forward && l.last >= boundary && !loop_.boxed)
+        spans_.handed_over.push_back(i);
+      else
+        spans_.freed[static_cast<std::size_t>(l.last)].push_back(i);
+    }
+  }
+
+  void run_step() {
+    for (const std::size_t i : spans_.gradients) release(i);
+    for (const std::size_t i : spans_.inputs) {
+      release(i);
+      allocate(i);
+    }
+    phase_ = LoopPhase::forward;
+    if (step_ == 1) workspace();
+    run_graph(0, boundary_);
+    phase_ = LoopPhase::loss;
+    run_loss();
+    phase_ = LoopPhase::backward;
+    if (step_ == 1) workspace();
+    run_graph(boundary_, timeline_.steps().size());
+    for (const std::size_t i : spans_.handed_over) release(i);
+    phase_ = LoopPhase::optimizer;
+    if (step_ == 1 && loop_.optimizer == OptimizerState::adamw) add_moments();
+  }
+
+  void run_graph(std::size_t first, std::size_t last) {
+    for (std::size_t s = first; s < last; ++s) {
+      node_ = timeline_.steps()[s];
+      for (const std::size_t i : spans_.allocated[s]) allocate(i);
+      for (const std::size_t i : spans_.freed[s]) release(i);
+    }
+    node_ = {};
+  }
+
+  // Results are the loop's own: the logits and, where there are more, whatever else is returned.
+  void run_loss() {
+    const std::int64_t f = logits_bytes_;
+    Held saved{CudaAllocator::kNone, 0};
+    if (loop_.loss != LossModel::none) {
+      const Held copy = take(f);
+      if (loop_.loss == LossModel::loss_parallel) {
+        const Held shifted = take(f);
+        give(take(f));  // the exponential
+        saved = take(f);
+        give(shifted);
+      } else {
+        saved = take(f);
+      }
+      give(copy);
+    }
+    for (const std::size_t i : spans_.results) release(i);
+    if (loop_.loss == LossModel::none) {
+      for (const std::size_t i : spans_.tangents) allocate(i);
+      return;
+    }
+    const Held zeros = take(f);
+    Held gradient{};
+    if (loop_.loss == LossModel::loss_parallel) {
+      const Held exponential = take(f);
+      const Held sum = take(f);
+      give(exponential);
+      gradient = take(f);
+      give(sum);
+    } else {
+      gradient = take(f);
+    }
+    give(zeros);
+    give(saved);
+    for (const std::size_t i : spans_.tangents) allocate(i);
+    give(gradient);
+  }
+
+  void add_moments() {
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      // A pair's backward is given the same parameters again.
+      if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
+      for (const Tensor& t : graph_.tensors(n)) {
+        if (graph_.device_type(t) != device()) continue;
+        const std::int64_t moment =
+            allocated_bytes(saturating_mul(graph_.numel(t), std::int64_t{4}), device());
+        for (const std::int64_t bytes : {allocated_bytes(4, device()), moment, moment})
+          take(bytes, by_category_[static_cast<std::size_t>(MemoryCategory::optimizer_state)]);
+      }
+    }
+  }
+
+  void workspace() {
+    if (loop_.workspace_bytes > 0) take(loop_.workspace_bytes, workspace_);
+  }
+
+  void allocate(std::size_t i) {
+    const Lifetime& l = timeline_.lifetimes()[i];
+    blocks_[i] = take(l.bytes, by_category_[static_cast<std::size_t>(l.category)]).first;
+  }
+  void release(std::size_t i) {
+    if (blocks_[i] == CudaAllocator::kNone) return;
+    const Lifetime& l = timeline_.lifetimes()[i];
+    by_category_[static_cast<std::size_t>(l.category)] -= l.bytes;
+    live_ -= l.bytes;
+    allocator_.free(blocks_[i]);
+    blocks_[i] = CudaAllocator::kNone;
+  }
+
+  Held take(std::int64_t bytes) { return take(bytes, loss_); }
+  Held take(std::int64_t bytes, std::int64_t& of) {
+    if (bytes == 0) return {CudaAllocator::kNone, 0};
+    of += bytes;
+    live_ += bytes;
+    const CudaAllocator::BlockId block = allocator_.allocate(bytes);
+    look();
+    return {block, bytes};
+  }
+  void give(const Held& held) {
+    if (held.first == CudaAllocator::kNone) return;
+    loss_ -= held.second;
+    live_ -= held.second;
+    allocator_.free(held.first);
+  }
+
+  void look() {
+    if (step_ == loop_.steps) {
+      std::int64_t* peak = phase_ == LoopPhase::forward    ? &run_.forward_peak_bytes
+                           : phase_ == LoopPhase::loss     ? &run_.loss_peak_bytes
+                           : phase_ == LoopPhase::backward ? &run_.backward_peak_bytes
+                                                           : nullptr;
+      if (peak != nullptr) *peak = std::max(*peak, live_);
+    }
+    if (live_ <= run_.peak_bytes) return;
+    run_.peak_bytes = live_;
+    run_.peak_step = step_;
+    run_.peak_phase = phase_;
+    run_.peak_node = node_;
+    run_.parts.clear();
+    for (std::size_t c = 0; c < kMemoryCategories; ++c)
+      if (by_category_[c] > 0)
+        run_.parts.push_back(
+            {std::string(to_string(static_cast<MemoryCategory>(c))), by_category_[c]});
+    if (loss_ > 0) run_.parts.push_back({"loss", loss_});
+    if (workspace_ > 0) run_.parts.push_back({"workspace", workspace_});
+  }
+
+  const Graph& graph_;
+  const MemoryTimeline& timeline_;
+  const TrainingLoop& loop_;
+  CudaAllocator allocator_;
+  std::vector<CudaAllocator::BlockId> blocks_;  // by lifetime
+  Spans spans_;
+  std::size_t boundary_ = 0;  // the backward's first step
+  std::int64_t logits_bytes_ = 0;
+  BytesByCategory by_category_{};
+  std::int64_t live_ = 0, loss_ = 0, workspace_ = 0;
+  int step_ = 0;
+  LoopPhase phase_ = LoopPhase::setup;
+  NodeId node_;
+  TrainingRun run_;
+};
+
+}  // namespace
+
+std::string_view to_string(LoopPhase phase) {
+  switch (phase) {
+    case LoopPhase::setup:
+      return "setup";
+    case LoopPhase::forward:
+      return "forward";
+    case LoopPhase::loss:
+      return "loss";
+    case LoopPhase::backward:
+      return "backward";
+    case LoopPhase::optimizer:
+      return "optimizer";
+  }
+  return "";
+}
+
+Result<TrainingRun> simulate_training(const Graph& pair, const TrainingLoop& loop) {
+  if (!pair.is_pair())
+    return fail(Error::Kind::usage,
+                "a training loop needs a forward and a backward: give the backward too, or "
+                "partition the joint graph (jointer sac -o)");
+  const MemoryTimeline timeline(pair);
+  return Loop(pair, timeline, loop).run();
+}
+
+std::int64_t cublas_workspace_bytes(std::string_view architecture) {
+  // at::cuda::getChosenWorkspaceSize: 4096 KiB x 8 from compute capability 9, else 4096 KiB x 2 and
+  // 16 KiB x 8.
+  const bool is_recent = architecture == "hopper" || architecture == "blackwell";
+  return is_recent ? 32 * kMiB : 8 * kMiB + 128 * 1024;
+}
+
+}  // namespace jointer

@@ -1,0 +1,91 @@
+// The allocator's model, request by request. What it does to whole graphs is in
+// memory_timeline_test.cpp.
+
+#include "core/schedule/cuda_allocator.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+namespace jointer::test {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+TEST(CudaAllocator, TakesSegmentsOfTheSizesThatTorchTakes) {
+  CudaAllocator allocator;
+  allocator.allocate(512);
+  EXPECT_EQ(allocator.reserved(), 2 * kMiB);
+  allocator.allocate(2 * kMiB);
+  EXPECT_EQ(allocator.reserved(), 22 * kMiB);
+  allocator.allocate(31 * kMiB);
+  EXPECT_EQ(allocator.reserved(), 54 * kMiB);
+}
+
+TEST(CudaAllocator, AnExpandableSegmentGrowsByPages) {
+  CudaAllocator allocator({.expandable_segments = true});
+  const auto first = allocator.allocate(30 * kMiB);
+  EXPECT_EQ(allocator.reserved(), 40 * kMiB);
+  // 10 MiB are free at the end: 5 are missing, a page is taken.
+  allocator.allocate(15 * kMiB);
+  EXPECT_EQ(allocator.reserved(), 60 * kMiB);
+  allocator.free(first);
+  // The end could grow, so the hole is taken, though it is larger than the end.
+  allocator.allocate(10 * kMiB);
+  allocator.allocate(20 * kMiB);
+  EXPECT_EQ(allocator.reserved(), 60 * kMiB);
+  allocator.allocate(15 * kMiB);
+  EXPECT_EQ(allocator.reserved(), 60 * kMiB);
+}
+
+// Two freed neighbours are one hole: what does not fit either fits both.
+TEST(CudaAllocator, FreedNeighboursAreOneBlock) {
+  for (const bool expandable : {false, true}) {
+    CudaAllocator allocator({.expandable_segments = expandable});
+    const auto a = allocator.allocate(10 * kMiB);
+    const auto b = allocator.allocate(10 * kMiB);
+    allocator.allocate(20 * kMiB);
+    const std::int64_t reserved = allocator.reserved();
+    if (!expandable) continue;  // segments of their own: they have no neighbours
+    allocator.free(a);
+    allocator.free(b);
+    allocator.allocate(20 * kMiB);
+    EXPECT_EQ(allocator.reserved(), reserved);
+  }
+}
+
+// Whatever is asked for: what is reserved holds what lives, never shrinks, and with everything
+// freed a request that was served once is served again without taking more.
+RC_GTEST_PROP(CudaAllocatorProperty, HoldsWhatLives, (bool expandable)) {
+  CudaAllocator allocator({.expandable_segments = expandable});
+  std::map<CudaAllocator::BlockId, std::int64_t> live;
+  std::int64_t bytes = 0, reserved = 0, largest = 0;
+  const auto requests = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-50, 100'000));
+  for (const int request : requests) {
+    if (request <= 0) {
+      if (live.empty()) continue;
+      auto freed = live.begin();
+      std::advance(
+          freed, static_cast<std::ptrdiff_t>(-request) % static_cast<std::ptrdiff_t>(live.size()));
+      allocator.free(freed->first);
+      bytes -= freed->second;
+      live.erase(freed);
+    } else {
+      const std::int64_t size = std::int64_t{request} * 512;
+      RC_ASSERT(live.emplace(allocator.allocate(size), size).second);
+      bytes += size;
+      largest = std::max(largest, size);
+    }
+    RC_ASSERT(allocator.reserved() >= bytes);
+    RC_ASSERT(allocator.reserved() >= reserved);
+    reserved = allocator.reserved();
+  }
+  for (const auto& [block, size] : live) allocator.free(block);
+  if (largest == 0) return;
+  allocator.free(allocator.allocate(largest));
+  RC_ASSERT(allocator.reserved() == reserved);
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,102 @@
+// The loop around a pair, added up by hand. Every tensor takes 1 KiB: K below.
+
+#include "core/schedule/training_run.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "core/partition/partition.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+constexpr std::int64_t K = 1024;
+
+// Handed over: a and x. The optimizer's state is 2 K and a step count of 512 bytes.
+Graph small_pair() {
+  const Graph joint = parse(R"(
+    device cuda
+    w: f32[256] = parameter
+    x: f32[256] = input
+    dy: f32[256] = tangent
+    a: f32[256] = aten.mul.Tensor(x, w)
+    y: f32[256] = aten.sin(a)
+    c: f32[256] = aten.cos(a)                  {backward}
+    da: f32[256] = aten.mul.Tensor(dy, c)      {backward}
+    gw: f32[256] = aten.mul.Tensor(da, x)      {backward}
+    return [y, gw]
+  )");
+  const auto partitioned = partition(joint, {.partitioner = Partitioner::default_partition});
+  if (!partitioned) throw std::runtime_error(partitioned.error().message);
+  auto pair = emit_pair(partitioned->joint, partitioned->plan);
+  if (!pair) throw std::runtime_error(pair.error().message);
+  return *std::move(pair);
+}
+
+TrainingRun run(const TrainingLoop& loop) {
+  const Graph pair = small_pair();
+  auto done = simulate_training(pair, loop);
+  if (!done) throw std::runtime_error(done.error().message);
+  const std::int64_t sum =
+      std::accumulate(done->parts.begin(), done->parts.end(), std::int64_t{0},
+                      [](std::int64_t s, const TrainingRun::Part& p) { return s + p.bytes; });
+  EXPECT_EQ(sum, done->peak_bytes);
+  return *std::move(done);
+}
+
+TEST(TrainingRun, TheSecondStepHasTheOptimizersStateBesideIt) {
+  const TrainingRun one = run({.steps = 1});
+  // w, x, gw, and the state that has just come.
+  EXPECT_EQ(one.peak_bytes, 5 * K + 512);
+  EXPECT_EQ(one.peak_phase, LoopPhase::optimizer);
+  const TrainingRun three = run({.steps = 3});
+  // w, x, state, a, dy, c.
+  EXPECT_EQ(three.peak_bytes, 7 * K + 512);
+  EXPECT_EQ(three.peak_phase, LoopPhase::backward);
+  EXPECT_EQ(three.peak_step, 2);
+  EXPECT_EQ(three.forward_peak_bytes, 6 * K + 512);
+  EXPECT_EQ(three.backward_peak_bytes, three.peak_bytes);
+}
+
+TEST(TrainingRun, WithoutBoxesWhatWasSavedStaysToTheEnd) {
+  // Beside the above also da, made while a and dy are still held.
+  EXPECT_EQ(run({.steps = 2, .boxed = false}).peak_bytes, 8 * K + 512);
+}
+
+TEST(TrainingRun, TheLossTakesMultiplesOfTheLogitsInFp32) {
+  // w, x, state, a, y; the fp32 copy, the shifted logits, two more at once.
+  const TrainingRun parallel = run({.steps = 2, .loss = LossModel::loss_parallel});
+  EXPECT_EQ(parallel.peak_bytes, 9 * K + 512);
+  EXPECT_EQ(parallel.peak_phase, LoopPhase::loss);
+  EXPECT_EQ(parallel.loss_peak_bytes, parallel.peak_bytes);
+  EXPECT_EQ(run({.steps = 2, .loss = LossModel::cross_entropy}).peak_bytes, 8 * K + 512);
+}
+
+TEST(TrainingRun, WithoutAnOptimizerStepsAreAlike) {
+  const TrainingRun run_of_many = run({.steps = 5, .optimizer = OptimizerState::none});
+  EXPECT_EQ(run_of_many.peak_bytes, 5 * K);
+  EXPECT_EQ(run_of_many.peak_step, 1);
+}
+
+TEST(TrainingRun, WorkspacesAreTakenOnceByEachThread) {
+  const std::int64_t workspace = cublas_workspace_bytes("blackwell");
+  EXPECT_EQ(workspace, std::int64_t{32} << 20);
+  EXPECT_EQ(run({.steps = 3, .workspace_bytes = workspace}).peak_bytes,
+            7 * K + 512 + 2 * workspace);
+}
+
+TEST(TrainingRun, WantsAPair) {
+  const Graph joint = parse(R"(
+    x: f32[4] = input
+    y: f32[4] = aten.sin(x)
+    return [y]
+  )");
+  const auto refused = simulate_training(joint, {});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("forward and a backward"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace jointer::test
