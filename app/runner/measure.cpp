@@ -173,14 +173,15 @@ StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run) {
   for (std::size_t n = 0; n < count; ++n) {
     const Instruction& instruction = run.program.instructions[n];
     if (!is_call(run, instruction)) continue;
-    // A collective lasts until its wait has it.
+    // A collective, or a copy to the host or back, lasts until its wait has it.
     if (instruction.waits) {
       const NodeId start = run.graph.collective_of_wait(run.graph.node(instruction.node));
       if (const auto found = start ? index_of.find(start.value()) : index_of.end();
           found != index_of.end())
         times[found->second].end_ns = last[2 + 2 * n];
     }
-    if (instruction.starts_collective) index_of[instruction.node.value()] = times.size();
+    if (instruction.starts_collective || instruction.starts_transfer)
+      index_of[instruction.node.value()] = times.size();
     times.push_back({.position = instruction.position,
                      .start_ns = last[1 + 2 * n],
                      .end_ns = last[2 + 2 * n],

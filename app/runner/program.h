@@ -57,7 +57,7 @@ struct Instruction {
     feed,         // puts an input that goes at last use into its slot
   };
   Kind kind = Kind::call;
-  bool starts_collective = false, waits = false;
+  bool starts_collective = false, starts_transfer = false, waits = false;
   bool unpacks = false;  // its result is a list, one slot an element
   NodeId node;
   std::uint32_t position = 0;  // in the program order of the graph

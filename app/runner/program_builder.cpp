@@ -272,6 +272,7 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
   instruction.first_operand =
       static_cast<std::uint32_t>(program_.operands.size()) - instruction.operand_count;
   instruction.starts_collective = graph_.is_collective_start(node);
+  instruction.starts_transfer = graph_.is_transfer(node);
   instruction.waits = graph_.is_wait(node);
   instruction.unpacks =
       schema.returns().size() == 1 && schema.returns()[0].type()->kind() == c10::TypeKind::ListType;
@@ -459,7 +460,8 @@ void ProgramBuilder::find_last_uses() {
     for (std::uint32_t o = 0; o < instruction.operand_count; ++o)
       use(program_.operands[instruction.first_operand + o], i);
     if (instruction.state != kNoSlot) use_slot(instruction.state, i);
-    if (instruction.starts_collective) start_of[instruction.node.index()] = i;
+    if (instruction.starts_collective || instruction.starts_transfer)
+      start_of[instruction.node.index()] = i;
     if (!instruction.waits) continue;
     const NodeId start = graph_.collective_of_wait(graph_.node(instruction.node));
     if (!start || start_of[start.index()] == count) continue;
@@ -470,7 +472,7 @@ void ProgramBuilder::find_last_uses() {
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     const Instruction& instruction = program_.instructions[i];
-    if (!instruction.starts_collective || waited[i]) continue;
+    if (!(instruction.starts_collective || instruction.starts_transfer) || waited[i]) continue;
     for (std::uint32_t o = 0; o < instruction.operand_count; ++o)
       use(program_.operands[instruction.first_operand + o], count - 1);
   }

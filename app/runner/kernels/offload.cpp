@@ -1,0 +1,114 @@
+// Copies to the host and back beside the compute stream, which later versions of torch register
+// from Python (torch/_functorch/_activation_offloading):
+//
+//   ao.offload      a copy in pinned memory of the host
+//   ao.reload       a copy on the device
+//   ao.wait_tensor  makes the current stream wait until that copy is over
+//
+// On a device with streams copies run on one stream of their own a device, behind what the current
+// stream had been given when they were started. What is read must stay until the wait: graphs hold
+// it (`keepalive`), and so does the program. On the CPU a copy is over when its call returns.
+
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/library.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+namespace jointer::runner {
+namespace {
+
+// Copies that were started and not waited for, and the streams they run on.
+class Transfers {
+ public:
+  at::Tensor copy(const at::Tensor& from, at::Device to, at::Device device) {
+    const bool to_host = to.is_cpu() && !device.is_cpu();
+    at::Tensor result = at::empty_strided(from.sizes(), from.strides(),
+                                          from.options().device(to).pinned_memory(to_host));
+    if (device.is_cpu()) {
+      result.copy_(from);
+      return result;
+    }
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    const c10::Stream stream = stream_of(device);
+    c10::Event ready(device.type());
+    ready.record(guard.getStream(device));
+    ready.block(stream);
+    {
+      const c10::StreamGuard on_copies(stream);
+      result.copy_(from, /*non_blocking=*/true);
+    }
+    c10::Event over(device.type());
+    over.record(stream);
+    const std::lock_guard lock(mutex_);
+    running_.insert_or_assign(result.storage().data(), Running{std::move(over), device});
+    return result;
+  }
+
+  void wait(const at::Tensor& tensor) {
+    std::optional<Running> running;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = running_.find(tensor.storage().data());
+      if (found == running_.end()) return;
+      running.emplace(std::move(found->second));
+      running_.erase(found);
+    }
+    const c10::impl::VirtualGuardImpl guard(running->device.type());
+    running->over.block(guard.getStream(running->device));
+  }
+
+ private:
+  struct Running {
+    c10::Event over;
+    at::Device device;
+  };
+
+  c10::Stream stream_of(at::Device device) {
+    const std::lock_guard lock(mutex_);
+    const auto known = streams_.find(device.index());
+    if (known != streams_.end()) return known->second;
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    return streams_.emplace(device.index(), guard.getStreamFromGlobalPool(device)).first->second;
+  }
+
+  std::mutex mutex_;
+  std::map<c10::DeviceIndex, c10::Stream> streams_;
+  std::unordered_map<const void*, Running> running_;  // by the copy's memory
+};
+
+// The process's, as torch's own registry of what is waited for is.
+Transfers& transfers() {
+  static Transfers all;
+  return all;
+}
+
+at::Tensor offload(const at::Tensor& tensor) {
+  return transfers().copy(tensor, at::kCPU, tensor.device());
+}
+
+at::Tensor reload(const at::Tensor& tensor, at::Device device) {
+  return transfers().copy(tensor, device, device);
+}
+
+at::Tensor wait_tensor(const at::Tensor& tensor, const std::optional<at::Tensor>& /*keepalive*/) {
+  transfers().wait(tensor);
+  return tensor;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(ao, m) {
+  constexpr auto kAny = c10::DispatchKey::CompositeExplicitAutograd;
+  m.def("offload(Tensor tensor) -> Tensor", torch::dispatch(kAny, TORCH_FN(offload)));
+  m.def("reload(Tensor tensor, Device device) -> Tensor", torch::dispatch(kAny, TORCH_FN(reload)));
+  m.def("wait_tensor(Tensor(a) tensor, Tensor? keepalive=None) -> Tensor(a)",
+        torch::dispatch(kAny, TORCH_FN(wait_tensor)));
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,116 @@
+// plan_pairs JOINT OUT POLICY [SEED]: the pair of a joint graph under a policy, as a capture.
+//
+//   save       what the forward makes and the backward reads is saved: nothing is made again
+//   min_cut    torch's minimum cut
+//   recompute  all is made again that can be, but for what one layer hands to a later one
+//   offload    every other saved value spends the time between on the host
+//   random     twenty decisions about random candidates, of SEED
+//
+// Prints what the plan comes to, as JSON.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+#include "core/graph/validate.h"
+#include "core/partition/offload_transfers.h"
+#include "core/partition/plan_what_if.h"
+
+namespace {
+
+using namespace jointer;
+
+// A call's FLOPs and time are nothing to these plans.
+struct Planning {
+  explicit Planning(Graph joint)
+      : graph(std::move(joint)),
+        what_if(graph, std::vector<NodeCost>(graph.node_count()),
+                std::vector<Flops>(graph.node_count())) {}
+
+  Result<void> decide(std::size_t every, Keep keep) {
+    JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
+    std::vector<NodeId> nodes;
+    for (std::size_t i = 0; i < candidates.size(); i += every) nodes.push_back(candidates[i].node);
+    JOINTER_TRY(const PlanChange change, what_if.change_all(plan, nodes, keep));
+    plan = change.plan;
+    return {};
+  }
+
+  // What a call of another layer reads, as torch keeps the borders of regions that are made again.
+  Result<void> save_borders() {
+    const std::vector<std::int32_t> layers = layers_by_node(graph);
+    std::vector<NodeId> borders;
+    for (const NodeId id : graph.order()) {
+      const Node& n = graph.node(id);
+      if (n.kind != NodeKind::call || n.phase != Phase::forward) continue;
+      for (const NodeId input : graph.inputs(n))
+        if (graph.node(input).kind == NodeKind::call && graph.node(input).phase == Phase::forward &&
+            layers[input.index()] >= 0 && layers[input.index()] != layers[id.index()])
+          borders.push_back(input);
+    }
+    // Each may make another one needless: those that are left over are passed over.
+    if (!borders.empty())
+      if (auto change = what_if.change_all(plan, borders, Keep::save)) plan = change->plan;
+    return {};
+  }
+
+  Result<void> decide_at_random(std::uint64_t seed) {
+    std::mt19937_64 chance(seed);
+    constexpr int kDecisions = 20;
+    for (int i = 0; i < kDecisions; ++i) {
+      JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
+      if (candidates.empty()) break;
+      const NodeId node = candidates[chance() % candidates.size()].node;
+      if (auto changed = what_if.change(plan, {&node, 1}, static_cast<Keep>(chance() % 3)))
+        plan = *std::move(changed);
+    }
+    return {};
+  }
+
+  Graph graph;
+  PlanWhatIf what_if;
+  SavePlan plan;
+};
+
+Result<void> run(const std::string& path, const std::string& out, const std::string& policy,
+                 std::uint64_t seed) {
+  JOINTER_TRY(const Graph joint, open_graph({.path = path}));
+  PartitionOptions options;
+  if (policy == "save") options.partitioner = Partitioner::default_partition;
+  JOINTER_TRY(Partition found, partition(joint, options));
+  Planning planning(std::move(found.joint));
+  planning.plan = std::move(found.plan);
+  if (policy == "recompute") {
+    JOINTER_CHECK(planning.decide(1, Keep::recompute));
+    JOINTER_CHECK(planning.save_borders());
+  }
+  if (policy == "offload") JOINTER_CHECK(planning.decide(2, Keep::offload));
+  if (policy == "random") JOINTER_CHECK(planning.decide_at_random(seed));
+  JOINTER_TRY(const PlanFigures figures, planning.what_if.figures(planning.plan));
+  JOINTER_TRY(const Graph pair, emit_pair(planning.graph, planning.plan));
+  JOINTER_CHECK(validate(pair));
+  JOINTER_CHECK(write_bytes(out, write_native(pair)));
+  fmt::print(R"({{"peak_bytes":{},"saved":{},"offloaded":{},"recomputed":{}}})"
+             "\n",
+             figures.figures.peak_bytes, planning.plan.saved.size(), planning.plan.offloaded.size(),
+             figures.recomputed);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4 && argc != 5) {
+    fmt::print(stderr, "plan_pairs JOINT OUT POLICY [SEED]\n");
+    return EXIT_FAILURE;
+  }
+  const auto done =
+      run(argv[1], argv[2], argv[3], argc == 5 ? std::strtoull(argv[4], nullptr, 10) : 0);
+  if (!done) fmt::print(stderr, "{}\n", done.error().message);
+  return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}

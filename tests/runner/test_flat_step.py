@@ -1,0 +1,132 @@
+"""A flat training step whose tags are carried out computes the same, bit by bit, in less memory.
+
+By the runner, by torch on the graph that the recipe was replayed on, and beside torch's own pass.
+"""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import BIN, bench
+from files import write_safetensors
+from flat_step import flat_step
+from torch import fx
+from torch._functorch._activation_checkpointing import (
+    remat_using_tags_for_fwd_loss_bwd_graph_pass as torchs,
+)
+
+import jointer
+
+QUICK = ("--threads=1", "--iterations=2", "--warmup=0")
+PRESETS = ("default", "full", "eager")
+
+
+@dataclass
+class Step:
+    gm: fx.GraphModule
+    values: list[torch.Tensor]
+    outputs: list[torch.Tensor]
+    capture: Path
+    inputs: Path
+    expected: Path
+
+    def recipe(self, preset: str) -> Path:
+        out = self.capture.with_name(f"{preset}.json")
+        command = [BIN / "policy_recipe", self.capture, preset, out]
+        subprocess.run([str(word) for word in command], check=True, timeout=60)
+        return out
+
+
+@pytest.fixture(scope="module")
+def step(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Step]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("flat")
+    gm, inputs = flat_step()
+    values = list(inputs.values())
+    outputs = gm(*values)
+    write_safetensors(folder / "inputs.safetensors", inputs)
+    write_safetensors(
+        folder / "expected.safetensors", {str(i): each for i, each in enumerate(outputs)}
+    )
+    jointer.capture(gm, folder / "step.json", name="step")
+    yield Step(
+        gm,
+        values,
+        outputs,
+        folder / "step.json",
+        folder / "inputs.safetensors",
+        folder / "expected.safetensors",
+    )
+    torch.set_num_threads(threads)
+
+
+def run(step: Step, graph: Path) -> dict[str, Any]:
+    """What a run says of its outputs, and of the peak of a step."""
+    code, result = bench(graph, f"--inputs={step.inputs}", f"--expected={step.expected}", *QUICK)
+    assert code == 0, result
+    return {**result["verify"], "peak": result["measured"]["peak_bytes"]}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_runner_computes_the_same(step: Step, preset: str, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.json"
+    command = [BIN / "jointer", "apply", step.capture, "--recipe", step.recipe(preset), "-o", edited]
+    subprocess.run([str(word) for word in command], check=True, timeout=60)
+    plain, answer = run(step, step.capture), run(step, edited)
+    assert plain["bitwise"], plain
+    assert answer["bitwise"], answer
+    assert answer["peak"] < plain["peak"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_replay_computes_the_same(step: Step, preset: str) -> None:
+    gm = copy.deepcopy(step.gm)
+    report = jointer.apply_recipe(gm, step.recipe(preset))
+    assert report.as_recorded and not report.skipped
+    names = [node.name for node in gm.graph.nodes]
+    assert any(name.endswith("_recomputed") for name in names)
+    for here, then in zip(gm(*step.values), step.outputs, strict=True):
+        assert torch.equal(here, then)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_torchs_own_pass_makes_the_same_calls(
+    step: Step, preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Attention without dropout draws nothing, but torch goes by the operator.
+    monkeypatch.setattr(torchs, "has_recomputable_rng_ops", lambda gm: False)
+    ours, tagged = copy.deepcopy(step.gm), copy.deepcopy(step.gm)
+    recipe = step.recipe(preset)
+    jointer.apply_recipe(ours, recipe)
+    document = jointer.recipe.read_recipe(recipe)
+    jointer.apply_recipe(
+        tagged,
+        {
+            "format": "jointer-recipe",
+            "version": 1,
+            "edits": [{"changes": document.edits[0].changes}],
+        },
+    )
+    for node in tagged.graph.nodes:
+        if node.meta.get("autograd_backward"):
+            node.meta["custom"] = {**node.meta.get("custom", {}), "remat_pass_tag": "is_backward"}
+    theirs = torchs.remat_using_tags_for_fwd_loss_bwd_graph(tagged)
+    # torch removes dead code besides, and numbers names anew but for those of the copies.
+    ours.graph.eliminate_dead_code()
+    assert calls(ours) == calls(theirs)
+
+
+def calls(gm: fx.GraphModule) -> list[tuple[str, str]]:
+    return [
+        (node.name if node.name.endswith("_recomputed") else "", str(node.target))
+        for node in gm.graph.nodes
+        if node.op == "call_function"
+    ]

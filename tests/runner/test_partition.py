@@ -1,0 +1,46 @@
+"""Pairs that our partitioners make of joint graphs run, and give the joint graph's outputs bit for bit."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BIN, CAPTURES, SAMPLES, capture_of, run_runner, verified
+
+
+def partitioned(joint: str, partitioner: str, tags: str, ranks: int, folder: Path) -> str:
+    """The pair's path, with ``{rank}`` where each rank has one."""
+    out = str(folder / ("pair.{rank}.json" if "{rank}" in joint else "pair.json"))
+    for rank in range(ranks if "{rank}" in joint else 1):
+        paths = [text.replace("{rank}", str(rank)) for text in (joint, out)]
+        options = ["--ignore-tags"] if tags == "no_tags" else []
+        command = [str(BIN / "partition_pair"), paths[0], partitioner, *options, paths[1]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.mark.parametrize("tags", ["tags", "no_tags"])
+@pytest.mark.parametrize("partitioner", ["min_cut", "default"])
+@pytest.mark.parametrize("name", CAPTURES)
+def test_outputs_are_those_of_eager(
+    name: str, partitioner: str, tags: str, eager: Callable[[str], str], tmp_path: Path
+) -> None:
+    base = capture_of(name)
+    pair = partitioned(base + ".joint.json.zst", partitioner, tags, CAPTURES[name], tmp_path)
+    inputs = f"--inputs={base}.inputs.safetensors"
+    ran = run_runner(pair, inputs, f"--expected={eager(name)}", size=CAPTURES[name])
+    for answer in verified(ran):
+        assert answer["bitwise"], answer
+        assert answer["compared"] >= 15
+
+
+@pytest.mark.parametrize("partitioner", ["min_cut", "default"])
+@pytest.mark.parametrize("sample", ["llama_debug_fsdp2", "llama_debug_tp2"])
+def test_samples_give_what_the_joint_graph_gives(sample: str, partitioner: str, tmp_path: Path) -> None:
+    joint = SAMPLES / f"{sample}.joint.json.zst"
+    pair = partitioned(str(joint), partitioner, "tags", 2, tmp_path)
+    for answer in verified(run_runner(pair, f"--baseline={joint}", size=2)):
+        assert answer["bitwise"], answer

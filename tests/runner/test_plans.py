@@ -1,0 +1,89 @@
+"""Save plans, run: the same bits under all of them, and the peaks that were said of them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BIN, CAPTURES, bench, capture_of, run_runner, verified
+
+POLICIES = ("save", "min_cut", "recompute")
+BF16 = "llama_tiny_fsdp2_bf16"
+# What oneDNN's scratch may be of a peak: so near, peaks may change places.
+SCRATCH = 0.1
+QUICK = ("attention_mlp_single", "llama_tiny_fsdp2_f32")
+
+
+def names() -> list[Any]:
+    return [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in CAPTURES]
+
+
+def make_pair(name: str, policy: str, out: Path, seed: int = 0) -> tuple[str, dict[str, Any]]:
+    """A pair a rank; their common path, and what the plan of the first comes to."""
+    said = []
+    for rank in range(CAPTURES[name]):
+        joint = capture_of(name).replace("{rank}", str(rank)) + ".joint.json.zst"
+        pair = out / f"{policy}{seed}.rank{rank}.json"
+        done = subprocess.run(
+            [BIN / "plan_pairs", joint, pair, policy, str(seed)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(json.loads(done.stdout))
+    return str(out / f"{policy}{seed}.rank{{rank}}.json"), said[0]
+
+
+def same_bits(name: str, pair: str) -> None:
+    base = capture_of(name)
+    arguments = [f"--inputs={base}.inputs.safetensors", f"--baseline={base}.joint.json.zst"]
+    for answer in verified(run_runner(pair, *arguments, size=CAPTURES[name])):
+        assert answer["against"] == "baseline"
+        assert answer["bitwise"], answer
+
+
+@pytest.mark.parametrize("name", names())
+def test_peaks_and_bits_of_three_policies(name: str, tmp_path: Path) -> None:
+    peaks = {}
+    for policy in POLICIES:
+        pair, said = make_pair(name, policy, tmp_path)
+        assert (said["recomputed"] > 0) == (policy != "save")
+        same_bits(name, pair)
+        code, result = bench(pair, "--profile", "--threads=1", "--iterations=1", "--warmup=0")
+        assert code == 0
+        predicted, measured = result["predicted"]["peak_bytes"], result["measured"]["peak_bytes"]
+        if name == BF16:
+            # oneDNN's products take scratch on the CPU, which no graph says: it is named, and is all
+            # that comes beyond the prediction.
+            assert 0 <= measured - predicted <= result["explained"]["scratch_bytes"]
+        else:
+            assert abs(measured - predicted) <= 0.01 * predicted
+        peaks[policy] = (predicted, measured)
+    told_apart = SCRATCH if name == BF16 else 0
+    for one, other in itertools.permutations(peaks.values(), 2):
+        if one[0] < other[0] * (1 - told_apart):
+            assert one[1] < other[1]
+    # Where all is one layer, it is all there again when the backward begins.
+    assert peaks["recompute"][0] <= peaks["save"][0]
+    if name.startswith("llama"):
+        assert len({predicted for predicted, _ in peaks.values()}) == len(POLICIES)
+
+
+@pytest.mark.parametrize("name", names())
+def test_offload_gives_the_same_bits(name: str, tmp_path: Path) -> None:
+    pair, said = make_pair(name, "offload", tmp_path)
+    assert said["offloaded"] > 0
+    same_bits(name, pair)
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12))]
+)
+def test_any_decisions_give_the_same_bits(seed: int, tmp_path: Path) -> None:
+    pair, _ = make_pair("attention_mlp_single", "random", tmp_path, seed)
+    same_bits("attention_mlp_single", pair)
