@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   jointer::cli::add_info_command(program, exit_code);
   jointer::cli::add_memory_command(program, exit_code);
   jointer::cli::add_overlap_command(program, exit_code);
+  jointer::cli::add_sac_command(program, exit_code);
   jointer::cli::add_bench_command(program, exit_code);
   jointer::cli::add_apply_command(program, exit_code);
   jointer::cli::add_diff_command(program, exit_code);

@@ -10,6 +10,7 @@ namespace jointer::cli {
 void add_info_command(CLI::App& program, int& exit_code);
 void add_memory_command(CLI::App& program, int& exit_code);
 void add_overlap_command(CLI::App& program, int& exit_code);
+void add_sac_command(CLI::App& program, int& exit_code);
 void add_bench_command(CLI::App& program, int& exit_code);
 void add_apply_command(CLI::App& program, int& exit_code);
 void add_diff_command(CLI::App& program, int& exit_code);

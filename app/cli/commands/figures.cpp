@@ -17,7 +17,7 @@ Figures figures_of(const Graph& graph, const Estimator& estimator, const std::st
           .communication_ns = simulation.communication_ns(),
           .exposed_ns = simulation.exposed_ns(),
           .hidden = simulation.hidden_count(),
-          .collectives = simulation.collectives().size()};
+          .collectives = simulation.collective_count()};
 }
 
 Json to_json(const Figures& f) {

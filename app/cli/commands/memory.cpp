@@ -7,6 +7,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "app/cli/commands/training_loop.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/memory_snapshot.h"
@@ -21,6 +22,7 @@ struct MemoryCommand {
   GraphOptions graph;
   std::string optimizer = "none", snapshot;
   std::optional<std::size_t> top;
+  LoopOptions loop;
   bool torch_compatible = false, profile = false, json = false;
 };
 
@@ -30,6 +32,7 @@ struct Answer {
   ReservedProfile reserved;
   ModuleTree modules;
   std::optional<MemorySnapshot> measured;
+  std::optional<TrainingRun> loop;
 };
 
 std::string peak_node(const Answer& a) {
@@ -84,6 +87,7 @@ Json to_json(const Answer& a, const MemoryCommand& options) {
   json["static_bytes"] = t.static_bytes();
   json["steps"] = t.steps().size();
   if (a.measured) json["measured"] = to_json(*a.measured, options.profile);
+  if (a.loop) json["loop"] = cli::to_json(*a.loop, a.graph);
   if (options.profile) json["profile"] = std::vector(t.profile().begin(), t.profile().end());
   return json;
 }
@@ -135,6 +139,7 @@ void print_tables(const Answer& a, const MemoryCommand& options) {
     fmt::print("  and {} more of {}; --top {} shows them\n",
                format_count(static_cast<std::int64_t>(alive.size() - top)), format_bytes(rest),
                alive.size());
+  if (a.loop) fmt::print("\n{}", loop_table(*a.loop, a.graph));
   if (a.measured)
     for (const std::string& note : a.measured->measurement.notes) fmt::print("note: {}\n", note);
   if (options.profile) {
@@ -150,12 +155,18 @@ Result<int> run(const MemoryCommand& options) {
                 "torch 2.11 has no memory profile of a pair; ask for the halves one by one");
   if (options.torch_compatible && options.optimizer != "none")
     return fail(Error::Kind::usage, "torch's profile has no optimizer state");
+  if (options.torch_compatible && options.loop.steps > 0)
+    return fail(Error::Kind::usage, "torch's profile has no training loop");
   MemoryOptions memory;
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
   if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;
   MemoryTimeline timeline(graph, memory);
   ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
-  Answer answer{graph, std::move(timeline), std::move(reserved), ModuleTree(graph), std::nullopt};
+  Answer answer{graph,        std::move(timeline), std::move(reserved), ModuleTree(graph),
+                std::nullopt, std::nullopt};
+  if (options.loop.steps > 0) {
+    JOINTER_TRY(answer.loop, options.loop.run(graph, options.optimizer));
+  }
   if (!options.snapshot.empty()) {
     JOINTER_TRY(const PaddedBytes bytes, read_bytes(options.snapshot));
     JOINTER_TRY(answer.measured, read_memory_snapshot(options.snapshot, bytes));
@@ -183,6 +194,7 @@ void add_memory_command(CLI::App& program, int& exit_code) {
   command->add_option("--top", options->top, "How many of what is alive at the peak to show")
       ->check(CLI::NonNegativeNumber);
   add_optimizer_option(*command, options->optimizer);
+  options->loop.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }

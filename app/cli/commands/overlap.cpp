@@ -66,7 +66,7 @@ Json to_json(const Answer& a) {
   json["exposed_ms"] = to_ms(s.exposed_ns());
   json["host_bound_ms"] = to_ms(s.host_bound_ns());
   json["hidden_count"] = s.hidden_count();
-  json["collective_count"] = s.collectives().size();
+  json["collective_count"] = s.collective_count();
   Json& groups = json["by_group"] = Json::object();
   const auto times = times_by_stream(a.graph, s);
   for (std::size_t i = 1; i < times.size(); ++i)
@@ -104,7 +104,7 @@ void print_tables(const Answer& a, std::size_t top) {
   facts.add({"compute", format_ns(s.compute_ns())});
   facts.add({"communication", format_ns(s.communication_ns())});
   facts.add({"exposed", fmt::format("{} (hidden {} of {} collectives)", format_ns(s.exposed_ns()),
-                                    s.hidden_count(), s.collectives().size())});
+                                    s.hidden_count(), s.collective_count())});
   facts.add({"waiting for the CPU", format_ns(s.host_bound_ns())});
   if (a.throughput.tokens_per_second)
     facts.add({"tokens/s", format_significant(*a.throughput.tokens_per_second)});

@@ -1,0 +1,159 @@
+#include "app/cli/commands/sac_answer.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/partition/kept_values.h"
+#include "core/schedule/memory_timeline.h"
+#include "core/schedule/simulation.h"
+
+namespace jointer::cli {
+namespace {
+
+class OperatorRows {
+ public:
+  explicit OperatorRows(const Graph& graph) : graph_(graph) {}
+
+  void add(NodeId id, Keep keep, std::int64_t recompute_ns) {
+    const std::string target(graph_.target(graph_.node(id)));
+    OperatorRow& row = rows_.try_emplace(target).first->second;
+    row.target = target;
+    switch (keep) {
+      case Keep::save:
+        ++row.saved;
+        row.saved_bytes += graph_.output_bytes(graph_.node(id));
+        break;
+      case Keep::offload:
+        ++row.offloaded;
+        break;
+      case Keep::recompute:
+        ++row.recomputed;
+        row.recompute_ns += recompute_ns;
+        break;
+    }
+  }
+
+  std::vector<OperatorRow> sorted() {
+    std::vector<OperatorRow> rows;
+    for (auto& [target, row] : rows_) rows.push_back(std::move(row));
+    std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
+      return std::pair(a.saved_bytes, a.recompute_ns) > std::pair(b.saved_bytes, b.recompute_ns);
+    });
+    return rows;
+  }
+
+ private:
+  const Graph& graph_;
+  std::map<std::string, OperatorRow> rows_;
+};
+
+// A pair's forward has its calls under the same names; what only the backward runs is no second
+// run.
+bool runs_again(const Graph& graph, const Node& n) {
+  if (!n.has(Node::recomputed)) return false;
+  return !graph.is_pair() || graph.find(PartId(0), graph.text(n.name));
+}
+
+}  // namespace
+
+std::string OperatorRow::policy() const {
+  const int kinds = (saved > 0 ? 1 : 0) + (recomputed > 0 ? 1 : 0) + (offloaded > 0 ? 1 : 0);
+  if (kinds != 1) return "mixed";
+  return std::string(to_string(saved > 0        ? Keep::save
+                               : recomputed > 0 ? Keep::recompute
+                                                : Keep::offload));
+}
+
+std::int64_t SacAnswer::saved_bytes() const {
+  std::int64_t sum = 0;
+  for (const SavedValue& value : saved) sum += value.bytes;
+  return sum;
+}
+
+Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
+                                const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
+                                std::span<const NodeCost> costs) {
+  SacAnswer answer;
+  JOINTER_TRY(answer.figures, what_if.figures(plan));
+  answer.saved_symbols = plan.saved_symbols.size();
+  for (const NodeId id : plan.saved) {
+    const Node& n = joint.node(id);
+    const bool is_offloaded = std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
+    SavedValue value{.node = id,
+                     .bytes = joint.output_bytes(n),
+                     .keep = is_offloaded ? Keep::offload : Keep::save,
+                     .reason = reasons.empty() ? std::string() : reasons[id.index()].text};
+    (n.kind == NodeKind::call ? answer.saved : answer.saved_inputs).push_back(std::move(value));
+  }
+  JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
+  OperatorRows rows(joint);
+  for (const SaveCandidate& each : candidates)
+    rows.add(each.node, each.keep, costs[each.node.index()].ns);
+  answer.operators = rows.sorted();
+  return answer;
+}
+
+Result<SacAnswer> describe_captured(const Graph& graph, std::span<const NodeCost> costs,
+                                    std::span<const Flops> flops, const MemoryOptions& memory) {
+  SacAnswer answer;
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops));
+  const MemoryTimeline timeline(graph, memory);
+  const Simulation simulation(graph, costs);
+  answer.figures.figures = {.peak_bytes = timeline.peak_bytes(),
+                            .step_ns = simulation.step_ns(),
+                            .exposed_ns = simulation.exposed_ns()};
+  // In the order of the forward's outputs, where there are two halves.
+  std::map<NodeId, std::size_t> place;
+  if (graph.is_pair())
+    for (const OutputEntry& entry : graph.part(PartId(0)).outputs) {
+      if (entry.role != Role::saved || !entry.node) continue;
+      place.emplace(entry.node, place.size());
+      const Node& n = graph.node(entry.node);
+      if (n.value.kind == Value::Kind::symbol)
+        ++answer.saved_symbols;
+      else if (n.kind != NodeKind::call)
+        answer.saved_inputs.push_back(
+            {.node = entry.node, .bytes = graph.output_bytes(n), .reason = {}});
+    }
+  OperatorRows rows(graph);
+  for (const SaveCandidate& each : kept) {
+    const Node& n = graph.node(each.node);
+    if (each.keep == Keep::recompute) {
+      if (!runs_again(graph, n)) continue;
+      ++answer.figures.recomputed;
+      answer.figures.recompute_ns += each.recompute_ns;
+      answer.figures.recompute_flops += each.recompute_flops;
+    } else {
+      answer.saved.push_back(
+          {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
+      (each.keep == Keep::save ? answer.figures.saved_bytes : answer.figures.offloaded_bytes) +=
+          each.bytes;
+    }
+    rows.add(each.node, each.keep, each.recompute_ns);
+  }
+  // What the forward hands over is saved, whatever phase it was captured in.
+  std::set<NodeId> told;
+  for (const SavedValue& value : answer.saved) told.insert(value.node);
+  for (const auto& [id, position] : place) {
+    const Node& n = graph.node(id);
+    const NodeId copy = graph.is_wait(n) ? graph.collective_of_wait(n) : NodeId{};
+    const bool to_host = copy && graph.is_transfer(graph.node(copy));
+    if (n.kind != NodeKind::call || n.value.kind != Value::Kind::tensor || to_host ||
+        told.contains(id))
+      continue;
+    answer.saved.push_back({.node = id, .bytes = graph.output_bytes(n), .reason = {}});
+    rows.add(id, Keep::save, 0);
+  }
+  const auto place_of = [&](const SavedValue& value) {
+    const auto found = place.find(value.node);
+    return found == place.end() ? place.size() : found->second;
+  };
+  std::stable_sort(
+      answer.saved.begin(), answer.saved.end(),
+      [&](const SavedValue& a, const SavedValue& b) { return place_of(a) < place_of(b); });
+  answer.operators = rows.sorted();
+  return answer;
+}
+
+}  // namespace jointer::cli

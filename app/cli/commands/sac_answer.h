@@ -1,0 +1,76 @@
+#pragma once
+
+// What `jointer sac` says: what is saved and recomputed, what that costs, and why.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/options.h"
+#include "core/partition/pareto.h"
+#include "core/partition/partition.h"
+#include "core/partition/plan_what_if.h"
+#include "core/policy/export.h"
+
+namespace jointer::cli {
+
+struct SavedValue {
+  NodeId node;
+  std::int64_t bytes = 0;  // of its tensors, views in full, as torch counts them
+  Keep keep = Keep::save;
+  std::string reason;
+};
+
+// Of the forward values that the backward needs, those that one operator makes.
+struct OperatorRow {
+  std::string target;
+  std::size_t saved = 0, recomputed = 0, offloaded = 0;
+  std::int64_t saved_bytes = 0;
+  std::int64_t recompute_ns = 0;  // of those that are recomputed
+
+  [[nodiscard]] std::string policy() const;  // save, recompute, offload, mixed
+};
+
+struct LimitAnswer {
+  std::string kind;  // activation (a ratio), peak (bytes), step (nanoseconds)
+  double asked = 0;
+  double reached = 0;
+  bool met = true;
+};
+
+struct WhyAnswer {
+  NodeId node;
+  std::string keep;  // save, recompute, offload, input, or "not needed"
+  std::string reason;
+};
+
+struct SacAnswer {
+  // Activations, and inputs of the graph, in the order of the forward's outputs.
+  std::vector<SavedValue> saved, saved_inputs;
+  std::size_t saved_symbols = 0;
+  std::vector<OperatorRow> operators;  // most bytes first
+  PlanFigures figures;
+  std::vector<ParetoPoint> pareto;
+  std::optional<LimitAnswer> limit;
+  std::vector<WhyAnswer> why;
+  std::optional<PolicyExport> exported;
+  std::vector<std::string> notes;
+
+  [[nodiscard]] std::int64_t saved_bytes() const;
+};
+
+// Rows of a plan; `reasons` by node, or empty. Error: as PlanWhatIf.
+Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
+                                const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
+                                std::span<const NodeCost> costs);
+
+// What a pair's forward hands over, or what a flat step's backward reads of its forward. Error: as
+// kept_values.
+Result<SacAnswer> describe_captured(const Graph& graph, std::span<const NodeCost> costs,
+                                    std::span<const Flops> flops, const MemoryOptions& memory);
+
+Json to_json(const SacAnswer& answer, const Graph& graph);
+void print_tables(const SacAnswer& answer, const Graph& graph, std::size_t top);
+
+}  // namespace jointer::cli

@@ -1,0 +1,177 @@
+// What `jointer sac` prints: JSON for scripts, tables for people.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/commands/sac_answer.h"
+#include "app/cli/commands/table.h"
+#include "core/base/units.h"
+
+namespace jointer::cli {
+namespace {
+
+using enum Table::Align;
+
+Json values(const std::vector<SavedValue>& saved, const Graph& graph) {
+  Json rows = Json::array();
+  for (const SavedValue& value : saved) {
+    Json row{{"node", graph.name(value.node)},
+             {"bytes", value.bytes},
+             {"target", graph.target(graph.node(value.node))},
+             {"keep", to_string(value.keep)}};
+    if (!value.reason.empty()) row["reason"] = value.reason;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json points(const std::vector<ParetoPoint>& pareto) {
+  Json rows = Json::array();
+  for (const ParetoPoint& point : pareto) {
+    Json row;
+    row["budget"] = point.budget < 0 ? Json() : Json(point.budget);
+    row["peak_bytes"] = point.figures.figures.peak_bytes;
+    row["step_ms"] = to_ms(point.figures.figures.step_ns);
+    row["saved_storage_bytes"] = point.figures.saved_bytes;
+    row["recompute_ms"] = to_ms(point.figures.recompute_ns);
+    if (!point.name.empty()) row["name"] = point.name;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// A figure of a limit, as a person reads it.
+std::string limit_text(const LimitAnswer& limit, double value) {
+  if (limit.kind == "peak") return format_bytes(static_cast<std::int64_t>(value));
+  if (limit.kind == "step") return format_ns(static_cast<std::int64_t>(value));
+  return format_percent(value);
+}
+
+void print_facts(const SacAnswer& a, const Graph& graph) {
+  Table facts({{"", left}, {"", left}});
+  facts.add({"saved", fmt::format("{} activations, {} of storage",
+                                  format_count(static_cast<std::int64_t>(a.saved.size())),
+                                  format_bytes(a.figures.saved_bytes))});
+  if (a.figures.offloaded_bytes > 0)
+    facts.add({"on the host", format_bytes(a.figures.offloaded_bytes)});
+  facts.add(
+      {"recomputed", fmt::format("{} calls, {}, {}",
+                                 format_count(static_cast<std::int64_t>(a.figures.recomputed)),
+                                 format_ns(a.figures.recompute_ns),
+                                 format_flops(static_cast<double>(a.figures.recompute_flops)))});
+  facts.add({"peak memory", format_bytes(a.figures.figures.peak_bytes)});
+  facts.add({"step", fmt::format("{}, {} of it exposed", format_ns(a.figures.figures.step_ns),
+                                 format_ns(a.figures.figures.exposed_ns))});
+  if (a.limit)
+    facts.add({"limit", fmt::format("{} {} reached, {} asked for", a.limit->kind,
+                                    limit_text(*a.limit, a.limit->reached),
+                                    limit_text(*a.limit, a.limit->asked))});
+  fmt::print("{}\n{}", graph.title(), facts.text());
+}
+
+void print_operators(const SacAnswer& a, std::size_t top) {
+  Table table({{"operator", left},
+               {"saved", right},
+               {"bytes", right},
+               {"recomputed", right},
+               {"time", right},
+               {"policy", left}});
+  for (std::size_t i = 0; i < std::min(top, a.operators.size()); ++i) {
+    const OperatorRow& row = a.operators[i];
+    table.add({row.target, format_count(static_cast<std::int64_t>(row.saved)),
+               format_bytes(row.saved_bytes),
+               format_count(static_cast<std::int64_t>(row.recomputed)), format_ns(row.recompute_ns),
+               row.policy()});
+  }
+  if (!table.empty()) fmt::print("\n{}", table.text());
+  if (a.operators.size() > top)
+    fmt::print("  and {} more; --top {} shows them\n", a.operators.size() - top,
+               a.operators.size());
+}
+
+void print_saved(const SacAnswer& a, const Graph& graph, std::size_t top) {
+  std::vector<const SavedValue*> largest;
+  for (const SavedValue& value : a.saved) largest.push_back(&value);
+  std::stable_sort(largest.begin(), largest.end(),
+                   [](const auto* x, const auto* y) { return x->bytes > y->bytes; });
+  Table table({{"saved", left}, {"bytes", right}, {"operator", left}, {"why", left}});
+  for (std::size_t i = 0; i < std::min(top, largest.size()); ++i)
+    table.add({std::string(graph.name(largest[i]->node)), format_bytes(largest[i]->bytes),
+               std::string(graph.target(graph.node(largest[i]->node))), largest[i]->reason});
+  if (!table.empty()) fmt::print("\n{}", table.text());
+  if (largest.size() > top)
+    fmt::print("  and {} more; --top {} shows them\n", largest.size() - top, largest.size());
+}
+
+void print_pareto(const SacAnswer& a) {
+  if (a.pareto.empty()) return;
+  Table table({{"budget", left},
+               {"peak memory", right},
+               {"step", right},
+               {"saved", right},
+               {"recomputed", right}});
+  for (const ParetoPoint& point : a.pareto)
+    table.add({!point.name.empty() ? point.name : fmt::format("{:.4g}", point.budget),
+               format_bytes(point.figures.figures.peak_bytes),
+               format_ns(point.figures.figures.step_ns), format_bytes(point.figures.saved_bytes),
+               format_ns(point.figures.recompute_ns)});
+  fmt::print("\n{}", table.text());
+}
+
+}  // namespace
+
+Json to_json(const SacAnswer& a, const Graph& graph) {
+  Json json;
+  json["name"] = graph.title();
+  json["saved_count"] = a.saved.size();
+  json["saved_bytes"] = a.saved_bytes();
+  json["saved_storage_bytes"] = a.figures.saved_bytes;
+  json["offloaded_bytes"] = a.figures.offloaded_bytes;
+  json["saved"] = values(a.saved, graph);
+  json["saved_inputs"] = values(a.saved_inputs, graph);
+  json["saved_symbols"] = a.saved_symbols;
+  json["recomputed_count"] = a.figures.recomputed;
+  json["recompute_flops"] = a.figures.recompute_flops;
+  json["recompute_ms"] = to_ms(a.figures.recompute_ns);
+  json["peak_bytes"] = a.figures.figures.peak_bytes;
+  json["step_ms"] = to_ms(a.figures.figures.step_ns);
+  json["exposed_ms"] = to_ms(a.figures.figures.exposed_ns);
+  Json& operators = json["by_operator"] = Json::array();
+  for (const OperatorRow& row : a.operators)
+    operators.push_back({{"target", row.target},
+                         {"count", row.saved + row.recomputed + row.offloaded},
+                         {"saved_count", row.saved},
+                         {"saved_bytes", row.saved_bytes},
+                         {"recompute_ms", to_ms(row.recompute_ns)},
+                         {"policy", row.policy()}});
+  json["pareto"] = points(a.pareto);
+  if (a.limit)
+    json["limit"] = {{"kind", a.limit->kind},
+                     {"asked", a.limit->asked},
+                     {"reached", a.limit->reached},
+                     {"met", a.limit->met}};
+  if (!a.why.empty()) {
+    Json& why = json["why"] = Json::array();
+    for (const WhyAnswer& each : a.why)
+      why.push_back(
+          {{"node", graph.name(each.node)}, {"keep", each.keep}, {"reason", each.reason}});
+  }
+  if (a.exported) json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->misfits}};
+  json["notes"] = a.notes;
+  return json;
+}
+
+void print_tables(const SacAnswer& a, const Graph& graph, std::size_t top) {
+  print_facts(a, graph);
+  print_operators(a, top);
+  print_saved(a, graph, top);
+  print_pareto(a);
+  if (!a.why.empty()) fmt::print("\n");
+  for (const WhyAnswer& each : a.why)
+    fmt::print("{}: {}{}{}\n", graph.name(each.node), each.keep, each.reason.empty() ? "" : "; ",
+               each.reason);
+  for (const std::string& note : a.notes) fmt::print("note: {}\n", note);
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,89 @@
+#include "app/cli/commands/training_loop.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/commands/table.h"
+#include "core/base/units.h"
+#include "core/cost/device.h"
+
+namespace jointer::cli {
+namespace {
+
+std::string place(const TrainingRun& run, const Graph& graph) {
+  return fmt::format("step {}, {}{}{}", run.peak_step, to_string(run.peak_phase),
+                     run.peak_node ? " at " : "",
+                     run.peak_node ? graph.name(run.peak_node) : std::string_view());
+}
+
+}  // namespace
+
+void LoopOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--loop", steps,
+                  "Also that many steps of a training loop around the pair: loss, gradients, "
+                  "optimizer, and what the allocator reserves")
+      ->check(CLI::Range(1, 100));
+  command.add_option("--loss", loss, "Of the loop: computed in fp32 between the halves")
+      ->check(CLI::IsMember({"none", "cross_entropy", "loss_parallel"}))
+      ->capture_default_str();
+  command.add_flag("--unboxed", unboxed,
+                   "Of the loop: what the forward saved stays until the backward is over, as "
+                   "where the halves run as plain GraphModules");
+  command.add_flag("--expandable-segments", expandable_segments,
+                   "Of the loop: PYTORCH_ALLOC_CONF=expandable_segments:True");
+  command.add_option("--workspace-of", device,
+                     "Of the loop: cuBLAS's workspaces on that device; none by default");
+}
+
+Result<TrainingRun> LoopOptions::run(const Graph& pair, const std::string& optimizer) const {
+  TrainingLoop loop{
+      .steps = steps,
+      .optimizer = optimizer == "adamw" ? OptimizerState::adamw : OptimizerState::none,
+      .loss = loss == "cross_entropy"   ? LossModel::cross_entropy
+              : loss == "loss_parallel" ? LossModel::loss_parallel
+                                        : LossModel::none,
+      .boxed = !unboxed,
+      .workspace_bytes = 0,
+      .allocator = {.expandable_segments = expandable_segments}};
+  if (!device.empty()) {
+    JOINTER_TRY(const DeviceDescription described, load_device(device));
+    loop.workspace_bytes = cublas_workspace_bytes(described.architecture);
+  }
+  return simulate_training(pair, loop);
+}
+
+Json to_json(const TrainingRun& run, const Graph& graph) {
+  Json json;
+  json["peak_bytes"] = run.peak_bytes;
+  json["reserved_peak_bytes"] = run.reserved_peak_bytes;
+  json["peak_step"] = run.peak_step;
+  json["peak_phase"] = to_string(run.peak_phase);
+  json["peak_node"] = run.peak_node ? Json(graph.name(run.peak_node)) : Json();
+  Json& parts = json["at_peak"] = Json::object();
+  for (const TrainingRun::Part& part : run.parts) parts[part.what] = part.bytes;
+  json["logits_fp32_bytes"] = run.logits_fp32_bytes;
+  json["phases"] = {{"forward", run.forward_peak_bytes},
+                    {"loss", run.loss_peak_bytes},
+                    {"backward", run.backward_peak_bytes}};
+  return json;
+}
+
+std::string loop_table(const TrainingRun& run, const Graph& graph) {
+  using enum Table::Align;
+  Table facts({{"", left}, {"", left}});
+  facts.add(
+      {"loop's peak", fmt::format("{} ({})", format_bytes(run.peak_bytes), place(run, graph))});
+  facts.add({"loop's reserved", format_bytes(run.reserved_peak_bytes)});
+  facts.add(
+      {"peaks of its phases",
+       fmt::format("forward {}, loss {}, backward {}", format_bytes(run.forward_peak_bytes),
+                   format_bytes(run.loss_peak_bytes), format_bytes(run.backward_peak_bytes))});
+  Table parts({{"at the loop's peak", left}, {"bytes", right}, {"share", right}});
+  for (const TrainingRun::Part& part : run.parts)
+    parts.add(
+        {part.what, format_bytes(part.bytes),
+         format_percent(static_cast<double>(part.bytes) / static_cast<double>(run.peak_bytes))});
+  return fmt::format("{}\n{}", facts.text(), parts.text());
+}
+
+}  // namespace jointer::cli

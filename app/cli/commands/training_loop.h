@@ -1,0 +1,25 @@
+#pragma once
+
+// The training loop around a pair, as an option of commands: what the allocator reserves over
+// steps.
+
+#include "app/cli/commands/options.h"
+#include "core/schedule/training_run.h"
+
+namespace jointer::cli {
+
+// [--loop 3] [--loss none|cross_entropy|loss_parallel] [--unboxed] [--expandable-segments]
+struct LoopOptions {
+  int steps = 0;  // none
+  std::string loss = "none", device;
+  bool unboxed = false, expandable_segments = false;
+
+  void add_to(CLI::App& command);
+  // Error (usage): as simulate_training; a device that does not exist.
+  [[nodiscard]] Result<TrainingRun> run(const Graph& pair, const std::string& optimizer) const;
+};
+
+Json to_json(const TrainingRun& run, const Graph& graph);
+std::string loop_table(const TrainingRun& run, const Graph& graph);
+
+}  // namespace jointer::cli

@@ -1,0 +1,230 @@
+"""``jointer sac``: what is saved and recomputed, under policies, partitioners and budgets."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import JOINT, Done, answer, run, sample
+from documents import write
+
+PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
+NUMBER = (int, float)
+KEYS: dict[str, Any] = {
+    "saved_count": int, "saved_bytes": int, "saved": list, "saved_inputs": list,
+    "recomputed_count": int, "recompute_flops": int, "recompute_ms": NUMBER, "peak_bytes": int,
+    "step_ms": NUMBER, "by_operator": list, "pareto": list,
+}  # fmt: skip
+
+
+def refused(done: Done, *words: str, code: int = 2) -> None:
+    assert done.code == code, done
+    assert done.out == ""
+    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
+    for word in words:
+        assert word in done.err, done.err
+
+
+def names(value: dict[str, Any]) -> list[str]:
+    return [row["node"] for row in value["saved"]]
+
+
+# --- The contract ---
+
+
+@pytest.mark.parametrize("arguments", [(), ("--partitioner", "default"), ("--ignore-tags",)])
+def test_keys_and_sums(arguments: tuple[str, ...]) -> None:
+    value = answer("sac", JOINT, *arguments)
+    for key, types in KEYS.items():
+        assert isinstance(value[key], types), key
+    assert value["saved_count"] == len(value["saved"]) > 0
+    assert value["saved_bytes"] == sum(row["bytes"] for row in value["saved"])
+    assert value["saved_storage_bytes"] > 0
+    assert len(set(names(value))) == value["saved_count"]
+    for row in value["by_operator"]:
+        assert isinstance(row["count"], int) and row["count"] >= row["saved_count"]
+        assert row["policy"] in ("save", "recompute", "offload", "mixed")
+        assert isinstance(row["recompute_ms"], NUMBER) and isinstance(row["target"], str)
+    assert sum(row["saved_count"] for row in value["by_operator"]) == value["saved_count"]
+    assert sum(row["saved_bytes"] for row in value["by_operator"]) == value["saved_bytes"]
+    assert value["pareto"] == []
+    assert all(row["reason"] for row in value["saved"])
+
+
+def test_tags_count_unless_they_are_ignored() -> None:
+    tagged, untagged = answer("sac", JOINT), answer("sac", JOINT, "--ignore-tags")
+    assert names(tagged) != names(untagged)
+    assert untagged["recomputed_count"] < tagged["recomputed_count"]
+
+
+def test_a_table_for_people() -> None:
+    done = run("sac", JOINT, "--top", "3")
+    assert done.code == 0 and done.err == ""
+    for words in ("saved", "recomputed", "peak memory", "operator", "policy", "--top"):
+        assert words in done.out
+
+
+# --- Budgets ---
+
+
+def test_activation_budgets_trade_bytes_for_work() -> None:
+    values = [answer("sac", JOINT, "--budget", budget) for budget in ("0", "0.3", "1")]
+    for less, more in pairwise(values):
+        assert less["saved_bytes"] < more["saved_bytes"]
+        assert less["recompute_flops"] >= more["recompute_flops"]
+    assert values[0]["saved_count"] == 0
+    assert values[2]["saved"] == answer("sac", JOINT)["saved"]
+
+
+@pytest.mark.parametrize("solver", ["dp", "greedy", "sliding_hirschberg", "knee_point"])
+def test_every_solver(solver: str) -> None:
+    value = answer("sac", JOINT, "--budget", "0.5", "--solver", solver, "--strict-budget")
+    assert 0 < value["saved_bytes"] < answer("sac", JOINT)["saved_bytes"]
+
+
+def test_a_peak_in_bytes_is_met() -> None:
+    whole = answer("sac", JOINT)
+    least, *_, most = answer("sac", JOINT, "--pareto")["pareto"]
+    limit = (least["peak_bytes"] + most["peak_bytes"]) // 2
+    value = answer("sac", JOINT, "--budget", str(limit))
+    assert value["peak_bytes"] <= limit
+    assert value["limit"] == {"kind": "peak", "asked": limit, "reached": value["peak_bytes"], "met": True}
+    assert value["step_ms"] <= least["step_ms"]
+    # Enough for everything: nothing has to be given up.
+    assert answer("sac", JOINT, "--budget", "100GiB")["step_ms"] <= whole["step_ms"]
+
+
+def test_a_peak_that_cannot_be_met_is_a_no() -> None:
+    done = run("sac", JOINT, "--budget", "4KiB", "--json")
+    assert done.code == 1
+    value = json.loads(done.out)
+    assert value["limit"]["met"] is False and value["limit"]["reached"] == value["peak_bytes"] > 4096
+    assert "nearest" in done.err
+
+
+def test_a_step_that_may_be_slower() -> None:
+    whole = answer("sac", JOINT)
+    value = answer("sac", JOINT, "--slower", "50")
+    assert value["peak_bytes"] <= whole["peak_bytes"]
+    assert value["step_ms"] <= 1.5 * whole["step_ms"]
+    assert value["limit"]["kind"] == "step" and value["limit"]["met"] is True
+
+
+def test_the_pareto_curve_is_monotone() -> None:
+    points = answer("sac", JOINT, "--pareto")["pareto"]
+    assert len(points) > 3
+    for a, b in pairwise(points):
+        assert a["peak_bytes"] < b["peak_bytes"] and a["step_ms"] > b["step_ms"]
+    assert all(point["budget"] is None or 0 <= point["budget"] <= 1 for point in points)
+    assert run("sac", JOINT, "--pareto", "--json").json["pareto"] == points
+
+
+# --- Policies ---
+
+
+def test_a_list_of_operators(tmp_path: Path) -> None:
+    everything = answer("sac", JOINT, "--save", "aten.mm", "--every-nth", "none")
+    halved = answer("sac", JOINT, "--save", "aten.mm")
+    count = {
+        kind: next(row for row in value["by_operator"] if row["target"] == "aten.mm.default")["saved_count"]
+        for kind, value in (("all", everything), ("half", halved))
+    }
+    assert count["half"] < count["all"]
+    assert halved["saved_bytes"] < everything["saved_bytes"]
+
+
+def test_presets_are_different_policies() -> None:
+    saved = {
+        preset: answer("sac", JOINT, "--preset", preset)["saved_bytes"]
+        for preset in ("apply_sac", "default", "full", "eager")
+    }
+    assert saved["full"] == min(saved.values()) < saved["default"]
+    assert saved["eager"] < saved["default"]
+
+
+@pytest.mark.parametrize("form", ["torchtitan", "selectors", "recipe"])
+def test_an_export_is_a_policy_again(tmp_path: Path, form: str) -> None:
+    exported = run("sac", JOINT, "--preset", "default", "--export", form)
+    assert exported.code == 0, exported.err
+    path = tmp_path / "policy.txt"
+    path.write_text(exported.out)
+    with_json = run("sac", JOINT, "--preset", "default", "--export", form, "--json").json
+    assert with_json["export"]["text"] == exported.out
+    again = run("sac", JOINT, "--policy", path, "--json")
+    assert again.code == 0, again.err
+    if form == "recipe" and not with_json["export"]["misfits"]:
+        assert names(again.json) == names(with_json)
+
+
+# --- The pair ---
+
+
+def test_the_pair_is_written_and_says_the_same(tmp_path: Path) -> None:
+    out = tmp_path / "pair.json.zst"
+    value = run("sac", JOINT, "-o", out, "--json").json
+    pair = run("sac", out, "--json").json
+    assert names(pair) == names(value)
+    for key in ("saved_bytes", "peak_bytes", "step_ms", "recomputed_count"):
+        assert pair[key] == value[key], key
+    assert run("memory", out, "--json").json["peak_bytes"] == value["peak_bytes"]
+    assert run("overlap", out, "--json").json["step_ms"] == value["step_ms"]
+
+
+def test_a_captured_pair_reports_what_it_saves() -> None:
+    value = answer("sac", PAIR)
+    assert value["saved_count"] > 0
+    assert [row["node"] for row in value["saved"]] == names(answer("sac", JOINT))
+
+
+def test_why() -> None:
+    saved = answer("sac", JOINT)["saved"][0]
+    value = run("sac", JOINT, "--why", saved["node"], "--json").json
+    assert value["why"] == [{"node": saved["node"], "keep": "save", "reason": saved["reason"]}]
+
+
+# --- Refusals ---
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (["--budget", "-1"], "--budget"),
+        (["--budget", "nan"], "--budget"),
+        (["--budget", "12 parsecs"], "parsecs"),
+        (["--budget", "0.5", "--slower", "3"], "--slower"),
+        (["--budget", "0.5", "--partitioner", "default"], "min_cut"),
+        (["--partitioner", "max_cut"], "--partitioner"),
+        (["--solver", "ilp"], "--solver"),
+        (["--export", "toml"], "--export"),
+        (["--preset", "none"], "none"),
+        (["--save", "aten.mm", "--preset", "full"], "--preset"),
+        (["--save", "aten.nothing_of_the_kind"], "aten.nothing_of_the_kind"),
+        (["--every-nth", "aten.mm/2"], "--save"),
+        (["--save", "aten.mm", "--every-nth", "aten.mm/0"], "aten.mm/0"),
+        (["--why", "no_such_node"], "no_such_node"),
+        (["--device", "gtx480"], "h100"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], word: str) -> None:
+    refused(run("sac", JOINT, *arguments), word)
+
+
+def test_what_is_decided_is_only_shown() -> None:
+    refused(run("sac", PAIR, "--budget", "0.5"), "pair", "joint graph")
+
+
+def test_a_policy_file_that_is_none(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    refused(run("sac", JOINT, "--policy", empty), "empty.txt", code=3)
+    refused(run("sac", JOINT, "--policy", tmp_path / "missing.txt"), "missing.txt", code=3)
+
+
+def test_nothing_is_written_where_nothing_is_found(tmp_path: Path) -> None:
+    out = tmp_path / "pair.json"
+    graph = write(tmp_path / "joint.json", {"format": "jointer-capture", "version": 1})
+    assert run("sac", graph, "-o", out).code == 3
+    assert not out.exists()
