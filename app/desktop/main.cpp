@@ -17,6 +17,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/options.h"
 #include "core/workspace/journal.h"
+#include "views/sac/sac_session.h"
 
 namespace {
 
@@ -83,10 +84,14 @@ void take_picture(MainWindow& window, const QString& path) {
   for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
     const auto* benchmarks =
         tab->document() == nullptr ? nullptr : tab->document()->findChild<views::Benchmarks*>();
-    if (benchmarks == nullptr || benchmarks->is_settled()) continue;
+    const bool waits_for_plan = tab->document() != nullptr && tab->document()->sac().is_started() &&
+                                !tab->document()->sac().is_settled();
+    if (!waits_for_plan && (benchmarks == nullptr || benchmarks->is_settled())) continue;
     QTimer::singleShot(kSettleMs, &window, [&window, path] { take_picture(window, path); });
     return;
   }
+  // What was told last has its place before the picture is taken.
+  QCoreApplication::sendPostedEvents();
   if (window.grab().save(path)) return QCoreApplication::exit(0);
   const QString folder = QFileInfo(path).absolutePath();
   QCoreApplication::exit(complain(

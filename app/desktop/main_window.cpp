@@ -21,6 +21,7 @@
 #include "views/graph/graph_pane.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
+#include "views/sac/sac_pane.h"
 #include "views/tables/alive_pane.h"
 #include "views/tables/modules_pane.h"
 #include "views/tables/operators_pane.h"
@@ -34,7 +35,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 3;
+constexpr int kStateVersion = 4;
 constexpr int kMessageMs = 8000;
 
 // The panes, in the order of the menu. Each is made for a document when it is first seen.
@@ -60,6 +61,7 @@ QWidget* make_benchmark_pane(Document& document) {
 constexpr std::array kPanes{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
+    PaneKind{"sac", QT_TRANSLATE_NOOP("MainWindow", "SAC"), make_pane<SacPane>},
     PaneKind{"benchmark", QT_TRANSLATE_NOOP("MainWindow", "Benchmark"), make_benchmark_pane},
     PaneKind{"graph", QT_TRANSLATE_NOOP("MainWindow", "Graph"), make_pane<GraphPane>},
     PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), make_pane<AlivePane>},
@@ -353,6 +355,11 @@ void MainWindow::make_docks() {
             });
           if (auto* graph = qobject_cast<GraphPane*>(pane))
             connect(graph, &GraphPane::told, this, &MainWindow::say);
+          if (auto* sac = qobject_cast<SacPane*>(pane)) {
+            connect(sac, &SacPane::told, this, &MainWindow::say);
+            connect(sac, &SacPane::pair_made, this,
+                    [this](const QString& path) { open({.path = path.toStdString()}); });
+          }
           return pane;
         },
         this));
@@ -373,7 +380,8 @@ void MainWindow::place_docks() {
   splitDockWidget(modules, graph, Qt::Horizontal);
   splitDockWidget(graph, inspector, Qt::Horizontal);
   tabifyDockWidget(modules, operators);
-  tabifyDockWidget(operators, dock(QStringLiteral("benchmark")));
+  tabifyDockWidget(operators, dock(QStringLiteral("sac")));
+  tabifyDockWidget(dock(QStringLiteral("sac")), dock(QStringLiteral("benchmark")));
   tabifyDockWidget(dock(QStringLiteral("benchmark")), dock(QStringLiteral("history")));
   tabifyDockWidget(dock(QStringLiteral("history")), dock(QStringLiteral("compare")));
   tabifyDockWidget(inspector, alive);

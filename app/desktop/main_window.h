@@ -55,8 +55,8 @@ class MainWindow : public QMainWindow {
   void set_journal_folder(const QString& folder);
   // Opens what was not closed when the program ended.
   void restore_left();
-  // A dock by its object name: "modules", "operators", "benchmark", "graph", "alive", "inspector",
-  // "history", "compare".
+  // A dock by its object name: "modules", "operators", "sac", "benchmark", "graph", "alive",
+  // "inspector", "history", "compare".
   [[nodiscard]] views::PaneDock* dock(const QString& name) const;
 
  signals:

@@ -22,6 +22,7 @@
 #include "views/graph/graph_view.h"
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
+#include "views/sac/sac_table.h"
 #include "views/window/open_requests.h"
 
 namespace jointer::desktop {
@@ -450,6 +451,7 @@ void MainWindow::show_keys() {
     groups.append(keys_of(menu->text().remove(u'&'), menu->menu()->actions()));
   groups.append(GraphView::keys());
   groups.append(TimelineView::keys());
+  groups.append(SacTable::keys());
   auto* help = new KeysHelp(groups, this);
   help->setAttribute(Qt::WA_DeleteOnClose);
   help->show();

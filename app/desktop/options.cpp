@@ -43,8 +43,8 @@ Result<Options> parse_options(const QStringList& arguments) {
                                   QStringLiteral("NODE"));
   const QCommandLineOption pane(
       QStringLiteral("pane"),
-      QStringLiteral("Bring a pane to the front: modules, operators, benchmark, graph, alive, "
-                     "inspector, history, compare."),
+      QStringLiteral("Bring a pane to the front: modules, operators, sac, benchmark, graph, "
+                     "alive, inspector, history, compare."),
       QStringLiteral("PANE"));
   const QCommandLineOption measured(
       QStringLiteral("measured"),

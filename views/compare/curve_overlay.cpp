@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "views/document/number_text.h"
+#include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 #include "views/timeline/draw_list.h"
 
@@ -73,9 +74,7 @@ void CurveOverlay::paintEvent(QPaintEvent* /*event*/) {
                      text);
     return x + 15 + painter.fontMetrics().horizontalAdvance(text) + 16;
   };
-  QFont small = font();
-  small.setPixelSize(std::max(11, QFontInfo(font()).pixelSize() - 2));
-  painter.setFont(small);
+  painter.setFont(small_font(font()));
   int x = label(kMargin, theme.text, comparison_->from.name);
   x = label(x, theme.half(theme.accent), comparison_->to.name);
   x = label(x, theme.warning, tr("more than before"));

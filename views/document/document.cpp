@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "views/edit/editing.h"
+#include "views/sac/sac_session.h"
 
 namespace jointer::views {
 
@@ -11,7 +12,8 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : QObject(parent),
       source_(std::move(source)),
       queue_({snapshot, snapshot}),
-      editing_(std::make_unique<Editing>(*this, queue_)) {
+      editing_(std::make_unique<Editing>(*this, queue_)),
+      sac_(std::make_unique<SacSession>(*this)) {
   connect(&queue_, &StateQueue::changed, this, &Document::take_state);
 }
 

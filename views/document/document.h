@@ -14,6 +14,7 @@
 namespace jointer::views {
 
 class Editing;
+class SacSession;
 
 // One open graph: what it is, what is computed of it, what was measured of it, what is selected in
 // it, how it was edited. Panes hold a document and listen; nobody holds a window.
@@ -31,6 +32,7 @@ class Document : public QObject {
   // The graph as it was opened, computed under the same options.
   [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
   [[nodiscard]] Editing& editing() const { return *editing_; }
+  [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] const Graph& graph() const { return snapshot().graph; }
   // A selection may outlive nodes: an edit that added them is undone.
   [[nodiscard]] bool has(NodeId node) const {
@@ -87,6 +89,7 @@ class Document : public QObject {
   MeasuredTimelinePtr measured_;
   Selection selection_;
   std::unique_ptr<Editing> editing_;
+  std::unique_ptr<SacSession> sac_;
 };
 
 }  // namespace jointer::views

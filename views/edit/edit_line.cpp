@@ -40,6 +40,7 @@ Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool s
                   .memory = std::move(memory),
                   .reserved = std::move(reserved),
                   .costs = from.costs,
+                  .transfers = from.transfers,
                   .flops = from.flops,
                   .simulation = std::move(simulation),
                   .total_flops = from.total_flops,
@@ -48,6 +49,13 @@ Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool s
 }
 
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls) {
+  // Only policies are others: nothing that is computed depends on them.
+  if (same_calls && std::ranges::equal(from.graph.order(), graph.order()))
+    return std::make_shared<const Snapshot>(Snapshot{.graph = std::move(graph),
+                                                     .users = from.users,
+                                                     .analysis = from.analysis,
+                                                     .program_order = from.program_order,
+                                                     .estimated_time = from.estimated_time});
   JOINTER_TRY(Analysis analysis, analysis_after(from.analysis, graph, same_calls));
   return snapshot_of(std::move(graph), std::move(analysis));
 }

@@ -31,7 +31,7 @@ Metrics metrics_of(const Graph& graph, const Analysis& analysis) {
           .communication_ns = s.communication_ns(),
           .exposed_ns = s.exposed_ns(),
           .hidden = s.hidden_count(),
-          .collectives = s.collectives().size(),
+          .collectives = s.collective_count(),
           .nodes = graph.order().size()};
 }
 

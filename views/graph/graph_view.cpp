@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "views/document/node_text.h"
+#include "views/sac/sac_session.h"
 
 namespace jointer::views {
 namespace {
@@ -38,9 +39,11 @@ GraphView::GraphView(Document& document, QWidget* parent)
     if (pending_.empty()) emit settled();
   });
   connect(&document_, &Document::changed, this, &GraphView::take_document);
+  connect(&document_.sac(), &SacSession::changed, this, &GraphView::take_plan);
   connect(&document_.selection(), &Selection::nodes_changed, this, &GraphView::follow_selection);
   snapshot_ = document_.shared_snapshot();
-  ladder_ = std::make_unique<const Ladder>(snapshot_->graph, snapshot_->analysis);
+  ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
+  show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, LadderColor::time);
   // A ladder of one row says nothing.
   if (ladder_->rows().size() > 1 && ladder_->row(0).end == static_cast<int>(ladder_->rows().size()))
@@ -67,12 +70,30 @@ QRect GraphView::minimap_area() const {
 void GraphView::take_document() {
   const Anchor anchor = anchor_on_screen();
   snapshot_ = document_.shared_snapshot();
-  ladder_ = std::make_unique<const Ladder>(snapshot_->graph, snapshot_->analysis);
+  ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
+  show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, colors_->by());
   hovered_link_.reset();
   // What is open stays open, in the same frame.
   lay_out_open_groups_now();
   relayout(anchor);
+}
+
+// Rows stand where they stood: only what the rungs are painted with is another.
+void GraphView::take_plan() {
+  if (plan_.lock() == document_.sac().state()) return;
+  const Anchor anchor = anchor_on_screen();
+  show_plan();
+  relayout(anchor);
+}
+
+void GraphView::show_plan() {
+  const SacStatePtr state = document_.sac().state();
+  plan_ = state;
+  // Until the plan of a new graph is there, the old one would speak of other nodes.
+  if (state && state->can_change() &&
+      state->snapshot->graph.node_count() == snapshot_->graph.node_count())
+    ladder_->show_plan(snapshot_->graph, state->plan);
 }
 
 void GraphView::lay_out_open_groups_now() {

@@ -14,6 +14,8 @@
 
 namespace jointer::views {
 
+struct SacState;
+
 // The ladder of a document, painted by hand and bounded by pixels: see ladder.h for what it is of,
 // ladder_layout.h for where things are, ladder_painter.h for the painting.
 //
@@ -103,6 +105,9 @@ class GraphView : public QAbstractScrollArea {
 
   [[nodiscard]] const Theme& theme() const { return Theme::of(palette()); }
   void take_document();
+  void take_plan();
+  // The plan of the document's SAC session, where it has one of this graph.
+  void show_plan();
   void follow_selection();
   void refresh_marks();
   [[nodiscard]] Anchor anchor_at(int row, LadderSide side) const;
@@ -147,8 +152,9 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] QStringList link_lines(const LadderLink& link) const;
 
   Document& document_;
-  SnapshotPtr snapshot_;  // what is shown; the document's
-  std::unique_ptr<const Ladder> ladder_;
+  SnapshotPtr snapshot_;                // what is shown; the document's
+  std::weak_ptr<const SacState> plan_;  // what the rungs show
+  std::unique_ptr<Ladder> ladder_;
   std::unique_ptr<const LadderColors> colors_;
   LadderExpansion expansion_;
   GroupLayouts groups_;

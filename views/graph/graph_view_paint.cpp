@@ -11,6 +11,7 @@
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
 #include "views/graph/graph_view.h"
+#include "views/theme/fonts.h"
 #include "views/timeline/hover_card.h"
 
 namespace jointer::views {
@@ -20,12 +21,6 @@ constexpr int kHeader = 24, kLegend = 24;
 constexpr int kSwatch = 10;
 constexpr double kMostSide = 16'000, kMostPixels = 6.0e7;  // of a PNG
 constexpr std::size_t kMostNamed = 5;
-
-QFont small_font(const QFont& font) {
-  QFont small = font;
-  small.setPixelSize(std::max(11, QFontInfo(font).pixelSize() - 2));
-  return small;
-}
 
 }  // namespace
 

@@ -32,6 +32,30 @@ Ladder::Ladder(const Graph& graph, const Analysis& analysis) {
   LadderBuilder(graph, analysis, *this).run();
 }
 
+void Ladder::show_plan(const Graph& graph, const SavePlan& plan) {
+  std::vector<RungState> states(graph.storage_count(), RungState::recompute);
+  const auto mark = [&](std::span<const NodeId> nodes, RungState state) {
+    for (const NodeId node : nodes)
+      for (const Tensor& t : graph.tensors(node))
+        if (t.storage) states[graph.real_storage(t.storage).index()] = state;
+  };
+  mark(plan.saved, RungState::save);
+  mark(plan.offloaded, RungState::offload);
+  for (LadderRow& row : rows_) row.kept = {};
+  for (Rung& rung : rungs_) {
+    if (!rung.is_kept) continue;
+    for (const Tensor& t : graph.tensors(rung.producer))
+      if (t.storage) rung.state = states[graph.real_storage(t.storage).index()];
+    rows_[static_cast<std::size_t>(row_of(rung.producer))]
+        .kept[static_cast<std::size_t>(rung.state)] += rung.bytes;
+  }
+  for (std::size_t i = rows_.size(); i-- > 0;) {
+    if (rows_[i].parent < 0) continue;
+    BytesByState& above = rows_[static_cast<std::size_t>(rows_[i].parent)].kept;
+    for (std::size_t s = 0; s < kRungStates; ++s) above[s] += rows_[i].kept[s];
+  }
+}
+
 int Ladder::find(std::string_view key) const {
   for (std::size_t i = 0; i < rows_.size(); ++i)
     if (rows_[i].key == key) return static_cast<int>(i);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/partition/save_plan.h"
 #include "core/schedule/analysis.h"
 
 namespace jointer::views {
@@ -98,6 +99,10 @@ class Ladder {
  public:
   // Valid for this graph; holds no reference to it.
   Ladder(const Graph& graph, const Analysis& analysis);
+
+  // What becomes of each rung that takes memory, as a plan of this joint graph decides it: of its
+  // storage, what is handed over of it. Cost: linear in rungs, rows and what the plan hands over.
+  void show_plan(const Graph& graph, const SavePlan& plan);
 
   // A parent comes before its children.
   [[nodiscard]] std::span<const LadderRow> rows() const { return rows_; }

@@ -49,8 +49,9 @@ bool TableModel::passes(int row, const QStringList& words) const {
 
 void TableModel::apply_filter() {
   const QStringList words = filter_.split(u' ', Qt::SkipEmptyParts);
+  prepare_filter();
   matches_.assign(parents_.size(), 1);
-  if (!words.isEmpty()) {
+  if (hides_rows()) {
     for (int row = 0; row < row_count(); ++row) {
       const int parent = parents_[at(row)];
       matches_[at(row)] = (parent >= 0 && matches_[at(parent)] != 0) || passes(row, words) ? 1 : 0;
@@ -103,6 +104,13 @@ void TableModel::set_filter(const QString& filter) {
   if (clean == filter_) return;
   beginResetModel();
   filter_ = clean;
+  apply_filter();
+  arrange();
+  endResetModel();
+}
+
+void TableModel::filter_anew() {
+  beginResetModel();
   apply_filter();
   arrange();
   endResetModel();

@@ -69,6 +69,8 @@ class TableModel : public QAbstractItemModel {
 
   void set_filter(const QString& filter);
   [[nodiscard]] const QString& filter() const { return filter_; }
+  // Why the filter cannot be understood, in a sentence; it then hides nothing.
+  [[nodiscard]] virtual QString filter_mistake() const { return {}; }
   [[nodiscard]] int sort_column() const { return sort_column_; }
   [[nodiscard]] Qt::SortOrder sort_order() const { return sort_order_; }
 
@@ -102,9 +104,17 @@ class TableModel : public QAbstractItemModel {
   // Parent of each row, -1 for roots; a parent comes before its children.
   void set_rows(std::vector<int> parents);
 
+  // --- For filters that look at other things than texts ---
+  // The filter is another, or the rows are.
+  virtual void prepare_filter() {}
+  [[nodiscard]] virtual bool hides_rows() const { return !filter_.isEmpty(); }
+  // Of a row none of those above it passes. `words`: of the filter.
+  [[nodiscard]] virtual bool passes(int row, const QStringList& words) const;
+  // What decides besides the filter's text is another.
+  void filter_anew();
+
  private:
   [[nodiscard]] QString tooltip(int row, int column) const;
-  [[nodiscard]] bool passes(int row, const QStringList& words) const;
   void apply_filter();
   void arrange();  // fills shown rows from the filter, sorted
   void sort_rows(std::span<int> rows) const;

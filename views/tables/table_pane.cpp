@@ -8,6 +8,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/theme/theme.h"
+
 namespace jointer::views {
 namespace {
 
@@ -96,6 +98,7 @@ void TablePane::request_refresh() {
   is_stale_ = false;
   refresh();
   update_empty_text();
+  update_footer();
 }
 
 void TablePane::showEvent(QShowEvent* event) {
@@ -109,6 +112,12 @@ void TablePane::showEvent(QShowEvent* event) {
 }
 
 bool TablePane::eventFilter(QObject* watched, QEvent* event) {
+  // The window has Esc too; while there is something to clear, it is the filter's.
+  if (watched == filter_ && event->type() == QEvent::ShortcutOverride &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && !filter_->text().isEmpty()) {
+    event->accept();
+    return true;
+  }
   if (watched == filter_ && event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();
     if (key == Qt::Key_Escape && !filter_->text().isEmpty()) {
@@ -163,6 +172,11 @@ void TablePane::update_footer() {
 
 void TablePane::update_empty_text() {
   const bool is_empty = model_.rowCount() == 0;
+  const QString mistake = model_.filter_mistake();
+  filter_->setToolTip(mistake);
+  QPalette colors = palette();
+  if (!mistake.isEmpty()) colors.setColor(QPalette::Text, Theme::of(palette()).error);
+  filter_->setPalette(colors);
   empty_->setText(model_.filter().isEmpty() ? empty_text_
                                             : tr("Nothing here has “%1”.").arg(model_.filter()));
   empty_->setVisible(is_empty);

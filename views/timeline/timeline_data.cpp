@@ -22,9 +22,12 @@ ItemColor collective_color(CollectiveKind kind) {
       return ItemColor::all_reduce;
     case CollectiveKind::all_to_all:
       return ItemColor::all_to_all;
-    default:
+    case CollectiveKind::broadcast:
       return ItemColor::broadcast;
+    case CollectiveKind::none:  // a copy to the host or back
+      break;
   }
+  return ItemColor::memory;
 }
 
 ItemColor kernel_color(const Graph& graph, const Node& node, const Flops& flops) {
@@ -170,7 +173,7 @@ void TimelineData::place_in_program_order(const Graph& graph, const Analysis& an
     extents_[id.index()] = {step, step + 1};
     lane_by_node_[id.index()] = static_cast<std::int32_t>(kHostLane);
     items[kHostLane].push_back({step, step + 1, id, ItemColor::host});
-    if (graph.is_collective_start(n)) {
+    if (graph.is_asynchronous(n)) {
       // In flight from its start to its wait.
       const auto& collective =
           analysis.simulation
@@ -209,7 +212,7 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   for (const NodeId id : analysis.memory.steps()) {
     const Node& n = graph.node(id);
     const NodeTiming& timing = simulation.timing(id);
-    const bool is_start = graph.is_collective_start(n);
+    const bool is_start = graph.is_asynchronous(n);
     const std::int32_t collective = simulation.collective_of(id);
     const std::int64_t begin =
         is_start ? simulation.collectives()[static_cast<std::size_t>(collective)].ready_ns
@@ -265,8 +268,7 @@ void TimelineData::place_points_by_measured_time(const Graph& graph, const Analy
     if (m != nullptr) clock = std::max(clock, m->start_ns);
     positions_.push_back(clock);
     // A collective's buffer is taken when it is launched; nothing is freed at its end.
-    if (m != nullptr && !graph.is_collective_start(graph.node(id)))
-      clock = std::max(clock, m->end_ns);
+    if (m != nullptr && !graph.is_asynchronous(graph.node(id))) clock = std::max(clock, m->end_ns);
     positions_.push_back(clock);
   }
 }
@@ -281,7 +283,7 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
     const auto step = analysis.memory.step_of(m.node);
     if (!step) continue;
     const Node& n = graph.node(m.node);
-    const bool is_start = graph.is_collective_start(n);
+    const bool is_start = graph.is_asynchronous(n);
     const bool is_wait = graph.is_wait(n);
     // Of local copies nothing is learnt about a network.
     if (measurement.alone && (is_start || is_wait)) continue;

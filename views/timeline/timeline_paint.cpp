@@ -9,6 +9,7 @@
 
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
+#include "views/theme/fonts.h"
 #include "views/timeline/memory_track.h"
 #include "views/timeline/move_tool.h"
 #include "views/timeline/timeline_view.h"
@@ -21,12 +22,6 @@ constexpr double kLeastMajorPixels = 90;
 constexpr std::size_t kMostFlows = 24;  // drawn at once without asking for one
 constexpr double kFlowLeastPixels = 6;
 constexpr int kGhostLane = 3;
-
-QFont small_font(const QFont& font) {
-  QFont small = font;
-  small.setPixelSize(std::max(11, QFontInfo(font).pixelSize() - 2));
-  return small;
-}
 
 }  // namespace
 

@@ -558,7 +558,7 @@ NodeId TimelineView::grip_at(QPoint at) const {
   const Node& n = shown().graph.node(node);
   const std::size_t row_lane = rows_[*h.row].lane;
   const bool in_order = kind_ == AxisKind::program_order;
-  if (shown().graph.is_collective_start(n)) {
+  if (shown().graph.is_asynchronous(n)) {
     // In its group's lane the block is the collective: its wait is at the right end.
     const std::int32_t index = shown().analysis.simulation.collective_of(node);
     if (row_lane < 2 || index < 0) return node;

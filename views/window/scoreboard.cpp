@@ -13,6 +13,7 @@
 #include "views/document/number_text.h"
 #include "views/edit/editing.h"
 #include "views/edit/move_planner.h"
+#include "views/sac/sac_session.h"
 #include "views/theme/theme.h"
 #include "views/window/assumptions_dialog.h"
 
@@ -33,24 +34,28 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
-  peak_ = add_metric(tr("Peak memory"),
+  peak_ = add_figure(tr("Peak memory"),
                      tr("The most bytes alive at once, counted by storage and rounded as the "
                         "device's allocator rounds."));
-  reserved_ = add_metric(
+  reserved_ = add_figure(
       tr("Reserved"), tr("What the caching allocator would take from the device: a model of "
                          "its block sizes, splitting and reuse. Peak memory is its lower bound."));
   step_ =
-      add_metric(tr("Step"), tr("Estimated time of one step on one rank: a simulation of the "
+      add_figure(tr("Step"), tr("Estimated time of one step on one rank: a simulation of the "
                                 "CPU, the compute stream and a stream for each process group."));
-  compute_ = add_metric(tr("Compute"), tr("Estimated time of all kernels together."));
-  exposed_ = add_metric(tr("Exposed"),
+  compute_ = add_figure(tr("Compute"), tr("Estimated time of all kernels together."));
+  exposed_ = add_figure(tr("Exposed"),
                         tr("Time in which the compute stream waits for communication, and how "
                            "many collectives are hidden behind compute."));
   tokens_ =
-      add_metric(tr("Tokens/s"), tr("Local tokens of one step over its time, of one device."));
-  mfu_ = add_metric(tr("MFU"), tr("Model FLOPs a second over the device's dense bf16 peak. "
+      add_figure(tr("Tokens/s"), tr("Local tokens of one step over its time, of one device."));
+  mfu_ = add_figure(tr("MFU"), tr("Model FLOPs a second over the device's dense bf16 peak. "
                                   "Recomputation does not count."));
-  measured_ = add_metric(tr("Measured"), {});
+  planned_ = add_figure(tr("As partitioned"),
+                        tr("Peak memory and step time of the forward and the backward that the "
+                           "SAC pane's plan cuts this joint graph into, with what runs again. "
+                           "The figures before are those of the joint graph itself."));
+  measured_ = add_figure(tr("Measured"), {});
   layout->addStretch(1);
 
   auto* settings = new QVBoxLayout;
@@ -87,6 +92,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
   connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
   connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
+  connect(&document_.sac(), &SacSession::changed, this, &Scoreboard::show_plan);
   connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
   connect(&document_, &Document::costs_changed, this, [this] {
     fill_devices();
@@ -96,43 +102,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
           [this](bool busy) { estimate_->setEnabled(!busy); });
 }
 
-Scoreboard::Metric Scoreboard::add_metric(const QString& name, const QString& how) {
-  Metric metric;
-  metric.box = new QWidget(this);
-  metric.box->setToolTip(how);
-  auto* column = new QVBoxLayout(metric.box);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  auto* label = new QLabel(name, metric.box);
-  QFont small = label->font();
-  small.setPixelSize(std::max(11, QFontInfo(small).pixelSize() - 2));
-  label->setFont(small);
-  label->setForegroundRole(QPalette::PlaceholderText);
-  metric.value = new QLabel(metric.box);
-  QFont large = metric.value->font();
-  large.setPixelSize(QFontInfo(large).pixelSize() + 4);
-  large.setBold(true);
-  metric.value->setFont(large);
-  metric.value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  metric.value->setAccessibleName(name);
-  const auto add_row = [&](QLabel* first, QLabel* second) {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(6);
-    row->addWidget(first);
-    row->addWidget(second);
-    row->addStretch(1);
-    column->addLayout(row);
-    second->hide();
-  };
-  metric.was = new QLabel(metric.box);
-  metric.was->setFont(small);
-  metric.was->setForegroundRole(QPalette::PlaceholderText);
-  metric.change = new QLabel(metric.box);
-  metric.change->setAccessibleName(tr("Change of %1").arg(name));
-  add_row(label, metric.was);
-  add_row(metric.value, metric.change);
-  static_cast<QHBoxLayout*>(layout())->addWidget(metric.box);
-  return metric;
+FigureBox* Scoreboard::add_figure(const QString& name, const QString& how) {
+  auto* figure = new FigureBox(name, how, this);
+  static_cast<QHBoxLayout*>(layout())->addWidget(figure);
+  return figure;
 }
 
 void Scoreboard::fill_devices() {
@@ -160,7 +133,7 @@ void Scoreboard::fill_devices() {
 // off.
 void Scoreboard::show_measurement() {
   const MeasuredTimeline* m = document_.measured();
-  if (m == nullptr) return measured_.box->hide();
+  if (m == nullptr) return measured_->hide();
   const std::int64_t step = m->measurement().step_ns, peak = m->peak_bytes();
   QStringList figures, lines{measurement_text(m->measurement())};
   if (peak > 0) {
@@ -172,25 +145,34 @@ void Scoreboard::show_measurement() {
     figures << time_text(step);
     lines << tr("Step: %1").arg(times_text(step, document_.analysis().simulation.step_ns()));
   }
-  measured_.value->setText(figures.isEmpty() ? tr("times of nodes")
-                                             : figures.join(QStringLiteral(" · ")));
-  measured_.box->setToolTip(lines.join(u'\n'));
-  measured_.box->show();
+  measured_->value().setText(figures.isEmpty() ? tr("times of nodes")
+                                               : figures.join(QStringLiteral(" · ")));
+  measured_->setToolTip(lines.join(u'\n'));
+  measured_->show();
 }
 
-void Scoreboard::show_change(const Metric& metric, std::int64_t from, std::int64_t to,
+void Scoreboard::show_plan() {
+  const SacStatePtr state = document_.sac().state();
+  planned_->setVisible(state && state->can_change());
+  if (!state || !state->can_change()) return;
+  const Figures &now = state->figures.figures, &was = state->base->figures.figures;
+  const auto text = [](const Figures& f) {
+    return tr("%1 · %2").arg(bytes_text(f.peak_bytes), time_text(f.step_ns));
+  };
+  planned_->value().setText(text(now));
+  if (now == was) return planned_->hide_change();
+  const bool same_peak = now.peak_bytes == was.peak_bytes;
+  planned_->show_change(same_peak ? was.step_ns : was.peak_bytes,
+                        same_peak ? now.step_ns : now.peak_bytes, tr("solved %1").arg(text(was)),
+                        figures_difference_text(was, now));
+}
+
+void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,
                              const QString& was, const QString& change) {
-  const bool is_edited = document_.editing().is_edited() || planner_.held() != nullptr;
-  metric.was->setVisible(is_edited);
-  metric.change->setVisible(is_edited && from != to);
-  if (!is_edited) return;
-  metric.was->setText(tr("was %1").arg(was));
-  const Theme& theme = Theme::of(palette());
-  metric.change->setStyleSheet(QStringLiteral("color: ") +
-                               (to < from ? theme.accent : theme.warning).name());
-  metric.change->setText(change);
-  const QString share = share_difference_text(from, to);
-  metric.change->setToolTip(share.isEmpty() ? QString() : tr("%1 of the baseline").arg(share));
+  if (document_.editing().is_edited() || planner_.held() != nullptr)
+    figure.show_change(from, to, tr("was %1").arg(was), change);
+  else
+    figure.hide_change();
 }
 
 // Peak, step and exposed time: as they are, or with what is held where it is now.
@@ -201,39 +183,40 @@ void Scoreboard::show_figures() {
   const Figures figures = held == nullptr ? figures_of(now) : held->figures();
   const SnapshotPtr opened = document_.baseline();
   const Metrics was = metrics_of(opened->graph, opened->analysis);
-  peak_.value->setText(bytes_text(figures.peak_bytes));
-  step_.value->setText(time_text(figures.step_ns));
-  exposed_.value->setText(time_text(figures.exposed_ns));
-  show_change(peak_, was.peak_bytes, figures.peak_bytes, bytes_text(was.peak_bytes),
+  peak_->value().setText(bytes_text(figures.peak_bytes));
+  step_->value().setText(time_text(figures.step_ns));
+  exposed_->value().setText(time_text(figures.exposed_ns));
+  show_change(*peak_, was.peak_bytes, figures.peak_bytes, bytes_text(was.peak_bytes),
               bytes_difference_text(was.peak_bytes, figures.peak_bytes));
-  show_change(step_, was.step_ns, figures.step_ns, time_text(was.step_ns),
+  show_change(*step_, was.step_ns, figures.step_ns, time_text(was.step_ns),
               time_difference_text(was.step_ns, figures.step_ns));
-  show_change(exposed_, was.exposed_ns, figures.exposed_ns, time_text(was.exposed_ns),
+  show_change(*exposed_, was.exposed_ns, figures.exposed_ns, time_text(was.exposed_ns),
               time_difference_text(was.exposed_ns, figures.exposed_ns));
   const QString hidden = tr("hidden %1/%2").arg(now.hidden).arg(now.collectives);
   const bool is_edited = document_.editing().is_edited() || held != nullptr;
-  exposed_.was->setText(
+  exposed_->was().setText(
       is_edited ? tr("%1, was %2 (%3)").arg(hidden, time_text(was.exposed_ns)).arg(was.hidden)
                 : hidden);
-  exposed_.was->show();
+  exposed_->was().show();
 }
 
 void Scoreboard::refresh() {
   show_measurement();
+  show_plan();
   const Analysis& a = document_.analysis();
   const Simulation& s = a.simulation;
   show_figures();
-  reserved_.box->setVisible(document_.graph().main_device() == DeviceType::cuda);
-  reserved_.value->setText(bytes_text(a.reserved.peak_bytes));
-  compute_.value->setText(time_text(s.compute_ns()));
-  exposed_.box->setVisible(!s.collectives().empty());
-  tokens_.box->setVisible(a.throughput.tokens_per_second.has_value());
+  reserved_->setVisible(document_.graph().main_device() == DeviceType::cuda);
+  reserved_->value().setText(bytes_text(a.reserved.peak_bytes));
+  compute_->value().setText(time_text(s.compute_ns()));
+  exposed_->setVisible(!s.collectives().empty());
+  tokens_->setVisible(a.throughput.tokens_per_second.has_value());
   if (a.throughput.tokens_per_second)
-    tokens_.value->setText(
+    tokens_->value().setText(
         QString::fromStdString(format_significant(*a.throughput.tokens_per_second)));
-  mfu_.box->setVisible(a.throughput.mfu.has_value());
+  mfu_->setVisible(a.throughput.mfu.has_value());
   if (a.throughput.mfu)
-    mfu_.value->setText(QString::fromStdString(format_percent(*a.throughput.mfu)));
+    mfu_->value().setText(QString::fromStdString(format_percent(*a.throughput.mfu)));
   estimate_->setText(QString::fromStdString(a.estimator));
   const QString estimator = QString::fromStdString(a.options.estimator.name);
   int index =

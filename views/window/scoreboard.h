@@ -3,9 +3,9 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QWidget>
-#include <vector>
 
 #include "views/document/document.h"
+#include "views/edit/figure_box.h"
 
 namespace jointer::views {
 
@@ -20,18 +20,13 @@ class Scoreboard : public QWidget {
   explicit Scoreboard(Document& document, QWidget* parent = nullptr);
 
  private:
-  struct Metric {
-    QWidget* box = nullptr;
-    QLabel* value = nullptr;
-    QLabel* was = nullptr;     // beside the name: of the graph as it was opened
-    QLabel* change = nullptr;  // beside the value: how much it is now
-  };
-  Metric add_metric(const QString& name, const QString& how);
+  FigureBox* add_figure(const QString& name, const QString& how);
   void fill_devices();
   void refresh();
   void show_measurement();
+  void show_plan();
   // Beside what it was in the graph as it was opened.
-  void show_change(const Metric& metric, std::int64_t from, std::int64_t to, const QString& was,
+  void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
                    const QString& change);
   void show_figures();
   void choose_device(int index);
@@ -40,7 +35,15 @@ class Scoreboard : public QWidget {
 
   Document& document_;
   MovePlanner& planner_;
-  Metric peak_, reserved_, step_, compute_, exposed_, tokens_, mfu_, measured_;
+  FigureBox* peak_ = nullptr;
+  FigureBox* reserved_ = nullptr;
+  FigureBox* step_ = nullptr;
+  FigureBox* compute_ = nullptr;
+  FigureBox* exposed_ = nullptr;
+  FigureBox* tokens_ = nullptr;
+  FigureBox* mfu_ = nullptr;
+  FigureBox* measured_ = nullptr;
+  FigureBox* planned_ = nullptr;  // peak and step as the SAC pane's plan partitions the graph
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QLabel* estimate_ = nullptr;

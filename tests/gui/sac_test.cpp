@@ -1,0 +1,460 @@
+// The SAC pane in the real window, with the mouse and the keys as a person's.
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QMouseEvent>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <memory>
+
+#include "app/desktop/main_window.h"
+#include "core/graph/canonical.h"
+#include "core/graph/validate.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/paths.h"
+#include "views/document/number_text.h"
+#include "views/graph/graph_pane.h"
+#include "views/sac/sac_pane.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::MainWindow;
+
+constexpr int kPatienceMs = 20000;
+const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+const char kLarge[] = "resources/samples/llama_8b_tp2_fsdp2.joint.json.zst";
+const char kPair[] = "resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst";
+
+}  // namespace
+
+class SacTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init();
+  void cleanup();
+
+  void shows_a_plan();
+  void a_click_on_a_switch_ticks();
+  void keys_tick_what_is_selected();
+  void several_rows_are_one_step();
+  void undo_and_redo_give_the_same_figures();
+  void says_what_it_would_come_to();
+  void the_filter_takes_the_words_of_the_search_bar();
+  void solving_again_is_a_step();
+  void a_preset_is_one_step();
+  void the_peak_says_what_makes_it();
+  void the_ladder_and_the_scoreboard_follow();
+  void a_point_of_the_plot_is_taken();
+  void opens_as_a_pair();
+  void pairs_are_read_only();
+  void copies_rows_and_exports();
+  void cancelling_leaves_a_way_back();
+
+ private:
+  bool open(const char* file);
+  [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
+  [[nodiscard]] SacSession& session() const { return document().sac(); }
+  [[nodiscard]] Editing& editing() const { return document().editing(); }
+  [[nodiscard]] SacPane& pane() const {
+    return *qobject_cast<SacPane*>(window_->dock("sac")->pane());
+  }
+  [[nodiscard]] SacTable& table() const { return pane().table(); }
+  [[nodiscard]] SacModel& model() const { return table().model(); }
+  bool settle() {
+    return QTest::qWaitFor([this] { return session().is_settled(); }, kPatienceMs);
+  }
+  [[nodiscard]] PlanFigures figures() const { return session().state()->figures; }
+  void group_by(SacGrouping grouping) {
+    table().grouping_box().setCurrentIndex(
+        table().grouping_box().findData(static_cast<int>(grouping)));
+  }
+  // The largest tensor of that policy that can have another, in a table of single tensors.
+  int largest(Keep keep);
+  void click_switch(int row, Keep keep) {
+    table().view().scrollTo(model().index_of(row));
+    QTest::mouseClick(table().view().viewport(), Qt::LeftButton, {},
+                      table().switch_of(row, keep).center());
+  }
+  // Without a button: Qt's own helper moves the screen's pointer, which stays in its 800 x 800.
+  void move_pointer(QPoint at) {
+    QWidget* viewport = table().view().viewport();
+    QMouseEvent move(QEvent::MouseMove, at, viewport->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    QApplication::sendEvent(viewport, &move);
+  }
+  [[nodiscard]] Keep keep_of(NodeId node) const { return session().state()->tensor_of(node)->keep; }
+
+  test::FakeBenchmarks service_;
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+void SacTest::init() {
+  folder_ = std::make_unique<QTemporaryDir>();
+  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+  apply_theme(*qApp, ThemeChoice::light);
+  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
+                                         BenchmarkHistory(folder_->path().toStdString()));
+  window_->resize(1600, 1000);
+  window_->show();
+  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+}
+
+void SacTest::cleanup() {
+  window_.reset();
+  settings_.reset();
+}
+
+bool SacTest::open(const char* file) {
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_->open({.path = test::source_path(file)});
+  if (!opened.wait(kPatienceMs)) return false;
+  PaneDock* dock = window_->dock("sac");
+  dock->show();
+  dock->raise();
+  if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return false;
+  connect(&session(), &SacSession::refused, this, [](const QString& why) { qInfo() << why; });
+  if (!QTest::qWaitFor([this] { return session().state() != nullptr; }, kPatienceMs)) return false;
+  return settle();
+}
+
+int SacTest::largest(Keep keep) {
+  group_by(SacGrouping::tensor);
+  int found = -1;
+  for (const int row : model().shown(-1)) {
+    const NodeId node = model().nodes(row).front();
+    const SacTensor& tensor = *session().state()->tensor_of(node);
+    if (tensor.keep != keep || tensor.chain == 0 ||
+        document().graph().node(node).kind != NodeKind::call)
+      continue;
+    if (found < 0 || *model().number(row, SacModel::bytes_column) >
+                         *model().number(found, SacModel::bytes_column))
+      found = row;
+  }
+  return found;
+}
+
+void SacTest::shows_a_plan() {
+  QVERIFY(open(kSample));
+  QVERIFY(session().state()->can_change());
+  QVERIFY(model().row_count() > 50);
+  const QAbstractItemModelTester tester(&model());
+  for (const SacGrouping grouping :
+       {SacGrouping::op, SacGrouping::module, SacGrouping::tensor, SacGrouping::layer})
+    group_by(grouping);
+  QCOMPARE(model().totals().things, session().state()->tensors.size());
+  QStringList shown;
+  for (const auto* label : pane().figures().findChildren<QLabel*>()) shown << label->text();
+  QVERIFY(shown.contains(bytes_text(figures().figures.peak_bytes)));
+}
+
+void SacTest::a_click_on_a_switch_ticks() {
+  QVERIFY(open(kSample));
+  const int row = largest(Keep::save);
+  QVERIFY(row >= 0);
+  const NodeId node = model().nodes(row).front();
+  const PlanFigures before = figures();
+  click_switch(row, Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(keep_of(node), Keep::recompute);
+  QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
+  QVERIFY(figures().saved_bytes < before.saved_bytes || figures().recomputed > before.recomputed);
+  QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("person"));
+}
+
+void SacTest::keys_tick_what_is_selected() {
+  QVERIFY(open(kSample));
+  const int row = largest(Keep::save);
+  const NodeId node = model().nodes(row).front();
+  table().view().show_row(row);
+  table().view().setFocus();
+  QTest::keyClick(&table().view(), Qt::Key_O);
+  QVERIFY(settle());
+  QCOMPARE(keep_of(node), Keep::offload);
+  const auto& offloaded = session().state()->plan.offloaded;
+  QVERIFY(std::find(offloaded.begin(), offloaded.end(), node) != offloaded.end());
+  QTest::keyClick(&table().view(), Qt::Key_S);
+  QVERIFY(settle());
+  QCOMPARE(keep_of(node), Keep::save);
+  QTest::keyClick(&table().view(), Qt::Key_Space);
+  QVERIFY(settle());
+  QCOMPARE(keep_of(node), Keep::recompute);
+  QTest::keyClick(&table().view(), Qt::Key_Delete);
+  QVERIFY(settle());
+  QCOMPARE(document().graph().node(node).policy, MemoryPolicy::none);
+  QCOMPARE(session().state()->plan, session().state()->base->partition.plan);
+}
+
+void SacTest::several_rows_are_one_step() {
+  QVERIFY(open(kSample));
+  group_by(SacGrouping::op);
+  // A group stands for all below it.
+  int group = -1;
+  for (const int row : model().shown(-1))
+    if (model().keeps(row).of(Keep::save) > 1) group = row;
+  QVERIFY(group >= 0);
+  table().view().setFocus();
+  table().view().show_row(group);
+  const std::size_t count = model().changeable(std::vector{group}).size();
+  QVERIFY(count > 1);
+  QTest::keyClick(&table().view(), Qt::Key_S);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  std::size_t tagged = 0;
+  for (const NodeId node : document().graph().order())
+    tagged += document().graph().node(node).policy == MemoryPolicy::must_save ? 1U : 0U;
+  QVERIFY(tagged >= count);
+}
+
+void SacTest::undo_and_redo_give_the_same_figures() {
+  QVERIFY(open(kSample));
+  const PlanFigures before = figures();
+  std::vector<PlanFigures> after{before};
+  table().view().setFocus();
+  for (int i = 0; i < 3; ++i) {
+    table().view().show_row(largest(Keep::save));
+    QTest::keyClick(&table().view(), Qt::Key_R);
+    QVERIFY(settle());
+    after.push_back(figures());
+  }
+  QCOMPARE(editing().step_count(), 3);
+  for (int i = 2; i >= 0; --i) {
+    editing().undo();
+    QVERIFY(settle());
+    QCOMPARE(figures(), after[static_cast<std::size_t>(i)]);
+  }
+  editing().go_to(3);
+  QVERIFY(settle());
+  QCOMPARE(figures(), after.back());
+  editing().go_to(0);
+  QVERIFY(settle());
+  QCOMPARE(figures(), before);
+}
+
+void SacTest::says_what_it_would_come_to() {
+  QVERIFY(open(kSample));
+  const int row = largest(Keep::save);
+  const NodeId node = model().nodes(row).front();
+  table().view().scrollTo(model().index_of(row));
+  SacSession::Preview promised;
+  QString said;
+  connect(&session(), &SacSession::previewed, this, [&] {
+    if (!session().shown_preview()) return;
+    promised = *session().shown_preview();
+    said = pane().figures().what_if();
+  });
+  move_pointer(table().switch_of(row, Keep::recompute).center());
+  QTRY_VERIFY_WITH_TIMEOUT(!promised.nodes.empty(), kPatienceMs);
+  QCOMPARE(promised.nodes, std::vector{node});
+  QVERIFY(!said.isEmpty());
+  QCOMPARE(editing().step_count(), 0);
+  session().disconnect(this);
+  click_switch(row, Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(figures(), promised.figures);
+  // The pointer goes, and so does what was said.
+  move_pointer({2, 2});
+  QTRY_VERIFY(!session().shown_preview().has_value());
+}
+
+void SacTest::the_filter_takes_the_words_of_the_search_bar() {
+  QVERIFY(open(kSample));
+  group_by(SacGrouping::tensor);
+  const std::size_t all = model().totals().things;
+  QTest::keyClicks(&table().filter_edit(), "mod:layers.0 op:mm");
+  const std::size_t some = model().totals().things;
+  QVERIFY(some > 0 && some < all);
+  for (const int row : model().shown(-1))
+    QVERIFY(model().text(row, SacModel::op_column).contains("mm"));
+  QTest::keyClick(&table().filter_edit(), Qt::Key_Escape);
+  QCOMPARE(model().totals().things, all);
+}
+
+void SacTest::solving_again_is_a_step() {
+  QVERIFY(open(kSample));
+  const PlanFigures before = figures();
+  pane().bar().budget_box().setValue(0.0);
+  QCOMPARE(figures(), before);  // nothing happens before it is asked for
+  QTest::mouseClick(&pane().bar().solve_button(), Qt::LeftButton);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(session().state()->base->settings.activation_budget, 0.0);
+  QVERIFY(figures().saved_bytes < before.saved_bytes);
+  editing().undo();
+  QVERIFY(settle());
+  QCOMPARE(figures(), before);
+  QCOMPARE(pane().bar().budget_box().value(), 1.0);
+}
+
+void SacTest::a_preset_is_one_step() {
+  QVERIFY(open(kSample));
+  const QList<QAction*> actions = pane().bar().presets().actions();
+  const auto apply_sac = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
+    return action->text() == QStringLiteral("apply_sac");
+  });
+  QVERIFY(apply_sac != actions.end());
+  (*apply_sac)->trigger();
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  std::size_t by_list = 0;
+  for (const SacTensor& tensor : session().state()->tensors)
+    by_list += tensor.decider == Decider::list ? 1U : 0U;
+  QVERIFY(by_list > 0);
+  editing().undo();
+  QVERIFY(settle());
+  for (const SacTensor& tensor : session().state()->tensors)
+    QVERIFY(tensor.decider != Decider::list);
+}
+
+void SacTest::the_peak_says_what_makes_it() {
+  QVERIFY(open(kSample));
+  QTest::mouseClick(&pane().curve(), Qt::LeftButton, {}, pane().curve().peak_place());
+  QVERIFY(model().shows_only_some());
+  const auto rows = model().shown(-1);
+  QVERIFY(!rows.empty());
+  for (const int row : rows) QVERIFY(model().keeps(row).one() == Keep::save);
+  // Best candidates first.
+  std::optional<std::int64_t> last;
+  for (const int row : rows) {
+    const auto worth = model().number(row, SacModel::worth_column);
+    QVERIFY(!last || !worth || *worth <= *last);
+    last = worth;
+  }
+  QTest::mouseClick(table().findChild<QToolButton*>("show_all"), Qt::LeftButton);
+  QVERIFY(!model().shows_only_some());
+}
+
+void SacTest::the_ladder_and_the_scoreboard_follow() {
+  QVERIFY(open(kSample));
+  QTRY_VERIFY_WITH_TIMEOUT(window_->dock("graph")->pane() != nullptr, kPatienceMs);
+  auto* graph = qobject_cast<GraphPane*>(window_->dock("graph")->pane());
+  const auto saved = [&] {
+    std::int64_t bytes = 0;
+    for (const LadderRow& row : graph->view().ladder().rows())
+      if (row.parent < 0) bytes += row.kept[static_cast<std::size_t>(RungState::save)];
+    return bytes;
+  };
+  const std::int64_t before = saved();
+  QVERIFY(before > 0);
+  group_by(SacGrouping::tensor);
+  table().view().setFocus();
+  table().view().selectAll();
+  QTest::keyClick(&table().view(), Qt::Key_R);
+  QVERIFY(settle());
+  QVERIFY(saved() < before);
+  QStringList shown;
+  for (const auto* label : window_->findChild<Scoreboard*>()->findChildren<QLabel*>())
+    shown << label->text();
+  QVERIFY(shown.contains(QStringLiteral("%1 · %2").arg(bytes_text(figures().figures.peak_bytes),
+                                                       time_text(figures().figures.step_ns))));
+}
+
+void SacTest::a_point_of_the_plot_is_taken() {
+  QVERIFY(open(kSample));
+  editing().keep_state(QStringLiteral("as opened"));
+  pane().show_pareto();
+  ParetoPage& page = pane().pareto();
+  QTest::mouseClick(&page.search_button(), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && page.plot().marks().size() > 3,
+                           kPatienceMs);
+  const auto& marks = page.plot().marks();
+  const auto kind = [&](ParetoKind wanted) {
+    return std::count_if(marks.begin(), marks.end(),
+                         [&](const ParetoMark& mark) { return mark.kind == wanted; });
+  };
+  QCOMPARE(kind(ParetoKind::now), 1);
+  QTRY_COMPARE_WITH_TIMEOUT(kind(ParetoKind::snapshot), 1, kPatienceMs);
+  QVERIFY(kind(ParetoKind::preset) > 0);
+  // The smallest of the curve, with the mouse.
+  const auto at = std::find_if(marks.begin(), marks.end(), [](const ParetoMark& mark) {
+    return mark.kind == ParetoKind::curve;
+  });
+  QVERIFY(at != marks.end());
+  const ParetoMark wanted = *at;
+  QTest::mouseClick(&page.plot(), Qt::LeftButton, {},
+                    page.plot().place_of(static_cast<std::size_t>(at - marks.begin())));
+  QVERIFY(settle());
+  QVERIFY(editing().step_count() <= 1);
+  QVERIFY(figures().figures.peak_bytes <= wanted.peak_bytes);
+  editing().undo();
+  QVERIFY(settle());
+}
+
+void SacTest::opens_as_a_pair() {
+  QVERIFY(open(kSample));
+  const PlanFigures promised = figures();
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  emit pane().bar().pair_wanted();
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(window_->tab_count(), 2);
+  const Graph& pair = document().graph();
+  QVERIFY(pair.is_pair());
+  QVERIFY(validate(pair));
+  // What the pane promised is what the pair is.
+  QCOMPARE(document().analysis().memory.peak_bytes(), promised.figures.peak_bytes);
+  QCOMPARE(document().analysis().simulation.step_ns(), promised.figures.step_ns);
+}
+
+void SacTest::pairs_are_read_only() {
+  QVERIFY(open(kPair));
+  QVERIFY(!session().state()->can_change());
+  QVERIFY(model().row_count() > 0);
+  table().view().setFocus();
+  table().view().selectAll();
+  QTest::keyClick(&table().view(), Qt::Key_R);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 0);
+  QVERIFY(!pane().bar().isVisible());
+}
+
+void SacTest::copies_rows_and_exports() {
+  QVERIFY(open(kSample));
+  group_by(SacGrouping::tensor);
+  table().view().setFocus();
+  table().view().selectAll();
+  QTest::keyClick(&table().view(), Qt::Key_C, Qt::ControlModifier);
+  const QStringList lines = QApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts);
+  QCOMPARE(static_cast<std::size_t>(lines.size()), session().state()->tensors.size() + 1);
+  QVERIFY(lines.front().contains("policy"));
+  QSignalSpy told(&pane(), &SacPane::told);
+  pane().bar().exchange().actions().front()->trigger();
+  QVERIFY(told.wait(kPatienceMs));
+  QVERIFY(QApplication::clipboard()->text().contains("torch.ops"));
+}
+
+void SacTest::cancelling_leaves_a_way_back() {
+  auto graph = open_graph({.path = test::source_path(kLarge)});
+  QVERIFY(graph.has_value());
+  const auto snapshot = make_snapshot(*std::move(graph), {});
+  QVERIFY(snapshot.has_value());
+  Document document({}, *snapshot);
+  SacSession& session = document.sac();
+  session.start();
+  QVERIFY(session.is_working());
+  session.cancel();
+  QVERIFY(session.state() == nullptr);
+  QVERIFY(!session.is_working());
+  QVERIFY(!session.problem().isEmpty());
+  // What was given up does not come after all.
+  QTest::qWait(50);
+  QVERIFY(session.state() == nullptr);
+  session.start();
+  QTRY_VERIFY_WITH_TIMEOUT(session.state() != nullptr, kPatienceMs);
+  QVERIFY(session.problem().isEmpty());
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::SacTest)
+#include "sac_test.moc"

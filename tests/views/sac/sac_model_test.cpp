@@ -1,0 +1,144 @@
+#include "views/sac/sac_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+#include "tests/support/joints.h"
+#include "tests/support/snapshots.h"
+#include "views/sac/sac_solver.h"
+
+namespace jointer::views {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class SacModelTest : public ::testing::Test {
+ protected:
+  SacModelTest() : snapshot_(test::snapshot_of(test::layered_joint(5))) { show({}); }
+
+  void show(std::vector<PolicyTick> ticks) {
+    auto state = solver_.state({snapshot_, snapshot_, {}, std::move(ticks)});
+    ASSERT_TRUE(state) << state.error().message;
+    model_.set_state(*state);
+  }
+  [[nodiscard]] std::vector<std::string> names(int parent = -1) const {
+    std::vector<std::string> result;
+    for (const int row : model_.shown(parent)) result.push_back(model_.text(row, 0).toStdString());
+    return result;
+  }
+  [[nodiscard]] NodeId node(std::string_view name) const { return snapshot_->graph.find(name); }
+  [[nodiscard]] int row(std::string_view name) const { return model_.row_of(node(name)); }
+
+  SnapshotPtr snapshot_;
+  SacSolver solver_;
+  SacModel model_;
+  QAbstractItemModelTester tester_{&model_, QAbstractItemModelTester::FailureReportingMode::Fatal};
+};
+
+TEST_F(SacModelTest, EveryGroupingHasEachTensorOnce) {
+  const std::size_t count = model_.state()->tensors.size();
+  ASSERT_GT(count, 4U);
+  for (const SacGrouping grouping :
+       {SacGrouping::op, SacGrouping::module, SacGrouping::layer, SacGrouping::tensor}) {
+    model_.set_grouping(grouping);
+    EXPECT_EQ(model_.totals().things, count);
+    for (const SacTensor& tensor : model_.state()->tensors) {
+      const int leaf = model_.row_of(tensor.node);
+      EXPECT_THAT(model_.nodes(leaf), ElementsAre(tensor.node));
+    }
+  }
+}
+
+TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
+  model_.set_grouping(SacGrouping::layer);
+  int fold = -1;
+  for (const int row : model_.shown(-1))
+    if (model_.text(row, SacModel::name_column).contains("identical")) fold = row;
+  ASSERT_GE(fold, 0);
+  // Below it a row for each place in such a layer, which holds one tensor of each of them.
+  const auto places = model_.shown(fold);
+  ASSERT_FALSE(places.empty());
+  const auto members = *model_.number(places.front(), SacModel::count_column);
+  EXPECT_GE(members, 2);
+  for (const int place : places) {
+    EXPECT_EQ(model_.number(place, SacModel::count_column), members);
+    EXPECT_EQ(static_cast<std::int64_t>(model_.shown(place).size()), members);
+  }
+  EXPECT_EQ(model_.number(fold, SacModel::count_column),
+            members * static_cast<std::int64_t>(places.size()));
+}
+
+TEST_F(SacModelTest, FiguresOfAGroupAreThoseOfItsTensors) {
+  model_.set_grouping(SacGrouping::op);
+  for (const int group : model_.shown(-1)) {
+    std::int64_t bytes = 0, ns = 0;
+    for (const int leaf : model_.shown(group)) {
+      bytes += *model_.number(leaf, SacModel::bytes_column);
+      ns += *model_.number(leaf, SacModel::time_column);
+    }
+    EXPECT_EQ(model_.number(group, SacModel::bytes_column), bytes);
+    EXPECT_EQ(model_.number(group, SacModel::time_column), ns);
+  }
+}
+
+TEST_F(SacModelTest, ATickKeepsTheRows) {
+  model_.set_grouping(SacGrouping::tensor);
+  int resets = 0;
+  QObject::connect(&model_, &QAbstractItemModel::modelReset, [&resets] { ++resets; });
+  const Keep was = model_.state()->tensor_of(node("act0"))->keep;
+  show({{{node("act0")}, was == Keep::save ? Keep::recompute : Keep::save}});
+  EXPECT_NE(model_.keeps(row("act0")).one(), was);
+  EXPECT_EQ(model_.text(row("act0"), SacModel::decider_column), "person");
+}
+
+TEST_F(SacModelTest, AGroupOfSeveralPoliciesIsMixed) {
+  model_.set_grouping(SacGrouping::op);
+  show({{{node("act0")}, Keep::save}, {{node("act1")}, Keep::recompute}});
+  const int group = model_.parent_row(row("act0"));
+  EXPECT_FALSE(model_.keeps(group).one());
+  EXPECT_TRUE(model_.text(group, SacModel::policy_column).startsWith("mixed"));
+}
+
+TEST_F(SacModelTest, TheFilterTakesTheWordsOfTheSearchBar) {
+  model_.set_grouping(SacGrouping::tensor);
+  model_.set_filter("op:sigmoid mod:layers.1");
+  EXPECT_THAT(names(), ElementsAre("act1"));
+  model_.set_filter("bytes>1TiB");
+  EXPECT_THAT(names(), IsEmpty());
+  // Half a query hides nothing and says why.
+  model_.set_filter("bytes>");
+  EXPECT_EQ(names().size(), model_.state()->tensors.size());
+  EXPECT_FALSE(model_.filter_mistake().isEmpty());
+}
+
+TEST_F(SacModelTest, OnlyWhatIsShownIsChanged) {
+  model_.set_grouping(SacGrouping::op);
+  const int group = model_.parent_row(row("act0"));
+  EXPECT_EQ(model_.changeable(std::vector{group}).size(), 5U);
+  model_.set_filter("mod:layers.1");
+  EXPECT_THAT(model_.changeable(std::vector{group}), ElementsAre(node("act1")));
+  model_.set_filter({});
+  model_.show_only(std::vector{node("act0")});
+  EXPECT_THAT(model_.changeable(std::vector{group}), ElementsAre(node("act0")));
+  model_.show_only(std::nullopt);
+  EXPECT_EQ(model_.changeable(std::vector{group, row("act0")}).size(), 5U);
+}
+
+TEST_F(SacModelTest, BytesAMicrosecondAreTheOrderOfMerit) {
+  model_.set_grouping(SacGrouping::tensor);
+  for (const SacTensor& tensor : model_.state()->tensors) {
+    const auto worth = model_.number(model_.row_of(tensor.node), SacModel::worth_column);
+    ASSERT_EQ(worth.has_value(), tensor.recompute_ns > 0);
+    if (worth) {
+      EXPECT_NEAR(static_cast<double>(*worth) * static_cast<double>(tensor.recompute_ns),
+                  static_cast<double>(tensor.bytes) * 1e3,
+                  static_cast<double>(tensor.recompute_ns));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace jointer::views

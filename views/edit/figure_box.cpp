@@ -1,0 +1,60 @@
+#include "views/edit/figure_box.h"
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+#include "views/edit/metrics.h"
+#include "views/theme/fonts.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+
+FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) : QWidget(parent) {
+  setToolTip(how);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* label = new QLabel(name, this);
+  label->setFont(small_font(label->font()));
+  label->setForegroundRole(QPalette::PlaceholderText);
+  value_ = new QLabel(this);
+  value_->setFont(figure_font(value_->font()));
+  value_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  value_->setAccessibleName(name);
+  was_ = new QLabel(this);
+  was_->setFont(label->font());
+  was_->setForegroundRole(QPalette::PlaceholderText);
+  change_ = new QLabel(this);
+  change_->setAccessibleName(tr("Change of %1").arg(name));
+  const auto add_row = [&](QLabel* first, QLabel* second) {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(6);
+    row->addWidget(first);
+    row->addWidget(second);
+    row->addStretch(1);
+    column->addLayout(row);
+    second->hide();
+  };
+  add_row(label, was_);
+  add_row(value_, change_);
+}
+
+void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& was,
+                            const QString& change) {
+  was_->show();
+  was_->setText(was);
+  change_->setVisible(from != to);
+  if (from == to) return;
+  const Theme& theme = Theme::of(palette());
+  change_->setStyleSheet(QStringLiteral("color: ") +
+                         (to < from ? theme.accent : theme.warning).name());
+  change_->setText(change);
+  change_->setToolTip(share_difference_text(from, to));
+}
+
+void FigureBox::hide_change() {
+  was_->hide();
+  change_->hide();
+}
+
+}  // namespace jointer::views

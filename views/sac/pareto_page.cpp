@@ -1,0 +1,187 @@
+#include "views/sac/pareto_page.h"
+
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "views/benchmark/flow_layout.h"
+#include "views/document/document.h"
+#include "views/document/number_text.h"
+#include "views/edit/editing.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8, kSpacing = 8;
+constexpr double kMostGib = 100'000, kMostPercent = 1'000, kUsualPercent = 5;
+constexpr double kGib = 1 << 30;
+
+}  // namespace
+
+ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
+    : QWidget(parent), session_(session), bar_(bar), search_(new ParetoSearch(this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* controls = new QWidget(this);
+  auto* row = new FlowLayout(controls, kSpacing, 4);
+  row->setContentsMargins(kMargin, 4, kMargin, 4);
+  start_ = new QPushButton(controls);
+  row->addWidget(start_);
+  const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
+  add_label(tr("fits in"));
+  gib_ = new QDoubleSpinBox(controls);
+  gib_->setRange(0, kMostGib);
+  gib_->setDecimals(2);
+  gib_->setSuffix(tr(" GiB"));
+  gib_->setAccessibleName(tr("Most peak memory"));
+  row->addWidget(gib_);
+  fastest_ = new QPushButton(tr("Fastest"), controls);
+  fastest_->setToolTip(tr("Take the fastest plan whose peak fits."));
+  row->addWidget(fastest_);
+  add_label(tr("at most"));
+  percent_ = new QDoubleSpinBox(controls);
+  percent_->setRange(0, kMostPercent);
+  percent_->setDecimals(1);
+  percent_->setValue(kUsualPercent);
+  percent_->setSuffix(tr(" % slower"));
+  percent_->setAccessibleName(tr("Most time that may be lost"));
+  percent_->setToolTip(tr("Than the joint graph as it was captured, which recomputes nothing."));
+  row->addWidget(percent_);
+  smallest_ = new QPushButton(tr("Smallest"), controls);
+  smallest_->setToolTip(tr("Take the plan of the least peak that is not slower than that."));
+  row->addWidget(smallest_);
+  status_ = new QLabel(controls);
+  status_->setForegroundRole(QPalette::PlaceholderText);
+  row->addWidget(status_);
+  column->addWidget(controls);
+  plot_ = new ParetoPlot(this);
+  column->addWidget(plot_, 1);
+  setFocusProxy(plot_);
+
+  connect(start_, &QPushButton::clicked, this, &ParetoPage::start_or_cancel);
+  connect(fastest_, &QPushButton::clicked, this, [this] {
+    if (const SacStatePtr state = session_.state())
+      search_->find_fastest(state, static_cast<std::int64_t>(gib_->value() * kGib));
+  });
+  connect(smallest_, &QPushButton::clicked, this, [this] {
+    if (const SacStatePtr state = session_.state()) {
+      const auto step = static_cast<double>(state->snapshot->analysis.simulation.step_ns());
+      search_->find_smallest(state,
+                             static_cast<std::int64_t>(step * (1 + percent_->value() / 100)));
+    }
+  });
+  connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
+  connect(search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
+  connect(search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
+  connect(search_, &ParetoSearch::failed, this, &ParetoPage::told);
+  connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
+  connect(&session_.document().editing(), &Editing::changed, this, &ParetoPage::ask_snapshots);
+  ask_snapshots();
+  refresh();
+}
+
+void ParetoPage::start_or_cancel() {
+  if (search_->is_running()) return search_->cancel();
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  searched_ = state;
+  search_->search(state);
+}
+
+void ParetoPage::refresh() {
+  const SacStatePtr state = session_.state();
+  const bool can = state && state->can_change();
+  start_->setText(search_->is_running()       ? tr("Cancel")
+                  : search_->points().empty() ? tr("Draw the trade-off")
+                                              : tr("Draw again"));
+  start_->setEnabled(can);
+  fastest_->setEnabled(can && !search_->is_running());
+  smallest_->setEnabled(can && !search_->is_running());
+  // Half of the device is a place to start from.
+  if (can && gib_->value() == 0)
+    gib_->setValue(static_cast<double>(state->figures.figures.peak_bytes) / kGib);
+  plot_->set_hint(can ? tr("Peak memory against step time, over activation budgets from 0 to 1.")
+                      : tr("Only a joint graph can be partitioned in other ways."));
+  QString status;
+  if (search_->is_running())
+    status = tr("%1 points").arg(search_->points().size());
+  else if (!search_->points().empty() && searched_ && state && searched_->base != state->base)
+    status = tr("drawn before the graph was solved anew");
+  status_->setText(status);
+  refresh_marks();
+}
+
+void ParetoPage::refresh_marks() {
+  std::vector<ParetoMark> marks;
+  meanings_.clear();
+  const auto add = [&](ParetoKind kind, const QString& name, const PlanFigures& figures,
+                       Meaning meaning) {
+    marks.push_back({kind, name, figures.figures.peak_bytes, figures.figures.step_ns});
+    meanings_.push_back(meaning);
+  };
+  const std::vector<ParetoPoint>& points = search_->points();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const ParetoPoint& point = points[i];
+    const bool is_budget = point.budget >= 0;
+    const QString name = !point.name.empty() ? QString::fromStdString(point.name)
+                         : is_budget         ? tr("budget %1").arg(point.budget, 0, 'g', 3)
+                                             : tr("single decisions");
+    add(point.name.empty() ? ParetoKind::curve : ParetoKind::preset, name, point.figures,
+        {.point = static_cast<int>(i)});
+  }
+  if (!points.empty())
+    for (std::size_t i = 0; i < snapshots_.size(); ++i)
+      add(ParetoKind::snapshot, snapshots_[i].name, snapshots_[i].figures,
+          {.snapshot = static_cast<int>(i)});
+  if (const SacStatePtr state = session_.state(); state && !points.empty())
+    add(ParetoKind::now, tr("now"), state->figures, {});
+  plot_->set_marks(std::move(marks));
+}
+
+// Figures of states that have a name: made when there are others of them.
+void ParetoPage::ask_snapshots() {
+  const std::size_t asked = ++asked_;
+  snapshots_.clear();
+  const auto& named = session_.document().editing().named();
+  for (std::size_t i = 0; i < named.size(); ++i)
+    session_.find_figures(named[i].line, this,
+                          [this, asked, name = named[i].name, i](const PlanFigures& figures) {
+                            if (asked != asked_) return;
+                            snapshots_.push_back({name, i, figures});
+                            refresh_marks();
+                          });
+  refresh_marks();
+}
+
+void ParetoPage::choose(std::size_t mark) {
+  const Meaning meaning = meanings_[mark];
+  if (meaning.snapshot >= 0)
+    return session_.document().editing().go_to_state(
+        snapshots_[static_cast<std::size_t>(meaning.snapshot)].index);
+  if (meaning.point >= 0) take(search_->points()[static_cast<std::size_t>(meaning.point)]);
+}
+
+void ParetoPage::take(const ParetoPoint& point) {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  if (point.budget >= 0) {
+    SolveSettings settings = state->base->settings;
+    settings.partitioner = Partitioner::min_cut;
+    settings.activation_budget = point.budget;
+    return session_.solve(settings);
+  }
+  if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name));
+  session_.take_plan(point.plan,
+                     tr("Take the plan of %1").arg(bytes_text(point.figures.figures.peak_bytes)));
+}
+
+void ParetoPage::take_fit(const Fit& fit) {
+  const Figures& figures = fit.point.figures.figures;
+  const QString what =
+      tr("peak %1, step %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
+  emit told(fit.fits ? tr("Found: %1.").arg(what)
+                     : tr("No plan fits. The nearest is taken: %1.").arg(what));
+  take(fit.point);
+}
+
+}  // namespace jointer::views

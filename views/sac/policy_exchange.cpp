@@ -1,0 +1,141 @@
+#include "views/sac/policy_exchange.h"
+
+#include <QClipboard>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QtConcurrentRun>
+#include <array>
+
+#include "core/base/bytes.h"
+#include "core/policy/import.h"
+#include "views/document/document.h"
+#include "views/edit/editing.h"
+
+namespace jointer::views {
+namespace {
+
+struct Format {
+  PolicyFormat format;
+  const char* name;
+  const char* suffix;
+};
+constexpr std::array kFormats{
+    Format{PolicyFormat::torchtitan,
+           QT_TRANSLATE_NOOP("PolicyExchange", "torchtitan's Operator Set"), ".py"},
+    Format{PolicyFormat::selectors, QT_TRANSLATE_NOOP("PolicyExchange", "Selectors"), ".txt"},
+    Format{PolicyFormat::recipe, QT_TRANSLATE_NOOP("PolicyExchange", "Recipe of Tags"),
+           ".recipe.json"},
+};
+
+QString suffix_of(PolicyFormat format) {
+  for (const Format& f : kFormats)
+    if (f.format == format) return QString::fromLatin1(f.suffix);
+  return {};
+}
+
+// "Copied; 3 tensors are not said by it: ..."
+QString with_misfits(const QString& done, const PolicyExport& made) {
+  if (made.misfits.empty()) return done;
+  return PolicyExchange::tr("%1 It does not say everything: %2%3")
+      .arg(done, QString::fromStdString(made.misfits.front()),
+           made.misfits.size() == 1
+               ? QString()
+               : PolicyExchange::tr(" (and %1 more)").arg(made.misfits.size() - 1));
+}
+
+}  // namespace
+
+PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
+    : QObject(window), session_(session), window_(window), menu_(new QMenu(window)) {
+  for (const Format& format : kFormats)
+    menu_->addAction(tr("Copy %1").arg(tr(format.name)), this,
+                     [this, &format] { copy(format.format); });
+  menu_->addSeparator();
+  for (const Format& format : kFormats)
+    menu_->addAction(tr("Export %1...").arg(tr(format.name)), this,
+                     [this, &format] { ask_where(format.format); });
+  menu_->addSeparator();
+  menu_->addAction(tr("Import from the Clipboard"), this,
+                   [this] { take(QGuiApplication::clipboard()->text()); });
+  menu_->addAction(tr("Import from a File..."), this, &PolicyExchange::ask_what);
+}
+
+// On a working thread: finding the lists that say a plan takes a while.
+void PolicyExchange::export_then(PolicyFormat format,
+                                 std::function<void(const PolicyExport&)> use) {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return emit told(tr("There is no plan to export yet."));
+  const auto make = [state, format] {
+    return export_plan(state->base->partition.joint, state->plan, format);
+  };
+  QtConcurrent::run(make).then(this, [this, use](const Result<PolicyExport>& made) {
+    if (made)
+      use(*made);
+    else
+      emit told(QString::fromStdString(made.error().message));
+  });
+}
+
+void PolicyExchange::copy(PolicyFormat format) {
+  export_then(format, [this](const PolicyExport& made) {
+    QGuiApplication::clipboard()->setText(QString::fromStdString(made.text));
+    emit told(with_misfits(tr("Copied."), made));
+  });
+}
+
+void PolicyExchange::write(PolicyFormat format, const QString& path) {
+  export_then(format, [this, path](const PolicyExport& made) {
+    const auto written = write_bytes(path.toStdString(), made.text);
+    emit told(written ? with_misfits(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made)
+                      : QString::fromStdString(written.error().message));
+  });
+}
+
+void PolicyExchange::ask_where(PolicyFormat format) {
+  const QString path = QFileDialog::getSaveFileName(window_, tr("Export"),
+                                                    session_.document().title() + suffix_of(format),
+                                                    QStringLiteral("*%1").arg(suffix_of(format)));
+  if (!path.isEmpty()) write(format, path);
+}
+
+void PolicyExchange::ask_what() {
+  const QString path = QFileDialog::getOpenFileName(
+      window_, tr("Operator sets, selectors, recipes, partitioner logs"), {}, tr("All files (*)"));
+  if (!path.isEmpty()) read(path);
+}
+
+void PolicyExchange::read(const QString& path) {
+  const auto bytes = read_bytes(path.toStdString());
+  if (!bytes) return emit told(QString::fromStdString(bytes.error().message));
+  take(QString::fromUtf8(bytes->view().data(), static_cast<qsizetype>(bytes->view().size())));
+}
+
+// One step that can be undone: its tags, and the plan that is solved under them.
+void PolicyExchange::take(const QString& text) {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return emit told(tr("There is no graph to tag yet."));
+  const auto read = [snapshot = session_.document().shared_snapshot(), text] {
+    return import_policy(snapshot->graph, text.toStdString());
+  };
+  QtConcurrent::run(read).then(this, [this](const Result<ImportedPolicy>& policy) {
+    if (!policy) return emit told(QString::fromStdString(policy.error().message));
+    if (policy->edits.empty()) return emit told(tr("It says nothing about this graph."));
+    Edit edit = policy->edits.front();
+    for (std::size_t i = 1; i < policy->edits.size(); ++i) {
+      const Edit& more = policy->edits[i];
+      edit.changes.insert(edit.changes.end(), more.changes.begin(), more.changes.end());
+      edit.notes.insert(edit.notes.end(), more.notes.begin(), more.notes.end());
+    }
+    if (edit.by.empty()) edit.by = std::string("import_policy");
+    edit.notes.insert(edit.notes.end(), policy->notes.begin(), policy->notes.end());
+    SolveSettings settings = session_.state() && session_.state()->base
+                                 ? session_.state()->base->settings
+                                 : SolveSettings();
+    settings.ignore_tags = false;
+    session_.apply_and_solve(std::move(edit), settings);
+  });
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <QMenu>
+#include <QObject>
+#include <functional>
+
+#include "core/policy/export.h"
+#include "views/sac/sac_session.h"
+
+namespace jointer::views {
+
+// What is saved, as other programs take and give it: into the clipboard or a file, and back.
+class PolicyExchange : public QObject {
+  Q_OBJECT
+ public:
+  // `window`: over what dialogs stand; it owns the menu.
+  PolicyExchange(SacSession& session, QWidget* window);
+
+  [[nodiscard]] QMenu* menu() const { return menu_; }
+
+  void copy(PolicyFormat format);
+  void write(PolicyFormat format, const QString& path);
+  // Of an operator set, selectors, a recipe or a log of torch's partitioner.
+  void take(const QString& text);
+  void read(const QString& path);
+
+ signals:
+  void told(const QString& sentence);
+
+ private:
+  void export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use);
+  void ask_where(PolicyFormat format);
+  void ask_what();
+
+  SacSession& session_;
+  QWidget* window_;
+  QMenu* menu_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QMenu>
+#include <QPushButton>
+#include <QToolButton>
+#include <QWidget>
+
+#include "views/sac/sac_session.h"
+
+namespace jointer::views {
+
+// How the plan is solved: partitioner, tags, activation budget, upstream's lists and presets; and
+// what leads out of the pane: export, import, the pair in a tab of its own.
+class SacBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SacBar(SacSession& session, QWidget* parent = nullptr);
+
+  // As the controls say it.
+  [[nodiscard]] SolveSettings settings() const;
+  [[nodiscard]] QComboBox& partitioner_box() { return *partitioner_; }
+  [[nodiscard]] QDoubleSpinBox& budget_box() { return *budget_; }
+  [[nodiscard]] QPushButton& solve_button() { return *solve_; }
+  // Presets, exchange, the pair: for a place of its own.
+  [[nodiscard]] QWidget& more() { return *more_; }
+  [[nodiscard]] QMenu& presets() { return *presets_->menu(); }
+  [[nodiscard]] QMenu& exchange() { return *exchange_->menu(); }
+
+ public slots:
+  void solve();
+  // Upstream's apply_sac, or one of its memory policies by name; then solves.
+  void take_preset(const QString& name);
+
+ signals:
+  void told(const QString& sentence);
+  void pair_wanted();
+
+ private:
+  QMenu* make_presets();
+  QMenu* make_exchange();
+  void apply(const Result<Edit>& edit);
+  void refresh();
+
+  SacSession& session_;
+  QComboBox* partitioner_ = nullptr;
+  QCheckBox* ignore_tags_ = nullptr;
+  QDoubleSpinBox* budget_ = nullptr;
+  QPushButton* solve_ = nullptr;
+  QWidget* more_ = nullptr;  // what leads out of the pane
+  QToolButton* presets_ = nullptr;
+  QToolButton* exchange_ = nullptr;
+  QToolButton* pair_ = nullptr;
+  SacBasePtr shown_;  // whose settings the controls had last
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <QLabel>
+#include <QWidget>
+#include <optional>
+
+#include "views/edit/figure_box.h"
+#include "views/sac/sac_session.h"
+
+namespace jointer::views {
+
+// What the plan comes to, beside the plan as it was solved and the joint graph; and under it, what
+// it would come to with the switch that the pointer or the keys are at.
+class SacFigures : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SacFigures(SacSession& session, QWidget* parent = nullptr);
+
+  [[nodiscard]] QString what_if() const { return what_if_->text(); }
+
+ private:
+  FigureBox* add(const QString& name, const QString& how);
+  void show(FigureBox& box, std::int64_t was, std::int64_t now, std::optional<std::int64_t> joint,
+            QString (*text)(std::int64_t), QString (*difference)(std::int64_t, std::int64_t));
+  void refresh();
+  void show_preview();
+
+  SacSession& session_;
+  FigureBox* peak_ = nullptr;
+  FigureBox* step_ = nullptr;
+  FigureBox* saved_ = nullptr;
+  FigureBox* offloaded_ = nullptr;
+  FigureBox* recomputed_ = nullptr;
+  QLabel* what_if_ = nullptr;
+};
+
+// "peak +0.1 GiB, step -2.1 ms, saved +0.1 GiB": what differs, or that nothing does.
+QString plan_difference_text(const PlanFigures& from, const PlanFigures& to);
+
+}  // namespace jointer::views

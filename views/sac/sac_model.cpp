@@ -1,0 +1,345 @@
+#include "views/sac/sac_model.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "views/document/node_text.h"
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMostWhy = 420, kMostName = 360;
+constexpr std::size_t kMostReasons = 3;
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+}  // namespace
+
+QString keep_word(Keep keep) {
+  switch (keep) {
+    case Keep::save:
+      return SacModel::tr("save");
+    case Keep::recompute:
+      return SacModel::tr("recompute");
+    case Keep::offload:
+      break;
+  }
+  return SacModel::tr("offload");
+}
+
+std::optional<Keep> SacModel::Keeps::one() const {
+  for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
+    if (of(keep) == all() && all() > 0) return keep;
+  return std::nullopt;
+}
+
+SacModel::SacModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("tensor"), .most_width = kMostName},
+      {.title = tr("policy"),
+       .meaning = tr("What becomes of it between the forward and the backward: S it is saved, R "
+                     "made again, O on the host meanwhile. S, R and O set it, Space changes it, "
+                     "Delete leaves it to the partitioner.")},
+      {.title = tr("count"),
+       .unit = Unit::count,
+       .meaning = tr("Tensors that the backward needs, itself or to make others again.")},
+      {.title = tr("bytes"),
+       .unit = Unit::bytes,
+       .meaning = tr("By which the saved activations grow if it is saved, by storage: a view of "
+                     "what is saved already takes none."),
+       .adds_up = true,
+       .total_title = tr("if saved")},
+      {.title = tr("recompute"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated time to make it again from what is saved now, with the chain that "
+                     "it needs. Of several tensors, chains that they share count for each."),
+       .adds_up = true,
+       .total_title = tr("to recompute")},
+      {.title = tr("FLOPs"),
+       .unit = Unit::flops,
+       .meaning = tr("Floating-point operations to make it again, with its chain."),
+       .adds_up = true},
+      {.title = tr("bytes/µs"),
+       .unit = Unit::bytes,
+       .meaning = tr("Bytes that a microsecond of recomputation frees: the largest are the best to "
+                     "recompute, the smallest the best to save. Empty: it costs no time.")},
+      {.title = tr("decided by"),
+       .meaning = tr("A person's tick, an operator list or preset, a tag of the capture, or the "
+                     "partitioner.")},
+      {.title = tr("why"), .most_width = kMostWhy},
+      {.title = tr("operator"), .meaning = tr("What makes it.")},
+      {.title = tr("module"), .meaning = tr("Where it is made.")},
+  };
+}
+
+// --- Rows ---
+
+bool SacModel::can_keep_rows(const SacState& state) const {
+  if (!state_ || state.tensors.size() != state_->tensors.size()) return false;
+  // Of other sizes, layers may fold otherwise.
+  return std::equal(state.tensors.begin(), state.tensors.end(), state_->tensors.begin(),
+                    [this](const SacTensor& a, const SacTensor& b) {
+                      return a.node == b.node &&
+                             (grouping_ != SacGrouping::layer || a.bytes == b.bytes);
+                    }) &&
+         state.snapshot->graph.node_count() == state_->snapshot->graph.node_count();
+}
+
+void SacModel::set_state(SacStatePtr state) {
+  if (state == state_) return;
+  if (state && can_keep_rows(*state)) {
+    if (state->snapshot != state_->snapshot) search_.reset();
+    state_ = std::move(state);
+    sum_up();
+    if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    return;
+  }
+  begin_rows();
+  search_.reset();
+  state_ = std::move(state);
+  places_ = state_ ? Places(state_->snapshot->graph, state_->snapshot->analysis.modules) : Places();
+  make_rows();
+}
+
+void SacModel::set_grouping(SacGrouping grouping) {
+  begin_rows();
+  grouping_ = grouping;
+  make_rows();
+}
+
+void SacModel::make_rows() {
+  rows_ = state_ ? group_tensors(*state_, places_, grouping_) : SacRows();
+  std::vector<int> parents;
+  parents.reserve(rows_.rows.size());
+  for (const SacRow& r : rows_.rows) parents.push_back(r.parent);
+  sum_up();
+  columns_[name_column].title = grouping_ == SacGrouping::op       ? tr("operator")
+                                : grouping_ == SacGrouping::tensor ? tr("tensor")
+                                : places_.are_source_lines()       ? tr("source line")
+                                                                   : tr("module");
+  set_rows(std::move(parents));
+}
+
+void SacModel::sum_up() {
+  sums_.assign(rows_.rows.size(), {});
+  for (std::size_t r = 0; r < rows_.rows.size(); ++r) {
+    Sums& sums = sums_[r];
+    for (std::size_t i = rows_.rows[r].first; i < rows_.rows[r].last; ++i) {
+      const SacTensor& t = tensor(i);
+      ++sums.keeps.counts[static_cast<std::size_t>(t.keep)];
+      ++sums.deciders[static_cast<std::size_t>(t.decider)];
+      sums.bytes += t.bytes;
+      sums.ns += t.recompute_ns;
+      sums.flops += t.recompute_flops;
+    }
+  }
+}
+
+// --- What is shown of them ---
+
+void SacModel::show_only(std::optional<std::vector<NodeId>> nodes) {
+  only_.reset();
+  if (nodes && state_) {
+    only_.emplace(state_->snapshot->graph.node_count(), 0);
+    for (const NodeId node : *nodes) (*only_)[node.index()] = 1;
+  }
+  filter_anew();
+}
+
+void SacModel::prepare_filter() {
+  found_.reset();
+  mistake_.clear();
+  if (!state_ || filter().isEmpty()) return;
+  if (!search_) search_ = std::make_unique<NodeSearch>(state_->snapshot);
+  const auto found = search_->find(std::string_view(filter().toStdString()));
+  if (!found) {
+    mistake_ = QString::fromStdString(found.error().message);
+    return;
+  }
+  found_.emplace(state_->snapshot->graph.node_count(), 0);
+  for (const NodeId node : *found) (*found_)[node.index()] = 1;
+}
+
+bool SacModel::hides_rows() const {
+  return found_.has_value() || only_.has_value();
+}
+
+bool SacModel::passes(int index, const QStringList& /*words*/) const {
+  if (row(index).tensor < 0) return false;
+  const std::size_t node = tensor(row(index).first).node.index();
+  const auto has = [node](const std::optional<std::vector<char>>& flags) {
+    return !flags || (node < flags->size() && (*flags)[node] != 0);
+  };
+  return has(found_) && has(only_);
+}
+
+SacModel::Keeps SacModel::keeps(std::span<const int> rows) const {
+  Keeps sum;
+  for (const NodeId node : changeable(rows))
+    ++sum.counts[static_cast<std::size_t>(state_->tensor_of(node)->keep)];
+  return sum;
+}
+
+std::vector<NodeId> SacModel::changeable(std::span<const int> rows) const {
+  std::vector<char> is_taken(state_ ? state_->tensors.size() : 0, 0);
+  std::vector<NodeId> nodes;
+  const std::function<void(int)> take = [&](int index) {
+    if (row(index).tensor < 0) {
+      for (const int child : shown(index)) take(child);
+      return;
+    }
+    const auto tensor = at(row(index).tensor);
+    if (std::exchange(is_taken[tensor], 1) != 0) return;
+    const NodeId node = state_->tensors[tensor].node;
+    if (state_->snapshot->graph.node(node).kind == NodeKind::call) nodes.push_back(node);
+  };
+  for (const int index : rows) take(index);
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+// --- Cells ---
+
+std::optional<std::int64_t> SacModel::number(int index, int column) const {
+  const Sums& sums = sums_[at(index)];
+  switch (column) {
+    case count_column:
+      return sums.keeps.all();
+    case bytes_column:
+      return sums.bytes;
+    case time_column:
+      return sums.ns;
+    case flops_column:
+      return sums.flops;
+    case worth_column:
+      if (sums.ns <= 0) return std::nullopt;
+      return static_cast<std::int64_t>(static_cast<double>(sums.bytes) * 1e3 /
+                                       static_cast<double>(sums.ns));
+    default:
+      return std::nullopt;
+  }
+}
+
+QString SacModel::name_of(const SacRow& r) const {
+  const QString name = QString::fromStdString(r.name);
+  if (r.members == 1 || r.number < 0) return name;
+  return tr("%1..%2  ×%3 identical").arg(name).arg(r.number + r.members - 1).arg(r.members);
+}
+
+QString SacModel::policy_words(int index) const {
+  const Keeps& keeps = sums_[at(index)].keeps;
+  if (const auto one = keeps.one()) return keep_word(*one);
+  QStringList parts;
+  for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload})
+    if (keeps.of(keep) > 0)
+      parts << QStringLiteral("%1 %2").arg(count_text(keeps.of(keep)), keep_word(keep));
+  return tr("mixed: %1").arg(parts.join(QStringLiteral(", ")));
+}
+
+QString SacModel::why_words(int index) const {
+  const SacRow& r = row(index);
+  if (r.tensor >= 0) return QString::fromStdString(why(*state_, tensor(r.first)));
+  std::map<std::string, int> counts;
+  for (std::size_t i = r.first; i < r.last; ++i) ++counts[why_in_short(*state_, tensor(i))];
+  std::vector<std::pair<int, std::string>> most;
+  for (const auto& [reason, count] : counts) most.emplace_back(-count, reason);
+  std::sort(most.begin(), most.end());
+  QStringList parts;
+  for (std::size_t i = 0; i < std::min(most.size(), kMostReasons); ++i) {
+    const QString reason = QString::fromStdString(most[i].second);
+    parts << (most.size() == 1 ? reason
+                               : QStringLiteral("%1 %2").arg(count_text(-most[i].first), reason));
+  }
+  if (most.size() > kMostReasons) parts << QStringLiteral("…");
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString SacModel::text(int index, int column) const {
+  const SacRow& r = row(index);
+  const Graph& graph = state_->snapshot->graph;
+  switch (column) {
+    case name_column:
+      return name_of(r);
+    case policy_column:
+      return policy_words(index);
+    case decider_column: {
+      const auto& counts = sums_[at(index)].deciders;
+      for (std::size_t d = 0; d < kDeciders; ++d)
+        if (counts[d] == sums_[at(index)].keeps.all() && counts[d] > 0)
+          return to_qstring(to_string(static_cast<Decider>(d)));
+      return tr("several");
+    }
+    case why_column:
+      return why_words(index);
+    case op_column:
+      if (r.tensor < 0) return {};
+      return graph.node(tensor(r.first).node).kind == NodeKind::call
+                 ? to_qstring(graph.target(graph.node(tensor(r.first).node)))
+                 : tr("input");
+    case module_column:
+      if (r.tensor < 0) return {};
+      return QString::fromStdString(places_.all()[at(places_.of(tensor(r.first).node))].path);
+    default:
+      return {};
+  }
+}
+
+QString SacModel::note(int index, int column) const {
+  const SacRow& r = row(index);
+  const Graph& graph = state_->snapshot->graph;
+  if (column == name_column && r.tensor >= 0)
+    return value_text(graph, graph.node(tensor(r.first).node));
+  if (column == decider_column && r.tensor < 0) {
+    QStringList parts;
+    for (std::size_t d = 0; d < kDeciders; ++d)
+      if (const int count = sums_[at(index)].deciders[d]; count > 0)
+        parts << QStringLiteral("%1 %2").arg(count_text(count),
+                                             to_qstring(to_string(static_cast<Decider>(d))));
+    return parts.join(QStringLiteral(" · "));
+  }
+  if ((column == time_column || column == flops_column) && r.tensor >= 0)
+    return tr("%1 calls run again for it").arg(count_text(tensor(r.first).chain));
+  return {};
+}
+
+QVariant SacModel::data(const QModelIndex& index, int role) const {
+  if (index.isValid() && role == keeps_role) return QVariant::fromValue(keeps(row_at(index)));
+  if (index.isValid() && role == fixed_role) {
+    const SacRow& r = row(row_at(index));
+    return !state_->can_change() ||
+           (r.tensor >= 0 &&
+            state_->snapshot->graph.node(tensor(r.first).node).kind != NodeKind::call);
+  }
+  return TableModel::data(index, role);
+}
+
+std::uint64_t SacModel::key(int index) const {
+  return std::hash<std::string>{}(row(index).key);
+}
+
+std::vector<NodeId> SacModel::nodes(int index) const {
+  std::vector<NodeId> nodes;
+  for (std::size_t i = row(index).first; i < row(index).last; ++i) nodes.push_back(tensor(i).node);
+  return nodes;
+}
+
+int SacModel::row_of(NodeId node) const {
+  const std::int32_t index = state_ && node && node.index() < state_->tensor_by_node.size()
+                                 ? state_->tensor_by_node[node.index()]
+                                 : -1;
+  return index < 0 ? -1 : rows_.row_of[at(index)];
+}
+
+std::size_t SacModel::things(int index) const {
+  return row(index).last - row(index).first;
+}
+
+QString SacModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 tensor") : tr("%1 tensors").arg(count_text(things));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "views/find/node_search.h"
+#include "views/sac/sac_rows.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// What may be saved or made again, grouped; see sac_rows.h. The filter takes the same words as the
+// search bar.
+class SacModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    name_column,
+    policy_column,
+    count_column,
+    bytes_column,
+    time_column,
+    flops_column,
+    worth_column,
+    decider_column,
+    why_column,
+    op_column,
+    module_column,
+  };
+  enum SacRole : int {
+    keeps_role = TableModel::alarm_role + 1,  // Keeps
+    fixed_role,                               // bool: nobody can change it
+  };
+  // How many tensors of a row are saved, recomputed, offloaded.
+  struct Keeps {
+    std::array<int, 3> counts{};
+
+    [[nodiscard]] int of(Keep keep) const { return counts[static_cast<std::size_t>(keep)]; }
+    [[nodiscard]] int all() const { return counts[0] + counts[1] + counts[2]; }
+    // What all of them have.
+    [[nodiscard]] std::optional<Keep> one() const;
+  };
+
+  explicit SacModel(QObject* parent = nullptr);
+
+  // Rows stay as they are, with other figures, where the tensors are the same.
+  void set_state(SacStatePtr state);
+  void set_grouping(SacGrouping grouping);
+  // Shows only these; none: all.
+  void show_only(std::optional<std::vector<NodeId>> nodes);
+  [[nodiscard]] bool shows_only_some() const { return only_.has_value(); }
+  [[nodiscard]] SacGrouping grouping() const { return grouping_; }
+  [[nodiscard]] const SacStatePtr& state() const { return state_; }
+  [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
+  // Of several rows, each tensor once.
+  [[nodiscard]] Keeps keeps(std::span<const int> rows) const;
+  // Those that have a policy of their own: calls. Each once, as the filter shows them.
+  [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows) const;
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+  [[nodiscard]] QString filter_mistake() const override { return mistake_; }
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+
+ protected:
+  void prepare_filter() override;
+  [[nodiscard]] bool hides_rows() const override;
+  [[nodiscard]] bool passes(int row, const QStringList& words) const override;
+
+ private:
+  struct Sums {
+    Keeps keeps;
+    std::int64_t bytes = 0, ns = 0, flops = 0;
+    std::array<int, kDeciders> deciders{};
+  };
+  [[nodiscard]] bool can_keep_rows(const SacState& state) const;
+  void make_rows();
+  void sum_up();
+  [[nodiscard]] const SacRow& row(int index) const {
+    return rows_.rows[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] const SacTensor& tensor(std::size_t place) const {
+    return state_->tensors[static_cast<std::size_t>(rows_.order[place])];
+  }
+  [[nodiscard]] QString policy_words(int row) const;
+  [[nodiscard]] QString why_words(int row) const;
+  [[nodiscard]] QString name_of(const SacRow& row) const;
+
+  SacStatePtr state_;
+  SacGrouping grouping_ = SacGrouping::layer;
+  Places places_;
+  SacRows rows_;
+  std::vector<Sums> sums_;
+  std::vector<Column> columns_;
+  std::unique_ptr<NodeSearch> search_;             // of the state's snapshot, once a filter asks
+  std::optional<std::vector<char>> found_, only_;  // by node
+  QString mistake_;
+};
+
+QString keep_word(Keep keep);  // "save"
+
+}  // namespace jointer::views
+
+Q_DECLARE_METATYPE(jointer::views::SacModel::Keeps)

@@ -1,0 +1,159 @@
+#include "views/sac/sac_pane.h"
+
+#include <QAction>
+#include <QVBoxLayout>
+#include <QtConcurrentRun>
+
+#include "views/document/document.h"
+#include "views/document/number_text.h"
+#include "views/sac/pair_file.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 16;
+
+}  // namespace
+
+SacPane::SacPane(Document& document, QWidget* parent)
+    : QWidget(parent), document_(document), session_(document.sac()) {
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::Base);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  stack_ = new QStackedWidget(this);
+  whole->addWidget(stack_);
+  stack_->addWidget(make_waiting());
+
+  auto* shown = new QWidget(stack_);
+  auto* column = new QVBoxLayout(shown);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  figures_ = new SacFigures(session_, shown);
+  bar_ = new SacBar(session_, shown);
+  curve_ = new PlanCurve(shown);
+  pages_ = new QTabWidget(shown);
+  pages_->setDocumentMode(true);
+  table_ = new SacTable(document, pages_);
+  pareto_ = new ParetoPage(session_, *bar_, pages_);
+  pages_->addTab(table_, tr("Tensors"));
+  pages_->addTab(pareto_, tr("Trade-off"));
+  pages_->setCornerWidget(&bar_->more());
+  column->addWidget(figures_);
+  column->addWidget(bar_);
+  column->addWidget(curve_);
+  column->addWidget(pages_, 1);
+  stack_->addWidget(shown);
+  setFocusProxy(&table_->view());
+
+  connect(&session_, &SacSession::changed, this, &SacPane::refresh);
+  connect(&session_, &SacSession::working_changed, this, &SacPane::refresh);
+  connect(&session_, &SacSession::refused, this, &SacPane::told);
+  connect(bar_, &SacBar::told, this, &SacPane::told);
+  connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
+  connect(pareto_, &ParetoPage::told, this, &SacPane::told);
+  connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
+  add_actions();
+  refresh();
+}
+
+QWidget* SacPane::make_waiting() {
+  auto* page = new QWidget(stack_);
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+  column->addStretch(1);
+  message_ = new QLabel(page);
+  message_->setAlignment(Qt::AlignCenter);
+  message_->setWordWrap(true);
+  message_->setForegroundRole(QPalette::PlaceholderText);
+  column->addWidget(message_);
+  button_ = new QPushButton(page);
+  column->addWidget(button_, 0, Qt::AlignHCenter);
+  column->addStretch(1);
+  connect(button_, &QPushButton::clicked, this, [this] {
+    if (session_.is_working())
+      session_.cancel();
+    else
+      session_.start();
+  });
+  return page;
+}
+
+// For the palette: what has no key of the window's.
+void SacPane::add_actions() {
+  const auto add = [this](const QString& text, auto slot) {
+    auto* action = new QAction(text, this);
+    connect(action, &QAction::triggered, this, slot);
+  };
+  add(tr("SAC: Solve Again"), [this] { bar_->solve(); });
+  add(tr("SAC: Show What Makes the Peak"), [this] { show_peak(); });
+  add(tr("SAC: Draw the Trade-off"), [this] {
+    show_pareto();
+    if (!pareto_->search().is_running()) pareto_->start_or_cancel();
+  });
+  add(tr("SAC: Open as Pair"), [this] { make_pair(); });
+  add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
+  add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
+  add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
+  add(tr("SAC: Leave Selected to the Partitioner"), [this] { table_->set_keep(std::nullopt); });
+}
+
+void SacPane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  // What a person gave up is not begun again by looking.
+  if (session_.problem().isEmpty()) session_.start();
+}
+
+void SacPane::refresh() {
+  const SacStatePtr state = session_.state();
+  curve_->set_state(state);
+  stack_->setCurrentIndex(state ? 1 : 0);
+  pages_->setTabVisible(1, state && state->can_change());
+  if (state) return;
+  if (session_.problem().isEmpty()) {
+    message_->setText(tr("Partitioning: what is cheap to make again, what must be saved..."));
+    button_->setText(tr("Cancel"));
+  } else {
+    message_->setText(session_.problem());
+    button_->setText(tr("Try again"));
+  }
+}
+
+void SacPane::show_peak() {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  const std::vector<NodeId> nodes = session_.saved_at_peak();
+  if (nodes.empty()) return emit told(tr("Nothing that is saved is alive at the peak."));
+  std::int64_t bytes = 0;
+  for (const NodeId node : nodes)
+    if (const SacTensor* tensor = state->tensor_of(node)) bytes += tensor->bytes;
+  pages_->setCurrentWidget(table_);
+  table_->show_only(
+      nodes, tr("%1 saved tensors with %2 are alive at the peak of %3; the best to recompute are "
+                "first.")
+                 .arg(count_text(nodes.size()), bytes_text(bytes),
+                      bytes_text(state->figures.figures.peak_bytes)));
+}
+
+void SacPane::show_pareto() {
+  pages_->setCurrentWidget(pareto_);
+  pareto_->setFocus();
+}
+
+void SacPane::make_pair() {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change() || is_making_pair_) return;
+  is_making_pair_ = true;
+  emit told(tr("Making the forward and the backward of this plan..."));
+  QtConcurrent::run([state, title = document_.title()] {
+    return write_pair(*state, title);
+  }).then(this, [this](const Result<QString>& path) {
+    is_making_pair_ = false;
+    if (path)
+      emit pair_made(*path);
+    else
+      emit told(QString::fromStdString(path.error().message));
+  });
+}
+
+}  // namespace jointer::views

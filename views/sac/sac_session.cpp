@@ -1,0 +1,245 @@
+#include "views/sac/sac_session.h"
+
+#include <QPointer>
+#include <QtConcurrentRun>
+#include <algorithm>
+#include <array>
+
+#include "views/document/document.h"
+#include "views/edit/editing.h"
+#include "views/edit/policy_edit.h"
+
+namespace jointer::views {
+
+SacSession::SacSession(Document& document) : document_(document) {
+  connect(&document_, &Document::changed, this, &SacSession::follow_document);
+  // An edit that was asked for is not legal: what was shown of it goes.
+  connect(&document_.editing(), &Editing::refused, this, &SacSession::follow_document);
+}
+
+SacSession::~SacSession() = default;
+
+void SacSession::start() {
+  if (is_started_ && (state_ || is_running_)) return;
+  is_started_ = true;
+  ask_state();
+}
+
+bool SacSession::is_settled() const {
+  return !is_running_ && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
+         !wanted_preview_ && document_.editing().is_settled();
+}
+
+SacRequest SacSession::request() const {
+  return {.now = document_.shared_snapshot(),
+          .baseline = document_.baseline(),
+          .line = document_.editing().line(),
+          .ticks = pending_};
+}
+
+void SacSession::follow_document() {
+  // While more edits are on their way, what is shown has them already.
+  if (!is_started_ || !document_.editing().is_settled()) return;
+  pending_.clear();
+  ask_state();
+}
+
+void SacSession::ask_state() {
+  is_stale_ = true;
+  pump();
+}
+
+void SacSession::set_working(bool working) {
+  if (working == is_working_) return;
+  is_working_ = working;
+  emit working_changed();
+}
+
+void SacSession::cancel() {
+  ++generation_;
+  is_running_ = false;
+  is_stale_ = false;
+  asked_.clear();
+  // A thread may still use the old one.
+  solver_ = std::make_shared<SacSolver>();
+  if (!state_) {
+    problem_ = tr("Partitioning was cancelled.");
+    emit changed();
+  }
+  set_working(false);
+}
+
+// One question at a time: first what is shown, then what is ticked, then what might be.
+void SacSession::pump() {
+  if (is_running_) return;
+  SacRequest request = this->request();
+  std::optional<Preview> preview;
+  std::function<void(const PlanFigures&)> use;
+  if (is_stale_) {
+    is_stale_ = false;
+    set_working(true);
+  } else if (!asked_.empty()) {
+    request.ticks.push_back(asked_.front());
+    asked_.erase(asked_.begin());
+    set_working(true);
+  } else if (wanted_preview_ && state_ && state_->can_change()) {
+    preview = std::exchange(wanted_preview_, std::nullopt);
+    request.ticks.push_back({preview->nodes, preview->keep});
+  } else if (!questions_.empty()) {
+    request = std::move(questions_.front().request);
+    use = std::move(questions_.front().use);
+    questions_.erase(questions_.begin());
+    set_working(false);
+  } else {
+    return set_working(false);
+  }
+  is_running_ = true;
+  const bool is_tick = !preview && !use && request.ticks.size() > pending_.size();
+  const auto make = [solver = solver_, request, preview, use, is_tick, shown = state_]() -> Answer {
+    Answer answer{.state = SacStatePtr(), .preview = preview, .use = use};
+    if (preview || use) {
+      if (auto figures = solver->figures(request))
+        answer.figures = *figures;
+      else
+        answer.state = tl::unexpected(figures.error());
+    } else if (is_tick && shown) {
+      auto glimpse = solver->glimpse(request, *shown);
+      answer.is_complete = !glimpse || glimpse->is_complete;
+      answer.state = std::move(glimpse).map([](auto&& made) { return made.state; });
+    } else {
+      answer.state = solver->state(request);
+    }
+    return answer;
+  };
+  QtConcurrent::run(make).then(
+      this, [this, ticks = std::move(request.ticks), generation = generation_](const Answer& a) {
+        if (generation != generation_) return;
+        is_running_ = false;
+        take(a, ticks);
+        pump();
+      });
+}
+
+void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks) {
+  if (answer.use) {
+    if (answer.state) answer.use(answer.figures);
+    return;
+  }
+  const QString mistake =
+      answer.state ? QString() : QString::fromStdString(answer.state.error().message);
+  if (answer.preview) {
+    preview_ = answer.preview;
+    preview_->refusal = mistake;
+    if (answer.state) preview_->figures = answer.figures;
+    emit previewed();
+    return;
+  }
+  const bool is_tick = ticks.size() > pending_.size();
+  if (!answer.state && is_tick) {
+    emit refused(mistake);
+    return;
+  }
+  // Meanwhile the document became another: what was made is not what is asked for.
+  if (is_stale_) return;
+  problem_ = mistake;
+  state_ = answer.state ? *answer.state : nullptr;
+  if (is_tick) do_tick(ticks.back());
+  if (!answer.is_complete) is_stale_ = true;  // the rows follow
+  if (preview_) {
+    preview_.reset();
+    emit previewed();
+  }
+  emit changed();
+}
+
+void SacSession::do_tick(const PolicyTick& tick) {
+  pending_.push_back(tick);
+  const Snapshot& snapshot = document_.snapshot();
+  document_.editing().apply(policy_edit(snapshot.graph, snapshot.analysis.modules, tick.nodes,
+                                        PolicyScope::nodes, policy_of(tick.keep)));
+}
+
+// --- Asking and doing ---
+
+void SacSession::find_figures(const EditLine& line, QObject* context,
+                              std::function<void(const PlanFigures&)> use) {
+  document_.editing().make_state(
+      line, this, [this, line, use, context = QPointer(context)](const auto& made) {
+        if (!made || !context) return;
+        const auto tell = [use, context](const PlanFigures& figures) {
+          if (context) use(figures);
+        };
+        questions_.push_back(
+            {{.now = *made, .baseline = document_.baseline(), .line = line, .ticks = {}}, tell});
+        if (is_started_) pump();
+      });
+}
+
+std::vector<NodeId> SacSession::saved_at_peak() const {
+  std::vector<NodeId> nodes;
+  if (!state_ || !state_->can_change()) return nodes;
+  const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
+  const auto saved = state_->base->what_if->saved_at(
+      state_->plan, static_cast<std::size_t>(peak - state_->profile.begin()));
+  if (!saved) return nodes;
+  for (const SaveCandidate& candidate : *saved) nodes.push_back(candidate.node);
+  return nodes;
+}
+
+void SacSession::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
+  wanted_preview_ = Preview{.nodes = std::move(nodes), .keep = keep, .figures = {}, .refusal = {}};
+  pump();
+}
+
+void SacSession::clear_preview() {
+  wanted_preview_.reset();
+  if (!preview_) return;
+  preview_.reset();
+  emit previewed();
+}
+
+void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
+  if (!state_ || !state_->can_change()) return;
+  std::vector<NodeId> there;
+  for (const NodeId node : nodes)
+    if (document_.has(node) && document_.graph().node(node).kind == NodeKind::call)
+      there.push_back(node);
+  if (there.empty())
+    return emit refused(tr("What the graph is given is there anyway: only calls have a policy."));
+  wanted_preview_.reset();
+  asked_.push_back({std::move(there), keep});
+  pump();
+}
+
+void SacSession::solve(const SolveSettings& settings) {
+  document_.editing().apply(solve_edit(settings));
+}
+
+void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
+  document_.editing().apply(with_solve(std::move(edit), settings));
+}
+
+void SacSession::take_plan(const SavePlan& plan, const QString& title) {
+  if (!state_ || !state_->can_change()) return;
+  const Graph& graph = document_.graph();
+  std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
+  for (const NodeId node : plan.saved) wanted[node.index()] = Keep::save;
+  for (const NodeId node : plan.offloaded) wanted[node.index()] = Keep::offload;
+  std::array<std::vector<std::string>, 3> names;  // by Keep: what is to be another
+  for (const NodeId node : graph.order()) {
+    const Keep keep = wanted[node.index()];
+    const SacTensor* tensor = state_->tensor_of(node);
+    if (graph.node(node).kind != NodeKind::call ||
+        keep == (tensor == nullptr ? Keep::recompute : tensor->keep))
+      continue;
+    names[static_cast<std::size_t>(keep)].push_back(edit_name(graph, node));
+  }
+  Edit edit{.title = title.toStdString(), .by = {}, .changes = {}, .notes = {}};
+  for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
+    if (auto& nodes = names[static_cast<std::size_t>(keep)]; !nodes.empty())
+      edit.changes.emplace_back(SetPolicy{
+          .select = {}, .policy = policy_of(keep), .region = {}, .nodes = std::move(nodes)});
+  if (!edit.changes.empty()) document_.editing().apply(edit);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,283 @@
+// States of a document.
+//
+// A state is a function of the line of edits: the last edit of it that solves (solve_settings.h)
+// says how the base plan is made, of the graph as it is now with the policies as they were then; in
+// a line without one the base is min_cut's plan of the graph as it was opened. Policies that were
+// set since are laid over the base plan, all at once, so that the order in which a person ticked
+// makes no difference, and undo gives what was there before (PlanWhatIf::lay_policies).
+//
+// Whoever goes back and forth in the history finds what was made: a few bases and many states are
+// kept. A state that is found costs a copy of its rows; a new one costs what PlanWhatIf costs for
+// one plan, in two parts: figures and curve, which are shown at once, and what each tensor takes to
+// make again. A new base costs a partition.
+
+#include "views/sac/sac_solver.h"
+
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMostBases = 4, kMostStates = 48;
+
+bool sets_policies_only(const Edit& edit) {
+  return std::all_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
+    return std::holds_alternative<SetPolicy>(change);
+  });
+}
+
+// The edit that solved last; none: the graph as it was opened did.
+std::ptrdiff_t last_solve(const EditLine& line) {
+  for (std::size_t i = line.size(); i-- > 0;)
+    if (parse_solve(line[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
+  return -1;
+}
+
+std::vector<std::int8_t> keep_by_node(const Graph& graph,
+                                      const std::vector<SaveCandidate>& candidates) {
+  std::vector<std::int8_t> keep(graph.node_count(), -1);
+  for (const SaveCandidate& c : candidates) keep[c.node.index()] = static_cast<std::int8_t>(c.keep);
+  return keep;
+}
+
+Result<SacBasePtr> make_base(const SnapshotPtr& snapshot, std::vector<MemoryPolicy> policies,
+                             const SolveSettings& settings) {
+  Graph graph = snapshot->graph;
+  for (std::size_t i = 0; i < policies.size(); ++i) graph.node(NodeId(i)).policy = policies[i];
+  auto base = std::make_shared<SacBase>();
+  base->snapshot = snapshot;
+  base->settings = settings;
+  base->policies = std::move(policies);
+  JOINTER_TRY(base->partition, partition(graph, options_of(settings)));
+  const Analysis& analysis = snapshot->analysis;
+  const Graph& joint = base->partition.joint;
+  auto what_if = std::make_unique<PlanWhatIf>(
+      joint, analysis.costs, analysis.flops, analysis.options.memory, analysis.options.simulation,
+      PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = settings.partitioner});
+  const SavePlan& plan = base->partition.plan;
+  JOINTER_TRY(PlanWhatIf::Outcome outcome, what_if->evaluate(plan));
+  base->figures = outcome.figures;
+  base->profile = std::move(outcome.profile);
+  base->forward_steps = outcome.forward_steps;
+  JOINTER_TRY(base->candidates, what_if->candidates(plan));
+  base->keep = keep_by_node(joint, base->candidates);
+  base->what_if = std::move(what_if);
+  return SacBasePtr(std::move(base));
+}
+
+SacTensor tensor_of(const SaveCandidate& candidate) {
+  return {.node = candidate.node,
+          .bytes = candidate.bytes,
+          .recompute_ns = candidate.recompute_ns,
+          .recompute_flops = candidate.recompute_flops,
+          .chain = candidate.chain,
+          .keep = candidate.keep};
+}
+
+// Rows stay while a person ticks: what nothing needs any more is there too.
+void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) {
+  const SacBase& base = *state.base;
+  const Graph& joint = base.partition.joint;
+  state.tensor_by_node.assign(joint.node_count(), -1);
+  state.tensors.reserve(candidates.size());
+  for (const SaveCandidate& candidate : candidates) {
+    state.tensor_by_node[candidate.node.index()] = 0;
+    state.tensors.push_back(tensor_of(candidate));
+  }
+  for (const SaveCandidate& candidate : base.candidates) {
+    if (state.tensor_by_node[candidate.node.index()] >= 0) continue;
+    SacTensor tensor = tensor_of(candidate);
+    tensor.keep = Keep::recompute;
+    tensor.is_needed = false;
+    tensor.bytes = tensor.recompute_ns = tensor.recompute_flops = 0;
+    state.tensors.push_back(tensor);
+  }
+  std::sort(state.tensors.begin(), state.tensors.end(),
+            [&](const SacTensor& a, const SacTensor& b) {
+              return joint.position(a.node) < joint.position(b.node);
+            });
+  for (std::size_t i = 0; i < state.tensors.size(); ++i)
+    state.tensor_by_node[state.tensors[i].node.index()] = static_cast<std::int32_t>(i);
+}
+
+// Plan, figures and curve under these policies, without rows.
+Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
+                                      const std::vector<MemoryPolicy>& policies) {
+  auto state = std::make_shared<SacState>();
+  state->base = base;
+  JOINTER_TRY(PlanChange change,
+              base->what_if->lay_policies(base->partition.plan, base->policies, policies));
+  state->plan = std::move(change.plan);
+  state->refused = std::move(change.refused);
+  if (state->plan == base->partition.plan) {
+    state->figures = base->figures;
+    state->profile = base->profile;
+    state->forward_steps = base->forward_steps;
+    return state;
+  }
+  JOINTER_TRY(PlanWhatIf::Outcome outcome, base->what_if->evaluate(state->plan));
+  state->figures = outcome.figures;
+  state->profile = std::move(outcome.profile);
+  state->forward_steps = outcome.forward_steps;
+  return state;
+}
+
+std::vector<MemoryPolicy> policies_asked(const SacRequest& request) {
+  std::vector<MemoryPolicy> policies = policies_of(request.now->graph);
+  for (const PolicyTick& tick : request.ticks)
+    for (const NodeId node : tick.nodes) policies[node.index()] = policy_of(tick.keep);
+  return policies;
+}
+
+// Whether anything that was asked for came to be.
+Result<void> is_done(const SacState& state, const PolicyTick& tick) {
+  if (!tick.keep) return {};
+  const PlanChange::Note* refusal = nullptr;
+  for (const NodeId node : tick.nodes) {
+    const auto refused =
+        std::find_if(state.refused.begin(), state.refused.end(),
+                     [node](const PlanChange::Note& note) { return note.node == node; });
+    if (refused == state.refused.end()) return {};
+    refusal = &*refused;
+  }
+  if (refusal == nullptr) return {};
+  return fail(Error::Kind::usage, "{}", refusal->text);
+}
+
+}  // namespace
+
+Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
+  const EditLine& line = request.line;
+  const std::ptrdiff_t solve = last_solve(line);
+  std::vector<DoneEditPtr> edits;
+  for (const DoneEditPtr& done : line)
+    if (!sets_policies_only(done->edit)) edits.push_back(done);
+  edits.push_back(solve < 0 ? nullptr : line[static_cast<std::size_t>(solve)]);
+  const auto known = std::find_if(bases_.begin(), bases_.end(), [&](const KnownBase& k) {
+    return k.baseline == request.baseline && k.edits == edits;
+  });
+  if (known != bases_.end()) {
+    std::rotate(bases_.begin(), known, known + 1);
+    return bases_.front().base;
+  }
+  // Other estimates, or another file: nothing that is kept is of use.
+  if (!bases_.empty() && bases_.front().baseline != request.baseline) {
+    bases_.clear();
+    states_.clear();
+  }
+  const auto count = static_cast<std::size_t>(solve + 1);
+  PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph, line, count);
+  const SolveSettings settings =
+      solve < 0 ? SolveSettings() : *parse_solve(line[static_cast<std::size_t>(solve)]->edit.by);
+  JOINTER_TRY(SacBasePtr base, make_base(request.now, std::move(trail.policies), settings));
+  bases_.push_front({request.baseline, std::move(edits), base});
+  if (bases_.size() > kMostBases) {
+    std::erase_if(states_, [&](const KnownState& s) { return s.base == bases_.back().base; });
+    bases_.pop_back();
+  }
+  return base;
+}
+
+SacStatePtr SacSolver::known_state(const SacBasePtr& base,
+                                   const std::vector<MemoryPolicy>& policies) {
+  const auto known = std::find_if(states_.begin(), states_.end(), [&](const KnownState& s) {
+    return s.base == base && s.policies == policies;
+  });
+  if (known == states_.end()) return nullptr;
+  std::rotate(states_.begin(), known, known + 1);
+  return states_.front().state;
+}
+
+Result<SacStatePtr> SacSolver::state_of(const SacBasePtr& base,
+                                        const std::vector<MemoryPolicy>& policies) {
+  if (SacStatePtr known = known_state(base, policies)) return known;
+  JOINTER_TRY(const std::shared_ptr<SacState> state, lay(base, policies));
+  std::vector<SaveCandidate> candidates;
+  if (state->plan == base->partition.plan) {
+    candidates = base->candidates;
+  } else {
+    JOINTER_TRY(candidates, base->what_if->candidates(state->plan));
+  }
+  add_tensors(*state, candidates);
+  states_.push_front({base, policies, state});
+  if (states_.size() > kMostStates) states_.pop_back();
+  return SacStatePtr(state);
+}
+
+SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& request) {
+  auto state = std::make_shared<SacState>(made);
+  state->snapshot = request.now;
+  for (const DoneEditPtr& done : request.line) state->edits.push_back(done->edit.title);
+  const PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph,
+                                           request.line, request.line.size());
+  const std::ptrdiff_t solve = last_solve(request.line);
+  for (SacTensor& tensor : state->tensors) {
+    const std::size_t node = tensor.node.index();
+    const std::int32_t edit = trail.edits[node];
+    tensor.edit = edit;
+    // A tag that was there when tags were ignored decided nothing.
+    const bool was_ignored = state->base->settings.ignore_tags && edit <= solve;
+    if (trail.policies[node] == MemoryPolicy::none || was_ignored ||
+        keep_of(trail.policies[node]) != tensor.keep)
+      continue;
+    tensor.decider = edit < 0 ? Decider::capture
+                     : request.line[static_cast<std::size_t>(edit)]->edit.by.empty()
+                         ? Decider::person
+                         : Decider::list;
+  }
+  for (const PolicyTick& tick : request.ticks)
+    for (const NodeId node : tick.nodes)
+      if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0) {
+        SacTensor& tensor = state->tensors[static_cast<std::size_t>(at)];
+        tensor.edit = -1;
+        tensor.decider =
+            tick.keep && tensor.keep == *tick.keep ? Decider::person : Decider::partitioner;
+      }
+  return state;
+}
+
+Result<SacStatePtr> SacSolver::state(const SacRequest& request) {
+  if (!is_joint(request.now->graph)) return state_as_captured(request.now);
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  JOINTER_TRY(const SacStatePtr made, state_of(base, policies_asked(request)));
+  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*made, request.ticks.back()));
+  return with_deciders(*made, request);
+}
+
+Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const SacState& shown) {
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  const std::vector<MemoryPolicy> policies = policies_asked(request);
+  if (known_state(base, policies) || shown.base != base) {
+    JOINTER_TRY(SacStatePtr complete, state(request));
+    return Glimpse{std::move(complete), true};
+  }
+  JOINTER_TRY(const std::shared_ptr<SacState> state, lay(base, policies));
+  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
+  state->tensors = shown.tensors;
+  state->tensor_by_node = shown.tensor_by_node;
+  for (SacTensor& tensor : state->tensors) {
+    tensor.keep = Keep::recompute;
+    tensor.decider = Decider::partitioner;
+  }
+  const auto mark = [&](const std::vector<NodeId>& nodes, Keep keep) {
+    for (const NodeId node : nodes)
+      if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0)
+        state->tensors[static_cast<std::size_t>(at)].keep = keep;
+  };
+  mark(state->plan.saved, Keep::save);
+  mark(state->plan.offloaded, Keep::offload);
+  return Glimpse{with_deciders(*state, request), false};
+}
+
+Result<PlanFigures> SacSolver::figures(const SacRequest& request) {
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  const std::vector<MemoryPolicy> policies = policies_asked(request);
+  SacStatePtr state = known_state(base, policies);
+  if (!state) {
+    JOINTER_TRY(state, lay(base, policies));
+  }
+  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
+  return state->figures;
+}
+
+}  // namespace jointer::views

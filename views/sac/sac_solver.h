@@ -1,0 +1,66 @@
+#pragma once
+
+// Makes states of a document: what was solved last before a place in the history, and on top of it
+// every policy that was set since. Used on one thread at a time. How is at the top of
+// sac_solver.cpp. No Qt.
+
+#include <deque>
+#include <span>
+
+#include "views/edit/edit_line.h"
+#include "views/sac/policy_trail.h"
+#include "views/sac/sac_state.h"
+
+namespace jointer::views {
+
+// A policy that was asked for and is not yet in the document.
+struct PolicyTick {
+  std::vector<NodeId> nodes;
+  std::optional<Keep> keep;  // none: as the partitioner decides
+};
+
+struct SacRequest {
+  SnapshotPtr now, baseline;
+  EditLine line;  // from the one to the other
+  std::vector<PolicyTick> ticks;
+};
+
+class SacSolver {
+ public:
+  // Error (usage): no legal cut exists; or nothing that the last tick asks for is possible, and
+  // why.
+  Result<SacStatePtr> state(const SacRequest& request);
+  // The same at once: figures and the curve are those of the state, but what each tensor takes to
+  // make again is still as in `shown`. Whether it is complete already is said with it.
+  struct Glimpse {
+    SacStatePtr state;
+    bool is_complete = false;
+  };
+  Result<Glimpse> glimpse(const SacRequest& request, const SacState& shown);
+  // Figures alone.
+  Result<PlanFigures> figures(const SacRequest& request);
+
+ private:
+  struct KnownBase {
+    SnapshotPtr baseline;
+    std::vector<DoneEditPtr> edits;  // those that make another graph, then the one that solved it
+    SacBasePtr base;
+  };
+  struct KnownState {
+    SacBasePtr base;
+    std::vector<MemoryPolicy> policies;  // by node, of nodes that have something to decide
+    SacStatePtr state;
+  };
+
+  Result<SacBasePtr> base_of(const SacRequest& request);
+  [[nodiscard]] SacStatePtr known_state(const SacBasePtr& base,
+                                        const std::vector<MemoryPolicy>& policies);
+  Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
+  [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
+
+  PolicyTrails trails_;
+  std::deque<KnownBase> bases_;    // the last used first
+  std::deque<KnownState> states_;  // the same
+};
+
+}  // namespace jointer::views

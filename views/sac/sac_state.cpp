@@ -1,0 +1,193 @@
+#include "views/sac/sac_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+const PlanReason* reason_of(const SacState& state, NodeId node) {
+  if (!state.base || node.index() >= state.base->partition.reasons.size()) return nullptr;
+  return &state.base->partition.reasons[node.index()];
+}
+
+// Whether nobody but the partitioner decided, and it stands as it was solved.
+bool stands_as_solved(const SacState& state, const SacTensor& tensor) {
+  return state.base && tensor.node.index() < state.base->keep.size() &&
+         state.base->keep[tensor.node.index()] == static_cast<std::int8_t>(tensor.keep);
+}
+
+std::string_view participle(Keep keep) {
+  switch (keep) {
+    case Keep::save:
+      return "Saved";
+    case Keep::recompute:
+      return "Recomputed";
+    case Keep::offload:
+      break;
+  }
+  return "Offloaded";
+}
+
+}  // namespace
+
+std::string_view to_string(Decider decider) {
+  switch (decider) {
+    case Decider::partitioner:
+      return "partitioner";
+    case Decider::person:
+      return "person";
+    case Decider::list:
+      return "list";
+    case Decider::capture:
+      break;
+  }
+  return "tag";
+}
+
+MemoryPolicy policy_of(std::optional<Keep> keep) {
+  if (!keep) return MemoryPolicy::none;
+  switch (*keep) {
+    case Keep::save:
+      return MemoryPolicy::must_save;
+    case Keep::recompute:
+      return MemoryPolicy::must_recompute;
+    case Keep::offload:
+      break;
+  }
+  return MemoryPolicy::must_cpu_offload;
+}
+
+std::optional<Keep> keep_of(MemoryPolicy policy) {
+  switch (policy) {
+    case MemoryPolicy::must_save:
+    case MemoryPolicy::prefer_save:
+      return Keep::save;
+    case MemoryPolicy::must_recompute:
+    case MemoryPolicy::prefer_recompute:
+      return Keep::recompute;
+    case MemoryPolicy::must_cpu_offload:
+      return Keep::offload;
+    case MemoryPolicy::none:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string why(const SacState& state, const SacTensor& tensor) {
+  const Node& node = state.snapshot->graph.node(tensor.node);
+  if (!state.can_change()) {
+    if (node.policy != MemoryPolicy::none)
+      return fmt::format("The capture is partitioned, and tags it {}", to_string(node.policy));
+    return tensor.keep == Keep::recompute ? "The capture's backward makes it again"
+                                          : "The capture's forward hands it to its backward";
+  }
+  if (!tensor.is_needed) return "Nothing needs it under this plan";
+  const auto refused =
+      std::find_if(state.refused.begin(), state.refused.end(),
+                   [&](const PlanChange::Note& note) { return note.node == tensor.node; });
+  if (refused != state.refused.end()) return refused->text;
+  if (tensor.decider == Decider::person || tensor.decider == Decider::list) {
+    if (tensor.edit < 0) return fmt::format("{} by hand", participle(tensor.keep));
+    const std::string& title = state.edits[static_cast<std::size_t>(tensor.edit)];
+    return fmt::format("{} by {}: {}", participle(tensor.keep),
+                       tensor.decider == Decider::person ? "hand" : "a list", title);
+  }
+  const PlanReason* reason = reason_of(state, tensor.node);
+  if (stands_as_solved(state, tensor) && reason != nullptr && !reason->text.empty())
+    return reason->text;
+  if (tensor.decider == Decider::capture)
+    return fmt::format("Tagged {} in the capture", to_string(node.policy));
+  // The plan was solved otherwise: a tick elsewhere needs it so.
+  return tensor.keep == Keep::recompute
+             ? "Recomputed: what was ticked is made from it, or nothing saved needs it any more"
+             : "Saved: what was ticked is made again from it";
+}
+
+std::string why_in_short(const SacState& state, const SacTensor& tensor) {
+  if (!state.can_change()) return tensor.keep == Keep::recompute ? "made again" : "handed over";
+  if (!tensor.is_needed) return "not needed";
+  if (tensor.decider == Decider::person) return "by hand";
+  if (tensor.decider == Decider::list) return "by a list";
+  const PlanReason* reason = reason_of(state, tensor.node);
+  if (!stands_as_solved(state, tensor) || reason == nullptr) return "by what was ticked";
+  switch (reason->kind) {
+    case PlanReason::Kind::none:
+      return "not needed";
+    case PlanReason::Kind::tagged:
+      return "tagged";
+    case PlanReason::Kind::input:
+      return "an input";
+    case PlanReason::Kind::cut:
+      return tensor.keep == Keep::recompute ? "cheap to make" : "the cut";
+    case PlanReason::Kind::banned:
+      return "not recomputable";
+    case PlanReason::Kind::read_by_forward:
+      return "read by the backward";
+    case PlanReason::Kind::knapsack:
+      return "the budget";
+    case PlanReason::Kind::person:
+      return "by hand";
+    case PlanReason::Kind::chain:
+      break;
+  }
+  return "part of a chain";
+}
+
+namespace {
+
+SacTensor tensor_of_lifetime(const Snapshot& snapshot, const Lifetime& lifetime, NodeId node,
+                             bool is_kept) {
+  const Node& n = snapshot.graph.node(node);
+  SacTensor tensor{.node = node, .bytes = lifetime.bytes};
+  tensor.recompute_ns = snapshot.analysis.costs[node.index()].ns;
+  tensor.recompute_flops = snapshot.analysis.flops[node.index()].total;
+  tensor.chain = 1;
+  tensor.keep = !is_kept                                     ? Keep::recompute
+                : n.policy == MemoryPolicy::must_cpu_offload ? Keep::offload
+                                                             : Keep::save;
+  tensor.decider = n.policy == MemoryPolicy::none ? Decider::partitioner : Decider::capture;
+  return tensor;
+}
+
+}  // namespace
+
+SacStatePtr state_as_captured(const SnapshotPtr& snapshot) {
+  const Graph& graph = snapshot->graph;
+  auto state = std::make_shared<SacState>();
+  state->snapshot = snapshot;
+  state->tensor_by_node.assign(graph.node_count(), -1);
+  PlanFigures& figures = state->figures;
+  figures.figures = {snapshot->analysis.memory.peak_bytes(),
+                     snapshot->analysis.simulation.step_ns(),
+                     snapshot->analysis.simulation.exposed_ns()};
+  const auto profile = snapshot->analysis.memory.profile();
+  state->profile.assign(profile.begin(), profile.end());
+  for (const Lifetime& lifetime : snapshot->analysis.memory.lifetimes()) {
+    const bool is_kept = lifetime.category == MemoryCategory::saved_activation;
+    if (!lifetime.producer || (!is_kept && lifetime.category != MemoryCategory::recomputed))
+      continue;
+    NodeId node = lifetime.producer;
+    if (const NodeId partner = graph.node(node).partner; is_kept && partner) node = partner;
+    state->tensors.push_back(tensor_of_lifetime(*snapshot, lifetime, node, is_kept));
+    if (!is_kept) continue;
+    figures.saved_bytes += lifetime.bytes;
+    if (state->tensors.back().keep == Keep::offload) figures.offloaded_bytes += lifetime.bytes;
+  }
+  std::sort(state->tensors.begin(), state->tensors.end(),
+            [&](const SacTensor& a, const SacTensor& b) {
+              return graph.position(a.node) < graph.position(b.node);
+            });
+  for (std::size_t i = 0; i < state->tensors.size(); ++i)
+    state->tensor_by_node[state->tensors[i].node.index()] = static_cast<std::int32_t>(i);
+  for (const NodeId id : graph.order()) {
+    if (!graph.node(id).has(Node::recomputed)) continue;
+    ++figures.recomputed;
+    figures.recompute_ns += snapshot->analysis.costs[id.index()].ns;
+    figures.recompute_flops += snapshot->analysis.flops[id.index()].total;
+  }
+  return state;
+}
+
+}  // namespace jointer::views

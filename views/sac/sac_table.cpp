@@ -1,0 +1,254 @@
+#include "views/sac/sac_table.h"
+
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMouseEvent>
+#include <algorithm>
+#include <array>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kPreviewMs = 30;
+constexpr std::array kOwnKeys{Qt::Key_S, Qt::Key_R, Qt::Key_O, Qt::Key_Space, Qt::Key_Delete};
+
+}  // namespace
+
+SacTable::SacTable(Document& document, QWidget* parent)
+    : SacTable(document, new SacModel, parent) {}
+
+SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter: op:mm mod:layers.3 bytes>1MiB"), parent),
+      model_(model),
+      session_(document.sac()) {
+  model->setParent(this);
+  setAccessibleName(tr("Save, recompute, offload"));
+  all_ = new QToolButton(this);
+  all_->setText(tr("Show all"));
+  all_->setObjectName(QStringLiteral("show_all"));
+  all_->hide();
+  connect(all_, &QToolButton::clicked, this, &SacTable::show_all);
+  controls().addWidget(all_);
+  grouping_ = new QComboBox(this);
+  grouping_->setAccessibleName(tr("Grouping"));
+  grouping_->addItem(tr("By layer"), static_cast<int>(SacGrouping::layer));
+  grouping_->addItem(tr("By module"), static_cast<int>(SacGrouping::module));
+  grouping_->addItem(tr("By operator"), static_cast<int>(SacGrouping::op));
+  grouping_->addItem(tr("By tensor"), static_cast<int>(SacGrouping::tensor));
+  controls().addWidget(grouping_);
+  connect(grouping_, &QComboBox::currentIndexChanged, this, [this] {
+    const auto grouping = static_cast<SacGrouping>(grouping_->currentData().toInt());
+    model_->set_grouping(grouping);
+    view().setRootIsDecorated(grouping != SacGrouping::tensor);
+  });
+  delegate_ = new PolicyDelegate(this);
+  view().setItemDelegateForColumn(SacModel::policy_column, delegate_);
+  view().viewport()->setMouseTracking(true);
+  view().viewport()->installEventFilter(this);
+  view().installEventFilter(this);
+  preview_soon_.setSingleShot(true);
+  preview_soon_.setInterval(kPreviewMs);
+  connect(&preview_soon_, &QTimer::timeout, this,
+          [this] { session_.preview(model_->changeable(preview_rows_), preview_keep_); });
+  connect(view().selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
+    const std::vector<int> rows = target_rows();
+    if (!view().hasFocus() || rows.empty()) return leave();
+    preview_rows(rows, toggled(rows));
+  });
+  connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
+  set_empty_text(tr("The backward needs nothing of the forward."));
+}
+
+KeysGroup SacTable::keys() {
+  return {tr("Save, recompute, offload"),
+          {{tr("S, R, O"), tr("Save, recompute, offload the selected rows")},
+           {tr("Space"), tr("Save what is not saved, recompute what is")},
+           {tr("Delete"), tr("Leave them to the partitioner, which decides when it solves again")},
+           {tr("Click on S, R, O"), tr("Set one row, or all that are selected")},
+           {tr("Pointer on S, R, O; Up, Down"), tr("What it would come to, before it is done")},
+           {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
+}
+
+void SacTable::refresh() {
+  // What was asked about may have other rows now.
+  preview_soon_.stop();
+  const bool is_first = model_->row_count() == 0;
+  model_->set_state(session_.state());
+  if (is_first && model_->row_count() > 0) QTimer::singleShot(0, &view(), &TableView::fit_columns);
+  view().viewport()->update();  // rows below others too
+  update_headline();
+}
+
+void SacTable::update_headline() {
+  QStringList lines;
+  const SacStatePtr state = session_.state();
+  if (state && !state->can_change())
+    lines << (state->snapshot->graph.is_pair()
+                  ? tr("This capture is partitioned: its forward hands over what is saved here. "
+                       "To decide anew, open the joint graph it was made from.")
+                  : tr("This is a whole training step: what its backward reads is saved, and what "
+                       "runs again is recomputed. Only joint graphs are partitioned anew."));
+  if (state && !state->refused.empty())
+    lines << tr("%1 policies cannot be had: %2")
+                 .arg(state->refused.size())
+                 .arg(QString::fromStdString(state->refused.front().text));
+  if (model_->shows_only_some()) lines << only_what_;
+  set_headline(lines.join(u'\n'));
+  all_->setVisible(model_->shows_only_some());
+}
+
+void SacTable::show_only(const std::vector<NodeId>& nodes, const QString& what) {
+  only_what_ = what;
+  grouping_->setCurrentIndex(grouping_->findData(static_cast<int>(SacGrouping::tensor)));
+  model_->show_only(nodes);
+  view().sortByColumn(SacModel::worth_column, Qt::DescendingOrder);
+  view().scrollToTop();
+  update_headline();
+}
+
+void SacTable::show_all() {
+  model_->show_only(std::nullopt);
+  update_headline();
+}
+
+// --- Rows that are meant ---
+
+std::vector<int> SacTable::target_rows() const {
+  auto& view = const_cast<SacTable*>(this)->view();
+  std::vector<int> rows = view.selected_rows();
+  if (rows.empty() && view.currentIndex().isValid())
+    rows.push_back(TableModel::row_at(view.currentIndex()));
+  return rows;
+}
+
+std::vector<int> SacTable::rows_with(int row) const {
+  std::vector<int> rows = const_cast<SacTable*>(this)->view().selected_rows();
+  if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows = {row};
+  return rows;
+}
+
+std::optional<Keep> SacTable::toggled(std::span<const int> rows) const {
+  return model_->keeps(rows).one() == Keep::save ? Keep::recompute : Keep::save;
+}
+
+QRect SacTable::switch_of(int row, Keep keep) const {
+  const auto& view = const_cast<SacTable*>(this)->view();
+  return PolicyDelegate::place_of(view.visualRect(model_->index_of(row, SacModel::policy_column)),
+                                  keep);
+}
+
+void SacTable::set_keep(std::optional<Keep> keep) {
+  const std::vector<int> rows = target_rows();
+  if (!rows.empty()) session_.set_keep(model_->changeable(rows), keep);
+}
+
+void SacTable::toggle() {
+  const std::vector<int> rows = target_rows();
+  if (!rows.empty()) session_.set_keep(model_->changeable(rows), toggled(rows));
+}
+
+void SacTable::add_to_menu(QMenu& menu) {
+  menu.addSeparator();
+  const bool can = session_.state() && session_.state()->can_change() && !target_rows().empty();
+  const auto add = [&](const QString& text, const QKeySequence& key, auto action) {
+    QAction* entry = menu.addAction(text, this, action);
+    entry->setShortcut(key);
+    entry->setEnabled(can);
+  };
+  add(tr("Save"), Qt::Key_S, [this] { set_keep(Keep::save); });
+  add(tr("Recompute"), Qt::Key_R, [this] { set_keep(Keep::recompute); });
+  add(tr("Offload"), Qt::Key_O, [this] { set_keep(Keep::offload); });
+  add(tr("Leave to the partitioner"), Qt::Key_Delete, [this] { set_keep(std::nullopt); });
+}
+
+// --- Events ---
+
+bool SacTable::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == view().viewport()) {
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    if (event->type() == QEvent::MouseButtonPress && mouse->button() == Qt::LeftButton &&
+        mouse->modifiers() == Qt::NoModifier && press(mouse->position().toPoint()))
+      return true;
+    // The second press of a quick pair of clicks is a click too, and opens no row.
+    if (event->type() == QEvent::MouseButtonDblClick && press(mouse->position().toPoint()))
+      return true;
+    if (event->type() == QEvent::MouseMove) hover(mouse->position().toPoint());
+    if (event->type() == QEvent::Leave) leave();
+  }
+  if (watched == &view() &&
+      (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride)) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool is_plain = (key->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
+    if (is_plain && std::find(kOwnKeys.begin(), kOwnKeys.end(), key->key()) != kOwnKeys.end()) {
+      event->accept();
+      if (event->type() == QEvent::KeyPress) key_press(key->key());
+      return true;
+    }
+  }
+  return TablePane::eventFilter(watched, event);
+}
+
+bool SacTable::key_press(int key) {
+  switch (key) {
+    case Qt::Key_S:
+      set_keep(Keep::save);
+      return true;
+    case Qt::Key_R:
+      set_keep(Keep::recompute);
+      return true;
+    case Qt::Key_O:
+      set_keep(Keep::offload);
+      return true;
+    case Qt::Key_Space:
+      toggle();
+      return true;
+    default:
+      set_keep(std::nullopt);
+      return true;
+  }
+}
+
+bool SacTable::press(QPoint at) {
+  const QModelIndex index = view().indexAt(at);
+  if (!index.isValid() || index.column() != SacModel::policy_column ||
+      index.data(SacModel::fixed_role).toBool())
+    return false;
+  const auto keep = PolicyDelegate::keep_at(view().visualRect(index), at);
+  if (!keep) return false;
+  view().setFocus(Qt::MouseFocusReason);
+  const std::vector<int> rows = rows_with(TableModel::row_at(index));
+  session_.set_keep(model_->changeable(rows), keep);
+  return true;
+}
+
+void SacTable::hover(QPoint at) {
+  const QModelIndex index = view().indexAt(at);
+  const bool is_switch = index.isValid() && index.column() == SacModel::policy_column &&
+                         !index.data(SacModel::fixed_role).toBool();
+  const auto keep =
+      is_switch ? PolicyDelegate::keep_at(view().visualRect(index), at) : std::nullopt;
+  if (!keep) return leave();
+  delegate_->set_hover(index, *keep);
+  view().viewport()->update();
+  preview_rows(rows_with(TableModel::row_at(index)), keep);
+}
+
+void SacTable::leave() {
+  preview_soon_.stop();
+  preview_rows_.clear();
+  delegate_->set_hover({}, Keep::save);
+  session_.clear_preview();
+  view().viewport()->update();
+}
+
+void SacTable::preview_rows(std::vector<int> rows, std::optional<Keep> keep) {
+  if (rows == preview_rows_ && keep == preview_keep_ &&
+      (preview_soon_.isActive() || session_.shown_preview()))
+    return;
+  preview_rows_ = std::move(rows);
+  preview_keep_ = keep;
+  preview_soon_.start();
+}
+
+}  // namespace jointer::views
