@@ -10,7 +10,10 @@
 #include "core/capture/open.h"
 #include "core/cost/calibrate.h"
 #include "core/cost/measured.h"
+#include "core/edit/editor.h"
 #include "core/graph/canonical.h"
+#include "core/partition/partition.h"
+#include "core/policy/tagging.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/paths.h"
 
@@ -39,6 +42,40 @@ const Graph& graph_of(const std::string& name) {
     it = graphs.emplace(name, *std::move(graph)).first;
   }
   return it->second;
+}
+
+// torchtitan's tags of a whole forward, as an edit.
+void tag_sac(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  for (auto _ : state) benchmark::DoNotOptimize(apply_sac(graph, {.whole_forward = true}));
+}
+
+// That edit, and taking it back: a tag for every call of the forward.
+void apply_tags(benchmark::State& state, const std::string& name) {
+  Graph graph = graph_of(name);
+  const auto edit = apply_sac(graph, {.whole_forward = true});
+  Editor editor(graph);
+  for (auto _ : state) {
+    const auto inverse = editor.apply(*edit);
+    benchmark::DoNotOptimize(editor.apply(*inverse));
+  }
+}
+
+// 5,000 of them.
+void apply_5000_tags(benchmark::State& state, const std::string& name) {
+  Graph graph = graph_of(name);
+  Edit edit = *apply_sac(graph, {.whole_forward = true});
+  std::size_t left = 5000;
+  for (Change& change : edit.changes)
+    if (auto* set = std::get_if<SetPolicy>(&change); set != nullptr && set->nodes.size() > left)
+      set->nodes.resize(left);
+    else if (set != nullptr)
+      left -= set->nodes.size();
+  Editor editor(graph);
+  for (auto _ : state) {
+    const auto inverse = editor.apply(edit);
+    benchmark::DoNotOptimize(editor.apply(*inverse));
+  }
 }
 
 void read_capture(benchmark::State& state, const std::string& name) {
@@ -94,6 +131,22 @@ void hash_graph(benchmark::State& state, const std::string& name) {
   for (auto _ : state) benchmark::DoNotOptimize(graph_hash(graph));
 }
 
+// All that torch's min_cut_rematerialization_partition does but the halves themselves: clean-up,
+// tags, the cut, reasons. Solving again after a tag was changed is the same work.
+void partition_min_cut(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  for (auto _ : state) benchmark::DoNotOptimize(partition(graph));
+}
+
+// The halves with it: what torch's function returns.
+void partition_and_emit(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  for (auto _ : state) {
+    const auto done = partition(graph);
+    benchmark::DoNotOptimize(emit_pair(done->joint, done->plan));
+  }
+}
+
 const int registered = [] {
   using Function = void (*)(benchmark::State&, const std::string&);
   for (const auto& [title, function] : {std::pair<const char*, Function>{"read", read_capture},
@@ -103,7 +156,12 @@ const int registered = [] {
                                         {"estimate", estimate_costs},
                                         {"estimate_measured", estimate_measured},
                                         {"simulate", simulate_step},
-                                        {"hash", hash_graph}})
+                                        {"hash", hash_graph},
+                                        {"partition", partition_min_cut},
+                                        {"partition_and_emit", partition_and_emit},
+                                        {"tag_sac", tag_sac},
+                                        {"apply_tags", apply_tags},
+                                        {"apply_5000_tags", apply_5000_tags}})
     for (const auto& [name, path] : captures())
       benchmark::RegisterBenchmark((std::string(title) + "/" + name).c_str(), function, name)
           ->Unit(benchmark::kMillisecond);

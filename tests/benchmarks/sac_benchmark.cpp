@@ -1,0 +1,202 @@
+// What a person feels who ticks tensors in the SAC pane: the pane at 500 x 900 and the
+// scoreboard, offscreen. For each joint capture that is named, one JSON object with
+// times in milliseconds:
+//   start:       from asking for a plan until it is on screen (the partitioner, its figures),
+//   tick:        from a key until the new figures are painted,
+//   preview:     from the pointer's question until its answer is,
+//   undo, redo:  from asking until the figures of that state are,
+//   solve:       from asking for a new partition until its figures are.
+// Medians and 95th percentiles. `cpu` is the processor time of all threads; it is what other work
+// on the machine does not change much.
+//
+//   sac_benchmark CAPTURE...
+
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <algorithm>
+#include <ctime>
+#include <map>
+
+#include "core/capture/open.h"
+#include "views/edit/editing.h"
+#include "views/sac/sac_pane.h"
+#include "views/window/scoreboard.h"
+
+namespace {
+
+using namespace jointer;
+using namespace jointer::views;
+
+constexpr std::size_t kTicks = 30;
+constexpr int kPatienceMs = 60000, kSolves = 5;
+
+double now_ms(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+template <class IsDone>
+bool wait_for(IsDone is_done) {
+  QElapsedTimer timer;
+  timer.start();
+  while (!is_done()) {
+    if (timer.elapsed() > kPatienceMs) return false;
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 2);
+  }
+  return true;
+}
+
+class Subject {
+ public:
+  explicit Subject(const SnapshotPtr& snapshot)
+      : document_({}, snapshot), pane_(document_), board_(document_), screen_(500, 900) {
+    pane_.resize(500, 900);
+    board_.resize(1600, 80);
+    board_.show();
+    QObject::connect(&document_.sac(), &SacSession::refused, &pane_,
+                     [this] { was_refused_ = true; });
+  }
+
+  bool start() {
+    return measure(
+        "start", [this] { pane_.show(); }, [this] { return document_.sac().state() != nullptr; });
+  }
+
+  // Tensors from all over the graph, those that can have another policy.
+  bool tick_all() {
+    SacSession& session = document_.sac();
+    const std::vector<SacTensor> tensors = session.state()->tensors;
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < tensors.size() && done < kTicks;
+         i += std::max<std::size_t>(tensors.size() / kTicks, 1)) {
+      const SacTensor& t = tensors[i];
+      if (t.chain == 0 || document_.graph().node(t.node).kind != NodeKind::call) continue;
+      const Keep keep = t.keep == Keep::save ? Keep::recompute : Keep::save;
+      if (!measure(
+              "preview", [&] { session.preview({t.node}, keep); },
+              [&] { return session.shown_preview().has_value(); }))
+        return false;
+      session.clear_preview();
+      if (!session.state()->tensor_of(t.node)) continue;
+      // Another one than the one that was asked about: nothing is known of it yet.
+      const SacTensor& other = tensors[(i + tensors.size() / 2) % tensors.size()];
+      if (other.chain == 0 || document_.graph().node(other.node).kind != NodeKind::call) continue;
+      const SacStatePtr before = session.state();
+      if (!measure(
+              "tick",
+              [&] {
+                session.set_keep({other.node},
+                                 other.keep == Keep::save ? Keep::recompute : Keep::save);
+              },
+              [&] { return session.state() != before; }))
+        return false;
+      if (!wait_for([&] { return session.is_settled(); })) return false;
+      ++done;
+    }
+    return true;
+  }
+
+  bool walk_history() {
+    Editing& editing = document_.editing();
+    SacSession& session = document_.sac();
+    const int steps = editing.step_count();
+    for (int i = 0; i < steps; ++i) {
+      const SacStatePtr before = session.state();
+      if (!measure(
+              "undo", [&] { editing.undo(); }, [&] { return session.state() != before; }) ||
+          !wait_for([&] { return session.is_settled(); }))
+        return false;
+    }
+    for (int i = 0; i < steps; ++i) {
+      const SacStatePtr before = session.state();
+      if (!measure(
+              "redo", [&] { editing.redo(); }, [&] { return session.state() != before; }) ||
+          !wait_for([&] { return session.is_settled(); }))
+        return false;
+    }
+    return true;
+  }
+
+  // Of the graph as it was opened.
+  bool solve() {
+    SacSession& session = document_.sac();
+    document_.editing().go_to(0);
+    if (!wait_for([&] { return session.is_settled(); })) return false;
+    for (int i = 0; i < kSolves; ++i) {
+      const SacBasePtr before = session.state()->base;
+      if (!measure(
+              "solve", [&] { session.solve({}); },
+              [&] { return session.state() && session.state()->base != before; }) ||
+          !wait_for([&] { return session.is_settled(); }))
+        return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::string json() const {
+    std::vector<std::string> parts;
+    for (const auto& [name, times] : times_) {
+      parts.push_back(fmt::format("\"{}_median_ms\": {:.3f}", name, percentile(times, 0.5)));
+      parts.push_back(fmt::format("\"{}_p95_ms\": {:.3f}", name, percentile(times, 0.95)));
+    }
+    for (const auto& [name, times] : cpu_)
+      parts.push_back(fmt::format("\"{}_cpu_median_ms\": {:.3f}", name, percentile(times, 0.5)));
+    parts.push_back(fmt::format("\"tensors\": {}", document_.sac().state()->tensors.size()));
+    return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  }
+
+ private:
+  template <class Act, class IsDone>
+  bool measure(const char* name, Act act, IsDone is_done) {
+    const double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+    act();
+    if (!wait_for(is_done)) {
+      fmt::print(stderr, "{} never ended. {}\n", name, document_.sac().problem().toStdString());
+      return false;
+    }
+    pane_.render(&screen_);
+    times_[name].push_back(now_ms(CLOCK_MONOTONIC) - wall);
+    cpu_[name].push_back(now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    return true;
+  }
+
+  Document document_;
+  SacPane pane_;
+  Scoreboard board_;
+  QPixmap screen_;
+  bool was_refused_ = false;
+  std::map<std::string, std::vector<double>> times_, cpu_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  const QApplication application(argc, argv);
+  std::vector<std::string> parts;
+  for (int i = 1; i < argc; ++i) {
+    auto graph = open_graph({.path = argv[i]});
+    auto snapshot = graph ? make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
+    if (!snapshot) {
+      fmt::print(stderr, "{}: {}\n", argv[i], snapshot.error().message);
+      return 1;
+    }
+    Subject subject(*snapshot);
+    if (!subject.start() || !subject.tick_all() || !subject.walk_history() || !subject.solve()) {
+      fmt::print(stderr, "{}: given up\n", argv[i]);
+      return 1;
+    }
+    parts.push_back(fmt::format("\"{}\": {}", argv[i], subject.json()));
+  }
+  fmt::print("{{{}}}\n", fmt::join(parts, ",\n "));
+  return 0;
+}
