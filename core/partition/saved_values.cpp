@@ -130,8 +130,9 @@ Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts
   drop_unread(joint, parts, trial, plan.saved);
   drop_unread(joint, parts, trial, plan.saved_symbols);
   plan.saved_symbols = with_bindings(joint, parts, plan.saved, plan.saved_symbols);
-  std::ranges::stable_partition(
-      plan.saved, [&](NodeId id) { return joint.node(id).value.kind != Value::Kind::opaque; });
+  std::stable_partition(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
+    return joint.node(id).value.kind != Value::Kind::opaque;
+  });
   return plan;
 }
 

@@ -138,9 +138,10 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
   Arguments arguments;
   for (const Parameter& parameter : declared)
     arguments.values_.emplace_back(parameter.name, parameter.otherwise);
-  for (const auto& [name, value] : given) {
+  for (const auto& each : given) {
+    const auto& [name, value] = each;
     const auto found = std::find_if(declared.begin(), declared.end(),
-                                    [&](const Parameter& p) { return p.name == name; });
+                                    [&](const Parameter& p) { return p.name == each.first; });
     if (found == declared.end()) {
       std::string known;
       for (const Parameter& p : declared) known += (known.empty() ? "" : ", ") + p.name;
