@@ -10,31 +10,14 @@
 
 #include <functional>
 
+#include "core/graph/value_hash.h"
 #include "views/graph/ladder.h"
 
 namespace jointer::views {
 namespace {
 
-// Spreads the bits of x (the finalizer of SplitMix64), so that sums of hashes do not collide.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15ULL;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31U);
-}
-
-std::uint64_t joined(std::uint64_t a, std::uint64_t b) {
-  return mixed(a ^ mixed(b));
-}
-
 std::uint64_t value_hash(const Graph& graph, const Node& node) {
-  std::uint64_t hash = node.tensor_count;
-  for (const Tensor& t : graph.tensors(node)) {
-    hash = joined(hash, static_cast<std::uint64_t>(t.dtype));
-    for (const Dim& size : graph.shape(t))
-      hash = joined(hash, static_cast<std::uint64_t>(size.value));
-  }
-  return hash;
+  return joined_with_value(node.tensor_count, graph, node);
 }
 
 std::uint64_t call_hash(const Graph& graph, const Node& node) {

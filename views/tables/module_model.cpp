@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "core/graph/value_hash.h"
 #include "views/document/node_text.h"
 
 namespace jointer::views {
@@ -11,29 +12,12 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// Spreads the bits of x (the finalizer of SplitMix64), so that sums of hashes do not collide.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15ULL;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31U);
-}
-
-std::uint64_t joined(std::uint64_t a, std::uint64_t b) {
-  return mixed(a ^ mixed(b));
-}
-
 // What a node calls and what it returns, but not who it is.
 std::uint64_t node_signature(const Graph& graph, const Node& node) {
   std::uint64_t hash =
       node.kind == NodeKind::call ? node.target.index() : 1'000'000 + static_cast<int>(node.kind);
   hash = joined(hash, static_cast<std::uint64_t>(node.phase));
-  for (const Tensor& t : graph.tensors(node)) {
-    hash = joined(hash, static_cast<std::uint64_t>(t.dtype));
-    for (const Dim& size : graph.shape(t))
-      hash = joined(hash, static_cast<std::uint64_t>(size.value));
-  }
-  return hash;
+  return joined_with_value(hash, graph, node);
 }
 
 }  // namespace
