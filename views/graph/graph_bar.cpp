@@ -8,6 +8,8 @@
 #include <QLabel>
 #include <QMenu>
 
+#include "views/theme/bar_button.h"
+
 namespace jointer::views {
 namespace {
 
@@ -32,18 +34,19 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
   connect(&graph_, &GraphView::color_changed, this, &GraphBar::show_color);
   show_color(graph_.color());
   row->addStretch(1);
-  connect(add_button(tr("selected"), tr("Open what the selected node is in, and show it (Z)")),
+  connect(add_bar_button(*this, tr("selected"),
+                         tr("Open what the selected node is in, and show it (Z)")),
           &QToolButton::clicked, &graph_, &GraphView::show_selection);
-  connect(add_button(tr("close all"), tr("Close all rows")), &QToolButton::clicked, &graph_,
-          [this] { graph_.close_all(-1); });
-  connect(add_button(QStringLiteral("\u2212"), tr("Zoom out (S)")), &QToolButton::clicked, &graph_,
-          [this] { graph_.zoom(1 / kZoomStep); });
-  connect(add_button(QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked, &graph_,
-          [this] { graph_.zoom(kZoomStep); });
-  connect(add_button(QStringLiteral("1:1"), tr("Full size (1)")), &QToolButton::clicked, &graph_,
-          &GraphView::full_size);
-  connect(add_button(tr("fit"), tr("The whole ladder (F)")), &QToolButton::clicked, &graph_,
-          &GraphView::fit);
+  connect(add_bar_button(*this, tr("close all"), tr("Close all rows")), &QToolButton::clicked,
+          &graph_, [this] { graph_.close_all(-1); });
+  connect(add_bar_button(*this, QStringLiteral("\u2212"), tr("Zoom out (S)")),
+          &QToolButton::clicked, &graph_, [this] { graph_.zoom(1 / kZoomStep); });
+  connect(add_bar_button(*this, QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked,
+          &graph_, [this] { graph_.zoom(kZoomStep); });
+  connect(add_bar_button(*this, QStringLiteral("1:1"), tr("Full size (1)")), &QToolButton::clicked,
+          &graph_, &GraphView::full_size);
+  connect(add_bar_button(*this, tr("fit"), tr("The whole ladder (F)")), &QToolButton::clicked,
+          &graph_, &GraphView::fit);
   QMenu* menu =
       add_menu_button(tr("export"), tr("A picture for a document"), QStringLiteral("export"))
           ->menu();
@@ -57,20 +60,9 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
   add_export(tr("Visible Part (PNG)..."), QStringLiteral(".png"), false);
 }
 
-QToolButton* GraphBar::add_button(const QString& text, const QString& tip) {
-  auto* button = new QToolButton(this);
-  button->setText(text);
-  button->setToolTip(tip);
-  button->setAutoRaise(true);
-  button->setMinimumSize(24, 22);
-  button->setFocusPolicy(Qt::NoFocus);
-  static_cast<QHBoxLayout*>(layout())->addWidget(button);
-  return button;
-}
-
 QToolButton* GraphBar::add_menu_button(const QString& text, const QString& tip,
                                        const QString& name) {
-  QToolButton* button = add_button(text + QStringLiteral("  ▾"), tip);
+  QToolButton* button = add_bar_button(*this, text + QStringLiteral("  ▾"), tip);
   button->setObjectName(name);
   button->setPopupMode(QToolButton::InstantPopup);
   button->setToolButtonStyle(Qt::ToolButtonTextOnly);

@@ -18,7 +18,6 @@ class GraphBar : public QWidget {
   void told(const QString& message);
 
  private:
-  QToolButton* add_button(const QString& text, const QString& tip);
   QToolButton* add_menu_button(const QString& text, const QString& tip, const QString& name);
   void show_color(LadderColor color);
   void export_picture(const QString& suffix, bool whole);

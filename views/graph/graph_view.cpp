@@ -332,7 +332,7 @@ void GraphView::resizeEvent(QResizeEvent* /*event*/) {
 }
 
 void GraphView::refresh() {
-  frame_is_current_ = false;
+  frame_.forget();
   viewport()->update();
 }
 

@@ -11,6 +11,7 @@
 #include "views/document/document.h"
 #include "views/graph/ladder_painter.h"
 #include "views/palette/keys_group.h"
+#include "views/theme/cached_frame.h"
 
 namespace jointer::views {
 
@@ -47,7 +48,7 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] LadderColor color() const { return colors_->by(); }
   // Groups whose nodes are being laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
-  [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
+  [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] std::size_t last_drawn() const { return last_drawn_; }
   [[nodiscard]] static KeysGroup keys();
   [[nodiscard]] QStringList card_at(QPoint at) const;
@@ -178,11 +179,9 @@ class GraphView : public QAbstractScrollArea {
   std::optional<QPoint> hover_;
   std::optional<std::size_t> hovered_link_;
 
-  QPixmap frame_;  // all but the hover card
-  bool frame_is_current_ = false;
+  CachedFrame frame_;  // all but the hover card
   QPixmap minimap_;
   bool is_setting_bars_ = false;
-  double last_frame_ms_ = 0;
   std::size_t last_drawn_ = 0;
 };
 

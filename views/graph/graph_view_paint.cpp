@@ -1,6 +1,5 @@
 // What GraphView paints around the ladder, and what it tells of what is under the pointer.
 
-#include <QElapsedTimer>
 #include <QImage>
 #include <QMouseEvent>
 #include <QPainter>
@@ -49,22 +48,13 @@ void GraphView::changeEvent(QEvent* event) {
 }
 
 void GraphView::paintEvent(QPaintEvent* /*event*/) {
-  const qreal ratio = devicePixelRatioF();
-  if (!frame_is_current_ || frame_.size() != viewport()->size() * ratio) {
-    QElapsedTimer timer;
-    timer.start();
-    if (frame_.size() != viewport()->size() * ratio) frame_ = QPixmap(viewport()->size() * ratio);
-    frame_.setDevicePixelRatio(ratio);
-    QPainter painter(&frame_);
-    painter.setFont(font());
+  const QPixmap& frame = frame_.of(*this, [this](QPainter& painter) {
     last_drawn_ = paint_picture(painter, viewport()->size(), view_);
     paint_minimap(painter);
-    frame_is_current_ = true;
-    last_frame_ms_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
-  }
+  });
   QPainter painter(viewport());
   painter.setFont(small_font(font()));
-  painter.drawPixmap(0, 0, frame_);
+  painter.drawPixmap(0, 0, frame);
   if (hover_ && drag_ == Drag::none)
     paint_card(painter, *hover_, viewport()->rect(), card_at(*hover_), theme());
   emit painted();

@@ -6,6 +6,7 @@
 
 #include "views/document/measured_text.h"
 #include "views/edit/editing.h"
+#include "views/theme/bar_button.h"
 
 namespace jointer::views {
 namespace {
@@ -33,7 +34,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   measured_time_ = add_axis(tr("measured"), AxisKind::measured_time,
                             tr("As it was measured: nodes and memory when they ran (G)"));
   row->addSpacing(14);
-  measurement_ = add_button({}, tr("Which measurement is laid over the estimates"));
+  measurement_ = add_bar_button(*this, {}, tr("Which measurement is laid over the estimates"));
   measurement_->setPopupMode(QToolButton::InstantPopup);
   measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   measurement_->setMenu(new QMenu(measurement_));
@@ -44,14 +45,14 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
   connect(&timeline_.document(), &Document::measurement_changed, this,
           &TimelineBar::show_measurement);
-  auto* reserved =
-      add_button(tr("reserved"), tr("The curve of what the caching allocator would take"));
+  auto* reserved = add_bar_button(*this, tr("reserved"),
+                                  tr("The curve of what the caching allocator would take"));
   reserved->setCheckable(true);
   reserved->setChecked(true);
   reserved->setVisible(timeline_.has_reserved());
   connect(reserved, &QToolButton::toggled, &timeline_, &TimelineView::set_show_reserved);
-  ghost_ =
-      add_button(tr("baseline"), tr("The graph as it was opened, behind the one that was edited"));
+  ghost_ = add_bar_button(*this, tr("baseline"),
+                          tr("The graph as it was opened, behind the one that was edited"));
   ghost_->setCheckable(true);
   ghost_->setChecked(true);
   ghost_->setObjectName(QStringLiteral("ghost"));
@@ -66,14 +67,14 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   range_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(range_);
   row->addSpacing(10);
-  connect(add_button(QStringLiteral("\u2212"), tr("Zoom out (S)")), &QToolButton::clicked,
-          &timeline_, [this] { timeline_.zoom(1 / kZoomStep); });
-  connect(add_button(QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked, &timeline_,
-          [this] { timeline_.zoom(kZoomStep); });
-  connect(add_button(tr("peak"), tr("To the peak (P)")), &QToolButton::clicked, &timeline_,
-          &TimelineView::show_peak);
-  connect(add_button(tr("fit"), tr("The whole step (F)")), &QToolButton::clicked, &timeline_,
-          &TimelineView::fit);
+  connect(add_bar_button(*this, QStringLiteral("\u2212"), tr("Zoom out (S)")),
+          &QToolButton::clicked, &timeline_, [this] { timeline_.zoom(1 / kZoomStep); });
+  connect(add_bar_button(*this, QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked,
+          &timeline_, [this] { timeline_.zoom(kZoomStep); });
+  connect(add_bar_button(*this, tr("peak"), tr("To the peak (P)")), &QToolButton::clicked,
+          &timeline_, &TimelineView::show_peak);
+  connect(add_bar_button(*this, tr("fit"), tr("The whole step (F)")), &QToolButton::clicked,
+          &timeline_, &TimelineView::fit);
   connect(&timeline_, &TimelineView::axis_kind_changed, this, &TimelineBar::show_axis);
   connect(&timeline_, &TimelineView::range_changed, range_,
           [this] { range_->setText(timeline_.range_text()); });
@@ -82,19 +83,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   range_->setText(timeline_.range_text());
 }
 
-QToolButton* TimelineBar::add_button(const QString& text, const QString& tip) {
-  auto* button = new QToolButton(this);
-  button->setText(text);
-  button->setToolTip(tip);
-  button->setAutoRaise(true);
-  button->setMinimumSize(24, 22);
-  button->setFocusPolicy(Qt::NoFocus);
-  static_cast<QHBoxLayout*>(layout())->addWidget(button);
-  return button;
-}
-
 QToolButton* TimelineBar::add_axis(const QString& text, AxisKind kind, const QString& tip) {
-  QToolButton* button = add_button(text, tip);
+  QToolButton* button = add_bar_button(*this, text, tip);
   button->setCheckable(true);
   button->setAutoExclusive(true);
   connect(button, &QToolButton::clicked, &timeline_,

@@ -16,7 +16,6 @@ class TimelineBar : public QWidget {
 
  private:
   QToolButton* add_axis(const QString& text, AxisKind kind, const QString& tip);
-  QToolButton* add_button(const QString& text, const QString& tip);
   void show_axis(AxisKind kind);
   void show_measurement();
   void fill_measurement_menu();

@@ -1,7 +1,6 @@
 #include "views/timeline/timeline_view.h"
 
 #include <QApplication>
-#include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -152,7 +151,7 @@ void TimelineView::relayout() {
 }
 
 void TimelineView::refresh() {
-  frame_is_current_ = false;
+  frame_.forget();
   viewport()->update();
   emit range_changed();
 }
@@ -384,21 +383,10 @@ void TimelineView::changeEvent(QEvent* event) {
 }
 
 void TimelineView::paintEvent(QPaintEvent* /*event*/) {
-  const qreal ratio = devicePixelRatioF();
-  if (!frame_is_current_ || frame_.size() != viewport()->size() * ratio) {
-    QElapsedTimer timer;
-    timer.start();
-    if (frame_.size() != viewport()->size() * ratio) frame_ = QPixmap(viewport()->size() * ratio);
-    frame_.setDevicePixelRatio(ratio);
-    QPainter painter(&frame_);
-    painter.setFont(font());
-    paint_frame(painter);
-    frame_is_current_ = true;
-    last_frame_ms_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
-  }
+  const QPixmap& frame = frame_.of(*this, [this](QPainter& painter) { paint_frame(painter); });
   QPainter painter(viewport());
   painter.setFont(font());
-  painter.drawPixmap(0, 0, frame_);
+  painter.drawPixmap(0, 0, frame);
   paint_hover(painter);
   emit painted();
 }

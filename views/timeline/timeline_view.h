@@ -8,6 +8,7 @@
 #include "views/document/document.h"
 #include "views/edit/move_planner.h"
 #include "views/palette/keys_group.h"
+#include "views/theme/cached_frame.h"
 #include "views/timeline/axis_view.h"
 #include "views/timeline/lane_track.h"
 #include "views/timeline/measured_timeline.h"
@@ -69,7 +70,7 @@ class TimelineView : public QAbstractScrollArea {
     return document_.graph().main_device() == DeviceType::cuda;
   }
   // Time that the last frame took to paint, in milliseconds.
-  [[nodiscard]] double last_frame_ms() const { return last_frame_ms_; }
+  [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   // What its keys and the pointer do, for a page of help.
   [[nodiscard]] static KeysGroup keys();
   // What a pointer at this place of the viewport is told; empty where there is nothing.
@@ -210,10 +211,8 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<QPoint> hover_;
   bool space_held_ = false;
 
-  QPixmap frame_;  // all but the hover card
-  bool frame_is_current_ = false;
+  CachedFrame frame_;  // all but the hover card
   QPixmap overview_;
-  double last_frame_ms_ = 0;
 };
 
 }  // namespace jointer::views

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <QHBoxLayout>
+#include <QToolButton>
+
+namespace jointer::views {
+
+// A flat button at the end of a pane's bar, whose layout is a row. Keys stay with the pane.
+inline QToolButton* add_bar_button(QWidget& bar, const QString& text, const QString& tip) {
+  auto* button = new QToolButton(&bar);
+  button->setText(text);
+  button->setToolTip(tip);
+  button->setAutoRaise(true);
+  button->setMinimumSize(24, 22);
+  button->setFocusPolicy(Qt::NoFocus);
+  static_cast<QHBoxLayout*>(bar.layout())->addWidget(button);
+  return button;
+}
+
+}  // namespace jointer::views

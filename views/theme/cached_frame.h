@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QElapsedTimer>
+#include <QPainter>
+#include <QPixmap>
+
+namespace jointer::views {
+
+// What a view painted last, kept until something of it changes: what follows the pointer is painted
+// over it, for the price of a copy.
+class CachedFrame {
+ public:
+  void forget() { is_current_ = false; }
+  // How long the last painting took.
+  [[nodiscard]] double last_ms() const { return last_ms_; }
+
+  // The frame of the view's viewport, in its pixels; `paint(QPainter&)` is called if it is needed.
+  template <class Paint>
+  const QPixmap& of(const QAbstractScrollArea& view, Paint paint) {
+    const qreal ratio = view.devicePixelRatioF();
+    const QSize size = view.viewport()->size() * ratio;
+    if (is_current_ && frame_.size() == size) return frame_;
+    QElapsedTimer timer;
+    timer.start();
+    if (frame_.size() != size) frame_ = QPixmap(size);
+    frame_.setDevicePixelRatio(ratio);
+    QPainter painter(&frame_);
+    painter.setFont(view.font());
+    paint(painter);
+    is_current_ = true;
+    last_ms_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    return frame_;
+  }
+
+ private:
+  QPixmap frame_;
+  bool is_current_ = false;
+  double last_ms_ = 0;
+};
+
+}  // namespace jointer::views
