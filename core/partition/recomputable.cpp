@@ -17,6 +17,7 @@
 #include <array>
 
 #include "core/graph/effects.h"
+#include "core/partition/last_writes.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -80,23 +81,12 @@ Recomputable::Why Recomputable::find_why(Place call) const {
 
 void Recomputable::find_overwritten() {
   const Graph& graph = orders_.graph();
-  std::vector<Place> last_write(graph.storage_count(), 0);
-  bool any = false;
-  std::vector<NodeId> written;
-  for (Place p = 0; p < orders_.size(); ++p) {
-    written.clear();
-    written_arguments(graph, graph.node(orders_.node(p)), written);
-    for (const NodeId id : written)
-      for (const Tensor& t : graph.tensors(id))
-        if (t.storage) {
-          last_write[graph.real_storage(t.storage).index()] = p;
-          any = true;
-        }
-  }
-  if (!any) return;
+  const LastWrites writes(graph);
+  if (!writes.any()) return;
   for (Place p = 0; p < orders_.size(); ++p) {
     if (!orders_.has(p, PairOrders::is_call)) continue;
-    const auto own = graph.tensors(orders_.node(p));
+    const NodeId id = orders_.node(p);
+    const auto own = graph.tensors(id);
     const auto is_own = [&](StorageId storage) {
       return std::any_of(own.begin(), own.end(), [&](const Tensor& t) {
         return t.storage && graph.real_storage(t.storage) == storage;
@@ -106,7 +96,7 @@ void Recomputable::find_overwritten() {
       for (const Tensor& t : graph.tensors(orders_.node(input))) {
         if (!t.storage) continue;
         const StorageId storage = graph.real_storage(t.storage);
-        if (last_write[storage.index()] > p && !is_own(storage)) why_not_[p] = Why::overwritten;
+        if (writes.follow(id, storage) && !is_own(storage)) why_not_[p] = Why::overwritten;
       }
   }
 }

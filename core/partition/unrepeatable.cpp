@@ -12,46 +12,9 @@
 #include <algorithm>
 
 #include "core/graph/effects.h"
+#include "core/partition/last_writes.h"
 
 namespace jointer {
-namespace {
-
-class LastWrites {
- public:
-  explicit LastWrites(const Graph& graph) : graph_(graph) {
-    std::vector<NodeId> written;
-    for (const NodeId id : graph.order()) {
-      written.clear();
-      written_arguments(graph, graph.node(id), written);
-      if (written.empty()) continue;
-      last_.resize(graph.storage_count(), 0);
-      writes_.resize(graph.node_count(), false);
-      writes_[id.index()] = true;
-      for (const NodeId to : written)
-        for (const Tensor& tensor : graph.tensors(to))
-          if (tensor.storage)
-            last_[graph.real_storage(tensor.storage).index()] = graph.position(id) + 1;
-    }
-  }
-
-  [[nodiscard]] bool any() const { return !last_.empty(); }
-  [[nodiscard]] bool writes(NodeId id) const { return writes_[id.index()]; }
-  // Whether a call after `id` writes to what `of` returns.
-  [[nodiscard]] bool follow(NodeId id, NodeId of) const {
-    return std::ranges::any_of(graph_.tensors(of), [&](const Tensor& tensor) {
-      return tensor.storage &&
-             last_[graph_.real_storage(tensor.storage).index()] > graph_.position(id) + 1;
-    });
-  }
-
- private:
-  const Graph& graph_;
-  std::vector<std::size_t> last_;  // by storage, one more than the place of the last write
-  std::vector<bool> writes_;       // by node
-};
-
-}  // namespace
-
 std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places) {
   const LastWrites writes(graph);
   if (!writes.any()) return {};

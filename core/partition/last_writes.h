@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/graph/effects.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Which storages are written to, and by which call last, in the graph's present order.
+class LastWrites {
+ public:
+  explicit LastWrites(const Graph& graph) : graph_(graph) {
+    std::vector<NodeId> written;
+    for (const NodeId id : graph.order()) {
+      written.clear();
+      written_arguments(graph, graph.node(id), written);
+      if (written.empty()) continue;
+      last_.resize(graph.storage_count(), 0);
+      writes_.resize(graph.node_count(), false);
+      writes_[id.index()] = true;
+      for (const NodeId to : written)
+        for (const Tensor& tensor : graph.tensors(to))
+          if (tensor.storage)
+            last_[graph.real_storage(tensor.storage).index()] = graph.position(id) + 1;
+    }
+  }
+
+  // The rest only where there are any.
+  [[nodiscard]] bool any() const { return !last_.empty(); }
+  [[nodiscard]] bool writes(NodeId id) const { return writes_[id.index()]; }
+  // Whether a call after `id` writes to the storage, a real one.
+  [[nodiscard]] bool follow(NodeId id, StorageId storage) const {
+    return last_[storage.index()] > graph_.position(id) + 1;
+  }
+  // Whether a call after `id` writes to what `of` returns.
+  [[nodiscard]] bool follow(NodeId id, NodeId of) const {
+    return std::ranges::any_of(graph_.tensors(of), [&](const Tensor& tensor) {
+      return tensor.storage && follow(id, graph_.real_storage(tensor.storage));
+    });
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<std::size_t> last_;  // by storage, one more than the place of the last write
+  std::vector<bool> writes_;       // by node
+};
+
+}  // namespace jointer
