@@ -10,28 +10,17 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <string>
 
 #include "core/capture/open.h"
 #include "core/cost/node_flops.h"
 #include "core/partition/pareto.h"
+#include "tests/benchmarks/timing.h"
 
 namespace {
 
 using namespace jointer;
-
-// Of this thread: what other work takes from a busy machine does not count.
-double milliseconds_of_processor(const auto& action) {
-  const auto now = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-  };
-  const double start = now();
-  action();
-  return now() - start;
-}
+using namespace jointer::benchmarks;
 
 // Step time of the fastest point whose peak is within the limit.
 std::int64_t best_budget(const std::vector<ParetoPoint>& curve, std::int64_t limit) {

@@ -18,10 +18,11 @@
 #include <QEventLoop>
 #include <QTimer>
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <vector>
 
+#include "tests/benchmarks/timing.h"
+#include "tests/benchmarks/windows.h"
 #include "views/edit/editing.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/scoreboard.h"
@@ -30,6 +31,7 @@ namespace {
 
 using namespace jointer;
 using namespace jointer::views;
+using namespace jointer::benchmarks;
 
 constexpr std::size_t kCollectives = 40;  // taken of each capture, evenly spread
 constexpr int kFramesEach = 30;
@@ -37,31 +39,6 @@ constexpr int kPatienceMs = 20000;
 
 double ms(const QElapsedTimer& timer) {
   return static_cast<double>(timer.nsecsElapsed()) / 1e6;
-}
-
-// Of this thread, so that what else the machine does is left out.
-double cpu_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
-// Runs the event loop until `is_done` holds; false if it takes too long.
-template <class IsDone>
-bool wait_for(IsDone is_done) {
-  QElapsedTimer timer;
-  timer.start();
-  while (!is_done()) {
-    if (timer.elapsed() > kPatienceMs) return false;
-    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 5);
-  }
-  return true;
 }
 
 struct Times {
@@ -102,16 +79,16 @@ class Subject {
   }
 
   bool hold(NodeId node, Times& times) {
-    if (!wait_for([&] { return planner().is_ready(); })) return false;
+    if (!wait_for([&] { return planner().is_ready(); }, kPatienceMs)) return false;
     QElapsedTimer timer;
     timer.start();
-    double cpu = cpu_ms();
+    double cpu = processor_ms();
     planner().take(node);
     const HeldMove* held = planner().held();
     if (held == nullptr) return true;  // a part's first or last place, or refused
     render();
     times.take.push_back(ms(timer));
-    times.take_cpu.push_back(cpu_ms() - cpu);
+    times.take_cpu.push_back(processor_ms() - cpu);
     const std::size_t first = held->preview.first(), last = held->preview.last();
     for (int i = 0; i < kFramesEach; ++i) {
       // A motion, and what has arrived from the working thread by then.
@@ -119,12 +96,12 @@ class Subject {
           first + (last - first) * static_cast<std::size_t>(i) / (kFramesEach - 1);
       if (gap == held->gap) continue;
       timer.start();
-      cpu = cpu_ms();
+      cpu = processor_ms();
       planner().move_to(gap);
       QCoreApplication::processEvents();
       render();
       times.frame.push_back(ms(timer));
-      times.frame_cpu.push_back(cpu_ms() - cpu);
+      times.frame_cpu.push_back(processor_ms() - cpu);
     }
     // To the end that is further away, until the lanes show it there.
     const std::size_t current = held->preview.current();
@@ -137,19 +114,20 @@ class Subject {
     timer.start();
     planner().move_to(end);
     const auto follows = [&] { return planner().held()->shown->graph.position(node) == end; };
-    if (!wait_for(follows)) return false;
+    if (!wait_for(follows, kPatienceMs)) return false;
     times.follow.push_back(ms(timer));
     timer.start();
     planner().drop();
-    if (!wait_for([&] { return planner().held() == nullptr && document_.editing().is_settled(); }))
+    if (!wait_for([&] { return planner().held() == nullptr && document_.editing().is_settled(); },
+                  kPatienceMs))
       return false;
     times.drop.push_back(ms(timer));
     document_.editing().undo();
-    return wait_for([&] { return document_.editing().is_settled(); });
+    return wait_for([&] { return document_.editing().is_settled(); }, kPatienceMs);
   }
 
   bool nudge(NodeId node, Times& times) {
-    if (!wait_for([&] { return planner().is_ready(); })) return false;
+    if (!wait_for([&] { return planner().is_ready(); }, kPatienceMs)) return false;
     document_.selection().select(node);
     QElapsedTimer timer;
     timer.start();
@@ -158,11 +136,11 @@ class Subject {
     const auto done = QObject::connect(&document_, &Document::changed, &document_, hear);
     const auto not_done = QObject::connect(&planner(), &MovePlanner::refused, &document_, hear);
     planner().nudge(1);
-    const bool in_time = wait_for([&] { return heard; });
+    const bool in_time = wait_for([&] { return heard; }, kPatienceMs);
     QObject::disconnect(done);
     QObject::disconnect(not_done);
     if (in_time) times.nudge.push_back(ms(timer));
-    return in_time && wait_for([&] { return document_.editing().is_settled(); });
+    return in_time && wait_for([&] { return document_.editing().is_settled(); }, kPatienceMs);
   }
 
   Document document_;
@@ -178,14 +156,10 @@ int main(int argc, char** argv) {
   const QApplication application(argc, argv);
   fmt::print("{{");
   for (int i = 1; i < argc; ++i) {
-    auto graph = open_graph({.path = argv[i]});
-    auto snapshot = graph ? make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
-    if (!snapshot) {
-      fmt::print(stderr, "{}\n", snapshot.error().message);
-      return 3;
-    }
+    const SnapshotPtr snapshot = open_snapshot(argv[i]);
+    if (!snapshot) return 3;
     Times times;
-    if (!Subject(*snapshot).run(times)) {
+    if (!Subject(snapshot).run(times)) {
       fmt::print(stderr, "{}: no answer within {} ms\n", argv[i], kPatienceMs);
       return 1;
     }

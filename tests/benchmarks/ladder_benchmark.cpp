@@ -20,12 +20,14 @@
 #include <memory>
 #include <vector>
 
+#include "tests/benchmarks/windows.h"
 #include "views/graph/graph_view.h"
 
 namespace {
 
 using namespace jointer;
 using namespace jointer::views;
+using namespace jointer::benchmarks;
 
 constexpr int kFrames = 300;
 constexpr QSize kSize(1000, 800);
@@ -128,13 +130,9 @@ int main(int argc, char** argv) {
   const QApplication application(argc, argv);
   fmt::print("{{");
   for (int i = 1; i < argc; ++i) {
-    auto graph = open_graph({.path = argv[i]});
-    auto snapshot = graph ? make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
-    if (!snapshot) {
-      fmt::print(stderr, "{}\n", snapshot.error().message);
-      return 3;
-    }
-    fmt::print("{}\"{}\":{}", i == 1 ? "" : ",", argv[i], Subject(*snapshot).run());
+    const SnapshotPtr snapshot = open_snapshot(argv[i]);
+    if (!snapshot) return 3;
+    fmt::print("{}\"{}\":{}", i == 1 ? "" : ",", argv[i], Subject(snapshot).run());
   }
   fmt::print("}}\n");
   return 0;

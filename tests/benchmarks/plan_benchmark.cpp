@@ -15,29 +15,18 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/capture/open.h"
 #include "core/partition/plan_what_if.h"
+#include "tests/benchmarks/timing.h"
 
 namespace {
 
 using namespace jointer;
-
-// Of this thread: what other work takes from a busy machine does not count.
-double milliseconds_of_processor(const auto& action) {
-  const auto now = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-  };
-  const double start = now();
-  action();
-  return now() - start;
-}
+using namespace jointer::benchmarks;
 
 double best_of(const auto& action) {
   constexpr int kRounds = 7;

@@ -16,10 +16,11 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <algorithm>
-#include <ctime>
 #include <map>
 
 #include "core/capture/open.h"
+#include "tests/benchmarks/timing.h"
+#include "tests/benchmarks/windows.h"
 #include "views/edit/editing.h"
 #include "views/sac/sac_pane.h"
 #include "views/window/scoreboard.h"
@@ -28,32 +29,10 @@ namespace {
 
 using namespace jointer;
 using namespace jointer::views;
+using namespace jointer::benchmarks;
 
 constexpr std::size_t kTicks = 30;
-constexpr int kPatienceMs = 60000, kSolves = 5;
-
-double now_ms(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
-template <class IsDone>
-bool wait_for(IsDone is_done) {
-  QElapsedTimer timer;
-  timer.start();
-  while (!is_done()) {
-    if (timer.elapsed() > kPatienceMs) return false;
-    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 2);
-  }
-  return true;
-}
+constexpr int kPatienceMs = 60000, kPollMs = 2, kSolves = 5;
 
 class Subject {
  public:
@@ -99,7 +78,7 @@ class Subject {
               },
               [&] { return session.state() != before; }))
         return false;
-      if (!wait_for([&] { return session.is_settled(); })) return false;
+      if (!wait_for([&] { return session.is_settled(); }, kPatienceMs, kPollMs)) return false;
       ++done;
     }
     return true;
@@ -113,14 +92,14 @@ class Subject {
       const SacStatePtr before = session.state();
       if (!measure(
               "undo", [&] { editing.undo(); }, [&] { return session.state() != before; }) ||
-          !wait_for([&] { return session.is_settled(); }))
+          !wait_for([&] { return session.is_settled(); }, kPatienceMs, kPollMs))
         return false;
     }
     for (int i = 0; i < steps; ++i) {
       const SacStatePtr before = session.state();
       if (!measure(
               "redo", [&] { editing.redo(); }, [&] { return session.state() != before; }) ||
-          !wait_for([&] { return session.is_settled(); }))
+          !wait_for([&] { return session.is_settled(); }, kPatienceMs, kPollMs))
         return false;
     }
     return true;
@@ -130,13 +109,13 @@ class Subject {
   bool solve() {
     SacSession& session = document_.sac();
     document_.editing().go_to(0);
-    if (!wait_for([&] { return session.is_settled(); })) return false;
+    if (!wait_for([&] { return session.is_settled(); }, kPatienceMs, kPollMs)) return false;
     for (int i = 0; i < kSolves; ++i) {
       const SacBasePtr before = session.state()->base;
       if (!measure(
               "solve", [&] { session.solve({}); },
               [&] { return session.state() && session.state()->base != before; }) ||
-          !wait_for([&] { return session.is_settled(); }))
+          !wait_for([&] { return session.is_settled(); }, kPatienceMs, kPollMs))
         return false;
     }
     return true;
@@ -159,7 +138,7 @@ class Subject {
   bool measure(const char* name, Act act, IsDone is_done) {
     const double wall = now_ms(CLOCK_MONOTONIC), cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
     act();
-    if (!wait_for(is_done)) {
+    if (!wait_for(is_done, kPatienceMs, kPollMs)) {
       fmt::print(stderr, "{} never ended. {}\n", name, document_.sac().problem().toStdString());
       return false;
     }
@@ -184,13 +163,9 @@ int main(int argc, char** argv) {
   const QApplication application(argc, argv);
   std::vector<std::string> parts;
   for (int i = 1; i < argc; ++i) {
-    auto graph = open_graph({.path = argv[i]});
-    auto snapshot = graph ? make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
-    if (!snapshot) {
-      fmt::print(stderr, "{}: {}\n", argv[i], snapshot.error().message);
-      return 1;
-    }
-    Subject subject(*snapshot);
+    const SnapshotPtr snapshot = open_snapshot(argv[i]);
+    if (!snapshot) return 1;
+    Subject subject(snapshot);
     if (!subject.start() || !subject.tick_all() || !subject.walk_history() || !subject.solve()) {
       fmt::print(stderr, "{}: given up\n", argv[i]);
       return 1;

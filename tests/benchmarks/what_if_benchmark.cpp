@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <random>
 #include <string>
 #include <string_view>
@@ -23,10 +22,12 @@
 #include "core/schedule/memory_what_if.h"
 #include "core/schedule/time_what_if.h"
 #include "core/schedule/what_if.h"
+#include "tests/benchmarks/timing.h"
 
 namespace {
 
 using namespace jointer;
+using namespace jointer::benchmarks;
 
 template <class Action>
 double microseconds(Action action) {
@@ -34,24 +35,6 @@ double microseconds(Action action) {
   action();
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
       .count();
-}
-
-// Of this thread: what other work takes from a busy machine does not count.
-double milliseconds_of_processor(const auto& action) {
-  const auto now = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-  };
-  const double start = now();
-  action();
-  return now() - start;
-}
-
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 struct Subject {

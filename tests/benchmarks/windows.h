@@ -1,0 +1,36 @@
+#pragma once
+
+// What benchmarks of windows have in common.
+
+#include <fmt/format.h>
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+
+#include "core/capture/open.h"
+#include "views/document/snapshot.h"
+
+namespace jointer::benchmarks {
+
+// Runs the event loop until `is_done` holds; false if it takes too long. It looks every `poll_ms`.
+template <class IsDone>
+bool wait_for(IsDone is_done, int patience_ms, int poll_ms = 5) {
+  QElapsedTimer timer;
+  timer.start();
+  while (!is_done()) {
+    if (timer.elapsed() > patience_ms) return false;
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, poll_ms);
+  }
+  return true;
+}
+
+// Null, after a line to stderr, where it cannot be opened.
+inline views::SnapshotPtr open_snapshot(const char* path) {
+  auto graph = open_graph({.path = path});
+  auto snapshot =
+      graph ? views::make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
+  if (!snapshot) fmt::print(stderr, "{}: {}\n", path, snapshot.error().message);
+  return snapshot.value_or(nullptr);
+}
+
+}  // namespace jointer::benchmarks
