@@ -1,0 +1,25 @@
+#include "passes/built_in.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "passes/bucketing/bucketing.h"
+#include "passes/checks/checks.h"
+#include "passes/clean_up/clean_up.h"
+#include "passes/compile/compile.h"
+#include "passes/fsdp/fsdp.h"
+#include "passes/reordering/reordering.h"
+#include "passes/sac/sac.h"
+
+namespace jointer {
+
+PassRegistry built_in_passes() {
+  PassRegistry registry;
+  for (auto family : {clean_up_passes, sac_passes, fsdp_passes, bucketing_passes, reordering_passes,
+                      check_passes, compile_passes})
+    for (Pass& pass : family())
+      if (!registry.add(std::move(pass))) std::abort();  // declared wrong: a defect of this program
+  return registry;
+}
+
+}  // namespace jointer

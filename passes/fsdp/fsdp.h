@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "core/pass/pass.h"
+
+namespace jointer {
+
+// What becomes of gathered parameters.
+std::vector<Pass> fsdp_passes();
+
+}  // namespace jointer
