@@ -34,15 +34,29 @@ using namespace jointer::benchmarks;
 constexpr std::size_t kTicks = 30;
 constexpr int kPatienceMs = 60000, kPollMs = 2, kSolves = 5;
 
+// Counts what is painted.
+class Paints : public QObject {
+ public:
+  int count = 0;
+
+ protected:
+  bool eventFilter(QObject*, QEvent* event) override {
+    if (event->type() == QEvent::Paint) ++count;
+    return false;
+  }
+};
+
 class Subject {
  public:
   explicit Subject(const SnapshotPtr& snapshot)
-      : document_({}, snapshot), pane_(document_), board_(document_), screen_(500, 900) {
+      : document_({}, snapshot), pane_(document_), board_(document_) {
     pane_.resize(500, 900);
     board_.resize(1600, 80);
     board_.show();
-    QObject::connect(&document_.sac(), &SacSession::refused, &pane_,
-                     [this] { was_refused_ = true; });
+    // Painted is what is painted after the session told of it.
+    qApp->installEventFilter(&paints_);
+    for (const auto signal : {&SacSession::changed, &SacSession::previewed})
+      QObject::connect(&document_.sac(), signal, &pane_, [this] { paints_.count = 0; });
   }
 
   bool start() {
@@ -142,7 +156,10 @@ class Subject {
       fmt::print(stderr, "{} never ended. {}\n", name, document_.sac().problem().toStdString());
       return false;
     }
-    pane_.render(&screen_);
+    if (!wait_for([&] { return paints_.count > 0; }, kPatienceMs, kPollMs)) {
+      fmt::print(stderr, "{} was never painted\n", name);
+      return false;
+    }
     times_[name].push_back(now_ms(CLOCK_MONOTONIC) - wall);
     cpu_[name].push_back(now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu);
     return true;
@@ -151,8 +168,7 @@ class Subject {
   Document document_;
   SacPane pane_;
   Scoreboard board_;
-  QPixmap screen_;
-  bool was_refused_ = false;
+  Paints paints_;
   std::map<std::string, std::vector<double>> times_, cpu_;
 };
 
