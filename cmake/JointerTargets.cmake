@@ -11,31 +11,38 @@ option(JOINTER_WERROR "Treat warnings as errors" ${werror})
 option(JOINTER_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 add_library(jointer_options INTERFACE)
-target_include_directories(jointer_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-target_compile_options(jointer_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
-  -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough)
+target_include_directories(jointer_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>
+  $<INSTALL_INTERFACE:include/jointer>)
+target_compile_features(jointer_options INTERFACE cxx_std_20)
+
+# Warnings and sanitizers are those of this build, not of plugins that are built against it.
 # A designated initializer that leaves members at their defaults says what it means.
-target_compile_options(jointer_options INTERFACE -Wno-missing-field-initializers)
+set(flags
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's flow analysis sees null pointers and overlapping copies inside the standard library's own
-  # code (GCC bugs 105329, 105580).
-  target_compile_options(jointer_options INTERFACE
-    -Wno-null-dereference -Wno-restrict -Wduplicated-cond -Wlogical-op)
+  # code (GCC bugs 105329, 105580), the more so where headers are precompiled.
+  list(APPEND flags -Wno-null-dereference -Wno-restrict -Wno-stringop-overflow
+    -Wno-free-nonheap-object -Wduplicated-cond -Wlogical-op)
 endif()
 if(JOINTER_WERROR)
-  target_compile_options(jointer_options INTERFACE -Werror)
+  list(APPEND flags -Werror)
 endif()
+target_compile_options(jointer_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
 if(JOINTER_SANITIZE)
   # -fno-sanitize-recover: a finding is a failed test, not a line in a log.
-  set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_compile_options(jointer_options INTERFACE ${flags})
-  target_link_options(jointer_options INTERFACE ${flags})
+  set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+    -O1 -gline-tables-only)
+  target_compile_options(jointer_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
+  target_link_options(jointer_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
 endif()
 # Fuzz targets want to know which code an input reached, in every library.
 if(JOINTER_FUZZ)
-  target_compile_options(jointer_options INTERFACE -fsanitize=fuzzer-no-link)
-  target_link_options(jointer_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
+  target_link_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
 endif()
 
 # jointer_library(name SOURCES ... LINK ...): a static library of one layer.
