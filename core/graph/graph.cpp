@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
 #include <unordered_set>
 
 #include "core/base/checked.h"
@@ -10,6 +11,20 @@
 #include "core/graph/validate.h"
 
 namespace jointer {
+namespace {
+
+// Of an expression that no number was found for yet.
+constexpr std::int64_t kUnevaluated = std::numeric_limits<std::int64_t>::min();
+
+// Sizes have the numbers of their expressions.
+void take_numbers(const Graph& graph, std::vector<Dim>& dims, std::vector<Storage>& storages) {
+  for (Dim& dim : dims)
+    if (dim.expression) dim.value = graph.expression_value(dim.expression);
+  for (Storage& s : storages)
+    if (s.bytes.expression) s.bytes.value = graph.expression_value(s.bytes.expression);
+}
+
+}  // namespace
 
 std::string_view to_string(CaptureKind kind) {
   switch (kind) {
@@ -172,8 +187,11 @@ Result<ExpressionId> Graph::intern_expression(PartId part, std::string_view text
   const auto key = std::tuple(part, text_id, hint_id);
   if (const auto it = expression_ids_.find(key); it != expression_ids_.end()) return it->second;
   JOINTER_TRY(Expression expression, Expression::parse(strings_[text_id]));
-  expressions_.push_back(
-      {.text = text_id, .hint = hint_id, .part = part, .expression = std::move(expression)});
+  expressions_.push_back({.text = text_id,
+                          .hint = hint_id,
+                          .part = part,
+                          .expression = std::move(expression),
+                          .value = kUnevaluated});
   const ExpressionId id(expressions_.size() - 1);
   expression_ids_.emplace(key, id);
   return id;
@@ -348,9 +366,16 @@ void Graph::restore(NodeId id, NodeId before) {
 }
 
 Result<void> Graph::finish() {
+  // An edit seldom brings new expressions; the others keep their numbers.
+  const bool are_known =
+      is_finished_ && std::none_of(expressions_.begin(), expressions_.end(),
+                                   [](const auto& e) { return e.value == kUnevaluated; });
   captured_ = captured();
   is_finished_ = true;
-  JOINTER_CHECK(evaluate_symbols(assumptions_));
+  if (are_known)
+    take_numbers(*this, dims_, storages_);
+  else
+    JOINTER_CHECK(evaluate_symbols(assumptions_));
   resolve_groups();
   join_storages();
   find_main_device();
@@ -411,11 +436,7 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
   }
 
   for (std::size_t i = 0; i < expressions_.size(); ++i) expressions_[i].value = evaluated[i];
-  const auto update = [&](Dim& dim) {
-    if (dim.expression) dim.value = evaluated[dim.expression.index()];
-  };
-  std::for_each(dims_.begin(), dims_.end(), update);
-  for (Storage& s : storages_) update(s.bytes);
+  take_numbers(*this, dims_, storages_);
 
   symbol_values_ = values.all();
   assumptions_ = assumptions;

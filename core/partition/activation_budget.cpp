@@ -37,6 +37,7 @@
 
 #include "core/base/units.h"
 #include "core/cost/node_flops.h"
+#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
@@ -65,12 +66,12 @@ double ActivationBudget::ratio(const std::vector<NodeId>& values) const {
   return (static_cast<double>(bytes(values)) / kGb - least_gb_) / span_gb_;
 }
 
-Result<void> ActivationBudget::solve_cuts() {
+Result<void> ActivationBudget::solve_cuts(const Watcher& watcher) {
   BanOptions bans;
   bans.used_far_apart = bans.long_fusible_chains = bans.materialized_in_backward = false;
-  JOINTER_TRY(more_aggressive_, problem_.solve(bans));
+  JOINTER_TRY(more_aggressive_, problem_.solve(bans, {}, watcher.part(0, 0.5)));
   bans.not_in_allowlist = false;
-  JOINTER_TRY(aggressive_, problem_.solve(bans));
+  JOINTER_TRY(aggressive_, problem_.solve(bans, {}, watcher.part(0.5, 0.9)));
   items_ = find_items(aggressive_->bans);
   return {};
 }
@@ -83,7 +84,7 @@ ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
     if (problem_.distance_to_backward()[id.index()] >= MinCut::kFar ||
         of_inputs.contains(storage_of(joint_, id)))
       continue;
-    const bool is_tagged = joint_.node(id).policy == MemoryPolicy::must_save;
+    const bool is_tagged = is_kept(joint_.node(id));
     (is_tagged ? items.must_save : items.nodes).push_back(id);
   }
   const auto bytes = problem_.bytes();
@@ -124,19 +125,19 @@ Result<KnapsackAnswer> ActivationBudget::decide(double budget) {
   return solve_knapsack(items_.knapsack, budget, options_.solver, options_.rounding);
 }
 
-Result<BudgetedCut> ActivationBudget::choose(double budget) {
+Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watcher) {
   if (!(budget >= 0 && budget <= 1))
     return fail(Error::Kind::usage, "an activation budget is a number from 0 to 1; this is {}",
                 budget);
   if (budget == 0) return BudgetedCut{parts_.forward_inputs, std::nullopt, {}, {}};
   const auto answer = [](const CutSolution& cut) { return BudgetedCut{cut.saved, cut, {}, {}}; };
   if (!whole_) {
-    JOINTER_TRY(whole_, problem_.solve());
+    JOINTER_TRY(whole_, problem_.solve({}, {}, watcher.part(0, 0.25)));
     least_gb_ = static_cast<double>(bytes(parts_.forward_inputs)) / kGb;
     span_gb_ = static_cast<double>(bytes(whole_->saved)) / kGb - least_gb_;
   }
   if (budget == 1 || span_gb_ <= 0) return answer(*whole_);
-  if (!aggressive_) JOINTER_CHECK(solve_cuts());
+  if (!aggressive_) JOINTER_CHECK(solve_cuts(watcher.part(0.25, 0.7)));
   if (ratio(more_aggressive_->saved) < budget) return answer(*more_aggressive_);
   if (ratio(aggressive_->saved) < budget) return answer(*aggressive_);
   if (items_.nodes.empty()) {
@@ -145,6 +146,7 @@ Result<BudgetedCut> ActivationBudget::choose(double budget) {
     return inputs;
   }
 
+  JOINTER_CHECK(watcher.at(0.7));
   JOINTER_TRY(const KnapsackAnswer decided, decide(budget));
   BudgetedCut chosen;
   std::vector<bool> allowed(joint_.node_count(), false);
@@ -156,7 +158,7 @@ Result<BudgetedCut> ActivationBudget::choose(double budget) {
   BanOptions bans;
   bans.used_far_apart = bans.long_fusible_chains = bans.materialized_in_backward = false;
   bans.not_in_allowlist = false;
-  JOINTER_TRY(chosen.cut, problem_.solve(bans, allowed));
+  JOINTER_TRY(chosen.cut, problem_.solve(bans, allowed, watcher.part(0.8, 1)));
   chosen.saved = chosen.cut->saved;
   return chosen;
 }

@@ -32,7 +32,8 @@ class ActivationBudget {
 
   // Of PartitionOptions the budget is not read. Error (usage): the budget is not 0..1; as
   // MinCut::solve and solve_knapsack. Cost: a cut, and once three cuts and a knapsack's table.
-  Result<BudgetedCut> choose(double budget);
+  // Error (cancelled): as `watcher` says, which is asked within each cut.
+  Result<BudgetedCut> choose(double budget, const Watcher& watcher = {});
 
  private:
   struct Items {
@@ -41,7 +42,7 @@ class ActivationBudget {
     Knapsack knapsack;              // of `nodes`
   };
 
-  Result<void> solve_cuts();
+  Result<void> solve_cuts(const Watcher& watcher);
   [[nodiscard]] std::int64_t bytes(const std::vector<NodeId>& values) const;
   // Of the activations between saving inputs alone and saving what the cut saves.
   [[nodiscard]] double ratio(const std::vector<NodeId>& values) const;

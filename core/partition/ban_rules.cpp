@@ -2,9 +2,10 @@
 // again, beside what is tagged. The first that applies is the reason.
 //
 // A call of the forward is banned
-//  1. if it is tagged MUST_SAVE;
+//  1. if it is tagged MUST_SAVE or MUST_CPU_OFFLOAD;
 //  2. if its operator is not on torch's allowlist; where that is not asked for, if it draws random
-//     numbers, is compute-intensive, or unknown to torch;
+//     numbers or is compute-intensive (what torch does not know is neither, unless
+//     is_non_builtin_to_include is set, which is off);
 //  3. if the backward needs it in memory: a reader outside of the forward does not fuse with it,
 //     itself or through views; views themselves are not asked;
 //  4. if it is a reduction: four times its bytes are less than those of its inputs (the tensors
@@ -18,6 +19,9 @@
 //
 // Never banned: views (cheap_view), what is tagged for recomputation, symbolic floats, and what the
 // caller allows, unless it is a collective. Inputs and random seeds are always.
+//
+// Deviation: a tag that came with the graph is obeyed wherever it is. Torch reads MUST_SAVE neither
+// on a getitem nor on what only the backward needs, and MUST_CPU_OFFLOAD nowhere.
 //
 // Torch's limit on the distance from the backward (max_dist_from_bw) cannot apply: it asks for a
 // distance below and above 1000.
@@ -47,6 +51,7 @@ class Finder {
         users_(context.users),
         fusion_(context.fusion),
         bytes_(context.bytes),
+        tags_(context.tags),
         options_(options),
         allowed_(allowed) {
     bans_.by_node.resize(graph_.node_count());
@@ -79,6 +84,8 @@ class Finder {
       if (!parts_.is_forward(id)) return;
       const bool is_seed = graph_.target(node).find("fwd_") != std::string_view::npos;
       ban(id, is_seed ? BanReason::seed : BanReason::primal);
+    } else if (is_kept(node) && (tags_.empty() || tags_[id.index()] == TagSource::graph)) {
+      ban(id, BanReason::must_save);
     } else if (node.kind == NodeKind::call && parts_.is_forward(id)) {
       const Ban found = reason_of(id);
       if (found.reason != BanReason::none) ban(id, found.reason, found.by);
@@ -89,7 +96,7 @@ class Finder {
     const Node& node = graph_.node(id);
     const OperatorInfo& op = graph_.op(node);
     if (op.is_getitem) return {};
-    if (node.policy == MemoryPolicy::must_save) return {BanReason::must_save, {}};
+    if (is_kept(node)) return {BanReason::must_save, {}};
     if (op.name == "aten.lift_fresh_copy.default" || op.name == "aten.lift_fresh.default")
       return {};
     if (options_.not_in_allowlist) {
@@ -98,8 +105,6 @@ class Finder {
       if (op.has(OperatorTag::fusible) && !op.has(OperatorTag::recomputable))
         return {BanReason::random, {}};
       if (op.has(OperatorTag::compute_intensive)) return {BanReason::compute_intensive, {}};
-      if (!op.known || op.name == "triton_kernel_wrapper_functional")
-        return {BanReason::custom, {}};
     }
     if (options_.materialized_in_backward)
       if (const NodeId reader = materializing_reader(id)) return {BanReason::materialized, reader};
@@ -214,6 +219,7 @@ class Finder {
   const Users& users_;
   const FusionRules& fusion_;
   std::span<const std::int64_t> bytes_;
+  std::span<const TagSource> tags_;
   const BanOptions& options_;
   const std::vector<bool>& allowed_;
   Bans bans_;

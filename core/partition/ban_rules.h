@@ -11,6 +11,7 @@
 #include "core/graph/users.h"
 #include "core/partition/fusion_rules.h"
 #include "core/partition/joint_parts.h"
+#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 
@@ -31,7 +32,6 @@ enum class BanReason : std::uint8_t {
   not_allowed,  // its operator is not on the allowlist
   random,       // without the allowlist
   compute_intensive,
-  custom,        // an operator that torch does not know
   materialized,  // the backward needs it in memory: `by` reads it and does not fuse
   reduction,     // far smaller than what it is made from
   far_apart,     // reads `by`, which is read much earlier as well
@@ -50,6 +50,7 @@ struct BanContext {
   const Users& users;
   const FusionRules& fusion;
   std::span<const std::int64_t> bytes;  // by node: as the cut counts them
+  std::span<const TagSource> tags;      // by node: who tagged it; empty: all tags are the graph's
 };
 
 struct Bans {

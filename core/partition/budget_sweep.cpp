@@ -57,11 +57,14 @@ Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
   std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(joint, what_if, request));
   if (request.partition.ignore_tags) drop_tags(sweep->joint_);
   JOINTER_CHECK(check_functional(sweep->joint_));
-  prepare_for_cut(sweep->joint_);
+  const Watcher& watcher = request.partition.watcher;
+  JOINTER_CHECK(watcher.at(0));
+  std::vector<TagSource> tags = prepare_for_cut(sweep->joint_);
+  JOINTER_CHECK(watcher.at(0.02));
   JOINTER_TRY(sweep->parts_, find_joint_parts(sweep->joint_));
   if (!sweep->parts_.any_backward())
     return fail(Error::Kind::usage, "the graph has no backward, so there is nothing to save");
-  sweep->problem_ = std::make_unique<MinCut>(sweep->joint_, sweep->parts_);
+  sweep->problem_ = std::make_unique<MinCut>(sweep->joint_, sweep->parts_, std::move(tags));
   sweep->budgets_ = std::make_unique<ActivationBudget>(sweep->joint_, sweep->parts_,
                                                        *sweep->problem_, request.partition);
   return sweep;
@@ -73,6 +76,7 @@ void BudgetSweep::tell(const ParetoPoint& point) {
 
 Result<void> BudgetSweep::add_given() {
   for (const ParetoPoint& given : request_.given) {
+    cancelled_ = cancelled_ || !request_.partition.watcher.at(0.02);
     if (cancelled_) return {};
     ParetoPoint point = given;
     JOINTER_TRY(point.figures, what_if_.figures(point.plan));
@@ -83,7 +87,12 @@ Result<void> BudgetSweep::add_given() {
 }
 
 Result<std::size_t> BudgetSweep::try_budget(double budget) {
-  JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget));
+  // Each takes less than the one before: there is no telling how many it will be.
+  const double done = 1 - 1 / (1 + 0.25 * static_cast<double>(points_.size()));
+  const Watcher& all = request_.partition.watcher;
+  JOINTER_CHECK(all.at(0.02 + 0.88 * done));
+  JOINTER_TRY(const BudgetedCut chosen,
+              budgets_->choose(budget, Watcher{.report = {}, .is_cancelled = all.is_cancelled}));
   ParetoPoint point{.budget = budget, .name = {}, .plan = {}, .figures = {}};
   JOINTER_TRY(point.plan, plan_of(joint_, parts_, chosen.saved));
   JOINTER_TRY(point.figures, what_if_.figures(point.plan));
@@ -100,6 +109,7 @@ Result<void> BudgetSweep::run() {
     ++tried;
     auto point = try_budget(budget);
     if (point) return *point;
+    cancelled_ = cancelled_ || point.error().kind == Error::Kind::cancelled;
     last_error = std::move(point).error();
     return std::nullopt;
   };

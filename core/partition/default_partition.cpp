@@ -5,7 +5,8 @@
 // left out. Of it, in program order:
 //  - sizes are saved as symbols; subgraphs, assertions on sizes and profiler marks are not saved;
 //  - a tuple is not saved, its elements are (all readers are getitem);
-//  - what is tagged MUST_SAVE is saved, read or not;
+//  - what is tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch does not read) is saved, read or
+//  not;
 //  - so is an impure call; with recompute tags in the graph there must be none, waits apart;
 //  - of a value that only sizes are asked of after the forward, those sizes are saved;
 //  - any other value that is read after the forward is saved unless it is tagged for recomputation.
@@ -76,7 +77,7 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
       continue;
     }
     if (is_tuple(joint, users.of(id))) continue;
-    if (node.policy == MemoryPolicy::must_save) {
+    if (is_kept(node)) {
       choice.values.push_back(id);
       continue;
     }

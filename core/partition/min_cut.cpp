@@ -43,9 +43,10 @@ FlowNetwork::Vertex exit_of(NodeId id) {
 
 }  // namespace
 
-MinCut::MinCut(const Graph& joint, const JointParts& parts)
+MinCut::MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags)
     : joint_(joint),
       parts_(parts),
+      tags_(std::move(tags)),
       users_(joint),
       fusion_(joint),
       bytes_(joint.node_count(), 0),
@@ -107,22 +108,31 @@ FlowNetwork MinCut::network(const Bans& bans) const {
 Error MinCut::conflict(const FlowNetwork& network) const {
   // The first and last nodes on the path: what cannot be made again, and what needs it.
   const std::vector<FlowNetwork::Vertex> path = network.infinite_path();
-  const auto name = [&](FlowNetwork::Vertex vertex) {
-    return joint_.name(NodeId((vertex - 2) / 2));
+  const auto at = [&](FlowNetwork::Vertex vertex) { return NodeId((vertex - 2) / 2); };
+  const NodeId from = at(path[1]), to = at(path[path.size() - 2]);
+  const auto with_tag = [&](NodeId id) {
+    const MemoryPolicy tag = joint_.node(id).policy;
+    return tag == MemoryPolicy::none
+               ? std::string(joint_.name(id))
+               : fmt::format("{} (tagged {})", joint_.name(id), to_string(tag));
   };
   return {Error::Kind::usage,
-          fmt::format("{} cannot be made again, and nothing between it and {} in the backward can "
-                      "be saved; remove a recompute tag on the way",
-                      name(path[1]), name(path[path.size() - 2]))};
+          fmt::format("{} is not made again, and nothing between it and {} in the backward can be "
+                      "saved; change the tag of one of the two, or of what lies between them",
+                      with_tag(from), with_tag(to))};
 }
 
-Result<CutSolution> MinCut::solve(const BanOptions& options,
-                                  const std::vector<bool>& allowed) const {
+Result<CutSolution> MinCut::solve(const BanOptions& options, const std::vector<bool>& allowed,
+                                  const Watcher& watcher) const {
   CutSolution solution;
-  solution.bans = find_bans({joint_, parts_, users_, fusion_, bytes_}, options, allowed);
+  JOINTER_CHECK(watcher.at(0));
+  solution.bans = find_bans({joint_, parts_, users_, fusion_, bytes_, tags_}, options, allowed);
+  JOINTER_CHECK(watcher.at(0.3));
   const FlowNetwork network = this->network(solution.bans);
+  JOINTER_CHECK(watcher.at(0.5));
   JOINTER_TRY(const FlowNetwork::Cut cut, network.minimum_cut());
   if (cut.capacity == FlowNetwork::kInfinite) return tl::unexpected(conflict(network));
+  JOINTER_CHECK(watcher.at(0.9));
   solution.capacity = cut.capacity;
   solution.sink_in.resize(joint_.node_count());
   solution.sink_out.resize(joint_.node_count());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/watcher.h"
 #include "core/graph/graph.h"
 #include "core/partition/ban_rules.h"
 #include "core/partition/flow_network.h"
@@ -25,16 +26,17 @@ struct CutSolution {
 };
 
 // The problem of one graph, which can be solved again under other rules. The graph and its parts
-// must outlive it; the graph's tags are settled.
+// must outlive it; the graph's tags are settled, `tags` is what settle_tags said of them.
 class MinCut {
  public:
-  MinCut(const Graph& joint, const JointParts& parts);
+  MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags = {});
 
   // `allowed`: by node, values that no heuristic keeps from being made again (torch's dont_ban);
-  // empty for none. Error (usage): a value that the backward needs can be neither saved nor made
-  // again; the sentence names the nodes on the way to it.
+  // empty for none. Error (cancelled): as `watcher` says. Error (usage): a value that the backward
+  // needs can be neither saved nor made again; the sentence names the nodes on the way to it.
   [[nodiscard]] Result<CutSolution> solve(const BanOptions& options = {},
-                                          const std::vector<bool>& allowed = {}) const;
+                                          const std::vector<bool>& allowed = {},
+                                          const Watcher& watcher = {}) const;
 
   // Bytes that torch counts for saving a value: views in full, a symbol as one.
   [[nodiscard]] std::span<const std::int64_t> bytes() const { return bytes_; }
@@ -54,6 +56,7 @@ class MinCut {
 
   const Graph& joint_;
   const JointParts& parts_;
+  std::vector<TagSource> tags_;
   Users users_;
   FusionRules fusion_;
   std::vector<std::int64_t> bytes_;      // by node

@@ -22,6 +22,8 @@
 namespace jointer {
 namespace {
 
+constexpr double kSwept = 0.9;  // how far a search is when budgets were tried
+
 const Figures& figures(const ParetoPoint& point) {
   return point.figures.figures;
 }
@@ -39,7 +41,10 @@ class Search {
  public:
   Search(const Graph& joint, const Goal& goal, const PlanWhatIf& what_if,
          const ParetoRequest& request)
-      : goal_(goal), request_(request), tuning_(joint, what_if, [this] { return !cancelled_; }) {}
+      : goal_(goal), request_(request), tuning_(joint, what_if, [this] {
+          cancelled_ = cancelled_ || !request_.partition.watcher.at(kSwept);
+          return !cancelled_;
+        }) {}
 
   Fit run(const std::vector<ParetoPoint>& points, bool cancelled) {
     cancelled_ = cancelled;
@@ -132,6 +137,7 @@ Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& wh
                                         const ParetoRequest& request) {
   JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
   JOINTER_CHECK(sweep->run());
+  if (sweep->points().empty()) return fail(Error::Kind::cancelled, "stopped");
   return pareto_front(sweep->points());
 }
 

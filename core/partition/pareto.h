@@ -21,7 +21,7 @@ struct ParetoPoint {
 };
 
 struct ParetoRequest {
-  // Of min_cut; its budget is not read.
+  // Of min_cut; its budget is not read. Who cancels it ends the search with what there is.
   PartitionOptions partition;
   // Presets and a person's snapshots: their figures are computed here.
   std::vector<ParetoPoint> given;
@@ -34,7 +34,7 @@ struct ParetoRequest {
 // The points that no other is better than in both, by growing peak: step time then never grows.
 // `joint`: what `what_if` was made of, as Partition::joint; its tags may be others. The same
 // request gives the same points. Error (usage): as partition; none where only some budgets have no
-// legal plan.
+// legal plan. Error (cancelled): it was cancelled before there was a point.
 Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
                                         const ParetoRequest& request);
 

@@ -38,13 +38,19 @@ Result<Partition> partition_default(Graph joint) {
 }
 
 Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options) {
+  const Watcher& watcher = options.watcher;
+  JOINTER_CHECK(watcher.at(0.05));
   const std::vector<TagSource> tags = prepare_for_cut(joint);
+  JOINTER_CHECK(watcher.at(0.15));
   JOINTER_TRY(const JointParts parts, find_joint_parts(joint));
   if (!parts.any_backward()) return partition_default(std::move(joint));
-  const MinCut problem(joint, parts);
+  JOINTER_CHECK(watcher.at(0.2));
+  const MinCut problem(joint, parts, tags);
   JOINTER_TRY(const BudgetedCut chosen,
-              ActivationBudget(joint, parts, problem, options).choose(options.activation_budget));
+              ActivationBudget(joint, parts, problem, options)
+                  .choose(options.activation_budget, watcher.part(0.25, 0.8)));
   JOINTER_TRY(SavePlan plan, plan_of(joint, parts, chosen.saved));
+  JOINTER_CHECK(watcher.at(0.9));
   JOINTER_TRY(auto reasons,
               explain_plan({joint, parts, tags, plan}, chosen.cut ? &*chosen.cut : nullptr));
   explain_budget(joint, chosen, plan, options, reasons);
@@ -60,6 +66,7 @@ Result<Partition> partition(const Graph& joint, const PartitionOptions& options)
   if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
     return fail(Error::Kind::usage, "only a joint graph can be partitioned; this is a {}",
                 joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
+  JOINTER_CHECK(options.watcher.at(0));
   Graph copy = joint;
   if (options.ignore_tags) drop_tags(copy);
   const bool is_default = options.partitioner == Partitioner::default_partition;

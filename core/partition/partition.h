@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/watcher.h"
 #include "core/graph/graph.h"
 #include "core/partition/save_plan.h"
 
@@ -35,6 +36,8 @@ struct PartitionOptions {
   // What making a node again costs, for the knapsack; empty: FLOPs, at least one, as torch's
   // "flops" estimator has it.
   std::function<double(NodeId)> recompute_cost;
+  // Asked between steps that take some ten milliseconds of a graph of 50,000 nodes.
+  Watcher watcher;
 };
 
 // Why a forward value is kept or made again.
@@ -67,7 +70,7 @@ struct Partition {
 };
 
 // Error (usage): the graph is no joint graph, it writes in place, or no legal cut exists; the
-// sentence names the node.
+// sentence names the node. Error (cancelled): as `watcher` says.
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // The pair of that plan: nodes named, ordered and described as torch's extraction leaves them,

@@ -95,7 +95,7 @@ class Explainer {
   [[nodiscard]] PlanReason why_saved(NodeId id) const {
     const Node& node = joint_.node(id);
     if (node.kind == NodeKind::placeholder) return {Kind::input, {}, "an input of the graph"};
-    if (node.policy == MemoryPolicy::must_save) return why_tagged_save(id);
+    if (is_kept(node)) return why_tagged_save(id);
     if (cut_ == nullptr)
       return {Kind::read_by_forward,
               {},
@@ -116,7 +116,7 @@ class Explainer {
   [[nodiscard]] PlanReason why_tagged_save(NodeId id) const {
     switch (tags_[id.index()]) {
       case TagSource::graph:
-        return {Kind::tagged, {}, "tagged MUST_SAVE"};
+        return {Kind::tagged, {}, fmt::format("tagged {}", to_string(joint_.node(id).policy))};
       case TagSource::boundary:
         return {Kind::banned,
                 {},
@@ -147,8 +147,6 @@ class Explainer {
         return fmt::format("{} draws random numbers", operator_of(id));
       case BanReason::compute_intensive:
         return fmt::format("{} takes much compute", operator_of(id));
-      case BanReason::custom:
-        return fmt::format("{} is unknown to torch", operator_of(id));
       case BanReason::materialized:
         return joint_.node(ban.by).kind == NodeKind::output
                    ? "the graph returns it, so it is in memory anyway"

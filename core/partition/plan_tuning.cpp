@@ -24,6 +24,8 @@
 #include <optional>
 #include <set>
 
+#include "core/partition/recompute_tags.h"
+
 namespace jointer {
 namespace {
 
@@ -63,7 +65,7 @@ PlanTuning::Move PlanTuning::to_lower_peak() const {
     if (!alive) return found;
     for (const SaveCandidate& each : *alive)
       if (each.keep == Keep::save && each.chain > 0 && each.bytes > 0 &&
-          joint_.node(each.node).policy != MemoryPolicy::must_save)
+          !is_kept(joint_.node(each.node)))
         found.push_back(each.node);
     return found;
   };

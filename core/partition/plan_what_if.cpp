@@ -27,6 +27,28 @@
 
 namespace jointer {
 
+namespace {
+
+// Of one half, as plan_memory.cpp walks over it.
+void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
+               std::vector<NodeId>& steps) {
+  const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
+  auto next = transfers.begin();
+  const auto copies_before = [&](std::size_t call) {
+    for (; next != transfers.end() && next->before <= call; ++next)
+      steps.push_back(orders.node(order.offloaded[next->value]));
+  };
+  std::size_t call = 0;
+  for (const Place p : backward ? order.backward : order.forward) {
+    if (!orders.has(p, PairOrders::is_call)) continue;
+    copies_before(call++);
+    steps.push_back(orders.node(p));
+  }
+  copies_before(call);
+}
+
+}  // namespace
+
 PlanWhatIf::PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs,
                        std::span<const Flops> flops, const MemoryOptions& memory,
                        const SimulationOptions& simulation, const PlanWhatIfOptions& options)
@@ -52,6 +74,8 @@ Result<PlanWhatIf::Outcome> PlanWhatIf::evaluate(const SavePlan& plan) const {
     runs_first[p] = 1;
     ++outcome.forward_steps;
   }
+  outcome.steps.reserve(outcome.profile.size() / 2);
+  for (const bool backward : {false, true}) add_steps(s.orders, order, backward, outcome.steps);
   for (const Place p : order.backward) {
     if (!runs_first[p]) continue;
     ++outcome.figures.recomputed;

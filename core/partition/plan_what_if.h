@@ -88,7 +88,10 @@ class PlanWhatIf {
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;
-    std::size_t forward_steps = 0;  // calls of the forward: where in the profile it ends
+    std::size_t forward_steps = 0;  // calls of the forward
+    // What runs at each step of the profile, points 1 + 2 * step and the next; of a copy to the
+    // host or back the value that is copied.
+    std::vector<NodeId> steps;
   };
   [[nodiscard]] Result<Outcome> evaluate(const SavePlan& plan) const;
 

@@ -1,7 +1,10 @@
 // The tags as torch._functorch.partitioners settles them before it decides: cleanup_recompute_tags,
 // force_save_collectives, force_save_effectful_ops, force_save_bw_mutation_src, in this order.
 //
-//  0. What would be something else if it were made again (unrepeatable.cpp) is saved.
+//  0. What would be something else if it were made again (unrepeatable.cpp) is saved. Before that,
+//     for min_cut: where a value that is taken from a tuple is tagged for recomputation and the
+//     call that returns the tuple is not, the call gets the tag, since a tuple cannot be saved. If
+//     the call was to be saved, so are its other values.
 //  1. Only where some node is tagged for recomputation: of two nodes that are, one reading the
 //     other, the read one is saved if the reader belongs to a later region (ac_graph_id). For
 //     default_partition, a node outside of any region that is read by one tagged for recomputation
@@ -13,6 +16,9 @@
 //
 // The order of the nodes counts: a tag that was changed is seen by what comes later. Torch's rule
 // for nodes with a backward hook is left out: captures do not tell of hooks.
+//
+// Deviation: where (0) moves a tag, torch's cut finds nothing if the call is one that it does not
+// make again, and the same as here if it is.
 // Cost: linear in the edges.
 
 #include "core/partition/recompute_tags.h"
@@ -33,6 +39,7 @@ class Settler {
       : graph_(graph), users_(graph), sources_(graph.node_count(), TagSource::graph) {}
 
   std::vector<TagSource> run(Partitioner partitioner) {
+    if (partitioner == Partitioner::min_cut) tag_tuples();
     save_what_would_differ();
     const auto order = graph_.order();
     if (std::ranges::any_of(order, [&](NodeId id) { return must_recompute(graph_.node(id)); }))
@@ -46,9 +53,45 @@ class Settler {
  private:
   void save(NodeId id, TagSource source) {
     Node& node = graph_.node(id);
-    if (node.policy == MemoryPolicy::must_save) return;
+    if (is_kept(node)) return;
     node.policy = MemoryPolicy::must_save;
     sources_[id.index()] = source;
+  }
+
+  [[nodiscard]] bool is_getitem(NodeId id) const {
+    const Node& node = graph_.node(id);
+    return node.kind == NodeKind::call && graph_.op(node).is_getitem && node.input_count > 0;
+  }
+
+  // The call that returns the tuple, of tuples as well, that a value is taken from.
+  [[nodiscard]] NodeId tuple_call(NodeId id) const {
+    while (is_getitem(id)) id = graph_.inputs(id).front();
+    return id;
+  }
+
+  void tag_elements(NodeId tuple, MemoryPolicy policy) {
+    for (const NodeId user : users_.of(tuple)) {
+      if (!is_getitem(user)) continue;
+      if (graph_.node(user).value.kind == Value::Kind::tensor &&
+          graph_.node(user).policy == MemoryPolicy::none)
+        graph_.node(user).policy = policy;
+      tag_elements(user, policy);
+    }
+  }
+
+  void tag_tuples() {
+    for (const NodeId id : graph_.order()) {
+      const Node& element = graph_.node(id);
+      if (!is_getitem(id) || !must_recompute(element)) continue;
+      const NodeId call = tuple_call(id);
+      Node& maker = graph_.node(call);
+      if (maker.kind != NodeKind::call || must_recompute(maker)) continue;
+      if (is_kept(maker)) tag_elements(call, maker.policy);
+      maker.policy = element.policy;
+      if (!element.has(Node::has_ac_graph_id) || maker.has(Node::has_ac_graph_id)) continue;
+      maker.ac_graph_id = element.ac_graph_id;
+      maker.set(Node::has_ac_graph_id);
+    }
   }
 
   void save_what_would_differ() {

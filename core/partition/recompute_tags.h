@@ -17,6 +17,11 @@ inline bool must_recompute(const Node& node) {
          node.policy == MemoryPolicy::prefer_recompute;
 }
 
+// It stays, on the device or on the host. (Torch's partitioners do not read MUST_CPU_OFFLOAD.)
+inline bool is_kept(const Node& node) {
+  return node.policy == MemoryPolicy::must_save || node.policy == MemoryPolicy::must_cpu_offload;
+}
+
 // Why a node has the tag that it has.
 enum class TagSource : std::uint8_t {
   graph,         // it came with it, or has none

@@ -8,6 +8,9 @@
 //     binding nodes of the symbols in its sizes, strides and offset that were not there yet, by
 //     name. Last the saved symbols that are computed from others.
 //  3. Opaque objects come after tensors.
+//  4. Ours: what is tagged MUST_CPU_OFFLOAD goes to the host, if it can and if its memory is
+//  neither
+//     an input's nor a result's.
 //
 // Cost: linear in the edges.
 
@@ -19,6 +22,7 @@
 
 #include "core/graph/users.h"
 #include "core/partition/half.h"
+#include "core/partition/offload_transfers.h"
 
 namespace jointer {
 namespace {
@@ -110,6 +114,26 @@ std::vector<NodeId> with_bindings(const Graph& joint, const JointParts& parts,
   return binding;
 }
 
+std::vector<NodeId> tagged_for_host(const Graph& joint, const JointParts& parts,
+                                    const std::vector<NodeId>& saved) {
+  std::vector<NodeId> found;
+  for (const NodeId id : saved)
+    if (joint.node(id).policy == MemoryPolicy::must_cpu_offload &&
+        why_not_offloaded(joint, id).empty())
+      found.push_back(id);
+  if (found.empty()) return found;
+  std::vector<bool> is_held(joint.storage_count(), false);
+  for (const auto* ids : {&parts.forward_inputs, &parts.forward_outputs})
+    for (const NodeId id : *ids)
+      for (const Tensor& tensor : id ? joint.tensors(id) : std::span<const Tensor>())
+        if (tensor.storage) is_held[joint.real_storage(tensor.storage).index()] = true;
+  std::erase_if(found, [&](NodeId id) {
+    return is_held[joint.real_storage(joint.single_tensor(joint.node(id))->storage).index()];
+  });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace
 
 std::vector<NodeId> backward_inputs(const JointParts& parts, const SavePlan& plan) {
@@ -133,6 +157,7 @@ Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts
   std::stable_partition(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
     return joint.node(id).value.kind != Value::Kind::opaque;
   });
+  plan.offloaded = tagged_for_host(joint, parts, plan.saved);
   return plan;
 }
 

@@ -25,7 +25,8 @@
 // may be made again (upstream refuses every operator that could draw); a copy has no tag, so that
 // the pass may run twice; a backward call before the copy goes on reading the original (upstream
 // would have it read what does not exist yet); a recomputable call that writes to memory which is
-// not made again is an error (upstream would write twice); constants are not copied; nodes of the
+// not made again is an error (upstream would write twice); constants are not copied; memory
+// that changes between a call and its copy is an error; nodes of the
 // loss within or behind the layers' backward do not count (sums of gradients carry the name of the
 // module that ran last, and upstream would then find nothing to do).
 
@@ -185,14 +186,47 @@ class Rematerializer {
 
   [[nodiscard]] Result<void> check_writes() const {
     const std::vector<NodeId> makers = memory_makers(graph_);
+    const auto maker_runs_again = [&](NodeId id) {
+      return static_cast<bool>(before_[makers[id.index()].index()]);
+    };
     std::vector<NodeId> written;
     for (const NodeId id : gathered_) {
       written.clear();
       written_arguments(graph_, graph_.node(id), written);
       for (const NodeId to : written)
-        if (!before_[makers[to.index()].index()])
+        if (!maker_runs_again(to))
           return refuse("{} ({}) writes to {}, which stays, so it cannot run twice: save it",
                         graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
+    }
+    // Writers that run once, by the maker of the memory that they write to.
+    std::map<NodeId, std::vector<NodeId>> writers;
+    for (const NodeId id : graph_.order()) {
+      if (before_[id.index()]) continue;
+      written.clear();
+      written_arguments(graph_, graph_.node(id), written);
+      for (const NodeId to : written) writers[makers[to.index()]].push_back(id);
+    }
+    for (const NodeId id : gathered_) {
+      JOINTER_CHECK(check_memory(id, makers[id.index()], writers));
+      for (const NodeId input : graph_.inputs(id))
+        JOINTER_CHECK(check_memory(id, makers[input.index()], writers));
+    }
+    return {};
+  }
+
+  // Whether a copy of the call finds the memory as the call found it: nobody writes to it between
+  // them, and if it is made again itself, nobody whose write would not be.
+  [[nodiscard]] Result<void> check_memory(
+      NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
+    const auto found = writers.find(maker);
+    if (found == writers.end()) return {};
+    for (const NodeId writer : found->second) {
+      const std::size_t place = graph_.position(writer);
+      const bool is_between =
+          place > graph_.position(id) && place < graph_.position(before_[id.index()]);
+      if (is_between || before_[maker.index()])
+        return refuse("{} writes to what {} works on, which is tagged to be made again: save it",
+                      graph_.name(writer), graph_.name(id));
     }
     return {};
   }

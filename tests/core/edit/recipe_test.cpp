@@ -137,6 +137,27 @@ TEST(Recipe, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(*again, *recipe);
 }
 
+// Solving again is an edit that changes nothing; what asked for it is in `by`.
+TEST(Recipe, AnEditWithoutChangesStays) {
+  const Graph graph = parse(kStep);
+  std::vector<Edit> made = edits();
+  made.push_back({.title = "Solve again",
+                  .by = "min_cut_partition{activation_budget=0.5}",
+                  .changes = {},
+                  .notes = {}});
+  made.push_back(edits().back());
+  const Recipe recipe = recipe_of(graph, made);
+  const auto read = read_recipe(write_recipe(recipe));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->edits, made);
+  EXPECT_EQ(write_recipe(*read), write_recipe(recipe));
+  Graph replayed = graph;
+  const auto done = replay(replayed, *read);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(done->ends_as_recorded);
+  EXPECT_THAT(done->skipped, IsEmpty());
+}
+
 TEST(Recipe, SaysWhatIsWrongAndWhere) {
   const auto error_of = [](const std::string& edits,
                            const std::string& head = R"("format":"jointer-recipe","version":1)") {

@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "core/graph/graph.h"
+
 namespace jointer {
 namespace {
 
@@ -112,6 +114,41 @@ TEST(Assumptions, AreNamesAndNumbers) {
   EXPECT_TRUE(Assumptions::parse("")->empty());
   for (const char* text : {"u0", "u0=", "=3", "u0=-1", "u0=3x", "u0=1.5", ",", "u0=1,,u1=2"})
     EXPECT_FALSE(Assumptions::parse(text).has_value()) << text;
+}
+
+// An edit brings sizes, seldom new expressions: those that are known keep their numbers.
+TEST(Symbols, SizesThatComeLaterHaveTheNumbersThatAreAssumed) {
+  Graph graph;
+  const PartId part = graph.add_part({.kind = CaptureKind::subgraph, .name = "g"});
+  const auto add = [&](std::string_view text) {
+    const Dim size{.value = 0, .expression = graph.intern_expression(part, text, "null").value()};
+    return graph.add_tensor({.dtype = DType::float32,
+                             .device = graph.intern_device("cpu"),
+                             .storage = graph.add_storage(part, size)},
+                            std::span(&size, 1), {}, Dim{});
+  };
+  const auto size = [&](TensorId id) { return graph.shape(graph.tensor(id)).front().value; };
+  const auto bytes = [&](TensorId id) {
+    return graph.storage(graph.tensor(id).storage).bytes.value;
+  };
+  const TensorId first = add("u0");
+  ASSERT_TRUE(graph.finish());
+  EXPECT_EQ(size(first), 64);
+  ASSERT_TRUE(graph.assume(*Assumptions::parse("u0=32")));
+  EXPECT_EQ(size(first), 32);
+
+  const TensorId same = add("u0");
+  ASSERT_TRUE(graph.finish());
+  EXPECT_EQ(size(same), 32);
+  EXPECT_EQ(bytes(same), 32);
+
+  const TensorId other = add("2*u0 + u1");
+  ASSERT_TRUE(graph.finish());
+  EXPECT_EQ(size(other), 128) << "u1 is nothing that is known of";
+  EXPECT_EQ(size(first), 32);
+  ASSERT_TRUE(graph.assume(*Assumptions::parse("u0=32,u1=1")));
+  EXPECT_EQ(size(other), 65);
+  EXPECT_EQ(bytes(other), 65);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <memory>
+#include <random>
 
 #include "core/capture/open.h"
 #include "core/partition/budget_sweep.h"
@@ -106,6 +107,87 @@ RC_GTEST_PROP(ParetoProperty, WhatFitsNeverExceedsItsLimit, (std::uint64_t seed)
       RC_ASSERT(fast.fits && fast.point.figures.figures.step_ns <= f.step_ns);
     if (f.step_ns <= step)
       RC_ASSERT(small.fits && small.point.figures.figures.peak_bytes <= f.peak_bytes);
+  }
+}
+
+// Plans that no budget gives are on the curve where nothing is better, and under it otherwise.
+RC_GTEST_PROP(ParetoProperty, TheCurvePassesThroughGivenPlans, (std::uint64_t seed)) {
+  const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
+  RC_PRE(static_cast<bool>(judged));
+  const PlanWhatIf& what_if = *judged->what_if;
+  std::mt19937_64 chance(seed);
+  ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 6, .found = {}};
+  SavePlan plan = judged->partition.plan;
+  for (int i = 0; i < 6; ++i) {
+    const auto candidates = what_if.candidates(plan);
+    RC_PRE(candidates.has_value() && !candidates->empty());
+    const NodeId node = (*candidates)[chance() % candidates->size()].node;
+    const auto change = what_if.change_all(plan, {&node, 1}, static_cast<Keep>(chance() % 3));
+    if (!change) continue;
+    plan = change->plan;
+    request.given.push_back({.budget = -1, .name = fmt::format("snapshot {}", i), .plan = plan});
+  }
+  const auto points = pareto(judged->partition.joint, what_if, request);
+  RC_PRE(points.has_value());
+  RC_ASSERT(is_curve(*points));
+  const auto sweep = BudgetSweep::make(judged->partition.joint, what_if, request).value();
+  RC_ASSERT(sweep->run().has_value());
+  for (const ParetoPoint& each : request.given) {
+    const Figures f = what_if.figures(each.plan).value().figures;
+    const auto no_worse = [&](const ParetoPoint& p) {
+      const Figures& other = p.figures.figures;
+      return other.peak_bytes <= f.peak_bytes && other.step_ns <= f.step_ns;
+    };
+    RC_ASSERT(std::any_of(points->begin(), points->end(), no_worse));
+    const bool is_beaten =
+        std::any_of(sweep->points().begin(), sweep->points().end(), [&](const ParetoPoint& p) {
+          return no_worse(p) && (p.figures.figures.peak_bytes < f.peak_bytes ||
+                                 p.figures.figures.step_ns < f.step_ns);
+        });
+    const bool is_on_it = std::any_of(points->begin(), points->end(), [&](const ParetoPoint& p) {
+      return p.figures.figures.peak_bytes == f.peak_bytes && p.figures.figures.step_ns == f.step_ns;
+    });
+    RC_ASSERT(is_on_it != is_beaten);
+  }
+}
+
+// A plan with something on the host is better than any budget's where copies hide behind compute.
+TEST(Pareto, AGivenPlanThatIsBetterIsOnTheCurve) {
+  Judged& judged = sample();
+  const auto candidates = judged.what_if->candidates(judged.partition.plan).value();
+  ParetoRequest request;
+  for (const SaveCandidate& each : candidates) {
+    if (each.keep != Keep::save) continue;
+    const auto change =
+        judged.what_if->change_all(judged.partition.plan, {&each.node, 1}, Keep::offload);
+    if (change) request.given.push_back({.budget = -1, .name = "host", .plan = change->plan});
+  }
+  ASSERT_FALSE(request.given.empty());
+  const auto points = pareto(judged.partition.joint, *judged.what_if, request).value();
+  EXPECT_TRUE(is_curve(points));
+  EXPECT_TRUE(std::any_of(points.begin(), points.end(),
+                          [](const ParetoPoint& p) { return p.name == "host"; }));
+}
+
+TEST(Pareto, EndsWithWhatThereIsWhenItIsCancelled) {
+  Judged& judged = sample();
+  for (const int asked : {1, 3, 12, 40}) {
+    int count = 0;
+    double last = 0;
+    ParetoRequest request;
+    request.partition.watcher = {.report =
+                                     [&](double done) {
+                                       EXPECT_GE(done, last);
+                                       EXPECT_LE(done, 1);
+                                       last = done;
+                                     },
+                                 .is_cancelled = [&] { return ++count >= asked; }};
+    const auto points = pareto(judged.partition.joint, *judged.what_if, request);
+    EXPECT_LE(count, asked + 2) << "it goes on";
+    if (points)
+      EXPECT_TRUE(is_curve(*points));
+    else
+      EXPECT_EQ(points.error().kind, Error::Kind::cancelled);
   }
 }
 

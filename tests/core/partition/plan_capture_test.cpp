@@ -7,6 +7,7 @@
 
 #include "core/capture/open.h"
 #include "core/graph/validate.h"
+#include "core/partition/handed_over.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_what_if.h"
 #include "tests/support/paths.h"
@@ -24,14 +25,6 @@ void PrintTo(const Capture& capture, std::ostream* out) {
 
 class PlanCapture : public testing::TestWithParam<Capture> {};
 
-// What the pair's forward hands over.
-SavePlan plan_of(const Graph& joint, const Graph& pair) {
-  SavePlan plan;
-  for (const OutputEntry& entry : pair.part(PartId(0)).outputs)
-    if (entry.role == Role::saved) plan.saved.push_back(joint.find(pair.name(entry.node)));
-  return plan;
-}
-
 std::vector<std::string> names_of_calls(const Graph& graph) {
   std::vector<std::string> names;
   for (const NodeId id : graph.order())
@@ -42,14 +35,22 @@ std::vector<std::string> names_of_calls(const Graph& graph) {
 TEST_P(PlanCapture, FiguresAreThoseOfTorchsPair) {
   JOINTER_NEEDS_SHARED();
   const std::string base = shared_directory() + "/captures/" + GetParam().pair;
-  const auto joint = open_graph(
+  const auto captured = open_graph(
       {.path = shared_directory() + "/captures/" + GetParam().joint + ".joint.json.zst"});
-  ASSERT_TRUE(joint) << joint.error().message;
+  ASSERT_TRUE(captured) << captured.error().message;
+  // The graph as that partitioner saw it.
+  const auto partitioner =
+      base.ends_with(".default") ? Partitioner::default_partition : Partitioner::min_cut;
+  const auto seen = partition(*captured, {.partitioner = partitioner});
+  ASSERT_TRUE(seen) << seen.error().message;
+  const Graph* const joint = &seen->joint;
   const auto pair = open_graph({.path = base + ".fw.json.zst", .backward = base + ".bw.json.zst"});
   ASSERT_TRUE(pair) << pair.error().message;
-  const SavePlan plan = plan_of(*joint, *pair);
+  const auto found = plan_of_pair(*joint, *pair);
+  ASSERT_TRUE(found) << found.error().message;
+  const SavePlan& plan = *found;
 
-  const PairOrders orders(*joint);
+  const PairOrders orders(*joint, partitioner);
   const auto order = orders.order(plan);
   ASSERT_TRUE(order) << order.error().message;
   std::vector<std::string> names;
@@ -62,7 +63,8 @@ TEST_P(PlanCapture, FiguresAreThoseOfTorchsPair) {
   ASSERT_TRUE(estimator);
   std::vector<Flops> flops(joint->node_count());
   for (const NodeId id : joint->order()) flops[id.index()] = node_flops(*joint, joint->node(id));
-  const PlanWhatIf what_if(*joint, estimate_all(*joint, **estimator), flops);
+  const PlanWhatIf what_if(*joint, estimate_all(*joint, **estimator), flops, {}, {},
+                           {.transfers = {}, .partitioner = partitioner});
   const auto outcome = what_if.evaluate(plan);
   ASSERT_TRUE(outcome) << outcome.error().message;
   const MemoryTimeline memory(*pair);
@@ -75,8 +77,13 @@ TEST_P(PlanCapture, FiguresAreThoseOfTorchsPair) {
 
 INSTANTIATE_TEST_SUITE_P(
     Captures, PlanCapture,
-    testing::Values(Capture{"llama3_debug_tp2_fsdp2", "llama3_debug_tp2_fsdp2.default"},
-                    Capture{"llama3_8b_tp2_fsdp2", "llama3_8b_tp2_fsdp2.default"}),
+    testing::Values(
+        Capture{"llama3_debug_tp2_fsdp2", "llama3_debug_tp2_fsdp2.default"},
+        Capture{"llama3_8b_tp2_fsdp2", "llama3_8b_tp2_fsdp2.default"},
+        Capture{"llama3_debug_tp2_fsdp2", "llama3_debug_tp2_fsdp2.min_cut"},
+        Capture{"llama3_debug_tp2_fsdp2_graph_sac", "llama3_debug_tp2_fsdp2_graph_sac.min_cut"},
+        Capture{"llama3_8b_tp2_fsdp2", "llama3_8b_tp2_fsdp2.min_cut"},
+        Capture{"llama3_8b_tp2_fsdp2_graph_sac", "llama3_8b_tp2_fsdp2_graph_sac.min_cut"}),
     [](const auto& capture) {
       std::string name = capture.param.pair;
       std::replace(name.begin(), name.end(), '.', '_');
@@ -158,7 +165,8 @@ TEST_P(PlanOfCapture, FiguresAreThoseOfThePair) {
 INSTANTIATE_TEST_SUITE_P(Captures, PlanOfCapture,
                          testing::Values("llama3_debug_tp2_fsdp2", "llama3_8b_tp2_fsdp2",
                                          "llama3_8b_tp2_fsdp2_graph_sac",
-                                         "deepseek_v3_debug_tp2_fsdp2_ep2"),
+                                         "deepseek_v3_debug_tp2_fsdp2_ep2",
+                                         "deepseek_v3_671b_tp8_fsdp32_ep32"),
                          [](const auto& capture) { return std::string(capture.param); });
 
 }  // namespace

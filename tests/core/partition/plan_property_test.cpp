@@ -163,7 +163,7 @@ RC_GTEST_PROP(PlanProperty, FiguresAreThoseOfThePair, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   std::mt19937_64 chance(seed);
   Graph graph = random_graph(seed, {.calls = 10 + chance() % 60,
-                                    .symbols = false,
+                                    .symbols = chance() % 2 == 0,
                                     .gradients = chance() % 2 == 0,
                                     .writes = false});
   Options options;

@@ -201,6 +201,28 @@ TEST(PlanWhatIf, AnOffloadedValueIsOnTheHostBetweenTheHalves) {
   EXPECT_EQ(pair.position(back) + 1, pair.position(pair.find("ga")));
 }
 
+TEST(PlanWhatIf, SaysWhatRunsAtEachStepOfTheProfile) {
+  const Planned p(kTwoLayers);
+  const SavePlan plan =
+      p.change(p.change(p.partition_.plan, "a", Keep::offload), "v", Keep::recompute);
+  const auto outcome = p.what_if->evaluate(plan).value();
+  const Graph pair = emit_pair(p.partition_.joint, plan).value();
+  const MemoryTimeline memory(pair);
+  ASSERT_EQ(outcome.steps.size(), memory.steps().size());
+  ASSERT_EQ(outcome.profile.size(), 1 + 2 * outcome.steps.size());
+  std::size_t copies = 0;
+  for (std::size_t step = 0; step < outcome.steps.size(); ++step) {
+    const std::string_view name = pair.name(memory.steps()[step]);
+    if (name.find("load_a") != std::string_view::npos) {
+      ++copies;
+      EXPECT_EQ(outcome.steps[step], p.at("a"));
+    } else {
+      EXPECT_EQ(p.partition_.joint.name(outcome.steps[step]), name);
+    }
+  }
+  EXPECT_EQ(copies, 4U);  // there and back, and the waits for both
+}
+
 TEST(PlanWhatIf, PoliciesOverAPlan) {
   const Planned p(kTwoLayers);
   const SavePlan& plan = p.partition_.plan;

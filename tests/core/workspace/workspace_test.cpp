@@ -32,8 +32,15 @@ Workspace example() {
                        .hash = "abc+def"};
   for (const char* node : {"a", "b", "c"}) workspace.history.add(save(node));
   workspace.history.add(HistoryStep{.title = "Go to best", .keep = 1, .edits = {save("d")}});
+  // Solving again changes no node.
+  const Edit solve{.title = "Solve again",
+                   .by = "min_cut_partition{activation_budget=0.5}",
+                   .changes = {},
+                   .notes = {}};
+  workspace.history.add(solve);
   workspace.history.place = 3;
-  workspace.history.states = {{.name = "best", .edits = {save("a"), save("d")}}};
+  workspace.history.states = {{.name = "best", .edits = {save("a"), save("d")}},
+                              {.name = "solved", .edits = {save("a"), solve}}};
   workspace.options = {.device = "b200", .estimator = "simple", .optimizer = "adamw"};
   workspace.layout = "AAAA";
   BenchmarkResult result;

@@ -1,0 +1,80 @@
+// A partition can be stopped wherever it asks, and it asks often.
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+#include "core/capture/open.h"
+#include "core/partition/partition.h"
+#include "tests/support/paths.h"
+#include "tests/support/reference.h"
+
+namespace jointer::test {
+namespace {
+
+// Of this thread: other work on the machine does not count.
+double processor_ms() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+class PartitionProgress : public testing::TestWithParam<double> {};
+
+TEST_P(PartitionProgress, StopsWhereverItAsks) {
+  const auto joint =
+      open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")});
+  ASSERT_TRUE(joint) << joint.error().message;
+  int asked = 0;
+  double last = 0;
+  PartitionOptions options{.activation_budget = GetParam()};
+  options.watcher = {.report =
+                         [&](double done) {
+                           EXPECT_GE(done, last);
+                           EXPECT_LE(done, 1);
+                           last = done;
+                         },
+                     .is_cancelled = [&] { return ++asked < 0; }};
+  ASSERT_TRUE(partition(*joint, options));
+  EXPECT_GE(last, 0.9);
+  const int all = asked;
+  EXPECT_GE(all, 8);
+  for (int stop = 1; stop <= all; ++stop) {
+    asked = 0;
+    options.watcher = {.report = {}, .is_cancelled = [&] { return ++asked == stop; }};
+    const auto stopped = partition(*joint, options);
+    ASSERT_FALSE(stopped) << stop;
+    EXPECT_EQ(stopped.error().kind, Error::Kind::cancelled);
+    EXPECT_EQ(asked, stop) << "it goes on";
+  }
+}
+
+TEST_P(PartitionProgress, AsksWithinATenthOfASecond) {
+  JOINTER_NEEDS_SHARED();
+  const auto joint = open_graph({.path = capture_path("deepseek_v3_671b_tp8_fsdp32_ep32.joint")});
+  ASSERT_TRUE(joint) << joint.error().message;
+  double longest = 0, last = processor_ms();
+  const auto lap = [&] {
+    const double now = processor_ms();
+    longest = std::max(longest, now - last);
+    last = now;
+    return false;
+  };
+  PartitionOptions options{.activation_budget = GetParam()};
+  options.watcher.is_cancelled = lap;
+  ASSERT_TRUE(partition(*joint, options));
+  lap();
+  RecordProperty("longest_ms", std::to_string(longest));
+  std::printf("longest between two questions: %.1f ms of processor time\n", longest);
+#ifdef NDEBUG
+  EXPECT_LT(longest, 100);
+#endif
+}
+
+INSTANTIATE_TEST_SUITE_P(Budgets, PartitionProgress, testing::Values(1.0, 0.3),
+                         [](const auto& budget) {
+                           return budget.param == 1.0 ? "whole" : "knapsack";
+                         });
+
+}  // namespace
+}  // namespace jointer::test

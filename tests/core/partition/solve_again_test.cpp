@@ -1,0 +1,197 @@
+// Solving again after a person's ticks: whatever was ticked, the cut gives a plan that holds it, or
+// one sentence that names the tags that contradict each other.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "core/capture/open.h"
+#include "core/cost/node_flops.h"
+#include "core/graph/validate.h"
+#include "core/partition/plan_what_if.h"
+#include "tests/support/graphs.h"
+#include "tests/support/paths.h"
+#include "tests/support/reference.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Solved {
+  Partition partition;
+  std::vector<std::string> saved, offloaded;
+  std::map<std::string, std::string> reasons;
+};
+
+Solved solve(std::string_view text) {
+  auto done = partition(parse(text));
+  if (!done) throw std::runtime_error(done.error().message);
+  Solved solved{.partition = *std::move(done), .saved = {}, .offloaded = {}, .reasons = {}};
+  const Graph& joint = solved.partition.joint;
+  for (const NodeId id : solved.partition.plan.saved) {
+    solved.saved.emplace_back(joint.name(id));
+    solved.reasons[solved.saved.back()] = solved.partition.reasons[id.index()].text;
+  }
+  for (const NodeId id : solved.partition.plan.offloaded)
+    solved.offloaded.emplace_back(joint.name(id));
+  const auto pair = emit_pair(joint, solved.partition.plan);
+  if (!pair) throw std::runtime_error(pair.error().message);
+  return solved;
+}
+
+// A call of two values, of which the backward reads both. Sorting is not on torch's list of what
+// may be made again.
+std::string two_values(const std::string& call_tag, const std::string& first_tag,
+                       const std::string& second_tag) {
+  return fmt::format(R"(
+    x: f32[64,64] = input
+    dy: f32[64,64] = tangent
+    h: f32[64,64] = aten.sin(x)
+    s: (f32[64,64], i64[64,64]) = aten.sort.default(h) {}
+    v: f32[64,64] = s[0] {}
+    i: i64[64,64] = s[1] {}
+    y: f32[64,64] = aten.mul.Tensor(v, v)
+    a: f32[64,64] = aten.mul.Tensor(dy, v)  {{backward}}
+    g: f32[64,64] = aten.gather(a, 1, i)  {{backward}}
+    z: i64[64,64] = aten.mul.Tensor(i, i)
+    return [y, z, g]
+  )",
+                     call_tag, first_tag, second_tag);
+}
+
+TEST(SolveAgain, OneValueOfATupleIsMadeAgain) {
+  const Solved solved = solve(two_values("", "{MUST_RECOMPUTE}", ""));
+  EXPECT_THAT(solved.saved, Not(Contains("v")));
+}
+
+TEST(SolveAgain, TheOtherValuesOfATaggedCallStay) {
+  const Solved solved = solve(two_values("{MUST_SAVE}", "{MUST_RECOMPUTE}", ""));
+  EXPECT_THAT(solved.saved, Not(Contains("v")));
+  EXPECT_THAT(solved.saved, Contains("i"));
+}
+
+TEST(SolveAgain, OneValueOfATupleThatIsMadeAgainIsSaved) {
+  const Solved solved = solve(two_values("{MUST_RECOMPUTE}", "", "{MUST_SAVE}"));
+  EXPECT_THAT(solved.saved, Not(Contains("v")));
+  EXPECT_THAT(solved.saved, Contains("i"));
+  EXPECT_EQ(solved.reasons.at("i"), "tagged MUST_SAVE");
+}
+
+TEST(SolveAgain, WhatIsTaggedForTheHostGoesThere) {
+  const Solved solved = solve(two_values("", "{MUST_CPU_OFFLOAD}", ""));
+  EXPECT_THAT(solved.saved, Contains("v"));
+  EXPECT_THAT(solved.offloaded, ::testing::ElementsAre("v"));
+  EXPECT_EQ(solved.reasons.at("v"), "tagged MUST_CPU_OFFLOAD");
+}
+
+TEST(SolveAgain, AResultStaysOnTheDevice) {
+  const Solved solved = solve(R"(
+    x: f32[64] = input
+    dy: f32[64] = tangent
+    y: f32[64] = aten.exp(x)  {MUST_CPU_OFFLOAD}
+    g: f32[64] = aten.mul.Tensor(dy, y)  {backward}
+    return [y, g]
+  )");
+  EXPECT_THAT(solved.saved, Contains("y"));
+  EXPECT_TRUE(solved.offloaded.empty());
+}
+
+TEST(SolveAgain, NamesTagsThatContradictEachOther) {
+  // A number from a tensor: what makes it may not be made again, and nothing else leads to it.
+  const auto done = partition(parse(R"(
+    x: f32[64,64] = input
+    dy: f32[64,64] = tangent
+    s: (f32[64,64], i64[64,64]) = aten.sort.default(x)  {MUST_SAVE}
+    p: (f32[64,64], i64[64,64]) = prims.device_put(s)  {MUST_RECOMPUTE}
+    v: f32[64,64] = p[0]
+    y: f32[64,64] = aten.mul.Tensor(v, v)
+    g: f32[64,64] = aten.mul.Tensor(dy, v)  {backward}
+    return [y, g]
+  )"));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, Error::Kind::usage);
+  EXPECT_EQ(done.error().message,
+            "s (tagged MUST_SAVE) is not made again, and nothing between it and p (tagged "
+            "MUST_RECOMPUTE) in the backward can be saved; change the tag of one of the two, or of "
+            "what lies between them");
+}
+
+class Ticked : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    JOINTER_NEEDS_SHARED();
+    auto opened = open_graph({.path = capture_path(std::string(GetParam()) + ".joint")});
+    ASSERT_TRUE(opened) << opened.error().message;
+    graph = *std::move(opened);
+    const auto estimator = *make_estimator({});
+    costs = estimate_all(graph, *estimator);
+    transfers = estimator->transfer_costs();
+    flops.resize(graph.node_count());
+  }
+
+  [[nodiscard]] std::vector<SaveCandidate> candidates(const Partition& of) const {
+    const PlanWhatIf what_if(of.joint, costs, flops, {}, {}, {.transfers = transfers});
+    auto found = what_if.candidates(of.plan);
+    if (!found) throw std::runtime_error(found.error().message);
+    return *std::move(found);
+  }
+
+  Graph graph;
+  std::vector<NodeCost> costs;
+  std::vector<Flops> flops;
+  TransferCosts transfers;
+};
+
+TEST_P(Ticked, ThirtyTicksAreHeld) {
+  if (IsSkipped()) return;
+  const auto base = partition(graph);
+  ASSERT_TRUE(base) << base.error().message;
+  const std::vector<SaveCandidate> rows = candidates(*base);
+  const int runs = graph.order().size() > 20'000 ? 2 : 10;
+  for (unsigned seed = 0; seed < static_cast<unsigned>(runs); ++seed) {
+    std::mt19937_64 chance(seed);
+    Graph ticked = graph;
+    std::map<NodeId, Keep> ticks;
+    while (ticks.size() < 30) {
+      const SaveCandidate& row = rows[chance() % rows.size()];
+      if (row.chain == 0 || graph.node(row.node).kind != NodeKind::call) continue;
+      const Keep keep = row.keep == Keep::save ? Keep::recompute : Keep::save;
+      ticks[row.node] = keep;
+      ticked.node(row.node).policy =
+          keep == Keep::save ? MemoryPolicy::must_save : MemoryPolicy::must_recompute;
+    }
+    const auto again = partition(ticked);
+    ASSERT_TRUE(again) << again.error().message;
+    for (const SaveCandidate& row : candidates(*again)) {
+      const auto tick = ticks.find(row.node);
+      if (tick == ticks.end()) continue;
+      // Two rules of torch's: cheap views may always be made again, and what ends a region that is
+      // made again is saved if the next region reads it.
+      if (graph.op(graph.node(row.node)).has(OperatorTag::cheap_view) ||
+          again->reasons[row.node.index()].text.starts_with("the last value of a region"))
+        continue;
+      EXPECT_EQ(to_string(row.keep), to_string(tick->second)) << graph.name(row.node);
+    }
+    const auto pair = emit_pair(again->joint, again->plan);
+    ASSERT_TRUE(pair) << pair.error().message;
+    const auto sound = validate(*pair);
+    EXPECT_TRUE(sound) << sound.error().message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, Ticked,
+                         testing::Values("llama3_debug_tp2_fsdp2",
+                                         "llama3_debug_tp2_fsdp2_graph_sac",
+                                         "deepseek_v3_debug_tp2_fsdp2_ep2",
+                                         "deepseek_v3_671b_tp8_fsdp32_ep32"),
+                         [](const auto& capture) { return std::string(capture.param); });
+
+}  // namespace
+}  // namespace jointer::test
