@@ -84,8 +84,9 @@ void take_picture(MainWindow& window, const QString& path) {
   for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
     const auto* benchmarks =
         tab->document() == nullptr ? nullptr : tab->document()->findChild<views::Benchmarks*>();
-    const bool waits_for_plan = tab->document() != nullptr && tab->document()->sac().is_started() &&
-                                !tab->document()->sac().is_settled();
+    const bool waits_for_plan =
+        tab->document() != nullptr && tab->document()->sac().is_started() &&
+        !(tab->document()->sac().is_settled() && tab->document()->sac().reserved().is_settled());
     if (!waits_for_plan && (benchmarks == nullptr || benchmarks->is_settled())) continue;
     QTimer::singleShot(kSettleMs, &window, [&window, path] { take_picture(window, path); });
     return;

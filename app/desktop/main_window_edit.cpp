@@ -14,6 +14,7 @@
 #include "core/edit/replay.h"
 #include "views/document/node_text.h"
 #include "views/edit/policy_edit.h"
+#include "views/sac/sac_pane.h"
 
 namespace jointer::desktop {
 namespace {
@@ -165,6 +166,12 @@ void MainWindow::listen_to_edits(DocumentTab* tab) {
   Editing& editing = tab->document()->editing();
   tab->timeline()->addActions(node_actions_);
   tab->timeline()->setContextMenuPolicy(Qt::ActionsContextMenu);
+  connect(tab->timeline(), &TimelineView::plan_peak_clicked, this, [this] {
+    PaneDock* sac = dock(QStringLiteral("sac"));
+    sac->show();
+    sac->raise();
+    if (auto* pane = qobject_cast<SacPane*>(sac->pane())) pane->show_peak();
+  });
   connect(&editing, &Editing::changed, this, [this, tab] {
     refresh_tab_texts(tab);
     refresh_actions();

@@ -10,12 +10,14 @@
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
 #include "views/graph/graph_view.h"
+#include "views/graph/rung_style.h"
 #include "views/theme/fonts.h"
 #include "views/timeline/hover_card.h"
 
 namespace jointer::views {
 namespace {
 
+constexpr int kLegendLine = 22;
 constexpr int kHeader = 24, kLegend = 24;
 constexpr int kSwatch = 10;
 constexpr double kMostSide = 16'000, kMostPixels = 6.0e7;  // of a PNG
@@ -173,12 +175,11 @@ void GraphView::paint_legend(QPainter& painter, const QRect& strip) const {
     const auto state = static_cast<RungState>(s);
     const QString text = tr("%1 %2").arg(rung_letter(state), rung_word(state));
     if (!occurs[s] || !fits(text, 40)) continue;
-    painter.setPen(QPen(
-        rung_color(t, state), 3,
-        state == RungState::offload || state == RungState::recompute ? Qt::DashLine : Qt::SolidLine,
-        Qt::FlatCap));
-    painter.drawLine(x, middle, x + 20, middle);
-    x += 25;
+    QPainterPath line(QPointF(x, middle));
+    line.lineTo(x + kLegendLine, middle);
+    draw_rung(painter, line,
+              {.state = state, .color = rung_color(t, state), .inside = t.window, .width = 6});
+    x += kLegendLine + 5;
     say(text, t.text);
     x += 12;
   }

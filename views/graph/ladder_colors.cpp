@@ -190,7 +190,7 @@ QColor rung_color(const Theme& theme, RungState state) {
     case RungState::recompute:
       return theme.category(MemoryCategory::recomputed);
     case RungState::offload:
-      return theme.category(MemoryCategory::gradient);
+      return theme.dark ? QColor(0xE0, 0x86, 0xCE) : QColor(0x8C, 0x22, 0x78);
     case RungState::automatic:
       return mixed(theme.category(MemoryCategory::saved_activation), theme.ghost, 0.55);
   }

@@ -7,15 +7,9 @@
 
 #include "views/document/number_text.h"
 #include "views/graph/ladder_painter.h"
+#include "views/graph/rung_style.h"
 
 namespace jointer::views {
-namespace {
-
-bool is_state_dashed(RungState state, bool is_kept) {
-  return !is_kept || state == RungState::offload;
-}
-
-}  // namespace
 
 QString rung_text(const BytesByState& kept, std::int64_t made_again_bytes) {
   QStringList parts;
@@ -66,15 +60,13 @@ void LadderPainter::paint_link(const LadderLink& link, bool is_marked) {
     if (bytes <= 0) return;
     const double share = static_cast<double>(bytes) / static_cast<double>(link.bytes());
     const double part = std::max(thickness * share, 1.0);
-    QColor color = is_marked ? scene_.theme.accent : rung_color(scene_.theme, state);
-    QPen pen(color, part + (is_marked ? 1 : 0));
-    pen.setCapStyle(Qt::FlatCap);
-    if (is_state_dashed(state, is_kept)) {
-      const double dash = std::max(4.0 * scale, 2.0) / pen.widthF();
-      pen.setDashPattern({dash, dash * 0.6});
-    }
-    painter_.setPen(pen);
-    painter_.drawPath(link_path(link, done + part / 2 - thickness / 2));
+    draw_rung(painter_, link_path(link, done + part / 2 - thickness / 2),
+              {.state = state,
+               .is_kept = is_kept,
+               .color = is_marked ? scene_.theme.accent : rung_color(scene_.theme, state),
+               .inside = scene_.theme.surface,
+               .width = part + (is_marked ? 1 : 0),
+               .scale = scale});
     done += part;
   };
   for (std::size_t s = 0; s < kRungStates; ++s)

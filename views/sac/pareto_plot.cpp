@@ -23,6 +23,19 @@ constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
 
+// The curve: budgets and presets that no other is better than in both, by growing peak.
+std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks) {
+  std::vector<ParetoMark> sorted, front;
+  for (const ParetoMark& mark : marks)
+    if (mark.kind == ParetoKind::curve || mark.kind == ParetoKind::preset) sorted.push_back(mark);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ParetoMark& a, const ParetoMark& b) {
+    return std::pair(a.peak_bytes, a.step_ns) < std::pair(b.peak_bytes, b.step_ns);
+  });
+  for (ParetoMark& mark : sorted)
+    if (front.empty() || mark.step_ns < front.back().step_ns) front.push_back(std::move(mark));
+  return front;
+}
+
 }  // namespace
 
 ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where) : area(where) {
@@ -234,8 +247,7 @@ void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
   paint_axes(painter, s);
   painter.setRenderHint(QPainter::Antialiasing);
   QPolygonF line;
-  for (const ParetoMark& mark : marks_)
-    if (mark.kind == ParetoKind::curve) line << s.place(mark);
+  for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
   painter.setPen(QPen(theme.half(theme.accent), 2));
   painter.drawPolyline(line);
   std::vector<QRectF> labels;

@@ -103,15 +103,19 @@ void ParetoSearch::search(const SacStatePtr& state) {
       shared->found.push_back(point);
     };
     const std::vector<ParetoPoint> presets = presets_of(*state, *shared);
-    for (const ParetoPoint& preset : presets) tell(preset);
     ParetoRequest request = request_of(*state);
+    // The curve passes through those that no budget is better than.
+    request.given = presets;
     request.found = [&](const ParetoPoint& point) {
       tell(point);
       return !shared->cancel;
     };
     const Graph graph = graph_of(*state);
     JOINTER_TRY(std::vector<ParetoPoint> points, pareto(graph, *state->base->what_if, request));
-    points.insert(points.end(), presets.begin(), presets.end());
+    for (const ParetoPoint& preset : presets)
+      if (std::none_of(points.begin(), points.end(),
+                       [&](const ParetoPoint& point) { return point.name == preset.name; }))
+        points.push_back(preset);
     return points;
   };
   QtConcurrent::run(run).then(this, [this, shared](const Result<std::vector<ParetoPoint>>& all) {

@@ -17,6 +17,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kHeight = 72, kLegend = 18, kMargin = 8, kReach = 14, kMark = 4;
+constexpr int kDash = 6, kPeriod = 10;
 
 std::int64_t most_of(std::span<const std::int64_t> profile) {
   return profile.empty() ? 0 : *std::max_element(profile.begin(), profile.end());
@@ -45,6 +46,11 @@ void PlanCurve::set_state(SacStatePtr state) {
     const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
     peak_ = static_cast<std::size_t>(peak - state_->profile.begin());
   }
+  update();
+}
+
+void PlanCurve::set_what_if(PlanOutcomePtr outcome) {
+  what_if_ = std::move(outcome);
   update();
 }
 
@@ -79,14 +85,16 @@ bool PlanCurve::is_at_peak(QPoint at) const {
 }
 
 void PlanCurve::paint_outline(QPainter& painter, std::span<const std::int64_t> profile,
-                              const QColor& color) const {
+                              const QColor& color, bool dashed) const {
+  if (profile.empty()) return;
   const QRect rect = area();
   const auto columns = most_by_column(profile, static_cast<std::size_t>(rect.width()));
   int last = y_of(columns.front());
   for (int x = 0; x < rect.width(); ++x) {
     const int y = y_of(columns[static_cast<std::size_t>(x)]);
-    painter.fillRect(QRect(rect.left() + x, std::min(y, last), 1, std::max(std::abs(y - last), 2)),
-                     color);
+    if (!dashed || x % kPeriod < kDash)
+      painter.fillRect(
+          QRect(rect.left() + x, std::min(y, last), 1, std::max(std::abs(y - last), 2)), color);
     last = y;
   }
 }
@@ -107,6 +115,7 @@ void PlanCurve::paint_legend(QPainter& painter) const {
     entry(theme.half(theme.accent), tr("as partitioned"));
     if (state_->profile != state_->base->profile) entry(theme.text, tr("as solved"));
     entry(theme.ghost, tr("joint graph, keeps all"));
+    if (what_if_) entry(theme.accent, tr("would be"));
   }
   const QString peak = tr("peak %1").arg(bytes_text(state_->profile[peak_]));
   const QRect right(x, 0, width() - kMargin - x, kLegend);
@@ -133,6 +142,7 @@ void PlanCurve::paintEvent(QPaintEvent* /*event*/) {
     paint_outline(painter, state_->snapshot->analysis.memory.profile(), theme.ghost);
     if (state_->profile != state_->base->profile)
       paint_outline(painter, state_->base->profile, theme.text);
+    if (what_if_) paint_outline(painter, what_if_->profile, theme.accent, /*dashed=*/true);
   }
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);

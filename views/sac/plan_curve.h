@@ -18,6 +18,8 @@ class PlanCurve : public QWidget {
 
   // Null: nothing is shown.
   void set_state(SacStatePtr state);
+  // What is asked about, as a dashed line; null: nothing is.
+  void set_what_if(PlanOutcomePtr outcome);
   // Where the peak's mark is.
   [[nodiscard]] QPoint peak_place() const;
   [[nodiscard]] QSize sizeHint() const override;
@@ -37,11 +39,12 @@ class PlanCurve : public QWidget {
   [[nodiscard]] int y_of(std::int64_t bytes) const;
   [[nodiscard]] std::size_t point_at(int x) const;
   [[nodiscard]] bool is_at_peak(QPoint at) const;
-  void paint_outline(QPainter& painter, std::span<const std::int64_t> profile,
-                     const QColor& color) const;
+  void paint_outline(QPainter& painter, std::span<const std::int64_t> profile, const QColor& color,
+                     bool dashed = false) const;
   void paint_legend(QPainter& painter) const;
 
   SacStatePtr state_;
+  PlanOutcomePtr what_if_;
   std::int64_t top_ = 1;
   std::size_t peak_ = 0;
   std::optional<QPoint> hover_;

@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QtConcurrentRun>
+#include <algorithm>
 #include <array>
 
 #include "core/base/bytes.h"
@@ -45,13 +46,25 @@ QString with_misfits(const QString& done, const PolicyExport& made) {
                : PolicyExchange::tr(" (and %1 more)").arg(made.misfits.size() - 1));
 }
 
+// Lists say what the partitioner is to do. A recipe is for the graph as it was opened, which
+// training code has, or as it is now where it was edited: merging common subexpressions is the
+// partitioner's work and not the recipe's.
+const Graph& graph_of(const SacState& state, const Snapshot& opened, PolicyFormat format) {
+  if (format != PolicyFormat::recipe) return state.base->partition.joint;
+  const Graph& now = state.snapshot->graph;
+  const bool has_same_calls = std::ranges::equal(now.order(), opened.graph.order());
+  return has_same_calls ? opened.graph : now;
+}
+
 }  // namespace
 
 PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
     : QObject(window), session_(session), window_(window), menu_(new QMenu(window)) {
-  for (const Format& format : kFormats)
-    menu_->addAction(tr("Copy %1").arg(tr(format.name)), this,
-                     [this, &format] { copy(format.format); });
+  for (const Format& format : kFormats) {
+    QAction* action = menu_->addAction(tr("Copy %1").arg(tr(format.name)), this,
+                                       [this, &format] { copy(format.format); });
+    action->setData(static_cast<int>(format.format));
+  }
   menu_->addSeparator();
   for (const Format& format : kFormats)
     menu_->addAction(tr("Export %1...").arg(tr(format.name)), this,
@@ -67,8 +80,8 @@ void PolicyExchange::export_then(PolicyFormat format,
                                  std::function<void(const PolicyExport&)> use) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit told(tr("There is no plan to export yet."));
-  const auto make = [state, format] {
-    return export_plan(state->base->partition.joint, state->plan, format);
+  const auto make = [state, format, opened = session_.document().baseline()] {
+    return export_plan(graph_of(*state, *opened, format), state->plan, format);
   };
   QtConcurrent::run(make).then(this, [this, use](const Result<PolicyExport>& made) {
     if (made)

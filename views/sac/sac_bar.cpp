@@ -1,17 +1,18 @@
 #include "views/sac/sac_bar.h"
 
+#include <QAbstractItemView>
 #include <QHBoxLayout>
 
 #include "core/policy/tagging.h"
 #include "views/benchmark/flow_layout.h"
 #include "views/document/document.h"
+#include "views/document/node_text.h"
 #include "views/sac/policy_exchange.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 6;
-constexpr double kBudgetStep = 0.05;
+constexpr int kMargin = 8, kSpacing = 6, kSolverLetters = 6;
 const QString kApplySac = QStringLiteral("apply_sac");
 
 }  // namespace
@@ -27,21 +28,37 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
       tr("min_cut: torch's min_cut_rematerialization_partition, which recomputes what is cheap.\n"
          "default: torch's default_partition, which saves what the backward reads, tags aside."));
   row->addWidget(partitioner_);
-  ignore_tags_ = new QCheckBox(tr("ignore tags"), this);
+  ignore_tags_ = new QToolButton(this);
+  ignore_tags_->setText(tr("ignore tags"));
+  ignore_tags_->setCheckable(true);
   ignore_tags_->setToolTip(tr("Solve as if nothing were tagged or ticked."));
   row->addWidget(ignore_tags_);
-  budget_ = new QDoubleSpinBox(this);
-  budget_->setRange(0, 1);
-  budget_->setDecimals(3);
-  budget_->setSingleStep(kBudgetStep);
-  budget_->setPrefix(tr("budget "));
-  budget_->setAccessibleName(tr("Activation budget"));
-  budget_->setToolTip(
-      tr("torch's activation_memory_budget: 1 keeps what the cut keeps, 0 keeps inputs only; "
-         "between them a knapsack decides what is worth its memory."));
+  connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
+  solver_ = new QComboBox(this);
+  solver_->setAccessibleName(tr("Knapsack solver"));
+  const auto add_solver = [this](KnapsackSolver solver, const QString& what) {
+    solver_->addItem(to_qstring(to_string(solver)), static_cast<int>(solver));
+    solver_->setItemData(solver_->count() - 1, what, Qt::ToolTipRole);
+  };
+  add_solver(KnapsackSolver::dp, tr("exact but for its rounding; torch's default"));
+  add_solver(KnapsackSolver::greedy, tr("most FLOPs for each byte first"));
+  add_solver(KnapsackSolver::sliding_hirschberg,
+             tr("as dp in less memory: torch's dp_knapsack_sliding_hirschberg"));
+  add_solver(KnapsackSolver::knee_point,
+             tr("where more memory gives little: torch's dynamic_memory_budget_dp, which may take "
+                "less than the budget"));
+  solver_->setToolTip(
+      tr("torch's activation_memory_budget_solver: who decides, between budgets 0 and 1, which "
+         "values are worth their memory."));
+  solver_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  solver_->setMinimumContentsLength(kSolverLetters);
+  solver_->view()->setMinimumWidth(solver_->view()->sizeHintForColumn(0) + kMargin);
+  row->addWidget(solver_);
+  budget_ = new BudgetControl(this);
   row->addWidget(budget_);
-  solve_ = new QPushButton(tr("Solve again"), this);
+  solve_ = new QPushButton(tr("Solve"), this);
   solve_->setToolTip(tr("Partition anew under these settings, with what is ticked as tags."));
+  solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
   row->addWidget(solve_);
   more_ = new QWidget(this);
   auto* more = new QHBoxLayout(more_);
@@ -64,16 +81,11 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   presets_ = add_menu(tr("Presets"), tr("Lists and policies of upstream, as tags; then solve"),
                       make_presets());
   exchange_ = add_menu(tr("Exchange"), tr("Export and import what is saved"), make_exchange());
-  pair_ = add_button(tr("Open as pair"),
-                     tr("The forward and the backward of this plan in a tab of their own: to run, "
-                        "compare, edit, export."));
-
-  const auto only_min_cut = [this] {
-    budget_->setEnabled(settings().partitioner == Partitioner::min_cut);
-  };
-  connect(partitioner_, &QComboBox::currentIndexChanged, this, only_min_cut);
+  connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
+  connect(solver_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
+  connect(budget_, &BudgetControl::tried, this, &SacBar::try_settings);
+  connect(budget_, &BudgetControl::chosen, this, &SacBar::solve);
   connect(solve_, &QPushButton::clicked, this, &SacBar::solve);
-  connect(pair_, &QToolButton::clicked, this, &SacBar::pair_wanted);
   connect(&session_, &SacSession::changed, this, &SacBar::refresh);
   refresh();
 }
@@ -81,7 +93,8 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
 SolveSettings SacBar::settings() const {
   return {.partitioner = static_cast<Partitioner>(partitioner_->currentData().toInt()),
           .ignore_tags = ignore_tags_->isChecked(),
-          .activation_budget = budget_->value()};
+          .activation_budget = budget_->budget(),
+          .solver = static_cast<KnapsackSolver>(solver_->currentData().toInt())};
 }
 
 // The controls show how the plan was solved, until a person changes them.
@@ -92,13 +105,39 @@ void SacBar::refresh() {
   if (!state || state->base == shown_ || !state->base) return;
   shown_ = state->base;
   const SolveSettings& settings = shown_->settings;
+  is_refreshing_ = true;
   partitioner_->setCurrentIndex(partitioner_->findData(static_cast<int>(settings.partitioner)));
   ignore_tags_->setChecked(settings.ignore_tags);
-  budget_->setValue(settings.activation_budget);
+  solver_->setCurrentIndex(solver_->findData(static_cast<int>(settings.solver)));
+  const MemoryTimeline& joint = state->snapshot->analysis.memory;
+  const std::int64_t peak = shown_->figures.figures.peak_bytes;
+  budget_->show_plan(settings.activation_budget, peak, joint.static_bytes(),
+                     std::max(joint.peak_bytes(), peak));
+  is_refreshing_ = false;
+  enable_controls();
+}
+
+// Budgets are min_cut's.
+void SacBar::enable_controls() {
+  const bool is_min_cut = settings().partitioner == Partitioner::min_cut;
+  solver_->setEnabled(is_min_cut);
+  budget_->setEnabled(is_min_cut);
+}
+
+SacSolver::Wish SacBar::wish() const {
+  const SolveSettings wanted = settings();
+  if (wanted.partitioner != Partitioner::min_cut) return {.settings = wanted, .most_peak = {}};
+  return {.settings = wanted, .most_peak = budget_->most_peak()};
+}
+
+void SacBar::try_settings() {
+  if (is_refreshing_) return;
+  enable_controls();
+  session_.preview_solving(wish());
 }
 
 void SacBar::solve() {
-  session_.solve(settings());
+  session_.solve_as_wished(wish());
 }
 
 // --- Presets ---
@@ -145,7 +184,13 @@ void SacBar::apply(const Result<Edit>& edit) {
 QMenu* SacBar::make_exchange() {
   auto* exchange = new PolicyExchange(session_, this);
   connect(exchange, &PolicyExchange::told, this, &SacBar::told);
-  return exchange->menu();
+  QMenu* menu = exchange->menu();
+  menu->setToolTipsVisible(true);
+  QAction* pair = menu->addAction(tr("Open as Pair"), this, &SacBar::pair_wanted);
+  pair->setToolTip(
+      tr("The forward and the backward of this plan in a tab of their own: to run, compare, edit, "
+         "export."));
+  return menu;
 }
 
 }  // namespace jointer::views

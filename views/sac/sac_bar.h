@@ -1,19 +1,19 @@
 #pragma once
 
-#include <QCheckBox>
 #include <QComboBox>
-#include <QDoubleSpinBox>
 #include <QMenu>
 #include <QPushButton>
 #include <QToolButton>
 #include <QWidget>
 
+#include "views/sac/budget_control.h"
 #include "views/sac/sac_session.h"
 
 namespace jointer::views {
 
-// How the plan is solved: partitioner, tags, activation budget, upstream's lists and presets; and
-// what leads out of the pane: export, import, the pair in a tab of its own.
+// How the plan is solved: partitioner, tags, knapsack, activation budget, upstream's lists and
+// presets; and what leads out of the pane: export, import, the pair in a tab of its own. Whatever
+// of it a person changes is tried at once, as a what-if.
 class SacBar : public QWidget {
   Q_OBJECT
  public:
@@ -21,8 +21,11 @@ class SacBar : public QWidget {
 
   // As the controls say it.
   [[nodiscard]] SolveSettings settings() const;
+  // The same, and the peak that a budget is looked for, if one is said.
+  [[nodiscard]] SacSolver::Wish wish() const;
   [[nodiscard]] QComboBox& partitioner_box() { return *partitioner_; }
-  [[nodiscard]] QDoubleSpinBox& budget_box() { return *budget_; }
+  [[nodiscard]] QComboBox& solver_box() { return *solver_; }
+  [[nodiscard]] BudgetControl& budget() { return *budget_; }
   [[nodiscard]] QPushButton& solve_button() { return *solve_; }
   // Presets, exchange, the pair: for a place of its own.
   [[nodiscard]] QWidget& more() { return *more_; }
@@ -43,17 +46,20 @@ class SacBar : public QWidget {
   QMenu* make_exchange();
   void apply(const Result<Edit>& edit);
   void refresh();
+  void try_settings();
+  void enable_controls();
 
   SacSession& session_;
   QComboBox* partitioner_ = nullptr;
-  QCheckBox* ignore_tags_ = nullptr;
-  QDoubleSpinBox* budget_ = nullptr;
+  QToolButton* ignore_tags_ = nullptr;
+  QComboBox* solver_ = nullptr;
+  BudgetControl* budget_ = nullptr;
   QPushButton* solve_ = nullptr;
   QWidget* more_ = nullptr;  // what leads out of the pane
   QToolButton* presets_ = nullptr;
   QToolButton* exchange_ = nullptr;
-  QToolButton* pair_ = nullptr;
-  SacBasePtr shown_;  // whose settings the controls had last
+  SacBasePtr shown_;            // whose settings the controls had last
+  bool is_refreshing_ = false;  // the controls change by themselves
 };
 
 }  // namespace jointer::views

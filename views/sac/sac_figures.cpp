@@ -7,11 +7,12 @@
 #include "views/document/number_text.h"
 #include "views/edit/metrics.h"
 #include "views/sac/sac_model.h"
+#include "views/theme/fonts.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 18;
+constexpr int kMargin = 8, kSpacing = 16;
 
 }  // namespace
 
@@ -23,6 +24,8 @@ QString plan_difference_text(const PlanFigures& from, const PlanFigures& to) {
   add(SacFigures::tr("peak"), from.figures.peak_bytes, to.figures.peak_bytes,
       bytes_difference_text);
   add(SacFigures::tr("step"), from.figures.step_ns, to.figures.step_ns, time_difference_text);
+  add(SacFigures::tr("exposed"), from.figures.exposed_ns, to.figures.exposed_ns,
+      time_difference_text);
   add(SacFigures::tr("saved"), from.saved_bytes, to.saved_bytes, bytes_difference_text);
   add(SacFigures::tr("offloaded"), from.offloaded_bytes, to.offloaded_bytes, bytes_difference_text);
   add(SacFigures::tr("recomputed calls"), static_cast<std::int64_t>(from.recomputed),
@@ -32,38 +35,49 @@ QString plan_difference_text(const PlanFigures& from, const PlanFigures& to) {
 
 SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, kMargin, kMargin, 0);
+  column->setContentsMargins(kMargin, 4, kMargin, 0);
   column->setSpacing(2);
-  auto* boxes = new QWidget(this);
-  new FlowLayout(boxes, kSpacing, 4);
-  column->addWidget(boxes);
+  boxes_ = new QWidget(this);
+  new FlowLayout(boxes_, kSpacing, 4);
+  column->addWidget(boxes_);
   peak_ = add(tr("Peak"),
               tr("The most bytes alive at once when the forward and the backward run as two "
                  "graphs with this plan between them."));
+  reserved_ = add(tr("Reserved"),
+                  tr("What the caching allocator would take from the device for these two graphs. "
+                     "It comes a moment after the others."));
   step_ = add(tr("Step"), tr("Estimated time of the step with what runs again in the backward."));
+  exposed_ = add(tr("Exposed"), tr("Time in which compute waits for communication."));
   saved_ = add(tr("Saved"), tr("Activations that stay on the device between the forward and the "
                                "backward, by storage."));
   offloaded_ = add(tr("Offloaded"), tr("Of what is kept, what spends the time between on the "
                                        "host."));
   recomputed_ = add(tr("Recomputed"), tr("Calls of the forward that run again in the backward, "
                                          "and their estimated time."));
-  what_if_ = new QLabel(this);
-  what_if_->setObjectName(QStringLiteral("what_if"));
-  what_if_->setForegroundRole(QPalette::PlaceholderText);
-  // One line, always there: nothing jumps when the pointer comes.
-  what_if_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  what_if_->setMinimumHeight(what_if_->fontMetrics().height());
-  column->addWidget(what_if_);
+  line_ = new QLabel(this);
+  line_->setObjectName(QStringLiteral("what_if"));
+  line_->setFont(small_font(font()));
+  line_->setForegroundRole(QPalette::PlaceholderText);
+  line_->setWordWrap(true);
+  line_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  // Two lines, always there: nothing jumps when the pointer comes.
+  line_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  line_->setFixedHeight(2 * line_->fontMetrics().lineSpacing());
+  column->addWidget(line_);
   connect(&session_, &SacSession::changed, this, &SacFigures::refresh);
   connect(&session_, &SacSession::previewed, this, &SacFigures::show_preview);
+  connect(&session_.reserved(), &PlanReserved::changed, this, &SacFigures::show_reserved);
   refresh();
 }
 
 FigureBox* SacFigures::add(const QString& name, const QString& how) {
-  QWidget* boxes = layout()->itemAt(0)->widget();
-  auto* box = new FigureBox(name, how, boxes);
+  auto* box = new FigureBox(name, how, boxes_);
   box->setProperty("how", how);
-  boxes->layout()->addWidget(box);
+  // Smaller than those of the scoreboard: the pane's room is the table's.
+  QFont strong = font();
+  strong.setBold(true);
+  box->value().setFont(strong);
+  boxes_->layout()->addWidget(box);
   return box;
 }
 
@@ -72,10 +86,11 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
-  if (was == now)
-    box.hide_change();
-  else
-    box.show_change(was, now, tr("solved %1").arg(text(was)), difference(was, now));
+  box.hide_change();
+  if (was != now) {
+    box.show_change(was, now, {}, difference(was, now));
+    box.was().hide();
+  }
   QStringList lines{box.property("how").toString(), tr("As solved: %1").arg(text(was))};
   if (joint)
     lines << tr("The joint graph as captured, which keeps everything: %1").arg(text(*joint));
@@ -89,8 +104,8 @@ void SacFigures::refresh() {
   const PlanFigures& now = state->figures;
   peak_->value().setText(bytes_text(now.figures.peak_bytes));
   step_->value().setText(time_text(now.figures.step_ns));
+  exposed_->value().setText(time_text(now.figures.exposed_ns));
   saved_->value().setText(bytes_text(now.saved_bytes));
-  offloaded_->setVisible(now.offloaded_bytes > 0);
   offloaded_->value().setText(bytes_text(now.offloaded_bytes));
   recomputed_->value().setText(
       now.recomputed == 0
@@ -103,29 +118,78 @@ void SacFigures::refresh() {
          bytes_text, bytes_difference_text);
     show(*step_, was.figures.step_ns, now.figures.step_ns, joint.simulation.step_ns(), time_text,
          time_difference_text);
+    show(*exposed_, was.figures.exposed_ns, now.figures.exposed_ns, joint.simulation.exposed_ns(),
+         time_text, time_difference_text);
+    show(*offloaded_, was.offloaded_bytes, now.offloaded_bytes, std::nullopt, bytes_text,
+         bytes_difference_text);
     show(*saved_, was.saved_bytes, now.saved_bytes, std::nullopt, bytes_text,
          bytes_difference_text);
     show(*recomputed_, was.recompute_ns, now.recompute_ns, std::nullopt, time_text,
          time_difference_text);
   }
+  show_reserved();
+}
+
+void SacFigures::show_reserved() {
+  const SacStatePtr state = session_.state();
+  if (!state) return;
+  const Analysis& analysis = state->snapshot->analysis;
+  reserved_->setVisible(analysis.memory.device() == DeviceType::cuda);
+  const auto bytes = state->can_change() ? session_.reserved().bytes()
+                                         : std::optional(analysis.reserved.peak_bytes);
+  reserved_->value().setText(bytes ? bytes_text(*bytes) : QStringLiteral("…"));
+  reserved_->setToolTip(state->can_change() ? tr("%1\nThe joint graph as captured: %2")
+                                                  .arg(reserved_->property("how").toString(),
+                                                       bytes_text(analysis.reserved.peak_bytes))
+                                            : reserved_->property("how").toString());
   show_preview();
 }
 
 void SacFigures::show_preview() {
   const auto& preview = session_.shown_preview();
   const SacStatePtr state = session_.state();
-  if (!preview || !state || preview->nodes.empty()) return what_if_->clear();
-  const QString what = preview->nodes.size() == 1
-                           ? to_qstring(state->snapshot->graph.name(preview->nodes.front()))
-                           : tr("%1 tensors").arg(count_text(preview->nodes.size()));
-  const QString verb = preview->keep ? keep_word(*preview->keep) : tr("leave to the partitioner");
-  const QString text =
-      preview->refusal.isEmpty()
-          ? tr("To %1 %2: %3")
-                .arg(verb, what, plan_difference_text(state->figures, preview->figures))
-          : preview->refusal;
-  what_if_->setText(text);
-  what_if_->setToolTip(text);
+  what_if_text_.clear();
+  if (preview && state) {
+    what_if_text_ = preview->refusal;
+    if (preview->outcome) {
+      const QString what =
+          preview->settings
+              ? tr("To solve with %1").arg(QString::fromStdString(describe(*preview->settings)))
+          : preview->keep ? tr("To %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
+                          : tr("To leave %1 to the partitioner").arg(tensors_of(*preview));
+      what_if_text_ =
+          tr("%1: %2").arg(what, plan_difference_text(state->figures, preview->outcome->figures));
+      if (!preview->fits) what_if_text_ = tr("Nothing fits. %1").arg(what_if_text_);
+    }
+  }
+  const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
+  line_->setText(text);
+  line_->setToolTip(text);
+}
+
+void SacFigures::set_compact(bool compact) {
+  is_compact_ = compact;
+  boxes_->setVisible(!compact);
+  show_preview();
+}
+
+QString SacFigures::summary() const {
+  const SacStatePtr state = session_.state();
+  if (!state) return {};
+  // What the scoreboard says too comes last.
+  QStringList parts{tr("peak %1").arg(peak_->value().text()),
+                    tr("step %1").arg(step_->value().text()),
+                    tr("saved %1").arg(saved_->value().text()),
+                    tr("offloaded %1").arg(bytes_text(state->figures.offloaded_bytes)),
+                    tr("recomputed %1").arg(recomputed_->value().text()),
+                    tr("exposed %1").arg(exposed_->value().text())};
+  if (!reserved_->isHidden()) parts << tr("reserved %1").arg(reserved_->value().text());
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString SacFigures::tensors_of(const SacSession::Preview& preview) const {
+  if (preview.nodes.size() != 1) return tr("%1 tensors").arg(count_text(preview.nodes.size()));
+  return to_qstring(session_.state()->snapshot->graph.name(preview.nodes.front()));
 }
 
 }  // namespace jointer::views

@@ -16,22 +16,33 @@ class SacFigures : public QWidget {
  public:
   explicit SacFigures(SacSession& session, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString what_if() const { return what_if_->text(); }
+  // What the switch under the pointer, or the slider, would come to; empty if nothing is asked.
+  [[nodiscard]] QString what_if() const { return what_if_text_; }
+  // Without boxes, the same in two lines of text: where the room is the table's.
+  void set_compact(bool compact);
 
  private:
   FigureBox* add(const QString& name, const QString& how);
   void show(FigureBox& box, std::int64_t was, std::int64_t now, std::optional<std::int64_t> joint,
             QString (*text)(std::int64_t), QString (*difference)(std::int64_t, std::int64_t));
   void refresh();
+  void show_reserved();
   void show_preview();
+  [[nodiscard]] QString summary() const;
+  [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
 
   SacSession& session_;
   FigureBox* peak_ = nullptr;
+  FigureBox* reserved_ = nullptr;
   FigureBox* step_ = nullptr;
+  FigureBox* exposed_ = nullptr;
   FigureBox* saved_ = nullptr;
   FigureBox* offloaded_ = nullptr;
   FigureBox* recomputed_ = nullptr;
-  QLabel* what_if_ = nullptr;
+  QWidget* boxes_ = nullptr;
+  QLabel* line_ = nullptr;
+  QString what_if_text_;
+  bool is_compact_ = false;
 };
 
 // "peak +0.1 GiB, step -2.1 ms, saved +0.1 GiB": what differs, or that nothing does.

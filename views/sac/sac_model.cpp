@@ -6,6 +6,7 @@
 
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
+#include "views/tables/folded_name.h"
 
 namespace jointer::views {
 namespace {
@@ -224,12 +225,6 @@ std::optional<std::int64_t> SacModel::number(int index, int column) const {
   }
 }
 
-QString SacModel::name_of(const SacRow& r) const {
-  const QString name = QString::fromStdString(r.name);
-  if (r.members == 1 || r.number < 0) return name;
-  return tr("%1..%2  ×%3 identical").arg(name).arg(r.number + r.members - 1).arg(r.members);
-}
-
 QString SacModel::policy_words(int index) const {
   const Keeps& keeps = sums_[at(index)].keeps;
   if (const auto one = keeps.one()) return keep_word(*one);
@@ -263,7 +258,7 @@ QString SacModel::text(int index, int column) const {
   const Graph& graph = state_->snapshot->graph;
   switch (column) {
     case name_column:
-      return name_of(r);
+      return folded_name(QString::fromStdString(r.name), r.number, r.members);
     case policy_column:
       return policy_words(index);
     case decider_column: {

@@ -92,7 +92,6 @@ class SacModel : public TableModel {
   }
   [[nodiscard]] QString policy_words(int row) const;
   [[nodiscard]] QString why_words(int row) const;
-  [[nodiscard]] QString name_of(const SacRow& row) const;
 
   SacStatePtr state_;
   SacGrouping grouping_ = SacGrouping::layer;

@@ -12,6 +12,8 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 16;
+// Lower, the table has the room: the timeline has the curve, and figures are text.
+constexpr int kLeastWithCurve = 460;
 
 }  // namespace
 
@@ -48,6 +50,10 @@ SacPane::SacPane(Document& document, QWidget* parent)
 
   connect(&session_, &SacSession::changed, this, &SacPane::refresh);
   connect(&session_, &SacSession::working_changed, this, &SacPane::refresh);
+  connect(&session_, &SacSession::previewed, this, [this] {
+    const auto& preview = session_.shown_preview();
+    curve_->set_what_if(preview ? preview->outcome : nullptr);
+  });
   connect(&session_, &SacSession::refused, this, &SacPane::told);
   connect(bar_, &SacBar::told, this, &SacPane::told);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
@@ -102,6 +108,14 @@ void SacPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   // What a person gave up is not begun again by looking.
   if (session_.problem().isEmpty()) session_.start();
+}
+
+void SacPane::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const bool is_low = height() < kLeastWithCurve;
+  curve_->setVisible(!is_low);
+  figures_->set_compact(is_low);
+  bar_->budget().fit(width());
 }
 
 void SacPane::refresh() {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "views/document/document.h"
+#include "views/document/number_text.h"
 #include "views/edit/editing.h"
 #include "views/edit/policy_edit.h"
 
@@ -13,6 +14,7 @@ namespace jointer::views {
 
 SacSession::SacSession(Document& document) : document_(document) {
   connect(&document_, &Document::changed, this, &SacSession::follow_document);
+  connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
   // An edit that was asked for is not legal: what was shown of it goes.
   connect(&document_.editing(), &Editing::refused, this, &SacSession::follow_document);
 }
@@ -84,7 +86,7 @@ void SacSession::pump() {
     set_working(true);
   } else if (wanted_preview_ && state_ && state_->can_change()) {
     preview = std::exchange(wanted_preview_, std::nullopt);
-    request.ticks.push_back({preview->nodes, preview->keep});
+    if (!preview->wish) request.ticks.push_back({preview->nodes, preview->keep});
   } else if (!questions_.empty()) {
     request = std::move(questions_.front().request);
     use = std::move(questions_.front().use);
@@ -97,11 +99,13 @@ void SacSession::pump() {
   const bool is_tick = !preview && !use && request.ticks.size() > pending_.size();
   const auto make = [solver = solver_, request, preview, use, is_tick, shown = state_]() -> Answer {
     Answer answer{.state = SacStatePtr(), .preview = preview, .use = use};
-    if (preview || use) {
-      if (auto figures = solver->figures(request))
-        answer.figures = *figures;
+    if (preview) {
+      answer = answer_to(*solver, request, *preview);
+    } else if (use) {
+      if (auto outcome = solver->outcome(request))
+        answer.outcome = *outcome;
       else
-        answer.state = tl::unexpected(figures.error());
+        answer.state = tl::unexpected(outcome.error());
     } else if (is_tick && shown) {
       auto glimpse = solver->glimpse(request, *shown);
       answer.is_complete = !glimpse || glimpse->is_complete;
@@ -111,29 +115,47 @@ void SacSession::pump() {
     }
     return answer;
   };
-  QtConcurrent::run(make).then(
-      this, [this, ticks = std::move(request.ticks), generation = generation_](const Answer& a) {
-        if (generation != generation_) return;
-        is_running_ = false;
-        take(a, ticks);
-        pump();
-      });
+  QtConcurrent::run(make).then(this,
+                               [this, ticks = std::move(request.ticks), generation = generation_,
+                                cleared = cleared_](const Answer& a) {
+                                 if (generation != generation_) return;
+                                 is_running_ = false;
+                                 if (!a.preview || a.preview->is_to_be_done || cleared == cleared_)
+                                   take(a, ticks);
+                                 pump();
+                               });
+}
+
+SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& request,
+                                         Preview preview) {
+  if (!preview.wish) {
+    if (auto outcome = solver.outcome(request))
+      preview.outcome = *std::move(outcome);
+    else
+      preview.refusal = QString::fromStdString(outcome.error().message);
+  } else if (auto trial = solver.try_solving(request, *preview.wish)) {
+    preview.settings = trial->settings;
+    preview.fits = trial->fits;
+    preview.outcome = std::move(trial->outcome);
+  } else {
+    preview.refusal = QString::fromStdString(trial.error().message);
+  }
+  return {.state = SacStatePtr(), .preview = std::move(preview)};
 }
 
 void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks) {
   if (answer.use) {
-    if (answer.state) answer.use(answer.figures);
+    if (answer.state) answer.use(answer.outcome->figures);
+    return;
+  }
+  if (answer.preview) {
+    preview_ = answer.preview;
+    emit previewed();
+    if (preview_ && preview_->is_to_be_done) do_wish(*preview_);
     return;
   }
   const QString mistake =
       answer.state ? QString() : QString::fromStdString(answer.state.error().message);
-  if (answer.preview) {
-    preview_ = answer.preview;
-    preview_->refusal = mistake;
-    if (answer.state) preview_->figures = answer.figures;
-    emit previewed();
-    return;
-  }
   const bool is_tick = ticks.size() > pending_.size();
   if (!answer.state && is_tick) {
     emit refused(mistake);
@@ -187,12 +209,23 @@ std::vector<NodeId> SacSession::saved_at_peak() const {
 }
 
 void SacSession::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
-  wanted_preview_ = Preview{.nodes = std::move(nodes), .keep = keep, .figures = {}, .refusal = {}};
+  ask({.nodes = std::move(nodes), .keep = keep});
+}
+
+void SacSession::ask(Preview preview) {
+  // What is to be done is not given up for a pointer that passes by.
+  if (wanted_preview_ && wanted_preview_->is_to_be_done && !preview.is_to_be_done) return;
+  wanted_preview_ = std::move(preview);
   pump();
 }
 
+void SacSession::preview_solving(const SacSolver::Wish& wish) {
+  ask({.nodes = {}, .keep = {}, .wish = wish});
+}
+
 void SacSession::clear_preview() {
-  wanted_preview_.reset();
+  ++cleared_;
+  if (wanted_preview_ && !wanted_preview_->is_to_be_done) wanted_preview_.reset();
   if (!preview_) return;
   preview_.reset();
   emit previewed();
@@ -213,6 +246,20 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
 
 void SacSession::solve(const SolveSettings& settings) {
   document_.editing().apply(solve_edit(settings));
+}
+
+void SacSession::solve_as_wished(const SacSolver::Wish& wish) {
+  if (!wish.most_peak) return solve(wish.settings);
+  ask({.nodes = {}, .keep = {}, .wish = wish, .is_to_be_done = true});
+}
+
+void SacSession::do_wish(const Preview& found) {
+  if (!found.outcome) return emit refused(found.refusal);
+  const std::int64_t peak = found.outcome->figures.figures.peak_bytes;
+  if (!found.fits)
+    return emit refused(tr("No budget's peak fits in %1: the least is %2. Look in the trade-off.")
+                            .arg(bytes_text(*found.wish->most_peak), bytes_text(peak)));
+  solve(*found.settings);
 }
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/edit/edit.h"
+#include "views/sac/plan_reserved.h"
 #include "views/sac/sac_solver.h"
 
 namespace jointer::views {
@@ -39,16 +40,24 @@ class SacSession : public QObject {
   // Everything that was asked for is shown, in the document too.
   [[nodiscard]] bool is_settled() const;
   [[nodiscard]] Document& document() const { return document_; }
+  // What the caching allocator would reserve for the state.
+  [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
 
   // --- Asking: what would these come to? ---
   struct Preview {
+    // Either of tensors, or of solving anew.
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
-    PlanFigures figures;
-    QString refusal;  // why it cannot be; empty if it can
+    std::optional<SacSolver::Wish> wish;
+    std::optional<SolveSettings> settings;  // that were found for the wish
+    bool fits = true;                       // what was wished for
+    PlanOutcomePtr outcome;                 // null if it cannot be
+    QString refusal;                        // why it cannot be; empty if it can
+    bool is_to_be_done = false;             // and not only shown
   };
   // `previewed` follows; only the last one that was asked for is made.
   void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
+  void preview_solving(const SacSolver::Wish& wish);
   void clear_preview();
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
@@ -62,6 +71,8 @@ class SacSession : public QObject {
   // --- Doing: each is one step that can be undone ---
   void set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
   void solve(const SolveSettings& settings);
+  // Looks for the budget first where a peak is wished for; refused if none fits.
+  void solve_as_wished(const SacSolver::Wish& wish);
   // Tags of a list or a preset, and the plan that is solved under them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
   // The plan as it is: every tensor where it differs gets a policy of its own.
@@ -82,21 +93,25 @@ class SacSession : public QObject {
   struct Answer {
     Result<SacStatePtr> state;
     bool is_complete = true;                      // the rows are of this state too
-    PlanFigures figures;                          // of what was only asked about
+    PlanOutcomePtr outcome;                       // of what was only asked about
     std::optional<Preview> preview;               // the state is what it was asked of
     std::function<void(const PlanFigures&)> use;  // the state is of another place
   };
   void follow_document();
   void ask_state();
+  void ask(Preview preview);
   void pump();
+  static Answer answer_to(SacSolver& solver, const SacRequest& request, Preview preview);
   void take(const Answer& answer, const std::vector<PolicyTick>& ticks);
   void set_working(bool working);
   [[nodiscard]] SacRequest request() const;
   void do_tick(const PolicyTick& tick);
+  void do_wish(const Preview& found);
 
   Document& document_;
   std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();
   SacStatePtr state_;
+  PlanReserved reserved_;
   QString problem_;
   std::vector<PolicyTick> pending_;  // in the shown state, not yet in the document
   struct Question {
@@ -108,6 +123,7 @@ class SacSession : public QObject {
   std::optional<Preview> wanted_preview_, preview_;
   bool is_started_ = false, is_stale_ = false, is_working_ = false, is_running_ = false;
   std::size_t generation_ = 0;  // answers to older questions are not looked at
+  std::size_t cleared_ = 0;     // answers about what nobody asks any more are not shown
 };
 
 }  // namespace jointer::views

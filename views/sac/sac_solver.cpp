@@ -56,9 +56,7 @@ Result<SacBasePtr> make_base(const SnapshotPtr& snapshot, std::vector<MemoryPoli
       PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = settings.partitioner});
   const SavePlan& plan = base->partition.plan;
   JOINTER_TRY(PlanWhatIf::Outcome outcome, what_if->evaluate(plan));
-  base->figures = outcome.figures;
-  base->profile = std::move(outcome.profile);
-  base->forward_steps = outcome.forward_steps;
+  static_cast<PlanOutcome&>(*base) = place(std::move(outcome), analysis.memory);
   JOINTER_TRY(base->candidates, what_if->candidates(plan));
   base->keep = keep_by_node(joint, base->candidates);
   base->what_if = std::move(what_if);
@@ -110,15 +108,11 @@ Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
   state->plan = std::move(change.plan);
   state->refused = std::move(change.refused);
   if (state->plan == base->partition.plan) {
-    state->figures = base->figures;
-    state->profile = base->profile;
-    state->forward_steps = base->forward_steps;
+    static_cast<PlanOutcome&>(*state) = *base;
     return state;
   }
   JOINTER_TRY(PlanWhatIf::Outcome outcome, base->what_if->evaluate(state->plan));
-  state->figures = outcome.figures;
-  state->profile = std::move(outcome.profile);
-  state->forward_steps = outcome.forward_steps;
+  static_cast<PlanOutcome&>(*state) = place(std::move(outcome), base->snapshot->analysis.memory);
   return state;
 }
 
@@ -269,7 +263,7 @@ Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const S
   return Glimpse{with_deciders(*state, request), false};
 }
 
-Result<PlanFigures> SacSolver::figures(const SacRequest& request) {
+Result<PlanOutcomePtr> SacSolver::outcome(const SacRequest& request) {
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   const std::vector<MemoryPolicy> policies = policies_asked(request);
   SacStatePtr state = known_state(base, policies);
@@ -277,7 +271,35 @@ Result<PlanFigures> SacSolver::figures(const SacRequest& request) {
     JOINTER_TRY(state, lay(base, policies));
   }
   if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
-  return state->figures;
+  return PlanOutcomePtr(std::move(state));
+}
+
+Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSettings settings) {
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  std::vector<MemoryPolicy> policies = policies_asked(request);
+  settings.activation_budget = SolveSettings().activation_budget;
+  if (!trial_.trial || trial_.base != base || trial_.settings != settings ||
+      trial_.policies != policies) {
+    JOINTER_TRY(auto made, BudgetTrial::make(request.now, policies, settings));
+    trial_ = {base, std::move(policies), settings, std::move(made)};
+  }
+  return trial_.trial.get();
+}
+
+Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request, const Wish& wish) {
+  Trial found{.settings = wish.settings, .outcome = {}};
+  if (wish.settings.partitioner != Partitioner::min_cut) {
+    JOINTER_TRY(found.outcome, make_base(request.now, policies_asked(request), wish.settings));
+    return found;
+  }
+  JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wish.settings));
+  if (wish.most_peak) {
+    JOINTER_TRY(const BudgetTrial::Fit fit, trial->within(*wish.most_peak));
+    found.settings.activation_budget = fit.budget;
+    found.fits = fit.fits;
+  }
+  JOINTER_TRY(found.outcome, trial->at(found.settings.activation_budget));
+  return found;
 }
 
 }  // namespace jointer::views

@@ -5,9 +5,11 @@
 // sac_solver.cpp. No Qt.
 
 #include <deque>
+#include <optional>
 #include <span>
 
 #include "views/edit/edit_line.h"
+#include "views/sac/budget_trial.h"
 #include "views/sac/policy_trail.h"
 #include "views/sac/sac_state.h"
 
@@ -37,8 +39,21 @@ class SacSolver {
     bool is_complete = false;
   };
   Result<Glimpse> glimpse(const SacRequest& request, const SacState& shown);
-  // Figures alone.
-  Result<PlanFigures> figures(const SacRequest& request);
+  // Figures and the curve alone.
+  Result<PlanOutcomePtr> outcome(const SacRequest& request);
+
+  // What solving under other settings would come to.
+  struct Wish {
+    SolveSettings settings;
+    // The largest activation budget whose peak fits is looked for; the settings' is not read.
+    std::optional<std::int64_t> most_peak;
+  };
+  struct Trial {
+    SolveSettings settings;
+    PlanOutcomePtr outcome;
+    bool fits = true;  // the most peak that was wished for
+  };
+  Result<Trial> try_solving(const SacRequest& request, const Wish& wish);
 
  private:
   struct KnownBase {
@@ -58,9 +73,20 @@ class SacSolver {
   Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
 
+  // The last one that was tried on: the same graph, policies and settings but for the budget.
+  struct KnownTrial {
+    SacBasePtr base;
+    std::vector<MemoryPolicy> policies;
+    SolveSettings settings;
+    std::unique_ptr<BudgetTrial> trial;
+  };
+
+  Result<BudgetTrial*> trial_of(const SacRequest& request, SolveSettings settings);
+
   PolicyTrails trails_;
   std::deque<KnownBase> bases_;    // the last used first
   std::deque<KnownState> states_;  // the same
+  KnownTrial trial_;
 };
 
 }  // namespace jointer::views

@@ -30,6 +30,12 @@ std::string_view participle(Keep keep) {
   return "Offloaded";
 }
 
+// What a partitioner says is the second half of one.
+std::string in_a_sentence(Keep keep, const std::string& reason) {
+  if (!reason.starts_with("made again")) return fmt::format("{}: {}", participle(keep), reason);
+  return 'M' + reason.substr(1);
+}
+
 }  // namespace
 
 std::string_view to_string(Decider decider) {
@@ -96,7 +102,7 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   }
   const PlanReason* reason = reason_of(state, tensor.node);
   if (stands_as_solved(state, tensor) && reason != nullptr && !reason->text.empty())
-    return reason->text;
+    return in_a_sentence(tensor.keep, reason->text);
   if (tensor.decider == Decider::capture)
     return fmt::format("Tagged {} in the capture", to_string(node.policy));
   // The plan was solved otherwise: a tick elsewhere needs it so.

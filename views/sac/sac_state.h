@@ -12,6 +12,7 @@
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
 #include "views/document/snapshot.h"
+#include "views/sac/plan_outcome.h"
 #include "views/sac/solve_settings.h"
 
 namespace jointer::views {
@@ -27,17 +28,14 @@ inline constexpr std::size_t kDeciders = 4;
 std::string_view to_string(Decider decider);
 
 // What a partitioner gave, and what is needed to ask what another plan would come to.
-struct SacBase {
+struct SacBase : PlanOutcome {
   SnapshotPtr snapshot;  // its costs; its graph but for policies is the one that was solved
   SolveSettings settings;
   std::vector<MemoryPolicy> policies;  // by node, as they were when it was solved
   Partition partition;
   std::unique_ptr<const PlanWhatIf> what_if;  // of partition.joint
-  PlanFigures figures;
-  std::vector<std::int64_t> profile;
-  std::size_t forward_steps = 0;          // calls of the forward: where in the profile it ends
-  std::vector<SaveCandidate> candidates;  // in program order
-  std::vector<std::int8_t> keep;          // by node: of a candidate its Keep, else -1
+  std::vector<SaveCandidate> candidates;      // in program order
+  std::vector<std::int8_t> keep;              // by node: of a candidate its Keep, else -1
 };
 using SacBasePtr = std::shared_ptr<const SacBase>;
 
@@ -54,13 +52,10 @@ struct SacTensor {
   std::int32_t edit = -1;  // which edit of the line decided it; -1: none, or it is about to be done
 };
 
-struct SacState {
+struct SacState : PlanOutcome {
   SnapshotPtr snapshot;  // names and shapes; of its policies only what `tensors` say counts
   SacBasePtr base;       // null for a graph that is partitioned already: nothing can be ticked
   SavePlan plan;
-  PlanFigures figures;
-  std::vector<std::int64_t> profile;
-  std::size_t forward_steps = 0;
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // -1 for none
   std::vector<std::string> edits;            // titles of the line's edits

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "views/document/number_text.h"
+
 namespace jointer::views {
 namespace {
 
@@ -91,7 +93,7 @@ void SacTable::update_headline() {
                        "runs again is recomputed. Only joint graphs are partitioned anew."));
   if (state && !state->refused.empty())
     lines << tr("%1 policies cannot be had: %2")
-                 .arg(state->refused.size())
+                 .arg(count_text(state->refused.size()))
                  .arg(QString::fromStdString(state->refused.front().text));
   if (model_->shows_only_some()) lines << only_what_;
   set_headline(lines.join(u'\n'));

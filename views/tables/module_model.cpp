@@ -4,6 +4,7 @@
 
 #include "core/graph/value_hash.h"
 #include "views/document/node_text.h"
+#include "views/tables/folded_name.h"
 
 namespace jointer::views {
 namespace {
@@ -183,9 +184,7 @@ QString ModuleModel::text(int row, int column) const {
   const Row& r = rows_[at(row)];
   const Place& p = place(r);
   if (column == type_column) return QString::fromStdString(p.type);
-  QString name = QString::fromStdString(p.name);
-  if (r.members == 1) return name;
-  return tr("%1..%2  ×%3 identical").arg(name).arg(p.number + r.members - 1).arg(r.members);
+  return folded_name(QString::fromStdString(p.name), p.number, r.members);
 }
 
 QString ModuleModel::note(int row, int column) const {

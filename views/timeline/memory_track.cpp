@@ -180,17 +180,45 @@ void MemoryTrack::paint_outline(QPainter& painter, const TimelineData& data,
   painter.drawRects(edges.data(), static_cast<int>(edges.size()));
 }
 
-void MemoryTrack::paint_measured(QPainter& painter, const MeasuredCurve& curve) const {
-  auto edges = outline(
-      memory_columns(curve, axis_), [&curve](std::size_t point) { return curve.bytes(point); }, 2);
+void MemoryTrack::paint_strong(QPainter& painter, std::vector<QRect> edges,
+                               const QColor& color) const {
   painter.setPen(Qt::NoPen);
   // Light around dark (or dark around light) is seen over every colour of the stack.
   for (QRect& edge : edges) edge.adjust(0, -1, 0, 1);
   painter.setBrush(theme_.surface);
   painter.drawRects(edges.data(), static_cast<int>(edges.size()));
   for (QRect& edge : edges) edge.adjust(0, 1, 0, -1);
-  painter.setBrush(theme_.text);
+  painter.setBrush(color);
   painter.drawRects(edges.data(), static_cast<int>(edges.size()));
+}
+
+void MemoryTrack::paint_measured(QPainter& painter, const MeasuredCurve& curve) const {
+  paint_strong(painter,
+               outline(
+                   memory_columns(curve, axis_),
+                   [&curve](std::size_t point) { return curve.bytes(point); }, 2),
+               theme_.text);
+}
+
+namespace {
+
+// The same edges with gaps in them.
+std::vector<QRect> dashes_of(const std::vector<QRect>& edges) {
+  constexpr int kDash = 6, kPeriod = 10;
+  std::vector<QRect> dashes;
+  for (const QRect& edge : edges)
+    for (int x = edge.left() - edge.left() % kPeriod; x <= edge.right(); x += kPeriod)
+      if (const QRect dash = edge & QRect(x, edge.top(), kDash, edge.height()); !dash.isEmpty())
+        dashes.push_back(dash);
+  return dashes;
+}
+
+}  // namespace
+
+void MemoryTrack::paint_plan(QPainter& painter, const PlanTrack& plan, bool dashed) const {
+  std::vector<QRect> edges = outline(
+      plan.columns(axis_), [&plan](std::size_t step) { return plan.bytes(step); }, 2);
+  paint_strong(painter, dashed ? dashes_of(edges) : std::move(edges), theme_.accent);
 }
 
 }  // namespace jointer::views

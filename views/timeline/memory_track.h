@@ -8,6 +8,7 @@
 #include "views/timeline/axis_view.h"
 #include "views/timeline/draw_list.h"
 #include "views/timeline/measured_timeline.h"
+#include "views/timeline/plan_track.h"
 #include "views/timeline/timeline_data.h"
 
 namespace jointer::views {
@@ -32,11 +33,15 @@ class MemoryTrack {
                      std::span<const std::int64_t> profile, const QColor& color) const;
   // What was measured, as a strong line over the estimate.
   void paint_measured(QPainter& painter, const MeasuredCurve& curve) const;
+  // What a plan comes to, as a strong line over the estimate; dashed what it would come to.
+  void paint_plan(QPainter& painter, const PlanTrack& plan, bool dashed) const;
 
   [[nodiscard]] int y_of(std::int64_t bytes) const;
   [[nodiscard]] std::int64_t bytes_at(int y) const;
 
  private:
+  // Over every colour of the stack.
+  void paint_strong(QPainter& painter, std::vector<QRect> edges, const QColor& color) const;
   template <class BytesAt>
   [[nodiscard]] std::vector<QRect> outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,
                                            int width) const;

@@ -6,6 +6,7 @@
 
 #include "views/document/measured_text.h"
 #include "views/edit/editing.h"
+#include "views/sac/sac_session.h"
 #include "views/theme/bar_button.h"
 
 namespace jointer::views {
@@ -62,6 +63,16 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   };
   connect(&timeline_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
+  auto* plan = add_bar_button(*this, tr("plan"),
+                              tr("Memory as the SAC pane's plan partitions the graph, where the "
+                                 "same calls run"));
+  plan->setCheckable(true);
+  plan->setChecked(true);
+  plan->setObjectName(QStringLiteral("plan"));
+  connect(plan, &QToolButton::toggled, &timeline_, &TimelineView::set_show_plan);
+  const auto show_plan = [this, plan] { plan->setVisible(timeline_.has_plan()); };
+  connect(&timeline_.document().sac(), &SacSession::changed, plan, show_plan);
+  show_plan();
   row->addStretch(1);
   range_ = new QLabel(this);
   range_->setForegroundRole(QPalette::PlaceholderText);

@@ -132,6 +132,7 @@ QStringList TimelineView::hit_lines(const Hit& h, int x) const {
       lines << bytes_text(estimate);
     if (const NodeId node = s.analysis.memory.node_at(*h.point))
       lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
+    lines += plan_lines(x);
     if (shows_reserved()) lines << tr("reserved %1").arg(bytes_text(data().reserved(*h.point)));
     return lines;
   }
@@ -147,7 +148,9 @@ void TimelineView::paint_hover(QPainter& painter) const {
   line.setAlphaF(0.5F);
   painter.setPen(line);
   painter.drawLine(hover_->x(), layout_.ruler.bottom(), hover_->x(), layout_.lanes.bottom());
-  paint_card(painter, *hover_, viewport()->rect(), hit_lines(h, hover_->x()), theme());
+  QStringList lines = hit_lines(h, hover_->x());
+  if (is_at_plan_peak(*hover_)) lines << tr("click to see what makes the plan's peak");
+  paint_card(painter, *hover_, viewport()->rect(), lines, theme());
 }
 
 }  // namespace jointer::views

@@ -17,7 +17,6 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kLegendRow = 20, kLegendSwatch = 10, kLegendGap = 14;
 constexpr double kLeastMajorPixels = 90;
 constexpr std::size_t kMostFlows = 24;  // drawn at once without asking for one
 constexpr double kFlowLeastPixels = 6;
@@ -38,92 +37,6 @@ void TimelineView::paint_frame(QPainter& painter) {
   paint_overview(painter);
   painter.setFont(small_font(font()));
   tool_->paint(painter);
-}
-
-// --- Legend ---
-
-namespace {
-
-struct LegendEntry {
-  MemoryCategory category;
-  QString text;
-};
-
-// Categories that occur, with what they hold at the moment.
-std::vector<LegendEntry> legend_entries(const Document& document) {
-  const BytesByCategory now = document.analysis().memory.at(document.moment());
-  BytesByCategory ever{};
-  for (const Lifetime& l : document.analysis().memory.lifetimes())
-    ever[static_cast<std::size_t>(l.category)] += l.bytes;
-  std::vector<LegendEntry> entries;
-  for (const MemoryCategory category : stacking_order())
-    if (const auto i = static_cast<std::size_t>(category); ever[i] > 0)
-      entries.push_back({category, category_label(category) + "  " + bytes_text(now[i])});
-  return entries;
-}
-
-// Rows of entries that fit a width; each entry's left edge.
-template <class Place>
-int place_legend(const std::vector<LegendEntry>& entries, const QFontMetrics& metrics, int left,
-                 int width, Place place) {
-  int x = left, row = 0;
-  for (const LegendEntry& entry : entries) {
-    // As wide as the widest number: entries do not jump while the moment moves.
-    const int entry_width =
-        kLegendSwatch + 6 +
-        std::max(metrics.horizontalAdvance(entry.text),
-                 metrics.horizontalAdvance(category_label(entry.category) + "  9,999 MiB")) +
-        kLegendGap;
-    if (x > left && x + entry_width > left + width) {
-      x = left;
-      ++row;
-    }
-    place(entry, x, row);
-    x += entry_width;
-  }
-  return row + 1;
-}
-
-}  // namespace
-
-int TimelineView::legend_height(int width) const {
-  const auto entries = legend_entries(document_);
-  const QFontMetrics metrics(small_font(font()));
-  const int rows =
-      place_legend(entries, metrics, 132, width - 144, [](const LegendEntry&, int, int) {});
-  return rows * kLegendRow + 8;
-}
-
-void TimelineView::paint_legend(QPainter& painter) const {
-  painter.save();
-  painter.setFont(small_font(font()));
-  const QFontMetrics metrics = painter.fontMetrics();
-  place_legend(legend_entries(document_), metrics, layout_.legend.left(), layout_.legend.width(),
-               [&](const LegendEntry& entry, int x, int row) {
-                 const int middle = layout_.legend.top() + 4 + row * kLegendRow + kLegendRow / 2;
-                 const QRect swatch(x, middle - kLegendSwatch / 2, kLegendSwatch, kLegendSwatch);
-                 const QColor color = theme().category(entry.category);
-                 painter.fillRect(swatch, color);
-                 if (const auto hatch = Theme::hatch(entry.category); hatch != Qt::NoBrush) {
-                   QColor line = Theme::text_on(color);
-                   line.setAlphaF(0.35F);
-                   painter.fillRect(swatch, QBrush(line, hatch));
-                 }
-                 painter.setPen(theme().text);
-                 painter.drawText(QPoint(x + kLegendSwatch + 6, middle + metrics.ascent() / 2 - 1),
-                                  entry.text);
-               });
-  const NodeId node = shown().analysis.memory.node_at(document_.moment());
-  painter.setPen(theme().muted_text);
-  const bool at_peak = document_.moment() == shown().analysis.memory.peak_index();
-  const QRect gutter(8, layout_.legend.top() + 4, layout_.gutter - 16, kLegendRow);
-  painter.drawText(
-      gutter, Qt::AlignLeft | Qt::AlignVCenter,
-      metrics.elidedText(at_peak ? tr("at the peak:")
-                         : node  ? tr("at %1:").arg(to_qstring(shown().graph.name(node)))
-                                 : tr("at the start:"),
-                         Qt::ElideMiddle, gutter.width()));
-  painter.restore();
 }
 
 // --- Ruler ---

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "views/edit/editing.h"
+#include "views/sac/sac_session.h"
 #include "views/timeline/move_tool.h"
 
 namespace jointer::views {
@@ -44,7 +45,10 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   connect(&selection, &Selection::nodes_changed, this, &TimelineView::follow_selection);
   connect(&selection, &Selection::moment_changed, this, &TimelineView::refresh);
   connect(&selection, &Selection::stretch_changed, this, &TimelineView::refresh);
+  connect(&document_.sac(), &SacSession::changed, this, &TimelineView::take_plan);
+  connect(&document_.sac(), &SacSession::previewed, viewport(), qOverload<>(&QWidget::update));
   axis_.set_length(axis_length());
+  had_plan_ = plan() != nullptr;
   tool_ = new MoveTool(*this);
   // Figures of places are there when somebody takes something.
   planner_.prepare();
@@ -64,6 +68,8 @@ std::int64_t TimelineView::top_bytes() const {
     if (const MeasuredCurve& curve = m->curve(kind_); !curve.empty())
       most = std::max(most, curve.bytes(curve.peak()));
   }
+  if (const PlanOutcomePtr partitioned = plan())
+    most = std::max(most, partitioned->figures.figures.peak_bytes);
   return most + most / 16 + 1;
 }
 
@@ -338,6 +344,7 @@ KeysGroup TimelineView::keys() {
                    {tr("A, D, Home, End"), tr("Move left and right, to the start, to the end")},
                    {tr("Left, Right"), tr("The neighbour in the lane")},
                    {tr("Click"), tr("Select a node, or the moment under the pointer")},
+                   {tr("Click on the plan's peak"), tr("What of the SAC pane's plan makes it")},
                    {tr("Ctrl+click"), tr("Add to the selection, or take from it")},
                    {tr("Double click"), tr("Zoom to what is under the pointer")},
                    {tr("Drag"), tr("Select a stretch and see its totals")},
@@ -387,6 +394,7 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(viewport());
   painter.setFont(font());
   painter.drawPixmap(0, 0, frame);
+  paint_plan(painter);
   paint_hover(painter);
   emit painted();
 }
@@ -480,7 +488,9 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
 // Over what may be moved along the axis.
 void TimelineView::show_cursor(QPoint at) {
   if (space_held_) return;
-  if (planner_.held() != nullptr || grip_at(at))
+  if (is_at_plan_peak(at))
+    viewport()->setCursor(Qt::PointingHandCursor);
+  else if (planner_.held() != nullptr || grip_at(at))
     viewport()->setCursor(Qt::SizeHorCursor);
   else
     viewport()->unsetCursor();
@@ -568,6 +578,7 @@ LaneTrack TimelineView::track_of(std::size_t row) const {
 }
 
 void TimelineView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
+  if (is_at_plan_peak(at)) return emit plan_peak_clicked();
   Selection& selection = document_.selection();
   const Hit h = hit(at);
   selection.set_stretch(std::nullopt);

@@ -8,6 +8,7 @@
 #include "views/document/document.h"
 #include "views/edit/move_planner.h"
 #include "views/palette/keys_group.h"
+#include "views/sac/sac_state.h"
 #include "views/theme/cached_frame.h"
 #include "views/timeline/axis_view.h"
 #include "views/timeline/lane_track.h"
@@ -69,6 +70,10 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] bool has_reserved() const {
     return document_.graph().main_device() == DeviceType::cuda;
   }
+  // Whether the SAC pane's plan can be laid over the memory curve.
+  [[nodiscard]] bool has_plan() const;
+  // Where the mark of the plan's peak is, if it is on screen; a click there is `plan_peak_clicked`.
+  [[nodiscard]] std::optional<QPoint> plan_peak_place() const;
   // Time that the last frame took to paint, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   // What its keys and the pointer do, for a page of help.
@@ -95,6 +100,7 @@ class TimelineView : public QAbstractScrollArea {
   void show_peak();
   void set_show_reserved(bool show);
   void set_show_ghost(bool show);
+  void set_show_plan(bool show);
   // What is held, or where, is another.
   void show_held() { refresh(); }
   // Along the flow of the current node: from a collective to its wait, else to the next user, or
@@ -113,6 +119,8 @@ class TimelineView : public QAbstractScrollArea {
   void range_changed();
   // A frame is on screen.
   void painted();
+  // What makes the plan's peak is asked for.
+  void plan_peak_clicked();
 
  protected:
   bool viewportEvent(QEvent* event) override;
@@ -148,8 +156,6 @@ class TimelineView : public QAbstractScrollArea {
 
   // Painting, in timeline_paint.cpp.
   void paint_frame(QPainter& painter);
-  void paint_legend(QPainter& painter) const;
-  [[nodiscard]] int legend_height(int width) const;
   void paint_ruler(QPainter& painter) const;
   void paint_memory(QPainter& painter) const;
   void paint_reserved(QPainter& painter, const MemoryTrack& track) const;
@@ -177,6 +183,31 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] QString position_text(double position) const;
   [[nodiscard]] QStringList stretch_lines(Selection::Stretch stretch) const;
 
+  // The legend, in timeline_legend.cpp.
+  struct LegendEntry;
+  [[nodiscard]] std::vector<LegendEntry> legend_entries() const;
+  template <class Put>
+  int place_legend(const QFontMetrics& metrics, int left, int width, Put put) const;
+  [[nodiscard]] int legend_height(int width) const;
+  void paint_legend(QPainter& painter) const;
+
+  // The plan, in timeline_plan.cpp.
+  struct PlanPeak {
+    std::optional<QPoint> mark;  // none: it is not on screen
+    QRect label;
+  };
+  [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
+  // Null where none is shown.
+  [[nodiscard]] PlanOutcomePtr plan() const;
+  [[nodiscard]] PlanOutcomePtr what_if() const;
+  void take_plan();
+  [[nodiscard]] QString plan_peak_text() const;
+  [[nodiscard]] PlanPeak plan_peak() const;
+  [[nodiscard]] bool is_at_plan_peak(QPoint at) const;
+  void paint_plan(QPainter& painter) const;
+  void paint_plan_peak(QPainter& painter, const PlanPeak& peak) const;
+  [[nodiscard]] QStringList plan_lines(int x) const;
+
   // Under the pointer.
   struct Hit {
     std::optional<std::size_t> row;
@@ -203,7 +234,8 @@ class TimelineView : public QAbstractScrollArea {
   AxisView axis_;
   TimelineLayout layout_;
   std::vector<Row> rows_;
-  bool show_reserved_ = true, show_ghost_ = true;
+  bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true;
+  bool had_plan_ = false;
   std::vector<std::size_t> marks_;  // points of the memory profile
 
   Drag drag_ = Drag::none;
@@ -211,7 +243,7 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<QPoint> hover_;
   bool space_held_ = false;
 
-  CachedFrame frame_;  // all but the hover card
+  CachedFrame frame_;  // all but the plan's curve, which follows what is asked, and the hover card
   QPixmap overview_;
 };
 

@@ -20,7 +20,8 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMetricSpacing = 26;
+constexpr int kMetricSpacing = 26, kNarrowSpacing = 14;
+constexpr int kNarrow = 1450;
 
 // In the list of devices: the name of an estimator of measured costs, not the id of a device.
 bool is_estimator(const QString& entry) {
@@ -53,8 +54,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
                                   "Recomputation does not count."));
   planned_ = add_figure(tr("As partitioned"),
                         tr("Peak memory and step time of the forward and the backward that the "
-                           "SAC pane's plan cuts this joint graph into, with what runs again. "
-                           "The figures before are those of the joint graph itself."));
+                           "SAC pane's plan cuts this joint graph into, with what runs again; the "
+                           "time in which compute waits for communication, and what the caching "
+                           "allocator would take. The figures before are those of the joint graph "
+                           "itself."));
   measured_ = add_figure(tr("Measured"), {});
   layout->addStretch(1);
 
@@ -93,6 +96,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
   connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
   connect(&document_.sac(), &SacSession::changed, this, &Scoreboard::show_plan);
+  connect(&document_.sac(), &SacSession::previewed, this, &Scoreboard::show_plan);
+  connect(&document_.sac().reserved(), &PlanReserved::changed, this, &Scoreboard::show_plan);
   connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
   connect(&document_, &Document::costs_changed, this, [this] {
     fill_devices();
@@ -104,6 +109,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
 
 FigureBox* Scoreboard::add_figure(const QString& name, const QString& how) {
   auto* figure = new FigureBox(name, how, this);
+  figure->setProperty("how", how);
   static_cast<QHBoxLayout*>(layout())->addWidget(figure);
   return figure;
 }
@@ -151,20 +157,45 @@ void Scoreboard::show_measurement() {
   measured_->show();
 }
 
+void Scoreboard::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit_width();
+}
+
+// Where there is little room, what matters least goes: the plan's figures say more.
+void Scoreboard::fit_width() {
+  const bool is_narrow = width() < kNarrow;
+  layout()->setSpacing(is_narrow ? kNarrowSpacing : kMetricSpacing);
+  compute_->setVisible(!is_narrow || planned_->isHidden());
+}
+
+// Beside what was solved, once it is another; while something is asked about, beside what it is.
 void Scoreboard::show_plan() {
-  const SacStatePtr state = document_.sac().state();
+  const SacSession& session = document_.sac();
+  const SacStatePtr state = session.state();
   planned_->setVisible(state && state->can_change());
+  fit_width();
   if (!state || !state->can_change()) return;
-  const Figures &now = state->figures.figures, &was = state->base->figures.figures;
+  const auto& preview = session.shown_preview();
+  const bool is_asked = preview && preview->outcome;
+  const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
+  const Figures& was = is_asked ? state->figures.figures : state->base->figures.figures;
   const auto text = [](const Figures& f) {
     return tr("%1 · %2").arg(bytes_text(f.peak_bytes), time_text(f.step_ns));
   };
   planned_->value().setText(text(now));
-  if (now == was) return planned_->hide_change();
+  QStringList more{tr("exposed %1").arg(time_text(now.exposed_ns))};
+  if (const auto reserved = session.reserved().bytes(); reserved && !is_asked)
+    more << tr("reserved %1").arg(bytes_text(*reserved));
+  const QString beside = is_asked ? tr("would be, now %1").arg(text(was)) : more.join(tr(" · "));
   const bool same_peak = now.peak_bytes == was.peak_bytes;
   planned_->show_change(same_peak ? was.step_ns : was.peak_bytes,
-                        same_peak ? now.step_ns : now.peak_bytes, tr("solved %1").arg(text(was)),
-                        figures_difference_text(was, now));
+                        same_peak ? now.step_ns : now.peak_bytes, beside,
+                        tr("%1 · %2").arg(bytes_difference_text(was.peak_bytes, now.peak_bytes),
+                                          time_difference_text(was.step_ns, now.step_ns)));
+  planned_->setToolTip(
+      tr("%1\nAs solved: %2")
+          .arg(planned_->property("how").toString(), text(state->base->figures.figures)));
 }
 
 void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,

@@ -19,12 +19,16 @@ class Scoreboard : public QWidget {
  public:
   explicit Scoreboard(Document& document, QWidget* parent = nullptr);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   FigureBox* add_figure(const QString& name, const QString& how);
   void fill_devices();
   void refresh();
   void show_measurement();
   void show_plan();
+  void fit_width();
   // Beside what it was in the graph as it was opened.
   void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
                    const QString& change);

@@ -1,0 +1,336 @@
+// How a plan is found in the SAC pane, by the mouse, the keys and files: budgets, solvers, limits,
+// the peak, lists of others.
+
+#include <QClipboard>
+#include <QFileDialog>
+#include <QTimer>
+#include <cmath>
+
+#include "core/base/bytes.h"
+#include "core/policy/export.h"
+#include "tests/gui/sac_window.h"
+#include "views/document/number_text.h"
+#include "views/edit/editing.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::kPatienceMs;
+using test::kSample;
+
+constexpr double kGib = 1 << 30;
+
+}  // namespace
+
+class SacSolveTest : public test::SacWindow {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() { make_window(); }
+  void cleanup() { close_window(); }
+
+  void the_slider_says_what_it_would_come_to_and_solves();
+  void keys_move_the_slider_and_enter_solves();
+  void a_peak_is_looked_for();
+  void a_peak_that_nothing_fits_is_refused();
+  void the_solver_is_chosen();
+  void the_timeline_shows_the_plan();
+  void a_click_on_the_timelines_peak_says_what_makes_it();
+  void offloading_is_shown_everywhere();
+  void several_rows_are_ticked_by_one_switch_and_undone();
+  void reserved_is_that_of_the_pair();
+  void the_fastest_plan_that_fits_is_taken();
+  void the_smallest_plan_in_time_is_taken();
+  void files_of_others_are_read();
+  void files_of_others_are_read_data();
+
+ private:
+  [[nodiscard]] SacBar& bar() const { return pane().bar(); }
+  [[nodiscard]] const SacBase& base() const { return *session().state()->base; }
+  [[nodiscard]] std::optional<PlanFigures> promised() const {
+    const auto& preview = session().shown_preview();
+    return preview && preview->outcome ? std::optional(preview->outcome->figures) : std::nullopt;
+  }
+  void type(QDoubleSpinBox& box, const QString& text) {
+    box.setFocus();
+    box.selectAll();
+    QTest::keyClicks(&box, text);
+  }
+  [[nodiscard]] QString card_in_the_middle() const {
+    const QRect area = timeline().layout().memory;
+    return timeline().card_at(area.center()).join(u'\n');
+  }
+};
+
+void SacSolveTest::the_slider_says_what_it_would_come_to_and_solves() {
+  QVERIFY(open(kSample));
+  const PlanFigures before = figures();
+  QSlider& slider = bar().budget().slider();
+  const auto at = [&](double share) {
+    return QPoint(static_cast<int>(share * slider.width()), slider.height() / 2);
+  };
+  QTest::mousePress(&slider, Qt::LeftButton, {}, at(0.9));
+  for (const double share : {0.7, 0.5, 0.3, 0.05}) {
+    QMouseEvent move(QEvent::MouseMove, at(share), slider.mapToGlobal(at(share)), Qt::NoButton,
+                     Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&slider, &move);
+  }
+  QVERIFY(bar().budget().box().value() < 0.2);
+  QTRY_VERIFY_WITH_TIMEOUT(
+      session().is_settled() && promised() &&
+          session().shown_preview()->settings->activation_budget == bar().budget().box().value(),
+      kPatienceMs);
+  QVERIFY(pane().figures().what_if().contains("solve"));
+  QCOMPARE(figures(), before);
+  QCOMPARE(editing().step_count(), 0);
+  const PlanFigures told = *promised();
+  QVERIFY(told.saved_bytes < before.saved_bytes);
+  QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(0.05));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(figures(), told);
+  QCOMPARE(base().settings.activation_budget, bar().budget().box().value());
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
+  QVERIFY(settle());
+  QCOMPARE(bar().budget().box().value(), 1.0);
+}
+
+void SacSolveTest::keys_move_the_slider_and_enter_solves() {
+  QVERIFY(open(kSample));
+  QSlider& slider = bar().budget().slider();
+  slider.setFocus();
+  for (int i = 0; i < 4; ++i) QTest::keyClick(&slider, Qt::Key_PageDown);
+  QTRY_VERIFY_WITH_TIMEOUT(session().is_settled() && promised(), kPatienceMs);
+  QCOMPARE(editing().step_count(), 0);
+  QTest::keyClick(&slider, Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(base().settings.activation_budget, 0.8);
+}
+
+void SacSolveTest::a_peak_is_looked_for() {
+  QVERIFY(open(test::kLarge));
+  const double limit = std::floor(static_cast<double>(figures().figures.peak_bytes) / kGib) - 1;
+  bar().budget().unit_box().setFocus();
+  QTest::keyClick(&bar().budget().unit_box(), Qt::Key_Down);
+  type(bar().budget().box(), QString::number(limit));
+  QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QVERIFY(base().settings.activation_budget < 1);
+  QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib);
+}
+
+void SacSolveTest::a_peak_that_nothing_fits_is_refused() {
+  QVERIFY(open(kSample));
+  QSignalSpy refused(&session(), &SacSession::refused);
+  bar().budget().unit_box().setCurrentIndex(1);
+  type(bar().budget().box(), QStringLiteral("0"));
+  QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
+  QVERIFY(refused.count() > 0 || refused.wait(kPatienceMs));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 0);
+}
+
+void SacSolveTest::the_solver_is_chosen() {
+  QVERIFY(open(kSample));
+  bar().solver_box().setFocus();
+  QTest::keyClick(&bar().solver_box(), Qt::Key_Down);
+  QCOMPARE(bar().settings().solver, KnapsackSolver::greedy);
+  type(bar().budget().box(), QStringLiteral("0.3"));
+  QTRY_VERIFY_WITH_TIMEOUT(
+      session().is_settled() && promised() &&
+          session().shown_preview()->settings->solver == KnapsackSolver::greedy,
+      kPatienceMs);
+  const PlanFigures told = *promised();
+  QTest::mouseClick(&bar().solve_button(), Qt::LeftButton);
+  QVERIFY(settle());
+  QCOMPARE(base().settings,
+           (SolveSettings{.activation_budget = 0.3, .solver = KnapsackSolver::greedy}));
+  QCOMPARE(figures(), told);
+  // Of torch's default partitioner there is no budget.
+  bar().partitioner_box().setFocus();
+  QTest::keyClick(&bar().partitioner_box(), Qt::Key_Down);
+  QVERIFY(!bar().solver_box().isEnabled());
+  QVERIFY(!bar().budget().isEnabled());
+}
+
+void SacSolveTest::the_timeline_shows_the_plan() {
+  QVERIFY(open(kSample));
+  QVERIFY(timeline().has_plan());
+  QVERIFY(timeline().plan_peak_place().has_value());
+  for (const AxisKind kind : {AxisKind::program_order, AxisKind::estimated_time}) {
+    timeline().set_axis_kind(kind);
+    QVERIFY(card_in_the_middle().contains("as partitioned"));
+  }
+  const int row = largest(Keep::save);
+  table().view().scrollTo(model().index_of(row));
+  move_pointer(table().switch_of(row, Keep::recompute).center());
+  QTRY_VERIFY_WITH_TIMEOUT(promised().has_value(), kPatienceMs);
+  QVERIFY(card_in_the_middle().contains("would be"));
+  move_pointer({2, 2});
+  QTRY_VERIFY(!card_in_the_middle().contains("would be"));
+  // It can be put away.
+  auto* plan = window_->findChild<QToolButton*>("plan");
+  QVERIFY(plan != nullptr && plan->isVisible());
+  QTest::mouseClick(plan, Qt::LeftButton);
+  QVERIFY(!card_in_the_middle().contains("as partitioned"));
+  QVERIFY(!timeline().plan_peak_place().has_value());
+}
+
+void SacSolveTest::a_click_on_the_timelines_peak_says_what_makes_it() {
+  QVERIFY(open(kSample));
+  window_->dock("modules")->raise();
+  const auto place = timeline().plan_peak_place();
+  QVERIFY(place.has_value());
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {}, *place);
+  QVERIFY(!window_->dock("sac")->visibleRegion().isEmpty());
+  QVERIFY(model().shows_only_some());
+  std::vector<NodeId> shown;
+  for (const int row : model().shown(-1)) shown.push_back(model().nodes(row).front());
+  QCOMPARE(shown, session().saved_at_peak());
+}
+
+void SacSolveTest::offloading_is_shown_everywhere() {
+  QVERIFY(open(kSample));
+  QCOMPARE(figures().offloaded_bytes, 0);
+  click_switch(largest(Keep::save), Keep::offload);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QVERIFY(figures().offloaded_bytes > 0);
+  QVERIFY(labels_of(pane().figures()).contains(bytes_text(figures().offloaded_bytes)));
+  // The curve stays placed over the joint graph, copies and all.
+  QVERIFY(timeline().plan_peak_place().has_value());
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(figures().offloaded_bytes, 0, kPatienceMs);
+}
+
+void SacSolveTest::several_rows_are_ticked_by_one_switch_and_undone() {
+  QVERIFY(open(kSample));
+  const PlanFigures before = figures();
+  const std::vector<int> rows = rows_of(Keep::save);
+  QVERIFY(rows.size() >= 2);
+  std::vector<NodeId> nodes;
+  for (const int row : {rows[0], rows[1]}) {
+    nodes.push_back(model().nodes(row).front());
+    table().view().scrollTo(model().index_of(row));
+    QTest::mouseClick(table().view().viewport(), Qt::LeftButton,
+                      row == rows[0] ? Qt::NoModifier : Qt::ControlModifier,
+                      table().view().visualRect(model().index_of(row)).center());
+  }
+  QCOMPARE(table().view().selected_rows().size(), std::size_t{2});
+  click_switch(rows[0], Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  for (const NodeId node : nodes)
+    QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
+  for (const NodeId node : nodes)
+    QCOMPARE(document().graph().node(node).policy, MemoryPolicy::none);
+}
+
+void SacSolveTest::reserved_is_that_of_the_pair() {
+  QVERIFY(open(test::kLarge));
+  QTRY_VERIFY_WITH_TIMEOUT(session().reserved().bytes().has_value(), kPatienceMs);
+  const std::int64_t promised = *session().reserved().bytes();
+  QVERIFY(promised >= figures().figures.peak_bytes);
+  QVERIFY(labels_of(pane().figures()).contains(bytes_text(promised)));
+  QVERIFY(labels_of(*window_->findChild<Scoreboard*>())
+              .join(u'\n')
+              .contains(QStringLiteral("reserved %1").arg(bytes_text(promised))));
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  emit pane().bar().pair_wanted();
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(document().analysis().reserved.peak_bytes, promised);
+}
+
+void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
+  QVERIFY(open(kSample));
+  pane().show_pareto();
+  ParetoPage& page = pane().pareto();
+  const double limit = static_cast<double>(figures().figures.peak_bytes) * 0.97 / kGib;
+  page.gib_box().setDecimals(6);  // the sample is small
+  type(page.gib_box(), QString::number(limit, 'f', 6));
+  QTest::keyClick(&page.gib_box(), Qt::Key_Tab);
+  QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib + 1);
+}
+
+void SacSolveTest::the_smallest_plan_in_time_is_taken() {
+  QVERIFY(open(kSample));
+  pane().show_pareto();
+  ParetoPage& page = pane().pareto();
+  const PlanFigures before = figures();
+  const auto step = static_cast<double>(document().analysis().simulation.step_ns());
+  type(page.percent_box(), QStringLiteral("30"));
+  QTest::keyClick(&page.percent_box(), Qt::Key_Tab);
+  QTest::mouseClick(&page.smallest_button(), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
+  QVERIFY(settle());
+  QVERIFY(static_cast<double>(figures().figures.step_ns) <= step * 1.3);
+  QVERIFY(figures().figures.peak_bytes <= before.figures.peak_bytes);
+}
+
+// Each as another program writes it.
+void SacSolveTest::files_of_others_are_read_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<int>("format");  // of export_plan, or -1: a log of torch's partitioner
+  QTest::newRow("operators") << "save_ops.py" << static_cast<int>(PolicyFormat::torchtitan);
+  QTest::newRow("selectors") << "selectors.txt" << static_cast<int>(PolicyFormat::selectors);
+  QTest::newRow("recipe") << "tags.recipe.json" << static_cast<int>(PolicyFormat::recipe);
+  QTest::newRow("log") << "partitioner.log" << -1;
+}
+
+void SacSolveTest::files_of_others_are_read() {
+  QFETCH(QString, name);
+  QFETCH(int, format);
+  QVERIFY(open(kSample));
+  const NodeId node = model().nodes(largest(Keep::save)).front();
+  std::string text;
+  if (format < 0) {
+    text = "INFO:torch._functorch.partitioners:Theoretical Per Activation Storage Sizes: [(" +
+           std::to_string(document().graph().output_bytes(document().graph().node(node))) + ", '" +
+           std::string(document().graph().name(node)) + "')]\n";
+  } else {
+    // The pane's own export, which others write alike.
+    QSignalSpy told(&pane(), &SacPane::told);
+    for (QAction* action : bar().exchange().actions())
+      if (action->data().toInt() == format && action->text().startsWith("Copy")) action->trigger();
+    QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+    text = QApplication::clipboard()->text().toStdString();
+  }
+  const QString path = folder_->filePath(name);
+  QVERIFY(write_bytes(path.toStdString(), text).has_value());
+
+  // The dialog is a person's too.
+  QTimer::singleShot(0, this, [&] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    QVERIFY(dialog != nullptr);
+    auto* edit = dialog->findChild<QLineEdit*>();
+    edit->setText(path);
+    QTest::keyClick(edit, Qt::Key_Return);
+  });
+  QSignalSpy told(&pane(), &SacPane::told);
+  for (QAction* action : bar().exchange().actions())
+    if (action->text().startsWith("Import from a File")) action->trigger();
+  QTRY_VERIFY_WITH_TIMEOUT(editing().step_count() == 1 || told.count() > 0, kPatienceMs);
+  QVERIFY2(told.isEmpty(), told.isEmpty() ? "" : qPrintable(told.front().front().toString()));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_save);
+  QCOMPARE(keep_of(node), Keep::save);
+  QCOMPARE(session().state()->tensor_of(node)->decider, Decider::list);
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::SacSolveTest)
+#include "sac_solve_test.moc"

@@ -1,0 +1,127 @@
+#pragma once
+
+// The SAC pane in the real window, and a person's hands on it.
+
+#include <QApplication>
+#include <QMouseEvent>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "app/desktop/main_window.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/paths.h"
+#include "views/sac/sac_pane.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::test {
+
+inline constexpr int kPatienceMs = 20000;
+inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+inline const char kLarge[] = "resources/samples/llama_8b_tp2_fsdp2.joint.json.zst";
+inline const char kPair[] = "resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst";
+
+class SacWindow : public QObject {
+ protected:
+  void make_window() {
+    folder_ = std::make_unique<QTemporaryDir>();
+    settings_ =
+        std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+    apply_theme(*qApp, views::ThemeChoice::light);
+    window_ = std::make_unique<desktop::MainWindow>(
+        *settings_, AnalysisOptions{}, service_, BenchmarkHistory(folder_->path().toStdString()));
+    window_->resize(1600, 1000);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  }
+  void close_window() {
+    window_.reset();
+    settings_.reset();
+  }
+  bool open(const char* file) {
+    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+    window_->open({.path = source_path(file)});
+    if (!opened.wait(kPatienceMs)) return false;
+    views::PaneDock* dock = window_->dock("sac");
+    dock->show();
+    dock->raise();
+    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return false;
+    connect(&session(), &views::SacSession::refused, this,
+            [](const QString& why) { qInfo() << why; });
+    if (!QTest::qWaitFor([this] { return session().state() != nullptr; }, kPatienceMs))
+      return false;
+    return settle();
+  }
+  bool settle() {
+    return QTest::qWaitFor([this] { return session().is_settled(); }, kPatienceMs);
+  }
+
+  [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }
+  [[nodiscard]] views::SacSession& session() const { return document().sac(); }
+  [[nodiscard]] views::Editing& editing() const { return document().editing(); }
+  [[nodiscard]] views::TimelineView& timeline() const {
+    return *window_->current_tab()->timeline();
+  }
+  [[nodiscard]] views::SacPane& pane() const {
+    return *qobject_cast<views::SacPane*>(window_->dock("sac")->pane());
+  }
+  [[nodiscard]] views::SacTable& table() const { return pane().table(); }
+  [[nodiscard]] views::SacModel& model() const { return table().model(); }
+  [[nodiscard]] PlanFigures figures() const { return session().state()->figures; }
+  [[nodiscard]] Keep keep_of(NodeId node) const { return session().state()->tensor_of(node)->keep; }
+
+  void group_by(views::SacGrouping grouping) {
+    table().grouping_box().setCurrentIndex(
+        table().grouping_box().findData(static_cast<int>(grouping)));
+  }
+  // Rows of tensors of that policy that can have another, the largest first.
+  std::vector<int> rows_of(Keep keep) {
+    group_by(views::SacGrouping::tensor);
+    std::vector<int> rows;
+    for (const int row : model().shown(-1)) {
+      const NodeId node = model().nodes(row).front();
+      const views::SacTensor& tensor = *session().state()->tensor_of(node);
+      if (tensor.keep == keep && tensor.chain > 0 &&
+          document().graph().node(node).kind == NodeKind::call)
+        rows.push_back(row);
+    }
+    std::stable_sort(rows.begin(), rows.end(), [this](int a, int b) {
+      return *model().number(a, views::SacModel::bytes_column) >
+             *model().number(b, views::SacModel::bytes_column);
+    });
+    return rows;
+  }
+  int largest(Keep keep) {
+    const std::vector<int> rows = rows_of(keep);
+    return rows.empty() ? -1 : rows.front();
+  }
+  void click_switch(int row, Keep keep) {
+    table().view().scrollTo(model().index_of(row));
+    QTest::mouseClick(table().view().viewport(), Qt::LeftButton, {},
+                      table().switch_of(row, keep).center());
+  }
+  // Without a button: Qt's own helper moves the screen's pointer, which stays in its 800 x 800.
+  void move_pointer(QPoint at) {
+    QWidget* viewport = table().view().viewport();
+    QMouseEvent move(QEvent::MouseMove, at, viewport->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    QApplication::sendEvent(viewport, &move);
+  }
+  // What the labels of a widget say.
+  [[nodiscard]] static QStringList labels_of(const QWidget& widget) {
+    QStringList texts;
+    for (const auto* label : widget.findChildren<QLabel*>()) texts << label->text();
+    return texts;
+  }
+
+  FakeBenchmarks service_;
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<desktop::MainWindow> window_;
+};
+
+}  // namespace jointer::test

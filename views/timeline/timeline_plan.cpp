@@ -1,0 +1,144 @@
+// The SAC pane's plan over TimelineView's memory curve: what the step holds as it is partitioned,
+// and, while something is asked about, what it would hold.
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "views/document/number_text.h"
+#include "views/sac/sac_session.h"
+#include "views/theme/fonts.h"
+#include "views/timeline/memory_track.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMark = 4, kReach = 10, kLabelGap = 8;
+
+}  // namespace
+
+// A plan is placed over the steps of the graph that it cuts: of another order nothing is shown.
+bool TimelineView::has_place_for(const SacStatePtr& state) const {
+  if (!state || !state->can_change() || state->places.size() < 2 || !show_plan_) return false;
+  const auto shown_steps = shown().analysis.memory.steps();
+  const auto steps = state->snapshot->analysis.memory.steps();
+  return state->snapshot.get() == &shown() || std::ranges::equal(shown_steps, steps);
+}
+
+PlanOutcomePtr TimelineView::plan() const {
+  const SacStatePtr state = document_.sac().state();
+  return has_place_for(state) ? PlanOutcomePtr(state) : nullptr;
+}
+
+PlanOutcomePtr TimelineView::what_if() const {
+  const auto& preview = document_.sac().shown_preview();
+  const bool is_shown = preview && preview->outcome && preview->outcome->places.size() > 1 &&
+                        has_place_for(document_.sac().state());
+  return is_shown ? preview->outcome : nullptr;
+}
+
+bool TimelineView::has_plan() const {
+  const SacStatePtr state = document_.sac().state();
+  return state && state->can_change();
+}
+
+void TimelineView::set_show_plan(bool show) {
+  show_plan_ = show;
+  relayout();
+}
+
+// The legend may have another row.
+void TimelineView::take_plan() {
+  if (std::exchange(had_plan_, plan() != nullptr) != had_plan_)
+    relayout();
+  else
+    refresh();
+}
+
+QString TimelineView::plan_peak_text() const {
+  const PlanOutcomePtr now = plan(), then = what_if();
+  if (!then) return tr("as partitioned: peak %1").arg(bytes_text(now->figures.figures.peak_bytes));
+  return tr("as partitioned: peak %1, would be %2")
+      .arg(bytes_text(now->figures.figures.peak_bytes),
+           bytes_text(then->figures.figures.peak_bytes));
+}
+
+TimelineView::PlanPeak TimelineView::plan_peak() const {
+  PlanPeak peak;
+  const PlanOutcomePtr now = plan();
+  if (!now) return peak;
+  const PlanTrack plan(*now, data());
+  const QRect& area = layout_.memory;
+  const MemoryTrack track(data(), axis_, area, top_bytes(), theme());
+  const std::size_t step = plan.peak_step();
+  const int x = static_cast<int>(std::lround(axis_.to_pixel(plan.position(step))));
+  if (x < area.left() || x > area.right()) return peak;
+  peak.mark = QPoint(x, track.y_of(now->figures.figures.peak_bytes));
+  // Left of the mark: the joint graph's peak has its label on the right.
+  const QFontMetrics metrics(small_font(font()));
+  const int width = metrics.horizontalAdvance(plan_peak_text()) + 10;
+  const int height = metrics.height() + 4;
+  peak.label = {x - kLabelGap - width,
+                std::clamp(peak.mark->y() - height / 2, area.top() + 2, area.bottom() - height),
+                width, height};
+  if (peak.label.left() < area.left()) {
+    peak.label.moveLeft(x + kLabelGap);
+    // Under the other one, where both stand at one height.
+    peak.label.moveTop(
+        std::min(std::max(peak.mark->y() + 4, area.top() + 24), area.bottom() - height));
+  }
+  return peak;
+}
+
+bool TimelineView::is_at_plan_peak(QPoint at) const {
+  const PlanPeak peak = plan_peak();
+  return peak.mark && ((at - *peak.mark).manhattanLength() <= kReach || peak.label.contains(at));
+}
+
+std::optional<QPoint> TimelineView::plan_peak_place() const {
+  return plan_peak().mark;
+}
+
+// Over the frame: what is asked about changes with every move of the pointer.
+void TimelineView::paint_plan(QPainter& painter) const {
+  const PlanOutcomePtr now = plan();
+  if (!now) return;
+  painter.save();
+  painter.setFont(small_font(font()));
+  painter.setClipRect(layout_.memory);
+  const MemoryTrack track(data(), axis_, layout_.memory, top_bytes(), theme());
+  track.paint_plan(painter, PlanTrack(*now, data()), /*dashed=*/false);
+  if (const PlanOutcomePtr then = what_if())
+    track.paint_plan(painter, PlanTrack(*then, data()), /*dashed=*/true);
+  if (const PlanPeak peak = plan_peak(); peak.mark) paint_plan_peak(painter, peak);
+  painter.restore();
+}
+
+void TimelineView::paint_plan_peak(QPainter& painter, const PlanPeak& peak) const {
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(theme().surface, 1));
+  painter.setBrush(theme().accent);
+  painter.drawEllipse(*peak.mark, kMark, kMark);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  QColor behind = theme().surface;
+  behind.setAlphaF(0.9F);
+  painter.fillRect(peak.label, behind);
+  painter.setPen(theme().accent);
+  painter.drawText(peak.label, Qt::AlignCenter, plan_peak_text());
+}
+
+QStringList TimelineView::plan_lines(int x) const {
+  QStringList lines;
+  const double begin = axis_.to_position(x), end = axis_.to_position(x + 1);
+  const auto add = [&](const PlanOutcomePtr& outcome, const QString& text) {
+    if (!outcome) return;
+    const PlanTrack track(*outcome, data());
+    lines << text.arg(bytes_text(track.bytes(track.largest_step(begin, end))));
+  };
+  add(plan(), tr("as partitioned %1"));
+  add(what_if(), tr("would be %1"));
+  return lines;
+}
+
+}  // namespace jointer::views
