@@ -68,6 +68,9 @@ class Estimator {
   }
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
+  // What a collective would take for no bytes: what another one saves that joins it in a bucket. By
+  // itself nothing.
+  [[nodiscard]] virtual std::int64_t latency_ns(const Graph& graph, NodeId collective) const;
   // Its estimates of ao.offload, ao.reload and of waiting for them, in figures. By itself the
   // device's host link, at no cost to the CPU.
   [[nodiscard]] virtual TransferCosts transfer_costs() const;

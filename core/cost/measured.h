@@ -26,6 +26,7 @@ class MeasuredEstimator final : public Estimator {
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }
   [[nodiscard]] TransferCosts transfer_costs() const override { return rest_->transfer_costs(); }
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
+  [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
   // Bytes and ns, by everything else that a collective is known by. Sizes that were measured with

@@ -90,6 +90,13 @@ TransferCosts RooflineEstimator::transfer_costs() const {
   return costs;
 }
 
+std::int64_t RooflineEstimator::latency_ns(const Graph& graph, NodeId collective) const {
+  const Node& node = graph.node(collective);
+  return to_ns(collective_ms(graph.op(node).collective, 0, place_group(graph, node, gpus_per_node_),
+                             device_) *
+               1e3);
+}
+
 NodeCost RooflineEstimator::estimate(const Graph& graph, NodeId id) const {
   const Node& node = graph.node(id);
   if (node.kind != NodeKind::call) return {};

@@ -15,6 +15,7 @@ class RooflineEstimator final : public Estimator {
   [[nodiscard]] const DeviceDescription& device() const override { return device_; }
   [[nodiscard]] TransferCosts transfer_costs() const override;
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
+  [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
   [[nodiscard]] double compute_us(const Graph& graph, const Node& node, std::int64_t flops) const;

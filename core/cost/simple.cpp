@@ -49,6 +49,10 @@ std::string SimpleEstimator::description() const {
                      costs_.coll_gbs, costs_.tflops, costs_.mem_gbs);
 }
 
+std::int64_t SimpleEstimator::latency_ns(const Graph& graph, NodeId collective) const {
+  return graph.group_size(graph.node(collective)) > 1 ? to_ns(costs_.coll_us / 1e3) : 0;
+}
+
 NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
   const Node& node = graph.node(id);
   NodeCost cost{.limit = NodeCost::Limit::given};

@@ -51,6 +51,13 @@ std::string TorchEstimator::description() const {
   return fmt::format("torch 2.11's formulas, {}", device_.name);
 }
 
+std::int64_t TorchEstimator::latency_ns(const Graph& graph, NodeId collective) const {
+  const Node& node = graph.node(collective);
+  const auto ms =
+      torch_nccl_ms(0, graph.group_size(node), graph.op(node).collective, device_.torch_nccl);
+  return std::llround(ms.value_or(0) * 1e6);
+}
+
 NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
   const Node& node = graph.node(id);
   if (node.kind != NodeKind::call || node.tensor_count == 0) return {};

@@ -15,6 +15,7 @@ class TorchEstimator final : public Estimator {
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] const DeviceDescription& device() const override { return device_; }
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
+  [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
   DeviceDescription device_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/edit/change.h"
@@ -40,7 +41,9 @@ class CallBuilder {
   void replace(NodeId node, std::string_view target, const OrderedJson& args,
                const OrderedJson& kwargs = OrderedJson::object());
   void add(Change change) { changes_.push_back(std::move(change)); }
-  [[nodiscard]] std::vector<Change> take() { return std::move(changes_); }
+  [[nodiscard]] std::size_t count() const { return changes_.size(); }
+  // What was added since the last time. Names that were given stay taken.
+  [[nodiscard]] std::vector<Change> take() { return std::exchange(changes_, {}); }
 
   static OrderedJson node(std::string_view name) {
     OrderedJson json;

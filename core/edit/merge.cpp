@@ -18,8 +18,10 @@
 // Bits: gathering and copying change none. A sum over two ranks is the same in any order; over more
 // ranks the order may depend on where an element lies in the buffer, and so may its last bit.
 //
-// Same members: one operator, one group, one reduction, one dtype and device (upstream buckets
-// mixed dtypes as bytes; here they are told apart). Source: torch/_inductor/fx_passes/bucketing.py.
+// Same members: one operator, one group, one reduction, one device, and one dtype, but for
+// all-gathers where the caller lets dtypes mix: each is then viewed as bytes, and what is copied
+// out is viewed as its dtype again. What feeds a member (a cast) stays; torch casts while it packs.
+// Source: torch/_inductor/fx_passes/bucketing.py.
 //
 // Cost: the members and their readers; the graph once, to find readers.
 
@@ -30,6 +32,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/capture/node_record.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
 #include "core/edit/moves.h"
@@ -43,17 +46,36 @@ namespace {
 struct Member {
   NodeId start, input, wait;
   std::vector<std::int64_t> shape;  // of the result
-  std::int64_t in = 0, out = 0;     // elements
+  std::int64_t in = 0, out = 0;     // elements; bytes where the bucket is of bytes
+  std::int64_t in_elements = 0;
 };
 
 class Merger {
  public:
-  explicit Merger(const Graph& graph) : graph_(graph), users_(graph) {}
+  Merger(const Graph& graph, const Users& users, const MergeOptions& options = {})
+      : graph_(graph), users_(users), options_(options) {}
 
   Result<Edit> run(std::span<const NodeId> starts) {
     JOINTER_CHECK(find_members(starts));
     JOINTER_CHECK(find_places());
     return write();
+  }
+
+  Result<void> find_members_of(std::span<const NodeId> starts) { return find_members(starts); }
+  // The calls alone, wherever they will stand. Returns how many of them lead up to the start.
+  std::size_t write_calls(CallBuilder& calls) {
+    calls_ = &calls;
+    const std::size_t known = calls.count();
+    bucket_ = pack();
+    const std::size_t ahead = calls.count() - known;
+    unpack(bucket_);
+    return ahead;
+  }
+  [[nodiscard]] PartId part() const { return call_.part; }
+  [[nodiscard]] std::vector<NodeId> nodes(NodeId Member::*which) const {
+    std::vector<NodeId> found;
+    for (const Member& m : members_) found.push_back(m.*which);
+    return found;
   }
 
  private:
@@ -70,10 +92,16 @@ class Merger {
       JOINTER_TRY(Member member, read_member(call));
       members_.push_back(std::move(member));
     }
+    if (is_of_bytes_)
+      for (Member& m : members_) {
+        const std::int64_t size = item_size(graph_.single_tensor(graph_.node(m.input))->dtype);
+        m.in *= size;
+        m.out *= size;
+      }
     return {};
   }
 
-  Result<void> check_alike(const CollectiveCall& call) const {
+  Result<void> check_alike(const CollectiveCall& call) {
     const std::string_view name = graph_.name(call.start), first = graph_.name(call_.start);
     if (call.part != call_.part)
       return refuse("{} and {} are in different halves of the pair", first, name);
@@ -86,7 +114,9 @@ class Merger {
       return refuse("{} reduces by {}, {} by {}", first, call_.reduce_op, name, call.reduce_op);
     const Tensor& a = *graph_.single_tensor(graph_.node(call_.input));
     const Tensor& b = *graph_.single_tensor(graph_.node(call.input));
-    if (a.dtype != b.dtype)
+    if (a.dtype != b.dtype && options_.several_dtypes && call.kind == CollectiveKind::all_gather)
+      is_of_bytes_ = true;
+    else if (a.dtype != b.dtype)
       return refuse("{} is of {}, {} of {}: a bucket is of one dtype", first, to_string(a.dtype),
                     name, to_string(b.dtype));
     if (a.device != b.device) return refuse("{} and {} are on different devices", first, name);
@@ -108,7 +138,8 @@ class Merger {
                   .wait = wait,
                   .shape = {},
                   .in = graph_.numel(*input),
-                  .out = graph_.numel(*result)};
+                  .out = graph_.numel(*result),
+                  .in_elements = graph_.numel(*input)};
     for (const Dim& size : graph_.shape(*result)) member.shape.push_back(size.value);
     const std::int64_t g = call.group_size;
     const bool fits = call.kind == CollectiveKind::all_gather       ? member.out == g * member.in
@@ -206,8 +237,7 @@ class Merger {
     CallBuilder calls(graph_, call_.part);
     calls_ = &calls;
     add_move(calls, moved_ahead_, start_place_);
-    const std::string bucket = pack();
-    unpack(bucket);
+    unpack(pack());
     add_move(calls, moved_behind_, wait_place_);
     for (const Member& m : members) calls.add(RemoveNode{.node = edit_name(graph_, m.start)});
     const std::string_view group = graph_.node(call_.start).group
@@ -230,7 +260,9 @@ class Merger {
   }
 
   TensorRecord tensor(std::vector<std::int64_t> shape, std::string of = {}) const {
-    return tensor_like(graph_, call_.input, std::move(shape), std::move(of));
+    TensorRecord record = tensor_like(graph_, call_.input, std::move(shape), std::move(of));
+    if (is_of_bytes_) record.dtype = DType::uint8;
+    return record;
   }
   std::string insert(std::string_view target, OrderedJson args, OrderedJson val, NodeId like,
                      std::string_view before, OrderedJson kwargs = OrderedJson::object()) {
@@ -246,6 +278,19 @@ class Merger {
                            [&](std::int64_t sum, const Member& m) { return sum + m.*size; });
   }
 
+  // The member's input, flat or as rows, ready to be joined.
+  std::string part_of(const Member& m, const std::vector<std::int64_t>& shape) {
+    const std::string dense =
+        as_dense(graph_, *calls_, m.input, is_of_bytes_ ? std::vector{m.in_elements} : shape,
+                 m.start, start_place_);
+    if (!is_of_bytes_) return dense;
+    const Tensor& input = *graph_.single_tensor(graph_.node(m.input));
+    TensorRecord bytes = tensor(shape, dense);
+    if (is_dense(graph_, input)) bytes.offset = graph_.offset(input).value * item_size(input.dtype);
+    return insert("aten.view.dtype", list(n(dense), OrderedJson{{"dtype", "uint8"}}),
+                  to_json(bytes), m.start, start_place_);
+  }
+
   // The inputs as one, and the collective; its name.
   std::string pack() {
     const bool scatters = call_.kind == CollectiveKind::reduce_scatter;
@@ -253,7 +298,7 @@ class Merger {
     OrderedJson parts = OrderedJson::array();
     for (const Member& m : members_) {
       const auto shape = scatters ? std::vector{g, m.out} : std::vector{m.in};
-      parts.push_back(n(as_dense(graph_, *calls_, m.input, shape, m.start, start_place_)));
+      parts.push_back(n(part_of(m, shape)));
     }
     const NodeId first = members_.front().start;
     OrderedJson args = list(std::move(parts));
@@ -305,13 +350,24 @@ class Merger {
       if (gathers)
         piece = insert("aten.clone.default", list(n(piece)), to_json(tensor({g, m.in})), m.start,
                        wait_place_, {{"memory_format", {{"memory_format", "contiguous_format"}}}});
+      if (is_of_bytes_) {
+        const DType dtype = graph_.single_tensor(graph_.node(m.input))->dtype;
+        TensorRecord typed = tensor({g, m.in_elements}, piece);
+        typed.dtype = dtype;
+        piece = insert("aten.view.dtype",
+                       list(n(piece), OrderedJson{{"dtype", std::string(to_string(dtype))}}),
+                       to_json(typed), m.start, wait_place_);
+      }
       calls_->replace(m.wait, "aten.view.default", list(n(piece), m.shape));
     }
   }
 
   const Graph& graph_;
-  const Users users_;
+  const Users& users_;
+  MergeOptions options_;
   CollectiveCall call_;  // of the first member
+  bool is_of_bytes_ = false;
+  std::string bucket_;  // the name of its start
   std::vector<Member> members_;
   // Cheap nodes that feed the starts; the waits and cheap nodes that read them.
   std::set<NodeId> ahead_, behind_;
@@ -322,10 +378,63 @@ class Merger {
   CallBuilder* calls_ = nullptr;
 };
 
+// Does what a builder wrote. New nodes go to the end; returns them.
+std::vector<NodeId> perform(Graph& graph, PartId part, const std::vector<Change>& changes) {
+  std::vector<NodeId> added;
+  for (const Change& change : changes) {
+    if (const auto* insert = std::get_if<InsertNode>(&change)) {
+      // What a builder writes can be read.
+      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node)));
+    } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
+      const NodeId id = graph.find(replace->node);
+      Node called = *read_call(graph, graph.node(id),
+                               {.target = &*replace->target,
+                                .args = &*replace->args,
+                                .kwargs = &*replace->kwargs,
+                                .val = nullptr});
+      called.group = {};
+      graph.node(id) = called;
+      graph.refresh(id);
+    }
+  }
+  return added;
+}
+
 }  // namespace
 
 Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> starts) {
-  return Merger(graph).run(starts);
+  const Users users(graph);
+  return Merger(graph, users).run(starts);
+}
+
+std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
+                                                std::span<const std::vector<NodeId>> buckets,
+                                                const MergeOptions& options) {
+  const Users users(graph);
+  std::vector<CallBuilder> builders;  // by part
+  for (std::size_t i = 0; i < graph.part_count(); ++i) builders.emplace_back(graph, PartId(i));
+  std::vector<Result<MergedBucket>> merged;
+  std::vector<NodeId> gone;
+  for (const std::vector<NodeId>& starts : buckets) {
+    Merger merger(graph, users, options);
+    if (auto found = merger.find_members_of(starts); !found) {
+      merged.emplace_back(tl::unexpected(std::move(found).error()));
+      continue;
+    }
+    CallBuilder& calls = builders[merger.part().index()];
+    const auto ahead = static_cast<std::ptrdiff_t>(merger.write_calls(calls));
+    const std::vector<NodeId> added = perform(graph, merger.part(), calls.take());
+    MergedBucket bucket{.start = added[static_cast<std::size_t>(ahead) - 1],
+                        .wait = added[static_cast<std::size_t>(ahead)],
+                        .ahead = {added.begin(), added.begin() + ahead},
+                        .behind = {added.begin() + ahead, added.end()},
+                        .old_starts = merger.nodes(&Member::start),
+                        .old_waits = merger.nodes(&Member::wait)};
+    gone.insert(gone.end(), bucket.old_starts.begin(), bucket.old_starts.end());
+    merged.emplace_back(std::move(bucket));
+  }
+  graph.erase(gone);
+  return merged;
 }
 
 }  // namespace jointer

@@ -35,11 +35,27 @@ Result<void> PassContext::report(double done) const {
   return {};
 }
 
+Result<Graph> PassContext::run_python(
+    const Graph& graph, std::string function,
+    std::vector<std::pair<std::string, PassValue>> arguments) const {
+  if (!options_.python)
+    return fail(Error::Kind::run, "it runs {} in Python, and no Python with torch is at hand",
+                function);
+  return options_.python(graph, {.function = std::move(function),
+                                 .arguments = std::move(arguments),
+                                 .is_cancelled = options_.is_cancelled});
+}
+
 void PassContext::decide(const Graph& graph, NodeId node, std::string action, std::string reason) {
   decisions_.push_back({.pass = {},
                         .node = edit_name(graph, node),
                         .action = std::move(action),
                         .reason = std::move(reason)});
+}
+
+void PassContext::add(const PassContext& part) {
+  decisions_.insert(decisions_.end(), part.decisions_.begin(), part.decisions_.end());
+  tables_.insert(tables_.end(), part.tables_.begin(), part.tables_.end());
 }
 
 void PassContext::decide(std::string action, std::string reason) {

@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/graph/graph.h"
 #include "core/pass/parameter.h"
+#include "core/pass/pass_table.h"
 #include "core/schedule/analysis.h"
 
 namespace jointer {
@@ -48,6 +50,16 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
+// A Python function that is run on a graph in a process of its own.
+struct PythonCall {
+  std::string function;  // "module:function"
+  std::vector<std::pair<std::string, PassValue>> arguments;
+  std::function<bool()> is_cancelled;  // may be empty
+};
+// Gives the graph that the function made of it. Error (run): there is no Python here, or what
+// became of the function; (cancelled).
+using PythonRunner = std::function<Result<Graph>(const Graph& graph, const PythonCall& call)>;
+
 // What a pass has at hand while it runs.
 class PassContext {
  public:
@@ -56,6 +68,7 @@ class PassContext {
     std::optional<std::int64_t> peak_limit;   // bytes: what a pass must not exceed
     std::function<void(double done)> report;  // 0 .. 1
     std::function<bool()> is_cancelled;
+    PythonRunner python;  // of passes that only Python has; empty: there is no Python here
   };
   // Must outlive it.
   explicit PassContext(const Options& options) : options_(options) {}
@@ -64,14 +77,24 @@ class PassContext {
   [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return options_.peak_limit; }
   // How far it is, 0 .. 1. Error (cancelled): a person wants it to end; to be handed on.
   Result<void> report(double done) const;
+  // Runs a Python function. Error: as PythonRunner.
+  [[nodiscard]] Result<Graph> run_python(
+      const Graph& graph, std::string function,
+      std::vector<std::pair<std::string, PassValue>> arguments = {}) const;
   void decide(const Graph& graph, NodeId node, std::string action, std::string reason);
   void decide(std::string action, std::string reason);
 
+  // What a pass that this one ran has decided and reported.
+  void add(const PassContext& part);
+  void add_table(PassTable table) { tables_.push_back(std::move(table)); }
+
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
+  [[nodiscard]] const std::vector<PassTable>& tables() const { return tables_; }
 
  private:
   const Options& options_;
   std::vector<Decision> decisions_;
+  std::vector<PassTable> tables_;
 };
 
 struct Pass {

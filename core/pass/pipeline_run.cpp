@@ -72,6 +72,7 @@ Result<StepResult> run_step(const Graph& before, const StepFigures& figures,
     return fail(Error::Kind::run, "it left a graph that is not sound: {}", sound.error().message);
   result.decisions = context.decisions();
   for (Decision& decision : result.decisions) decision.pass = step.pass;
+  result.tables = context.tables();
   note_difference(before, *graph, result);
   JOINTER_TRY(result.after, step_figures(*graph, options.analysis));
   result.graph = std::move(graph);

@@ -28,6 +28,7 @@ struct StepResult {
   std::size_t moved = 0, added = 0, removed = 0, changed = 0, retagged = 0;
   std::size_t merged = 0;  // collectives that are gone while others came in their place
   std::vector<Decision> decisions;
+  std::vector<PassTable> tables;
   StepFigures before, after;
   // What it did as primitive changes, by the step's name; no changes where a new graph was made
   // that no edit leads to (a pair out of a joint graph), and `edit_refusal` then says why.

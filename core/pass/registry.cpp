@@ -1,27 +1,11 @@
 #include "core/pass/registry.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
+#include "core/pass/nearest_name.h"
+
 namespace jointer {
-namespace {
-
-// Letters to insert, remove or replace.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j)
-      diagonal = std::exchange(
-          row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, diagonal + (a[i] == b[j] ? 0 : 1)}));
-  }
-  return row.back();
-}
-
-}  // namespace
-
 Result<void> PassRegistry::add(Pass pass) {
   const PassInfo& info = pass.info;
   if (!is_word(info.name)) return fail(Error::Kind::usage, "`{}` is no name for a pass", info.name);
@@ -58,15 +42,13 @@ Result<void> PassRegistry::check(const Pipeline& pipeline) const {
   for (const PipelineStep& step : pipeline) {
     const Pass* pass = find(step.pass);
     if (pass == nullptr) {
-      const auto nearest =
-          std::min_element(passes_.begin(), passes_.end(), [&](const Pass& a, const Pass& b) {
-            return edit_distance(a.info.name, step.pass) < edit_distance(b.info.name, step.pass);
-          });
-      if (nearest == passes_.end())
+      std::vector<std::string_view> names;
+      for (const Pass& each : passes_) names.emplace_back(each.info.name);
+      if (names.empty())
         return fail(Error::Kind::usage, "there is no pass {}: none is loaded", step.pass);
       return fail(Error::Kind::usage,
                   "there is no pass {}; did you mean {}? `jointer passes` lists all", step.pass,
-                  nearest->info.name);
+                  nearest_name(step.pass, names));
     }
     if (const auto fits = Arguments::check(pass->info.parameters, step.given); !fits)
       return fail(Error::Kind::usage, "{}: {}", step.pass, fits.error().message);

@@ -77,34 +77,36 @@ class NoBrokenPipe {
   bool was_pending_ = false;
 };
 
+using OnLine = std::function<void(std::string_view line)>;
+
 // Cuts what comes in blocks into lines.
 class LineSplitter {
  public:
-  void take(std::string_view block, const ChildOptions& options) {
+  void take(std::string_view block, const OnLine& on_line, std::size_t longest) {
     while (!block.empty()) {
       const std::size_t end = block.find('\n');
       const std::string_view piece = block.substr(0, end);
-      if (end != std::string_view::npos && line_.empty() && piece.size() <= options.longest_line) {
-        tell(piece, options);
+      if (end != std::string_view::npos && line_.empty() && piece.size() <= longest) {
+        tell(piece, on_line);
       } else {
-        line_ += piece.substr(0, options.longest_line - line_.size());
+        line_ += piece.substr(0, longest - line_.size());
         has_begun_ = true;
-        if (end != std::string_view::npos) finish(options);
+        if (end != std::string_view::npos) finish(on_line);
       }
       if (end == std::string_view::npos) return;
       block.remove_prefix(end + 1);
     }
   }
   // The last line, if it has no end.
-  void finish(const ChildOptions& options) {
-    if (has_begun_) tell(line_, options);
+  void finish(const OnLine& on_line) {
+    if (has_begun_) tell(line_, on_line);
     line_.clear();
     has_begun_ = false;
   }
 
  private:
-  static void tell(std::string_view line, const ChildOptions& options) {
-    if (options.on_line) options.on_line(line);
+  static void tell(std::string_view line, const OnLine& on_line) {
+    if (on_line) on_line(line);
   }
 
   std::string line_;
@@ -128,7 +130,7 @@ struct Child::Process {
   Spawned spawned;
   std::string mark;
   FileDescriptor ended;  // becomes readable at its end
-  LineSplitter lines;
+  LineSplitter lines, error_lines;
   std::string errors, input;
   bool closes_input = false;
   std::optional<Clock::time_point> kill_at;  // after terminate
@@ -142,6 +144,7 @@ struct Child::Process {
   ~Process() {
     if (end) return;
     options.on_line = nullptr;
+    options.on_error_line = nullptr;
     signal_group(SIGKILL);
     finish(0);
   }
@@ -166,8 +169,10 @@ struct Child::Process {
   }
 
   void read_all(int blocks) {
-    read(spawned.output, blocks, [this](std::string_view b) { lines.take(b, options); });
+    read(spawned.output, blocks,
+         [this](std::string_view b) { lines.take(b, options.on_line, options.longest_line); });
     read(spawned.errors, blocks, [this](std::string_view b) {
+      error_lines.take(b, options.on_error_line, options.longest_line);
       errors += b;
       if (errors.size() > options.error_bytes) errors.erase(0, errors.size() - options.error_bytes);
     });
@@ -205,7 +210,8 @@ struct Child::Process {
     signal_group(SIGKILL);
     kill_marked(kMark, mark);
     read_all(kBlocksAtOnce);
-    lines.finish(options);
+    lines.finish(options.on_line);
+    error_lines.finish(options.on_error_line);
     int status = 0;
     pid_t reaped = 0;
     do {

@@ -32,6 +32,8 @@ struct ChildOptions {
   // Told every line of standard output, without its end; also a last one that has none. Called by
   // `pump` and `wait`, on their thread.
   std::function<void(std::string_view line)> on_line;
+  // The same of standard error, whose last bytes are kept beside that.
+  std::function<void(std::string_view line)> on_error_line;
   // A longer line is told in part, and the rest of it left out.
   std::size_t longest_line = std::size_t{256} << 20;
   std::size_t error_bytes = std::size_t{64}

@@ -8,33 +8,12 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/schedule/memory_items.h"
 #include "core/schedule/memory_timeline.h"
 #include "core/schedule/movable_order.h"
 #include "core/schedule/range_maximum.h"
 
 namespace jointer {
-
-// Some numbers for each of many keys, one after another.
-template <class T>
-struct Lists {
-  std::vector<std::uint32_t> first;  // by key; one more than keys
-  std::vector<T> all;
-
-  [[nodiscard]] std::span<const T> of(std::size_t key) const {
-    return std::span(all).subspan(first[key], first[key + 1] - first[key]);
-  }
-  // Keeps the order of the pairs.
-  static Lists of_pairs(std::span<const std::pair<std::uint32_t, T>> pairs, std::size_t keys) {
-    Lists lists;
-    lists.first.assign(keys + 1, 0);
-    for (const auto& [key, value] : pairs) ++lists.first[key + 1];
-    for (std::size_t i = 0; i < keys; ++i) lists.first[i + 1] += lists.first[i];
-    lists.all.resize(pairs.size());
-    std::vector<std::uint32_t> next(lists.first.begin(), lists.first.end() - 1);
-    for (const auto& [key, value] : pairs) lists.all[next[key]++] = value;
-    return lists;
-  }
-};
 
 class MemoryWhatIf {
  public:
@@ -60,17 +39,9 @@ class MemoryWhatIf {
  private:
   friend class MemoryPreview;
 
-  // A storage, or what a collective takes beside. An end is fixed if no move changes it: the start,
-  // the end, or the place of a placeholder or an output.
-  struct Item {
-    std::int64_t bytes = 0;
-    bool begins_fixed = false, ends_fixed = false;
-    NodeId begins, ends;  // the calls that allocate it and after which it is freed, if not fixed
-  };
+  using Item = MemoryItems::Item;
 
-  void find_touches(const Graph& graph, const MovableOrder& calls,
-                    std::span<const Lifetime> lifetimes);
-  void fix_ends(const Graph& graph, const MovableOrder& calls, std::span<const Lifetime> lifetimes);
+  explicit MemoryWhatIf(MemoryItems found);
   void sum_up(const MovableOrder& calls, Stretch stretch);
   void touched_by(std::span<const NodeId> block, std::vector<std::uint32_t>& items) const;
 
@@ -84,7 +55,6 @@ class MemoryWhatIf {
   std::vector<std::int64_t> high_, low_;  // by place: everything
   RangeMaximum highest_;
   std::int64_t start_bytes_ = 0;
-  bool is_torch_;
   std::vector<std::uint32_t> detached_;
 };
 

@@ -52,6 +52,9 @@ Result<void> sink(Graph& graph, const Arguments&, PassContext& context) {
   const NodeId wait = graph.find("v");
   graph.move(std::vector{wait}, graph.find("y"));
   context.decide(graph, wait, "moved", "a does not read it.");
+  context.add_table({.title = "Waits",
+                     .columns = {{"places", PassTable::Unit::count}},
+                     .rows = {{"v", {std::int64_t{1}}}}});
   return {};
 }
 
@@ -78,6 +81,8 @@ TEST_F(PipelineRunTest, SaysWhatEachStepDid) {
   EXPECT_EQ(first.moved, 1U);
   EXPECT_EQ(first.added + first.removed + first.changed + first.merged, 0U);
   EXPECT_LT(first.after.figures.exposed_ns, first.before.figures.exposed_ns);
+  ASSERT_EQ(first.tables.size(), 1U);
+  EXPECT_EQ(first.tables[0].rows[0].node, "v");
   EXPECT_EQ(first.decisions,
             (std::vector<Decision>{{"sink", "v", "moved", "a does not read it."}}));
   EXPECT_EQ(first.edit.by, "sink");

@@ -1,0 +1,67 @@
+#pragma once
+
+// What is allocated and freed while a graph runs, and by which calls, whatever order they are in.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/schedule/memory_timeline.h"
+#include "core/schedule/movable_order.h"
+
+namespace jointer {
+
+// Some numbers for each of many keys, one after another.
+template <class T>
+struct Lists {
+  std::vector<std::uint32_t> first;  // by key; one more than keys
+  std::vector<T> all;
+
+  [[nodiscard]] std::span<const T> of(std::size_t key) const {
+    return std::span(all).subspan(first[key], first[key + 1] - first[key]);
+  }
+  // Keeps the order of the pairs.
+  static Lists of_pairs(std::span<const std::pair<std::uint32_t, T>> pairs, std::size_t keys) {
+    Lists lists;
+    lists.first.assign(keys + 1, 0);
+    for (const auto& [key, value] : pairs) ++lists.first[key + 1];
+    for (std::size_t i = 0; i < keys; ++i) lists.first[i + 1] += lists.first[i];
+    lists.all.resize(pairs.size());
+    std::vector<std::uint32_t> next(lists.first.begin(), lists.first.end() - 1);
+    for (const auto& [key, value] : pairs) lists.all[next[key]++] = value;
+    return lists;
+  }
+};
+
+struct MemoryItems {
+  // A storage, or what a collective takes beside. An end is fixed if no move changes it: the start,
+  // the end, or the place of a placeholder or an output.
+  struct Item {
+    std::int64_t bytes = 0;
+    bool begins_fixed = false, ends_fixed = false;
+    NodeId begins, ends;  // the calls that allocate it and after which it is freed, if not fixed
+  };
+
+  // `calls`: the nodes that run, in the graph's order.
+  MemoryItems(const Graph& graph, const MemoryOptions& options, const MovableOrder& calls);
+
+  std::vector<Item> items;
+  // By item: the calls that return a tensor in it, and those that use it; each once, in the graph's
+  // order. A wait uses what its collective reads.
+  Lists<NodeId> makers, users;
+  Lists<std::uint32_t> of_node;  // what a call makes or uses, unless both ends are fixed
+  std::vector<std::int64_t> allocated, freed;  // by node: of items that begin or end there
+  // By place: what items with fixed ends come to after the allocations of that place, and after its
+  // frees.
+  std::vector<std::int64_t> fixed_high, fixed_low;
+  std::int64_t start_bytes = 0;  // before the first call
+
+ private:
+  void find_touches(const Graph& graph, const MovableOrder& calls,
+                    std::span<const Lifetime> lifetimes, bool is_torch);
+  void fix_ends(const Graph& graph, const MovableOrder& calls, std::span<const Lifetime> lifetimes);
+};
+
+}  // namespace jointer

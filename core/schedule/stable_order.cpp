@@ -1,0 +1,106 @@
+// Terms
+//   pending  nodes that have not been looked at, a stack: next is the first of the wanted order.
+//   waiting  a node that was looked at waits for one of those that it still needs, the last named.
+//
+// Steps. Take the next pending node. If it needs something that has no place yet, it waits for
+// that; else it gets the next place, and those that wait for it are looked at next, in the order in
+// which they came to wait. Between two walls this goes on until no node is pending; a node that
+// still waits then can never run.
+
+#include "core/schedule/stable_order.h"
+
+#include <algorithm>
+
+namespace jointer {
+namespace {
+
+class Sorter {
+ public:
+  Sorter(const Graph& graph, const Dependencies& dependencies, std::span<const OrderEdge> edges)
+      : graph_(graph),
+        dependencies_(dependencies),
+        first_(graph.node_count() + 1, 0),
+        needed_(edges.size()),
+        is_placed_(graph.node_count(), false),
+        waiting_(graph.node_count()) {
+    for (const OrderEdge& e : edges) ++first_[e.after.index() + 1];
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (const OrderEdge& e : edges) needed_[next[e.after.index()]++] = e.before;
+  }
+
+  Result<std::vector<NodeId>> run(std::span<const NodeId> order) {
+    result_.reserve(order.size());
+    std::size_t begin = 0;
+    while (begin < order.size()) {
+      std::size_t end = begin;
+      while (end < order.size() && !is_wall(graph_.node(order[end]))) ++end;
+      const std::size_t placed = result_.size();
+      place_all(order.subspan(begin, end - begin));
+      if (result_.size() - placed < end - begin) return stuck(order.subspan(begin, end - begin));
+      if (end == order.size()) break;
+      const NodeId wall = order[end];
+      if (missing(wall)) return stuck(order.subspan(end, 1));
+      place(wall);
+      begin = end + 1;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void place_all(std::span<const NodeId> nodes) {
+    std::vector<NodeId> pending(nodes.rbegin(), nodes.rend());
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
+      if (const NodeId for_it = missing(id)) {
+        waiting_[for_it.index()].push_back(id);
+        continue;
+      }
+      place(id);
+      auto& released = waiting_[id.index()];
+      pending.insert(pending.end(), released.rbegin(), released.rend());
+      released.clear();
+    }
+  }
+
+  void place(NodeId id) {
+    is_placed_[id.index()] = true;
+    result_.push_back(id);
+  }
+
+  // The last named of what a node needs and what has no place yet; none if it can run.
+  [[nodiscard]] NodeId missing(NodeId id) const {
+    for (std::uint32_t i = first_[id.index() + 1]; i-- > first_[id.index()];)
+      if (!is_placed_[needed_[i].index()]) return needed_[i];
+    const auto before = dependencies_.before(id);
+    for (std::size_t i = before.size(); i-- > 0;)
+      if (!is_placed_[before[i].node.index()]) return before[i].node;
+    return {};
+  }
+
+  [[nodiscard]] tl::unexpected<Error> stuck(std::span<const NodeId> nodes) const {
+    const auto at = std::find_if(nodes.begin(), nodes.end(),
+                                 [&](NodeId id) { return !is_placed_[id.index()]; });
+    return fail(Error::Kind::usage, "{} would have to run before {}, which it needs",
+                graph_.name(*at), graph_.name(missing(*at)));
+  }
+
+  const Graph& graph_;
+  const Dependencies& dependencies_;
+  std::vector<std::uint32_t> first_;
+  std::vector<NodeId> needed_;  // by edges, of each node
+  std::vector<bool> is_placed_;
+  std::vector<std::vector<NodeId>> waiting_;  // by node: those that wait for it
+  std::vector<NodeId> result_;
+};
+
+}  // namespace
+
+Result<std::vector<NodeId>> stable_order(const Graph& graph, const Dependencies& dependencies,
+                                         std::span<const NodeId> order,
+                                         std::span<const OrderEdge> edges) {
+  return Sorter(graph, dependencies, edges).run(order);
+}
+
+}  // namespace jointer

@@ -1,0 +1,81 @@
+#include "core/pass/pipeline_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kText = R"(
+# what we run on Llama
+apply_sac{save=[aten.mm,     # products
+           "layers.*::aten.relu"]}
+
+~sink_waits, raise_comms   # two on a line
+sink_waits_iterative{
+  budget=0.05
+}
+)";
+
+PipelineFile read(std::string_view text) {
+  auto file = read_pipeline_file(text, "p");
+  EXPECT_TRUE(file) << file.error().message;
+  return file ? *std::move(file) : PipelineFile();
+}
+
+std::string error(std::string_view text) {
+  const auto file = read_pipeline_file(text, "p.jointer-passes");
+  EXPECT_FALSE(file);
+  if (file) return {};
+  EXPECT_EQ(file.error().kind, Error::Kind::input);
+  return file.error().message;
+}
+
+TEST(PipelineFile, TextIsAStepALine) {
+  EXPECT_EQ(to_text(read(kText).steps),
+            "apply_sac{save=[aten.mm,\"layers.*::aten.relu\"]},~sink_waits,raise_comms,"
+            "sink_waits_iterative{budget=0.05}");
+  EXPECT_TRUE(read("").steps.empty());
+  EXPECT_TRUE(read("# nothing but this").steps.empty());
+  EXPECT_EQ(to_text(read(R"(a{b="x # \" y,z\\"},c{d="{"})").steps),
+            R"(a{b="x # \" y,z\\"},c{d="{"})")
+      << "quotes hold what else would end a step";
+}
+
+TEST(PipelineFile, BothFormsRoundTrip) {
+  PipelineFile file = read(kText);
+  file.name = "llama";
+  file.summary = "What we run.";
+  EXPECT_EQ(read(write_pipeline_text(file)).steps, file.steps);
+  EXPECT_EQ(read(write_pipeline_json(file)), file);
+}
+
+TEST(PipelineFile, JsonTakesObjectsAndTexts) {
+  const PipelineFile file = read(R"({"format":"jointer-pipeline","version":1,"mine":[1],"steps":[
+    "a{k=1}", {"pass":"b","enabled":false,"parameters":{"x":0.5,"y":["p",null,true,3]}}]})");
+  EXPECT_EQ(to_text(file.steps), "a{k=1},~b{x=0.5,y=[p,none,true,3]}");
+  EXPECT_THAT(write_pipeline_json(file), HasSubstr("\"mine\"")) << "what is not known is kept";
+}
+
+TEST(PipelineFile, SaysWhereItIsWrong) {
+  EXPECT_THAT(error("a\n\nb{"), HasSubstr("p.jointer-passes, line 3"));
+  EXPECT_THAT(error("{"), HasSubstr("p.jointer-passes"));
+  EXPECT_THAT(error("{}"), HasSubstr("no pipeline"));
+  const std::string head = R"({"format":"jointer-pipeline","version":)";
+  EXPECT_THAT(error(head + "2,\"steps\":[]}"), HasSubstr("version 2"));
+  EXPECT_THAT(error(head + "\"1\",\"steps\":[]}"), HasSubstr("version"));
+  EXPECT_THAT(error(head + "1}"), HasSubstr("steps"));
+  EXPECT_THAT(error(head + "1,\"steps\":[\"a\",7]}"), HasSubstr("step 2"));
+  EXPECT_THAT(error(head + "1,\"steps\":[{\"pass\":\"no word\"}]}"), HasSubstr("step 1"));
+  EXPECT_THAT(error(head + "1,\"steps\":[{\"pass\":\"a\",\"parameters\":{\"k\":{}}}]}"),
+              HasSubstr("object"));
+  EXPECT_THAT(error(head + "1,\"steps\":[\"a,b\"]}"), HasSubstr("not one step"));
+  EXPECT_THAT(
+      error(head + "1,\"steps\":[{\"pass\":\"a\",\"parameters\":{\"k\":18446744073709551615}}]}"),
+      HasSubstr("too large"));
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,95 @@
+#include "core/schedule/stable_order.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/graphs.h"
+#include "tests/support/random_graph.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kFour = R"(
+  x: f32[4] = input
+  a: f32[4] = aten.relu(x)
+  b: f32[4] = aten.relu(x)
+  c: f32[4] = aten.relu(a)
+  d: f32[4] = aten.relu(b)
+  return [c, d]
+)";
+
+std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& order) {
+  std::vector<std::string> found;
+  for (const NodeId id : order)
+    if (graph.node(id).kind == NodeKind::call) found.emplace_back(graph.name(id));
+  return found;
+}
+
+TEST(StableOrder, KeepsWhatIsRight) {
+  const Graph graph = parse(kFour);
+  const auto order = stable_order(graph, Dependencies(graph), graph.order());
+  ASSERT_TRUE(order);
+  EXPECT_THAT(names(graph, *order), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST(StableOrder, PutsNodesBehindWhatTheyNeed) {
+  const Graph graph = parse(kFour);
+  const std::vector<NodeId> wanted{graph.find("x"), graph.find("c"), graph.find("d"),
+                                   graph.find("b"), graph.find("a"), graph.order().back()};
+  const auto order = stable_order(graph, Dependencies(graph), wanted);
+  ASSERT_TRUE(order);
+  EXPECT_THAT(names(graph, *order), ElementsAre("b", "d", "a", "c"));
+}
+
+TEST(StableOrder, KeepsFurtherEdges) {
+  const Graph graph = parse(kFour);
+  const OrderEdge edge{.before = graph.find("d"), .after = graph.find("c")};
+  const auto order = stable_order(graph, Dependencies(graph), graph.order(), std::span(&edge, 1));
+  ASSERT_TRUE(order);
+  EXPECT_THAT(names(graph, *order), ElementsAre("a", "b", "d", "c"));
+}
+
+TEST(StableOrder, NamesACycle) {
+  const Graph graph = parse(kFour);
+  const OrderEdge edge{.before = graph.find("c"), .after = graph.find("a")};
+  const auto order = stable_order(graph, Dependencies(graph), graph.order(), std::span(&edge, 1));
+  ASSERT_FALSE(order);
+  EXPECT_THAT(order.error().message, HasSubstr("a would have to run before c"));
+}
+
+RC_GTEST_PROP(StableOrder, IsLegalWhateverIsWanted, ()) {
+  const Graph graph =
+      random_graph(*rc::gen::arbitrary<std::uint64_t>(), {.pair = *rc::gen::arbitrary<bool>()});
+  const Dependencies dependencies(graph);
+  std::vector<NodeId> wanted(graph.order().begin(), graph.order().end());
+  // Any order of the calls between two walls.
+  for (std::size_t begin = 0; begin < wanted.size();) {
+    std::size_t end = begin;
+    while (end < wanted.size() && !is_wall(graph.node(wanted[end]))) ++end;
+    for (std::size_t i = begin; i + 1 < end; ++i)
+      std::swap(wanted[i], wanted[*rc::gen::inRange(i, end)]);
+    begin = end + 1;
+  }
+  const auto order = stable_order(graph, dependencies, wanted);
+  RC_ASSERT(order.has_value());
+  std::vector<std::size_t> place(graph.node_count());
+  for (std::size_t i = 0; i < order->size(); ++i) place[(*order)[i].index()] = i;
+  for (const NodeId id : *order)
+    for (const Dependency& d : dependencies.before(id))
+      RC_ASSERT(place[d.node.index()] < place[id.index()]);
+  std::vector<NodeId> sorted = *order;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(wanted.begin(), wanted.end());
+  RC_ASSERT(sorted == wanted);
+  // Once right, it stays.
+  RC_ASSERT(stable_order(graph, dependencies, *order) == *order);
+}
+
+}  // namespace
+}  // namespace jointer::test
