@@ -6,7 +6,17 @@
 
 namespace jointer {
 
-// The same nodes in another order.
+// The same nodes in another order. What each of them does is described at the top of its file.
 std::vector<Pass> reordering_passes();
+
+Pass sink_waits_pass();                   // schedule_for_comm.cpp
+Pass raise_comms_pass();                  // schedule_for_comm.cpp
+Pass reorder_compute_for_overlap_pass();  // schedule_for_comm.cpp
+Pass reorder_communication_preserving_peak_memory_pass();
+Pass sink_waits_iterative_pass();
+Pass decide_global_ordering_of_comms_pass();
+Pass enforce_comm_ordering_for_fsdp_pass();
+Pass reorder_for_peak_memory_pass();
+Pass reorder_compute_and_comm_for_overlap_pass();
 
 }  // namespace jointer

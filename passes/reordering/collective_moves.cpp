@@ -1,0 +1,82 @@
+#include "passes/reordering/collective_moves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/units.h"
+
+namespace jointer {
+namespace {
+
+using Unit = PassTable::Unit;
+
+std::string sentence(const CollectiveMove& move, std::string_view direction) {
+  const std::string shown = format_ns(std::max<std::int64_t>(move.after.exposed(), 0));
+  if (move.moves == 0) return fmt::format("Stays: {}. {} of it shows.", move.limit, shown);
+  return fmt::format("{} {}, {} went with it; no further: {}. {} of it shows, before {}.",
+                     calls_text(move.moves), direction, calls_text(move.grouped), move.limit, shown,
+                     format_ns(std::max<std::int64_t>(move.before.exposed(), 0)));
+}
+
+}  // namespace
+
+void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport& report,
+                  PassContext& context) {
+  PassTable table{.title = report.title,
+                  .columns = {{"process group", Unit::text},
+                              {"communication", Unit::nanoseconds},
+                              {"compute beside it before", Unit::nanoseconds},
+                              {"compute beside it after", Unit::nanoseconds},
+                              {"initial exposed", Unit::nanoseconds},
+                              {"final exposed", Unit::nanoseconds},
+                              {"improvement", Unit::nanoseconds},
+                              {"moves", Unit::count},
+                              {"grouped", Unit::count},
+                              {"limiting factor", Unit::text},
+                              {"memory before", Unit::bytes},
+                              {"memory after", Unit::bytes}},
+                  .rows = {}};
+  std::int64_t improvement = 0, moved = 0, grouped = 0;
+  for (const CollectiveMove& move : report.moves) {
+    const NodeId node = calls.node(move.call);
+    context.decide(graph, node, move.moves > 0 ? "moved" : "kept",
+                   sentence(move, report.direction));
+    const Call start = calls.is_wait(move.call) ? calls.partner(move.call) : move.call;
+    const std::int64_t better = move.before.exposed() - move.after.exposed();
+    improvement += better;
+    moved += move.moves;
+    grouped += move.grouped;
+    table.rows.push_back(
+        {context.decisions().back().node,
+         {std::string(calls.stream_name(graph, start)), move.before.communication,
+          move.before.compute, move.after.compute, move.before.exposed(), move.after.exposed(),
+          better, move.moves, move.grouped, move.limit, move.bytes_before, move.bytes_after}});
+  }
+  table.rows.push_back({"",
+                        {std::string("all"),
+                         {},
+                         {},
+                         {},
+                         {},
+                         {},
+                         improvement,
+                         moved,
+                         grouped,
+                         std::string(),
+                         report.peak_before,
+                         report.peak_after}});
+  context.add_table(std::move(table));
+}
+
+std::int64_t allowed_bytes(std::int64_t peak, double budget, const PassContext& context) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  const double more = static_cast<double>(peak) * budget;
+  const double room = static_cast<double>(kMost - std::min(peak, kMost));
+  const std::int64_t allowed =
+      more < room ? peak + static_cast<std::int64_t>(more) : std::max(peak, kMost);
+  if (!context.peak_limit()) return allowed;
+  return std::min(allowed, std::max(*context.peak_limit(), peak));
+}
+
+}  // namespace jointer

@@ -1,0 +1,70 @@
+// decide_global_ordering_of_comms: the order of collectives that every rank keeps is the one of the
+// graph.
+//
+// It says what that order is, and for each collective which one it stays behind and whether it must
+// anyway. Cost: linear in the calls and their dependencies.
+//
+// Source: torch 2.11, torch/_inductor/comms.py. Deviation: upstream adds false dependencies that
+// hold until the scheduler is done; a graph has no place for them. So nothing is changed here, and
+// the passes that order calls anew (sink_waits, raise_comms, reorder_compute_for_overlap,
+// reorder_for_peak_memory) hold this order by themselves.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/units.h"
+#include "passes/reordering/calls.h"
+#include "passes/reordering/reordering.h"
+
+namespace jointer {
+namespace {
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
+  JOINTER_CHECK(context.report(0));
+  using Unit = PassTable::Unit;
+  PassTable table{.title = "Order of collectives",
+                  .columns = {{"number", Unit::count},
+                              {"process group", Unit::text},
+                              {"stays behind", Unit::text},
+                              {"reads it", Unit::text}},
+                  .rows = {}};
+  std::int64_t number = 0;
+  for (const Stretch stretch : calls.stretches()) {
+    Call previous = kNoCall;
+    for (std::size_t i = stretch.first; i < stretch.last; ++i) {
+      const Call call = static_cast<Call>(i);
+      if (!calls.is_start(call) || calls.is_transfer(call)) continue;
+      ++number;
+      const auto before = calls.before(call);
+      const bool reads = std::find(before.begin(), before.end(), previous) != before.end();
+      const std::string behind(previous == kNoCall ? std::string_view()
+                                                   : graph.name(calls.node(previous)));
+      context.decide(graph, calls.node(call), "kept",
+                     behind.empty()
+                         ? fmt::format("Number {}: the first.", format_count(number))
+                         : fmt::format("Number {}: behind {}.", format_count(number), behind));
+      table.rows.push_back({context.decisions().back().node,
+                            {number, std::string(calls.stream_name(graph, call)), behind,
+                             std::string(reads ? "yes" : "no")}});
+      previous = call;
+    }
+  }
+  context.add_table(std::move(table));
+  return {};
+}
+
+}  // namespace
+
+Pass decide_global_ordering_of_comms_pass() {
+  return {.info = {.name = "decide_global_ordering_of_comms",
+                   .summary = "Says in which order collectives are, which every rank keeps.",
+                   .source = "torch/_inductor/comms.py",
+                   .stage = PassStage::reordering,
+                   .parameters = {},
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

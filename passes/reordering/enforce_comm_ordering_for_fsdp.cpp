@@ -1,0 +1,259 @@
+// enforce_comm_ordering_for_fsdp: FSDP2's collectives take turns.
+//
+// Terms
+//   gather block   fsdp.all_gather_copy_in, what it needs, and the all-gather behind it.
+//   unpack block   that all-gather's wait, and the fsdp.split_with_sizes_copy that reads it.
+//   reduce block   fsdp.chunk_cat, and what reads it up to the reduce-scatter.
+//   result block   that reduce-scatter's wait, and all that reads it.
+//
+// Steps
+//   1. Blocks are found; calls of a block stand side by side, in the order that they had. A call
+//      that two blocks claim stays with the first.
+//   2. An unpack block runs before the next gather block, a result block before the next reduce
+//      block, so that one gathered and one reduced buffer are there at a time.
+//   3. Blocks and other calls are put in a topological order, first call first.
+// Cost: the calls and their dependencies, and n log n.
+//
+// Source: torch 2.11, torch/_inductor/comms.py, for graphs of traceable FSDP2. Deviations:
+//   - Upstream fails where there are no such blocks, or no wait; here the graph stays and a
+//   decision
+//     says so. It stays, too, where blocks cannot stand side by side.
+//   - Upstream groups scheduler nodes, where views are no nodes; here views, getitem and the
+//     in-place and the functional form of an all-gather count as part of a block.
+//   - The run's limit on memory holds.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+
+#include "core/graph/users.h"
+#include "passes/reordering/list_schedule.h"
+#include "passes/reordering/reordering.h"
+
+namespace jointer {
+namespace {
+
+using Block = std::vector<Call>;  // in the graph's order
+
+struct Turn {
+  Call collective = 0;
+  Block start, end;
+};
+
+class BlockFinder {
+ public:
+  BlockFinder(const Graph& graph, const Calls& calls)
+      : graph_(graph), calls_(calls), users_(graph), mark_(calls.size(), kNoCall) {}
+
+  void run() {
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      const Call call = static_cast<Call>(i);
+      if (is(call, "_c10d_functional.all_gather_into_tensor_out") ||
+          is(call, "_c10d_functional.all_gather_into_tensor"))
+        find_gather(call);
+      else if (is(call, "fsdp.chunk_cat"))
+        find_reduce(call);
+    }
+  }
+
+  std::vector<Turn> gathers, reduces;
+  std::vector<Call> without_wait;
+
+ private:
+  [[nodiscard]] bool is(Call call, std::string_view packet) const {
+    return graph_.op(graph_.node(calls_.node(call))).packet() == packet;
+  }
+  [[nodiscard]] bool is_plain(Call call) const {
+    const OperatorInfo& op = graph_.op(graph_.node(calls_.node(call)));
+    return op.is_getitem || op.is_view() || calls_.is_wait(call) ||
+           is(call, "fsdp.split_with_sizes_copy");
+  }
+
+  // Adds what `from` reads, or what reads it, directly and through others.
+  template <class Neighbours, class Takes>
+  void spread(Call from, Call mark, Block& found, Neighbours neighbours, Takes takes) {
+    std::vector<Call> open{from};
+    while (!open.empty()) {
+      const Call call = open.back();
+      open.pop_back();
+      for (const NodeId id : neighbours(calls_.node(call))) {
+        const Call other = calls_.of_node(id);
+        if (other == kNoCall || mark_[other] == mark || !takes(other)) continue;
+        mark_[other] = mark;
+        found.push_back(other);
+        open.push_back(other);
+      }
+    }
+  }
+
+  void find_gather(Call start) {
+    Block found{start};
+    mark_[start] = start;
+    spread(
+        start, start, found, [&](NodeId id) { return graph_.inputs(id); },
+        [](Call) { return true; });
+    if (std::none_of(found.begin(), found.end(),
+                     [&](Call call) { return is(call, "fsdp.all_gather_copy_in"); }))
+      return;
+    spread(
+        start, start, found, [&](NodeId id) { return users_.of(id); },
+        [&](Call call) { return is_plain(call); });
+    std::sort(found.begin(), found.end());
+    // Where a layer is used twice, the second gather reads what the first one unpacked.
+    std::size_t unpacked = 0;
+    const auto second = std::find_if(found.begin(), found.end(), [&](Call call) {
+      return is(call, "fsdp.split_with_sizes_copy") && ++unpacked > 1;
+    });
+    found.erase(second, found.end());
+    add(start, std::move(found), gathers);
+  }
+
+  void find_reduce(Call start) {
+    Block found{start};
+    mark_[start] = start;
+    spread(
+        start, start, found, [&](NodeId id) { return users_.of(id); }, [](Call) { return true; });
+    std::sort(found.begin(), found.end());
+    add(start, std::move(found), reduces);
+  }
+
+  void add(Call collective, Block found, std::vector<Turn>& turns) {
+    const auto wait =
+        std::find_if(found.begin(), found.end(), [&](Call call) { return calls_.is_wait(call); });
+    if (wait == found.end())
+      without_wait.push_back(collective);
+    else
+      turns.push_back({collective, Block(found.begin(), wait), Block(wait, found.end())});
+  }
+
+  const Graph& graph_;
+  const Calls& calls_;
+  Users users_;
+  std::vector<Call> mark_;
+};
+
+// Calls and blocks in a topological order.
+class BlockOrder {
+ public:
+  explicit BlockOrder(const Calls& calls) : calls_(calls), unit_of_(calls.size(), kNoCall) {}
+
+  // Its unit, or none if nothing of it is left.
+  Call add(const Block& block) {
+    const auto unit = static_cast<Call>(units_.size());
+    Block mine;
+    for (const Call call : block) {
+      if (unit_of_[call] != kNoCall) continue;
+      unit_of_[call] = unit;
+      mine.push_back(call);
+    }
+    if (mine.empty()) return kNoCall;
+    units_.push_back(std::move(mine));
+    return unit;
+  }
+  void put_before(Call earlier, Call later) {
+    if (earlier != kNoCall && later != kNoCall) turns_.emplace_back(earlier, later);
+  }
+
+  // Empty if there is none.
+  std::vector<Call> run() {
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      if (unit_of_[i] == kNoCall) add({static_cast<Call>(i)});
+    std::vector<std::vector<Call>> after(units_.size());
+    std::vector<std::uint32_t> waiting_for(units_.size(), 0);
+    const auto connect = [&](Call earlier, Call later) {
+      if (earlier == later) return;
+      after[earlier].push_back(later);
+      ++waiting_for[later];
+    };
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      for (const Call before : calls_.before(static_cast<Call>(i)))
+        connect(unit_of_[before], unit_of_[i]);
+    for (const auto& [earlier, later] : turns_) connect(earlier, later);
+
+    using Entry = std::pair<Call, Call>;  // the first call, the unit
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (std::size_t u = 0; u < units_.size(); ++u)
+      if (waiting_for[u] == 0) ready.emplace(units_[u].front(), static_cast<Call>(u));
+    std::vector<Call> order;
+    while (!ready.empty()) {
+      const Call unit = ready.top().second;
+      ready.pop();
+      order.insert(order.end(), units_[unit].begin(), units_[unit].end());
+      for (const Call later : after[unit])
+        if (--waiting_for[later] == 0) ready.emplace(units_[later].front(), later);
+    }
+    if (order.size() != calls_.size() || !keeps_stretches(order)) order.clear();
+    return order;
+  }
+
+ private:
+  [[nodiscard]] bool keeps_stretches(std::span<const Call> order) const {
+    for (const Stretch stretch : calls_.stretches())
+      for (std::size_t i = stretch.first; i < stretch.last; ++i)
+        if (order[i] < stretch.first || order[i] >= stretch.last) return false;
+    return true;
+  }
+
+  const Calls& calls_;
+  std::vector<Block> units_;
+  std::vector<Call> unit_of_;  // by call
+  std::vector<std::pair<Call, Call>> turns_;
+};
+
+void take_turns(std::span<const Turn> turns, BlockOrder& order) {
+  Call previous = kNoCall;
+  for (const Turn& turn : turns) {
+    const Call start = order.add(turn.start);
+    const Call end = order.add(turn.end);
+    order.put_before(previous, start);
+    previous = end;
+  }
+}
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
+  JOINTER_CHECK(context.report(0));
+  BlockFinder blocks(graph, calls);
+  blocks.run();
+  for (const Call call : blocks.without_wait)
+    context.decide(graph, calls.node(call), "kept", "Nothing waits for its collective.");
+  if (blocks.gathers.empty() && blocks.reduces.empty()) {
+    context.decide("kept",
+                   "There is no fsdp.all_gather_copy_in and no fsdp.chunk_cat with a collective: "
+                   "this is no graph of traceable FSDP2.");
+    return {};
+  }
+  BlockOrder blocked(calls);
+  take_turns(blocks.gathers, blocked);
+  take_turns(blocks.reduces, blocked);
+  const std::vector<Call> order = blocked.run();
+  if (order.empty()) {
+    context.decide("kept",
+                   "The blocks cannot stand side by side and take turns: what one needs is "
+                   "made by a later one.");
+    return {};
+  }
+  if (!keep_within_limit(graph, calls, order, context)) return {};
+  for (const auto* turns : {&blocks.gathers, &blocks.reduces})
+    for (std::size_t i = 0; i < turns->size(); ++i)
+      context.decide(graph, calls.node((*turns)[i].collective), "placed",
+                     i == 0 ? std::string("The first to take its turn.")
+                            : fmt::format("Takes its turn when {} is over.",
+                                          graph.name(calls.node((*turns)[i - 1].collective))));
+  return {};
+}
+
+}  // namespace
+
+Pass enforce_comm_ordering_for_fsdp_pass() {
+  return {.info = {.name = "enforce_comm_ordering_for_fsdp",
+                   .summary = "FSDP2's all-gathers, and its reduce-scatters, take turns.",
+                   .source = "torch/_inductor/comms.py",
+                   .stage = PassStage::reordering,
+                   .parameters = {},
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,153 @@
+// Live bytes while calls change places with neighbours.
+//
+// Terms
+//   item   what is allocated once and freed once: a storage, what a collective takes beside
+//          (core/schedule/memory_items.h). A collective's inputs are in use until its wait.
+//   loose  an item that several calls make of which none reads it from another, so that whichever
+//          comes first allocates it. Captures seldom have one.
+//
+// A group and the one call beside it change places. Which call allocates an item stays as it was:
+// other makers read it, so they stay behind. Which call frees it changes in two cases:
+//   - the call comes behind the group and uses what a call of the group was the last to use: the
+//     call frees it now;
+//   - the call was the last to use an item and comes before the group: the last user in the group
+//     frees it now, if there is one.
+// Loose items are looked at anew. Then the live bytes are summed up anew over the places that
+// changed; behind them the same calls have run as before, so nothing changes.
+//
+// Cost of a change: the group; what the call uses; in the second case the users of what it freed.
+// Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use and its kin. Deviations:
+// upstream keeps the group's peak from when calls joined it and lets it grow stale as the group
+// moves, so its budget does not hold; ours is exact at every step.
+
+#include "passes/reordering/live_order.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace jointer {
+
+LiveOrder::LiveOrder(const Graph& graph, const MemoryOptions& options, const Calls& calls)
+    : calls_(calls),
+      items_(graph, options,
+             MovableOrder(std::vector<NodeId>(calls.nodes().begin(), calls.nodes().end()),
+                          graph.node_count())),
+      is_loose_(items_.items.size(), false),
+      order_(calls.size()),
+      places_(calls.size()),
+      high_(calls.size()),
+      low_(calls.size()) {
+  std::iota(order_.begin(), order_.end(), Call{0});
+  std::iota(places_.begin(), places_.end(), std::uint32_t{0});
+  find_loose();
+  sum_up(0, order_.size());
+}
+
+void LiveOrder::find_loose() {
+  for (std::size_t i = 0; i < items_.items.size(); ++i) {
+    if (items_.items[i].begins_fixed) continue;
+    const auto users = items_.users.of(i);
+    for (const NodeId maker : items_.makers.of(i)) {
+      if (maker == items_.items[i].begins) continue;
+      if (std::find(users.begin(), users.end(), maker) == users.end()) is_loose_[i] = true;
+    }
+    any_loose_ = any_loose_ || is_loose_[i];
+  }
+}
+
+std::int64_t LiveOrder::peak(Stretch stretch) const {
+  std::int64_t most = 0;
+  for (std::size_t i = stretch.first; i < stretch.last; ++i) most = std::max(most, high_[i]);
+  return most;
+}
+
+void LiveOrder::end_with(std::uint32_t item, NodeId node) {
+  MemoryItems::Item& changed = items_.items[item];
+  items_.freed[changed.ends.index()] -= changed.bytes;
+  items_.freed[node.index()] += changed.bytes;
+  changed.ends = node;
+}
+
+// Both ends of an item from scratch.
+void LiveOrder::settle(std::uint32_t item) {
+  MemoryItems::Item& changed = items_.items[item];
+  const auto earlier = [&](NodeId a, NodeId b) { return places_[call(a)] < places_[call(b)]; };
+  const auto makers = items_.makers.of(item), users = items_.users.of(item);
+  if (!changed.begins_fixed) {
+    items_.allocated[changed.begins.index()] -= changed.bytes;
+    changed.begins = *std::min_element(makers.begin(), makers.end(), earlier);
+    items_.allocated[changed.begins.index()] += changed.bytes;
+  }
+  if (changed.ends_fixed) return;
+  NodeId last = changed.begins;
+  if (!users.empty()) {
+    const NodeId user = *std::max_element(users.begin(), users.end(), earlier);
+    if (changed.begins_fixed || earlier(last, user)) last = user;
+  }
+  end_with(item, last);
+}
+
+void LiveOrder::settle_loose(std::size_t first, std::size_t last) {
+  if (!any_loose_) return;
+  for (std::size_t i = first; i < last; ++i)
+    for (const std::uint32_t item : items_of(order_[i]))
+      if (is_loose_[item]) settle(item);
+}
+
+std::int64_t LiveOrder::raise(std::size_t first, std::size_t count) {
+  const Call moved = order_[first - 1];
+  const NodeId node = calls_.node(moved);
+  for (const std::uint32_t item : items_of(moved)) {
+    const MemoryItems::Item& used = items_.items[item];
+    if (used.ends_fixed || used.ends == node || is_loose_[item]) continue;
+    if (is_at(call(used.ends), first, count)) end_with(item, node);
+  }
+  std::rotate(order_.begin() + static_cast<std::ptrdiff_t>(first - 1),
+              order_.begin() + static_cast<std::ptrdiff_t>(first),
+              order_.begin() + static_cast<std::ptrdiff_t>(first + count));
+  for (std::size_t i = first - 1; i < first + count; ++i)
+    places_[order_[i]] = static_cast<std::uint32_t>(i);
+  settle_loose(first - 1, first + count);
+  return sum_up(first - 1, first + count);
+}
+
+std::int64_t LiveOrder::sink(std::size_t first, std::size_t count) {
+  const std::size_t at = first + count;
+  const Call moved = order_[at];
+  const NodeId node = calls_.node(moved);
+  for (const std::uint32_t item : items_of(moved)) {
+    const MemoryItems::Item& used = items_.items[item];
+    if (used.ends_fixed || used.ends != node || is_loose_[item]) continue;
+    NodeId last;
+    std::size_t last_place = 0;
+    for (const NodeId user : items_.users.of(item)) {
+      const Call other = call(user);
+      if (!is_at(other, first, count) || (last && places_[other] < last_place)) continue;
+      last = user;
+      last_place = places_[other];
+    }
+    if (last) end_with(item, last);
+  }
+  std::rotate(order_.begin() + static_cast<std::ptrdiff_t>(first),
+              order_.begin() + static_cast<std::ptrdiff_t>(at),
+              order_.begin() + static_cast<std::ptrdiff_t>(at + 1));
+  for (std::size_t i = first; i <= at; ++i) places_[order_[i]] = static_cast<std::uint32_t>(i);
+  settle_loose(first, at + 1);
+  return sum_up(first, at + 1);
+}
+
+std::int64_t LiveOrder::sum_up(std::size_t first, std::size_t last) {
+  std::int64_t live = first == 0 ? 0 : low_[first - 1] - items_.fixed_low[first - 1];
+  std::int64_t most = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t node = calls_.node(order_[i]).index();
+    live += items_.allocated[node];
+    high_[i] = items_.fixed_high[i] + live;
+    most = std::max(most, high_[i]);
+    live -= items_.freed[node];
+    low_[i] = items_.fixed_low[i] + live;
+  }
+  return most;
+}
+
+}  // namespace jointer

@@ -1,0 +1,58 @@
+#pragma once
+
+// An order of calls in which neighbours change places, with the bytes that are live in it. How is
+// described at the top of live_order.cpp.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/schedule/memory_items.h"
+#include "passes/reordering/calls.h"
+
+namespace jointer {
+
+class LiveOrder {
+ public:
+  // The order that the graph has.
+  LiveOrder(const Graph& graph, const MemoryOptions& options, const Calls& calls);
+
+  [[nodiscard]] std::span<const Call> order() const { return order_; }
+  [[nodiscard]] Call at(std::size_t place) const { return order_[place]; }
+  [[nodiscard]] std::size_t place(Call call) const { return places_[call]; }
+  // Live bytes after the call has allocated.
+  [[nodiscard]] std::int64_t bytes(Call call) const { return high_[places_[call]]; }
+  // The highest of them in a stretch. Linear in it.
+  [[nodiscard]] std::int64_t peak(Stretch stretch) const;
+
+  // The `count` calls from `first` on change places with the call right before them, or right
+  // behind them; none of them may depend on it, nor it on them. Returns the most bytes live at any
+  // of these places afterwards; nothing changes at others. Either undoes the other. Cost: the
+  // group, and what the one call uses.
+  std::int64_t raise(std::size_t first, std::size_t count);
+  std::int64_t sink(std::size_t first, std::size_t count);
+
+ private:
+  [[nodiscard]] bool is_at(Call call, std::size_t first, std::size_t count) const {
+    return places_[call] - first < count;
+  }
+  [[nodiscard]] std::span<const std::uint32_t> items_of(Call call) const {
+    return items_.of_node.of(calls_.node(call).index());
+  }
+  [[nodiscard]] Call call(NodeId node) const { return calls_.of_node(node); }
+  void find_loose();
+  void end_with(std::uint32_t item, NodeId node);
+  void settle(std::uint32_t item);
+  void settle_loose(std::size_t first, std::size_t last);
+  std::int64_t sum_up(std::size_t first, std::size_t last);
+
+  const Calls& calls_;
+  MemoryItems items_;
+  std::vector<bool> is_loose_;  // by item
+  bool any_loose_ = false;
+  std::vector<Call> order_;
+  std::vector<std::uint32_t> places_;     // by call
+  std::vector<std::int64_t> high_, low_;  // by place: after it has allocated, after it has freed
+};
+
+}  // namespace jointer

@@ -1,0 +1,37 @@
+#include "passes/reordering/overlap_estimate.h"
+
+#include <cmath>
+
+namespace jointer {
+
+std::int64_t OverlapEstimate::ns(Call call) const {
+  const double multiplier =
+      calls_.is_start(call) ? multipliers_.communication : multipliers_.compute;
+  // Ten years are more than any call takes, and a multiplier may be anything.
+  constexpr double kMost = 3e17;
+  return std::llround(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMost));
+}
+
+bool OverlapEstimate::ends(const LiveOrder& order, Call start, Call other) const {
+  if (calls_.is_sync(other)) return true;
+  if (!calls_.is_wait(other)) return false;
+  const Call waited = calls_.partner(other);
+  return waited != kNoCall && calls_.stream(waited) == calls_.stream(start) &&
+         order.place(waited) > order.place(start);
+}
+
+Overlap OverlapEstimate::of(const LiveOrder& order, Call start, Stretch stretch) const {
+  Overlap overlap{.communication = ns(start)};
+  for (std::size_t i = order.place(start) + 1; i < stretch.last; ++i) {
+    const Call other = order.at(i);
+    if (calls_.is_wait(other) && calls_.partner(other) == start) break;
+    if (ends(order, start, other)) {
+      overlap.is_cut = true;
+      break;
+    }
+    if (!calls_.is_start(other)) overlap.compute += ns(other);
+  }
+  return overlap;
+}
+
+}  // namespace jointer

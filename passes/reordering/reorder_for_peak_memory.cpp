@@ -1,0 +1,172 @@
+// reorder_for_peak_memory: of some orders that are made to need little memory, the one whose peak
+// is lowest.
+//
+// Steps. In each stretch between placeholders and outputs (so in each half of a pair) on its own:
+// every method makes an order (memory_orders.cpp), its peak is found, and the lowest wins; among
+// equals the order as it is (the baseline), then the method that was named first.
+//
+// Collectives keep their order among each other, as torch 2.11's scheduler fixes it before.
+//
+// Cost: n log n a method.
+//
+// Source: torch 2.11, torch/_inductor/memory.py. Deviations:
+//   - A peak is what is live after a call has allocated; upstream compares what is live after it
+//   has
+//     also freed, which is lower and not what runs.
+//   - Memory is this program's: storages as they are, a collective's inputs until its wait.
+//   - A pair's halves choose each for itself. The run's limit needs no heed: the peak never grows.
+
+#include <fmt/format.h>
+
+#include "core/base/units.h"
+#include "core/schedule/memory_timeline.h"
+#include "passes/reordering/memory_orders.h"
+#include "passes/reordering/reordering.h"
+
+namespace jointer {
+namespace {
+
+class Chooser {
+ public:
+  Chooser(Graph& graph, const Calls& calls, std::vector<std::string> methods,
+          std::int64_t size_threshold, PassContext& context)
+      : graph_(graph),
+        calls_(calls),
+        methods_(std::move(methods)),
+        size_threshold_(size_threshold),
+        context_(context),
+        rows_(calls),
+        use_(graph, context.analysis().memory, calls),
+        original_(graph.order().begin(), graph.order().end()),
+        order_(calls.size()) {
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<Call>(i);
+    table_ = {.title = "Peaks by method",
+              .columns = {{"calls from", PassTable::Unit::text},
+                          {"method", PassTable::Unit::text},
+                          {"peak", PassTable::Unit::bytes},
+                          {"chosen", PassTable::Unit::text}},
+              .rows = {}};
+  }
+
+  Result<void> run() {
+    for (const Stretch stretch : calls_.stretches()) JOINTER_CHECK(choose(stretch));
+    set_order(order_);
+    context_.add_table(std::move(table_));
+    return {};
+  }
+
+ private:
+  struct Candidate {
+    std::string method;
+    std::vector<Call> order;  // of the whole graph
+    std::int64_t peak = 0;
+  };
+
+  Result<void> choose(Stretch stretch) {
+    std::vector<Candidate> candidates;
+    candidates.push_back({"baseline", order_, peak_of(order_, stretch)});
+    for (const std::string& method : methods_) {
+      JOINTER_CHECK(
+          context_.report(static_cast<double>(stretch.first) / static_cast<double>(calls_.size())));
+      if (method == "baseline") continue;
+      std::vector<Call> order = order_of(method, stretch);
+      const std::int64_t peak = peak_of(order, stretch);
+      candidates.push_back({method, std::move(order), peak});
+    }
+    const auto best =
+        std::min_element(candidates.begin(), candidates.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.peak < b.peak; });
+    explain(stretch, candidates, *best);
+    order_ = std::move(best->order);
+    return {};
+  }
+
+  std::vector<Call> order_of(const std::string& method, Stretch stretch) const {
+    std::vector<Call> order(order_.begin(),
+                            order_.begin() + static_cast<std::ptrdiff_t>(stretch.first));
+    order.reserve(order_.size());
+    if (method == "lpmf")
+      order_lpmf(calls_, rows_, use_, size_threshold_, stretch, order);
+    else if (method == "bfs")
+      order_bfs(rows_, stretch, order);
+    else
+      order_dfs(rows_, use_, stretch, order);
+    order.insert(order.end(), order_.begin() + static_cast<std::ptrdiff_t>(stretch.last),
+                 order_.end());
+    return order;
+  }
+
+  // From where the graph was, so that constants are where this order wants them.
+  void set_order(std::span<const Call> order) {
+    graph_.set_order(original_);
+    set_call_order(graph_, calls_, order);
+  }
+
+  // The order of the graph changes; run() sets the last one.
+  std::int64_t peak_of(std::span<const Call> order, Stretch stretch) {
+    set_order(order);
+    const MemoryTimeline timeline(graph_, context_.analysis().memory);
+    std::int64_t most = 0;
+    for (std::size_t i = stretch.first; i < stretch.last; ++i)
+      most = std::max(most, timeline.profile()[1 + 2 * i]);
+    return most;
+  }
+
+  void explain(Stretch stretch, std::span<const Candidate> candidates, const Candidate& best) {
+    const std::string first(graph_.name(calls_.node(static_cast<Call>(stretch.first))));
+    std::string peaks;
+    for (const Candidate& candidate : candidates) {
+      peaks += fmt::format("{}{} {}", peaks.empty() ? "" : ", ", candidate.method,
+                           format_bytes(candidate.peak));
+      table_.rows.push_back({"",
+                             {first, candidate.method, candidate.peak,
+                              std::string(&candidate == &best ? "yes" : "no")}});
+    }
+    context_.decide(
+        best.method == "baseline" ? "kept" : "moved",
+        fmt::format("Calls from {} on are in the order of {}: {}.", first, best.method, peaks));
+  }
+
+  Graph& graph_;
+  const Calls& calls_;
+  std::vector<std::string> methods_;
+  std::int64_t size_threshold_;
+  PassContext& context_;
+  OrderedCalls rows_;
+  ItemUse use_;
+  std::vector<NodeId> original_;
+  std::vector<Call> order_;
+  PassTable table_;
+};
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
+  return Chooser(graph, calls, arguments.texts("methods"),
+                 arguments.integer("size_threshold_for_succ_based_strategy"), context)
+      .run();
+}
+
+}  // namespace
+
+Pass reorder_for_peak_memory_pass() {
+  using Type = Parameter::Type;
+  return {.info = {.name = "reorder_for_peak_memory",
+                   .summary = "Tries orders that are made to need little memory, and keeps the one "
+                              "with the lowest peak.",
+                   .source = "torch/_inductor/memory.py",
+                   .stage = PassStage::reordering,
+                   .parameters = {{.name = "methods",
+                                   .type = Type::list,
+                                   .otherwise = PassValue::List{"lpmf", "bfs", "dfs"},
+                                   .choices = {"baseline", "lpmf", "bfs", "dfs"},
+                                   .doc = "What is tried beside the order as it is."},
+                                  {.name = "size_threshold_for_succ_based_strategy",
+                                   .type = Type::bytes,
+                                   .otherwise = 0,
+                                   .least = 0,
+                                   .doc = "lpmf: where every call that is ready allocates more, "
+                                          "the one that makes most ready comes first; 0: never."}}},
+          .run = run};
+}
+
+}  // namespace jointer
