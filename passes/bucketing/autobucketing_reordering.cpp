@@ -1,0 +1,473 @@
+// Collectives beside compute, and fewer of them.
+//
+// Terms
+//   half   a graph, or the forward or the backward of a pair: each is ordered for itself.
+//   plan   torch's schedule of the half (overlap_scheduler.h) with torch's buckets
+//          (overlap_bucketer.h).
+//   limit  the peak of the order that is given, plus what it may grow by; by two accounts, each
+//          with a limit of its own: that of whoever asks (PassContext::analysis), and torch's
+//          build_memory_profile. The context's peak limit holds for the first.
+//
+// Steps, for each half
+//   1. Make the plan.
+//   2. Make candidates: the order as it was given; the plan; the plan with those buckets only whose
+//      copies take less than they save; and each of the three with every collective timed anew
+//      (collective_timing.h): all-gathers no earlier than they must, so that they hold no memory
+//      for nothing.
+//   3. Measure each: simulation and both peaks. What is timed anew and over a limit gives way at
+//      its peak: an all-gather starts behind it, anything else is waited for ahead of it, the
+//      largest first, until it fits or nothing is left that could.
+//   4. Of what is within the limits and exposes no more than the plan does (be it over them), take
+//      the shortest step; if there is nothing, the least exposed. The order as given is among them.
+//
+// Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.11), with
+// its options and defaults. Deviations, all off with `torch_compatible`:
+//   - the limit is kept; torch's estimate of it is exceeded (by 0.6 GB on a forward of Llama3-8B);
+//   - step 2's new timing, and the choice;
+//   - where step 4 says so, buckets whose copies cost more than they save are left apart, or keep
+//     the members that pay;
+//   - those named in overlap_bucketer.cpp and overlap_scheduler.cpp.
+// Different in any case: a reduce-scatter and an all-reduce never share a bucket; what feeds a
+// bucket keeps its casts as nodes of their own, so that torch can replay it; costs come from the
+// estimator that everything else uses (torch: `collective_estimator`, `custom_runtime_estimation`);
+// fusion regions and control_deps nodes (`enable_fusion_regions`, `insert_overlap_deps`), which
+// only serve Inductor's later stages, are not made.
+//
+// Where what must keep all hidden makes a cycle, torch stops; here less is kept (build_plan).
+//
+// Cost: see the parts. Llama3-8B's backward, 8,192 nodes, takes 85 ms; 671B's, 28,950 nodes, 600 ms
+// (tests/benchmarks/bucketing_benchmark.cpp, processor time).
+
+#include "passes/bucketing/autobucketing_reordering.h"
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+
+#include "core/base/units.h"
+#include "passes/bucketing/collective_timing.h"
+#include "passes/bucketing/overlap_judge.h"
+#include "passes/bucketing/overlap_plan.h"
+#include "passes/bucketing/overlap_reasons.h"
+
+namespace jointer {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+struct Settings {
+  OverlapOptions schedule;
+  BucketerOptions buckets;
+  MemoryIncrease increase;
+  bool merges = true, is_torch = false;
+};
+
+std::int64_t gib(double number) {
+  return static_cast<std::int64_t>(number * kGiB);
+}
+
+Settings read_settings(const Arguments& arguments) {
+  Settings s;
+  s.is_torch = arguments.boolean("torch_compatible");
+  s.merges = arguments.boolean("collective_bucketing");
+  s.schedule.most_in_flight = gib(arguments.number("max_in_flight_gb"));
+  s.schedule.compute_pre_fetch = arguments.integer("max_compute_pre_fetch");
+  s.schedule.distance = arguments.integer("max_coll_distance");
+  s.schedule.compute_multiplier = arguments.number("compute_overlap_multipler");
+  s.schedule.groups_buckets = arguments.boolean("prioritize_bucketing_during_scheduling");
+  s.schedule.is_torch = s.is_torch;
+  s.buckets.most_bytes = gib(arguments.number("max_bucket_memory_gb"));
+  s.buckets.distance = arguments.integer("max_coll_distance");
+  s.buckets.exposed_first = arguments.boolean("bucket_exposed_first");
+  s.buckets.is_torch = s.is_torch;
+  s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
+  s.increase.ratio = arguments.number("max_memory_increase_ratio");
+  return s;
+}
+
+// A graph with what is derived from it, as far as one half goes.
+struct Half {
+  Half(Graph g, PartId part, const Estimator& estimator)
+      : graph(std::make_unique<Graph>(std::move(g))),
+        costs(estimate_all(*graph, estimator)),
+        dependencies(*graph),
+        overlap(*graph, part, dependencies, costs, BucketDtypes::several) {}
+
+  std::unique_ptr<Graph> graph;  // stays where it is: the others point to it
+  std::vector<NodeCost> costs;
+  Dependencies dependencies;
+  OverlapGraph overlap;
+};
+
+struct Candidate {
+  Graph graph;
+  OrderFigures figures;
+  std::string_view what;
+  Bucketing bucketing = {};  // of whoever has buckets
+};
+
+class Reordering {
+ public:
+  Reordering(const Graph& graph, PartId part, const Estimator& estimator, const Settings& settings,
+             PassContext& context)
+      : estimator_(estimator),
+        settings_(settings),
+        context_(context),
+        given_(graph, part, estimator),
+        part_(part),
+        judge_(graph, given_.overlap, given_.costs, settings.increase, context) {}
+
+  Result<Graph> run() {
+    if (given_.overlap.collectives.empty()) return *given_.graph;
+    JOINTER_CHECK(make_plan());
+    if (settings_.is_torch)
+      return finish({std::move(planned_.graph), {}, "torch's plan", plan_.bucketing});
+    add({*given_.graph, judge_.before(), "the order as given"});
+    JOINTER_CHECK(report(0.45));
+    JOINTER_CHECK(add_timed(given_, "the order as given, with its collectives timed anew"));
+    JOINTER_CHECK(report(0.6));
+    const std::int64_t most_exposed = add_planned("torch's plan");
+    JOINTER_CHECK(add_timed(*half_, "torch's plan, with its collectives timed anew"));
+    JOINTER_CHECK(report(0.8));
+    // Twice at most: what is left of a bucket may not pay either.
+    bool any = false;
+    for (int i = 0; i < 2 && leave_costly(); ++i) {
+      any = true;
+      JOINTER_CHECK(build_plan());
+    }
+    if (any) {
+      add_planned("torch's plan with the buckets that pay");
+      JOINTER_CHECK(add_timed(*half_, "torch's plan with the buckets that pay, timed anew"));
+    }
+    return finish(take_best(most_exposed));
+  }
+
+ private:
+  [[nodiscard]] Result<void> report(double done) const {
+    const auto parts = static_cast<double>(given_.graph->part_count());
+    return context_.report((static_cast<double>(part_.index()) + done) / parts);
+  }
+
+  Result<void> make_plan() {
+    const TorchStorages storages(given_.overlap);
+    OverlapOptions options = settings_.schedule;
+    options.most_bytes_more = settings_.increase.over(live_peak(storages));
+    for (const OverlapCollective& c : given_.overlap.collectives)
+      options.latency_ns.push_back(
+          estimator_.latency_ns(*given_.graph, given_.overlap.nodes[c.start]));
+    JOINTER_TRY(plan_.schedule, schedule_overlap(given_.overlap, storages, options,
+                                                 [&](double done) { return report(0.3 * done); }));
+    if (!settings_.merges) {
+      plan_.bucketing = without_buckets(given_.overlap, plan_.schedule);
+    } else {
+      JOINTER_TRY(plan_.bucketing,
+                  find_buckets(given_.overlap, plan_.schedule, settings_.buckets,
+                               [&](double done) { return report(0.3 + 0.1 * done); }));
+    }
+    return build_plan();
+  }
+
+  // What keeps all hidden may ask for a cycle, at which torch stops. Then only what the graph needs
+  // is kept, and if that will not do, nothing is merged.
+  Result<void> build_plan() {
+    const auto build = [&] {
+      return with_plan(given_.overlap, given_.dependencies, plan_, BucketDtypes::several);
+    };
+    auto built = build();
+    if (!built) {
+      context_.decide("kept", fmt::format("Not all that is hidden can stay so for certain: {}.",
+                                          built.error().message));
+      plan_.bucketing.dependencies.clear();
+      built = build();
+    }
+    if (!built) {
+      context_.decide("apart", fmt::format("No bucket is made: {}.", built.error().message));
+      plan_.bucketing = without_buckets(given_.overlap, plan_.schedule);
+      built = build();
+    }
+    JOINTER_TRY(planned_, std::move(built));
+    return {};
+  }
+
+  // After the frees of each node, which is what torch's limit is made of.
+  [[nodiscard]] std::int64_t live_peak(const TorchStorages& storages) const {
+    TorchMemory memory(storages);
+    std::int64_t peak = memory.now();
+    for (Place p = 0; p < given_.overlap.size(); ++p) {
+      memory.run(p);
+      peak = std::max(peak, memory.now());
+    }
+    return peak;
+  }
+
+  // Takes out of the plan's buckets what costs more than it saves. Whether there was any.
+  bool leave_costly() {
+    auto& buckets = plan_.bucketing.buckets;
+    std::vector<std::vector<std::uint32_t>> kept;
+    bool any = false;
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const std::int64_t copies = copy_ns(planned_.merged[i]);
+      const std::int64_t saved = saved_ns(buckets[i], planned_.merged[i]);
+      std::vector<std::uint32_t> stay = buckets[i];
+      if (copies > saved) {
+        any = true;
+        stay = paying_members(buckets[i], copies, saved);
+      }
+      for (const std::uint32_t c : buckets[i])
+        if (stay.size() < 2 || std::find(stay.begin(), stay.end(), c) == stay.end()) {
+          plan_.bucketing.why[c] = NoBucket::costly;
+          plan_.bucketing.with[c] = buckets[i][c == buckets[i][0] ? 1 : 0];
+        }
+      if (stay.size() >= 2) kept.push_back(std::move(stay));
+    }
+    buckets = std::move(kept);
+    return any;
+  }
+
+  [[nodiscard]] std::int64_t copy_ns(const MergedBucket& bucket) const {
+    std::int64_t sum = 0;
+    for (const auto* nodes : {&bucket.ahead, &bucket.behind})
+      for (const NodeId id : *nodes)
+        if (const NodeCost cost = estimator_.estimate(planned_.graph, id);
+            cost.lane == NodeCost::Lane::compute)
+          sum += cost.ns;
+    return sum;
+  }
+  [[nodiscard]] std::int64_t saved_ns(const std::vector<std::uint32_t>& members,
+                                      const MergedBucket& bucket) const {
+    std::int64_t sum = -estimator_.estimate(planned_.graph, bucket.start).ns;
+    for (const std::uint32_t c : members) sum += given_.overlap.collectives[c].ns;
+    return sum;
+  }
+
+  // Those whose share of the copies, by bytes, is less than what each saves.
+  [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
+                                                          std::int64_t copies,
+                                                          std::int64_t saved) const {
+    const auto bytes = [&](std::uint32_t c) {
+      return static_cast<double>(given_.overlap.collectives[c].bytes);
+    };
+    double all = 0;
+    for (const std::uint32_t c : members) all += bytes(c);
+    const double each = static_cast<double>(saved) / static_cast<double>(members.size() - 1);
+    std::vector<std::uint32_t> stay;
+    for (const std::uint32_t c : members)
+      if (static_cast<double>(copies) * bytes(c) <= each * all) stay.push_back(c);
+    return stay;
+  }
+
+  void add(Candidate candidate) {
+    tell(candidate, {});
+    candidates_.push_back(std::move(candidate));
+  }
+
+  void tell(const Candidate& candidate, std::string_view why_not) {
+    const OrderFigures& f = candidate.figures;
+    context_.decide("tried",
+                    fmt::format("{}{}: {} of the step's {} are exposed, peak {}{}.",
+                                static_cast<char>(std::toupper(candidate.what.front())),
+                                candidate.what.substr(1), format_ns(f.exposed_ns),
+                                format_ns(f.step_ns), format_bytes(f.peak_bytes), why_not));
+  }
+
+  // Returns what it exposes, whether it is within the limits or not.
+  std::int64_t add_planned(std::string_view what) {
+    half_ = std::make_unique<Half>(planned_.graph, part_, estimator_);
+    Candidate candidate{*half_->graph, judge_.judge(*half_->graph, half_->overlap, half_->costs),
+                        what, plan_.bucketing};
+    const std::int64_t exposed = candidate.figures.exposed_ns;
+    if (judge_.is_within(candidate.figures))
+      add(std::move(candidate));
+    else
+      tell(candidate, ", which is over the limit");
+    return exposed;
+  }
+
+  // Times the collectives, and moves them away from the peak until it is within the limits.
+  Result<void> add_timed(const Half& half, std::string_view what) {
+    constexpr int kMostRounds = 60;
+    TimingBounds bounds(half.overlap);
+    const TorchStorages storages(half.overlap);
+    Candidate candidate{*half.graph, {}, what, {}};
+    if (&half != &given_) candidate.bucketing = plan_.bucketing;
+    for (int round = 0; round < kMostRounds; ++round) {
+      JOINTER_CHECK(report(0.5));
+      auto order =
+          order_with(half.overlap, half.dependencies, time_collectives(half.overlap, bounds));
+      if (!order) return {};  // a wall stands in between: there is no such candidate
+      candidate.graph.set_order(*std::move(order));
+      candidate.figures = judge_.weigh(candidate.graph, half.overlap, storages);
+      if (judge_.is_within(candidate.figures)) {
+        candidate.figures = judge_.judge(candidate.graph, half.overlap, half.costs);
+        add(std::move(candidate));
+        return {};
+      }
+      if (!give_way(candidate.graph, half.overlap, candidate.figures, bounds)) break;
+    }
+    candidate.figures = judge_.judge(candidate.graph, half.overlap, half.costs);
+    tell(candidate, ", which cannot be brought within the limit");
+    return {};
+  }
+
+  // What is alive at the peak and need not be there goes to its other side. Whether there was any.
+  bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
+                TimingBounds& bounds) const {
+    bool any = false;
+    for (const auto& [at, over] :
+         {std::pair(figures.peak_at, figures.peak_bytes - judge_.limit()),
+          std::pair(figures.torch_peak_at, figures.torch_peak_bytes - judge_.torch_limit())}) {
+      if (over <= 0 || !at || half.place_of[at.index()] == kNoPlace) continue;
+      const Place peak = half.place_of[at.index()];
+      std::vector<std::pair<std::int64_t, std::uint32_t>> alive;
+      for (std::uint32_t c = 0; c < half.collectives.size(); ++c)
+        if (is_across(graph, half, half.collectives[c], at) &&
+            (grows(graph, half, c) ? bounds.not_before[c] <= peak : bounds.not_behind[c] > peak))
+          alive.emplace_back(-half.collectives[c].bytes, c);
+      std::sort(alive.begin(), alive.end());
+      std::int64_t freed = 0;
+      for (const auto& [bytes, c] : alive) {
+        if (freed > over) break;
+        freed -= bytes;
+        any = true;
+        if (grows(graph, half, c))
+          bounds.not_before[c] = peak + 1;
+        else
+          bounds.not_behind[c] = peak;
+      }
+    }
+    return any;
+  }
+
+  // It holds more when it is done: it can give way by starting later, any other by ending earlier.
+  [[nodiscard]] static bool grows(const Graph& graph, const OverlapGraph& half, std::uint32_t c) {
+    const Node& start = graph.node(half.nodes[half.collectives[c].start]);
+    return graph.op(start).collective == CollectiveKind::all_gather;
+  }
+
+  [[nodiscard]] static bool is_across(const Graph& graph, const OverlapGraph& half,
+                                      const OverlapCollective& c, NodeId at) {
+    const std::size_t place = graph.position(at);
+    return graph.position(half.nodes[c.start]) <= place &&
+           place <= graph.position(half.nodes[c.wait]);
+  }
+
+  Candidate take_best(std::int64_t most_exposed) {
+    const auto is_better = [&](const Candidate& a, const Candidate& b) {
+      const bool x = a.figures.exposed_ns <= most_exposed, y = b.figures.exposed_ns <= most_exposed;
+      if (x != y) return x;
+      return x ? std::pair(a.figures.step_ns, a.figures.exposed_ns) <
+                     std::pair(b.figures.step_ns, b.figures.exposed_ns)
+               : std::pair(a.figures.exposed_ns, a.figures.step_ns) <
+                     std::pair(b.figures.exposed_ns, b.figures.step_ns);
+    };
+    return std::move(*std::min_element(candidates_.begin(), candidates_.end(), is_better));
+  }
+
+  Result<Graph> finish(Candidate chosen) {
+    const std::vector<NodeCost> costs = estimate_all(chosen.graph, estimator_);
+    const bool is_merged = !chosen.bucketing.buckets.empty();
+    if (is_merged) plan_.bucketing = std::move(chosen.bucketing);
+    if (!settings_.is_torch)
+      context_.decide(
+          is_merged ? "merged" : "ordered",
+          fmt::format(
+              "Of {} orders within {} it is {}: {} of the step's {} are exposed (before, {} "
+              "of {}), at a peak of {} (before, {}).",
+              candidates_.size(), format_bytes(judge_.limit()), chosen.what,
+              format_ns(chosen.figures.exposed_ns), format_ns(chosen.figures.step_ns),
+              format_ns(judge_.before().exposed_ns), format_ns(judge_.before().step_ns),
+              format_bytes(chosen.figures.peak_bytes), format_bytes(judge_.before().peak_bytes)));
+    decide_overlaps(chosen.graph, given_.overlap, plan_, costs, context_);
+    if (settings_.merges && (is_merged || plan_.bucketing.buckets.empty()))
+      decide_buckets(chosen.graph, given_.overlap, plan_, context_);
+    else if (settings_.merges)
+      context_.decide("apart", "No bucket was made: the order without any has the shorter step.");
+    return std::move(chosen.graph);
+  }
+
+  const Estimator& estimator_;
+  const Settings& settings_;
+  PassContext& context_;
+  Half given_;
+  PartId part_;
+  OverlapJudge judge_;
+  OverlapPlan plan_;
+  PlannedGraph planned_;
+  std::unique_ptr<Half> half_;  // of the plan
+  std::vector<Candidate> candidates_;
+};
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const Settings settings = read_settings(arguments);
+  JOINTER_TRY(const auto estimator,
+              make_estimator(context.analysis().estimator, graph.main_device()));
+  for (std::size_t part = 0; part < graph.part_count(); ++part) {
+    JOINTER_TRY(graph, Reordering(graph, PartId(part), *estimator, settings, context).run());
+  }
+  return context.report(1);
+}
+
+Parameter number(std::string name, PassValue otherwise, double least, std::string doc) {
+  return {.name = std::move(name),
+          .type = Parameter::Type::number,
+          .otherwise = std::move(otherwise),
+          .least = least,
+          .most = std::nullopt,
+          .choices = {},
+          .doc = std::move(doc)};
+}
+Parameter count(std::string name, int otherwise, std::string doc) {
+  Parameter p = number(std::move(name), otherwise, 0, std::move(doc));
+  p.type = Parameter::Type::integer;
+  return p;
+}
+Parameter yes_or_no(std::string name, bool otherwise, std::string doc) {
+  return {.name = std::move(name),
+          .type = Parameter::Type::boolean,
+          .otherwise = otherwise,
+          .least = std::nullopt,
+          .most = std::nullopt,
+          .choices = {},
+          .doc = std::move(doc)};
+}
+
+std::vector<Parameter> parameters() {
+  return {
+      yes_or_no("collective_bucketing", true,
+                "Whether collectives that are alike become one where that costs no overlap."),
+      number("max_in_flight_gb", 5.0, 0, "GiB of collectives that may run at once."),
+      count("max_compute_pre_fetch", 200,
+            "How many compute nodes ahead of its use a collective may start."),
+      count("max_coll_distance", 200,
+            "How many collectives ahead are tried, to start early or to share a bucket."),
+      number("compute_overlap_multipler", 1.0, 0,
+             "What compute's time is multiplied by before it hides a collective."),
+      number("max_memory_increase_gb", 1.0, 0,
+             "GiB that the peak may grow by; of this and the ratio the larger one holds."),
+      number("max_memory_increase_ratio", 0.05, 0, "What the peak may grow by, as a share of it."),
+      yes_or_no("bucket_exposed_first", true,
+                "Whether buckets begin with what is hidden least, else in program order."),
+      number("max_bucket_memory_gb", 2.0, 0,
+             "GiB that a bucket may hold, inputs and results together."),
+      yes_or_no("prioritize_bucketing_during_scheduling", true,
+                "Whether collectives that could share a bucket start one after another."),
+      yes_or_no("torch_compatible", false,
+                "Whether torch's decisions are made as they are, memory over its limit included."),
+  };
+}
+
+}  // namespace
+
+Pass autobucketing_reordering() {
+  return {.info = {.name = "autobucketing_reordering",
+                   .summary = "Starts collectives early, beside compute that does not need them, "
+                              "and merges those alike, within a memory budget.",
+                   .source = "torch/_inductor/fx_passes/overlap_scheduling.py",
+                   .stage = PassStage::bucketing,
+                   .parameters = parameters(),
+                   .keeps_numerics = true,
+                   .is_idempotent = false},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,25 @@
+#include "passes/bucketing/bucket_key.h"
+
+namespace jointer {
+
+std::string bucket_key(const Graph& graph, const Node& start, BucketDtypes dtypes) {
+  const std::string_view target = graph.target(start);
+  const bool gathers = target == "_c10d_functional.all_gather_into_tensor.default";
+  if (!gathers && target != "_c10d_functional.reduce_scatter_tensor.default" &&
+      target != "_c10d_functional.all_reduce.default")
+    return {};
+  const Tensor* result = graph.single_tensor(start);
+  const auto text = [&](std::string_view name) -> std::string_view {
+    const Argument* argument = graph.argument(start, name);
+    return argument != nullptr && argument->kind == Argument::Kind::string
+               ? graph.text(argument->text())
+               : std::string_view();
+  };
+  const std::string_view group = text("group_name");
+  if (result == nullptr || group.empty()) return {};
+  const bool any_dtype = gathers && dtypes == BucketDtypes::several;
+  return fmt::format("{} {} {} {}", target, group, gathers ? std::string_view() : text("reduce_op"),
+                     any_dtype ? std::string_view() : to_string(result->dtype));
+}
+
+}  // namespace jointer

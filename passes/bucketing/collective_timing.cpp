@@ -1,0 +1,290 @@
+// Terms
+//   spine    everything but the collectives that may move, with what leads to their starts and the
+//            views that read their waits. It keeps its order; its clock is the compute before it.
+//   release  of a collective: where the last thing it needs is made. Use: what reads its result
+//            first. Window: the clock between the two.
+//   stall    time that compute waits: it is added to the clock behind the place where it waits.
+//   slot     the time on the one stream of collectives that a collective is given.
+//
+// Steps
+//   1. In the order of their uses, collectives whose windows are short get the first free slot from
+//      their release on. What does not fit before the use is a stall there.
+//   2. Those that hold more when they are done (all-gathers) get the last free slot that ends by
+//      their use, the latest use first: they hold memory no longer than they must. Where there is
+//      none, they get the largest gap, and the rest is a stall.
+//   3. Those that hold less when they are done (reduce-scatters) get the first free slot.
+//   4. A start goes where the clock has reached its slot, a wait where the slot is over, but before
+//      the use. Since starts come in the order of their slots, the stream is never behind this
+//      plan.
+//
+// This is ours: torch's scheduler starts what it can as soon as compute could hide it, and takes
+// each group's stream for free of the others.
+//
+// Cost: for C collectives and V nodes, C^2 + V, and V for each stall of step 2.
+
+#include "passes/bucketing/collective_timing.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+namespace jointer {
+namespace {
+
+using Number = std::uint32_t;
+
+struct Slot {
+  std::int64_t from = 0, to = 0;
+};
+
+class Timer {
+ public:
+  Timer(const OverlapGraph& graph, const TimingBounds& bounds)
+      : g_(graph), bounds_(bounds), owner_(graph.size(), kNever), parts_(graph.collectives.size()) {
+    for (Number c = 0; c < parts_.size(); ++c) find_parts(c);
+    find_uses();
+    find_clock();
+  }
+
+  std::vector<Place> run() {
+    std::vector<Number> tight, late, early;
+    for (Number c = 0; c < parts_.size(); ++c) {
+      const std::int64_t window = clock_[parts_[c].use] - clock_[parts_[c].release];
+      (window < 2 * g_.collectives[c].ns ? tight : parts_[c].grows ? late : early).push_back(c);
+    }
+    const auto sort_by = [&](std::vector<Number>& list, auto key) {
+      std::stable_sort(list.begin(), list.end(),
+                       [&](Number a, Number b) { return key(a) < key(b); });
+    };
+    sort_by(tight, [&](Number c) { return parts_[c].use; });
+    sort_by(late, [&](Number c) { return ~parts_[c].use; });
+    sort_by(early, [&](Number c) { return parts_[c].release; });
+    for (const Number c : tight) place_tight(c);
+    for (const Number c : late) place_late(c);
+    for (const Number c : early) reserve(c, first_free(clock_[parts_[c].release], time(c)));
+    return emit();
+  }
+
+ private:
+  struct Parts {
+    std::vector<Place> ahead, behind;  // move with the start and the wait, these included
+    Place release = 0, use = 0;        // it may start before the one and must be done at the other
+    bool has_fixed_start = false;
+    bool grows = false;
+    Slot slot;
+  };
+
+  [[nodiscard]] std::int64_t time(Number c) const { return g_.collectives[c].ns; }
+  [[nodiscard]] bool may_move(Place p) const {
+    return p >= g_.leading && !g_.is_compute[p] && !g_.is_communication[p] &&
+           g_.graph->node(g_.nodes[p]).kind == NodeKind::call;
+  }
+
+  // What leads to the start and to nothing else; the views that read the wait alone.
+  void find_parts(Number c) {
+    const OverlapCollective& collective = g_.collectives[c];
+    Parts& parts = parts_[c];
+    const Node& start = g_.graph->node(g_.nodes[collective.start]);
+    std::int64_t in = 0;
+    for (const NodeId input : g_.graph->inputs(start))
+      in += g_.graph->output_bytes(g_.graph->node(input));
+    parts.grows = g_.graph->output_bytes(start) > in;
+    owner_[collective.start] = c;
+    owner_[collective.wait] = c;
+    parts.ahead.push_back(collective.start);
+    std::priority_queue<Place> inputs;
+    const auto add_inputs = [&](Place p) {
+      for (const Place input : g_.inputs.of(p)) inputs.push(input);
+    };
+    add_inputs(collective.start);
+    while (!inputs.empty()) {
+      const Place p = inputs.top();
+      inputs.pop();
+      if (owner_[p] != kNever || !may_move(p)) continue;
+      const auto users = g_.users.of(p);
+      if (!std::all_of(users.begin(), users.end(), [&](Place u) { return owner_[u] == c; }))
+        continue;
+      owner_[p] = c;
+      parts.ahead.push_back(p);
+      add_inputs(p);
+    }
+    std::sort(parts.ahead.begin(), parts.ahead.end());
+    parts.behind.push_back(collective.wait);
+    for (std::size_t i = 0; i < parts.behind.size(); ++i)
+      for (const Place user : g_.users.of(parts.behind[i]))
+        if (owner_[user] == kNever && may_move(user) && g_.ns[user] == 0 &&
+            g_.inputs.of(user).size() == 1) {
+          owner_[user] = c;
+          parts.behind.push_back(user);
+        }
+    std::sort(parts.behind.begin(), parts.behind.end());
+  }
+
+  void find_uses() {
+    for (Number c = 0; c < parts_.size(); ++c) {
+      Parts& parts = parts_[c];
+      parts.release = static_cast<Place>(g_.leading);
+      for (const Place p : parts.ahead)
+        for (const Place input : g_.inputs.of(p)) {
+          if (owner_[input] == c) continue;
+          parts.has_fixed_start = parts.has_fixed_start || owner_[input] != kNever;
+          parts.release = std::max(parts.release, input + 1);
+        }
+      const Place start = g_.collectives[c].start;
+      if (parts.release >= start || parts.has_fixed_start) {
+        parts.has_fixed_start = true;
+        parts.release = start;
+      }
+      // The output is a use: what is behind it cannot be.
+      parts.use = static_cast<Place>(g_.size());
+      for (const Place p : parts.behind)
+        for (const Place user : g_.users.of(p))
+          if (owner_[user] != c) parts.use = std::min(parts.use, user);
+      parts.use = std::max(parts.use, parts.release);
+      if (!parts.has_fixed_start)
+        parts.release = std::clamp(bounds_.not_before[c], parts.release, parts.use);
+      parts.use = std::clamp(bounds_.not_behind[c], parts.release, parts.use);
+    }
+    for (Number c = 0; c < parts_.size(); ++c)
+      if (parts_[c].has_fixed_start)
+        for (const Place p : parts_[c].ahead) owner_[p] = kNever;
+  }
+
+  void find_clock() {
+    clock_.assign(g_.size() + 1, 0);
+    for (std::size_t p = 0; p < g_.size(); ++p) clock_[p + 1] = clock_[p] + g_.ns[p];
+  }
+
+  // --- Slots, in the order of time, none over another ---
+
+  [[nodiscard]] std::size_t first_slot_ending_after(std::int64_t at) const {
+    return static_cast<std::size_t>(
+        std::upper_bound(slots_.begin(), slots_.end(), at,
+                         [](std::int64_t t, const Slot& s) { return t < s.to; }) -
+        slots_.begin());
+  }
+
+  [[nodiscard]] std::int64_t first_free(std::int64_t from, std::int64_t length) const {
+    for (std::size_t i = first_slot_ending_after(from); i < slots_.size(); ++i) {
+      if (slots_[i].from - from >= length) break;
+      from = std::max(from, slots_[i].to);
+    }
+    return from;
+  }
+
+  void reserve(Number c, std::int64_t from) {
+    const Slot slot{from, from + time(c)};
+    parts_[c].slot = slot;
+    if (slot.from == slot.to) return;
+    slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(first_slot_ending_after(from)),
+                  slot);
+  }
+
+  void place_tight(Number c) {
+    const std::int64_t from = first_free(clock_[parts_[c].release], time(c));
+    const std::int64_t late = from + time(c) - clock_[parts_[c].use];
+    // What was placed so far ends by an earlier use: nothing but the clock is behind this one.
+    if (late > 0)
+      for (std::size_t p = parts_[c].use; p < clock_.size(); ++p) clock_[p] += late;
+    reserve(c, from);
+  }
+
+  void place_late(Number c) {
+    const std::int64_t release = clock_[parts_[c].release], use = clock_[parts_[c].use];
+    std::int64_t best = -1, best_end = use;
+    std::int64_t end = use;
+    // Gaps backwards from the use.
+    std::size_t i = first_slot_ending_after(use);
+    if (i < slots_.size() && slots_[i].from < use) end = slots_[i].from;
+    for (;;) {
+      const std::int64_t begin = std::max(i > 0 ? slots_[i - 1].to : release, release);
+      if (end - begin >= time(c)) {
+        reserve(c, end - time(c));
+        return;
+      }
+      if (end - begin > best) {
+        best = end - begin;
+        best_end = end;
+      }
+      if (i == 0 || slots_[i - 1].from <= release) break;
+      end = slots_[--i].from;
+    }
+    stall(best_end, time(c) - std::max<std::int64_t>(best, 0));
+    reserve(c, best < 0 ? best_end : best_end - best);
+  }
+
+  // Everything from then on comes later.
+  void stall(std::int64_t at, std::int64_t length) {
+    for (auto p = std::lower_bound(clock_.begin(), clock_.end(), at); p != clock_.end(); ++p)
+      *p += length;
+    for (Slot& slot : slots_)
+      if (slot.from >= at) {
+        slot.from += length;
+        slot.to += length;
+      }
+    for (Parts& parts : parts_)
+      if (parts.slot.to > parts.slot.from && parts.slot.from >= at) {
+        parts.slot.from += length;
+        parts.slot.to += length;
+      }
+  }
+
+  // --- The order ---
+
+  std::vector<Place> emit() {
+    struct Inserted {
+      Place before;
+      int rank;  // waits before starts
+      std::int64_t when;
+      Number collective;
+    };
+    std::vector<Inserted> inserted;
+    for (Number c = 0; c < parts_.size(); ++c) {
+      const Parts& parts = parts_[c];
+      const auto reached = std::upper_bound(clock_.begin(), clock_.end() - 1, parts.slot.from);
+      const auto at = static_cast<Place>(std::max<std::ptrdiff_t>(reached - clock_.begin() - 1, 0));
+      Place start = g_.collectives[c].start;
+      if (!parts.has_fixed_start) {
+        start = std::clamp(at, parts.release, parts.use);
+        inserted.push_back({start, 1, parts.slot.from, c});
+      }
+      const auto over = std::lower_bound(clock_.begin(), clock_.end() - 1, parts.slot.to);
+      const auto done = static_cast<Place>(over - clock_.begin());
+      const Place wait =
+          parts.grows ? parts.use : std::clamp(done, std::min(start + 1, parts.use), parts.use);
+      inserted.push_back({wait, 0, parts.slot.to, c});
+    }
+    std::sort(inserted.begin(), inserted.end(), [](const Inserted& a, const Inserted& b) {
+      return std::tie(a.before, a.rank, a.when, a.collective) <
+             std::tie(b.before, b.rank, b.when, b.collective);
+    });
+    std::vector<Place> order;
+    order.reserve(g_.size());
+    std::size_t next = 0;
+    for (Place p = 0; p <= g_.size(); ++p) {
+      for (; next < inserted.size() && inserted[next].before == p; ++next) {
+        const Parts& parts = parts_[inserted[next].collective];
+        const auto& nodes = inserted[next].rank == 0 ? parts.behind : parts.ahead;
+        order.insert(order.end(), nodes.begin(), nodes.end());
+      }
+      if (p < g_.size() && owner_[p] == kNever) order.push_back(p);
+    }
+    return order;
+  }
+
+  const OverlapGraph& g_;
+  const TimingBounds& bounds_;
+  std::vector<std::uint32_t> owner_;  // by place: the collective that it moves with, or kNever
+  std::vector<Parts> parts_;          // by collective
+  std::vector<std::int64_t> clock_;   // by place, and at the end: when compute comes to it
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::vector<Place> time_collectives(const OverlapGraph& graph, const TimingBounds& bounds) {
+  return Timer(graph, bounds).run();
+}
+
+}  // namespace jointer

@@ -1,0 +1,48 @@
+#include "passes/bucketing/fsdp_collectives.h"
+
+#include <unordered_set>
+
+namespace jointer {
+
+bool is_fsdp_all_gather(const Graph& graph, NodeId start) {
+  const Node& n = graph.node(start);
+  if (n.kind != NodeKind::call || !graph.target(n).starts_with("_c10d_functional.all_gather_into_"))
+    return false;
+  std::vector<NodeId> pending{start};
+  std::unordered_set<NodeId> met{start};
+  std::size_t placeholders = 0;
+  while (!pending.empty() && placeholders < 2) {
+    const NodeId at = pending.back();
+    pending.pop_back();
+    for (const NodeId input : graph.inputs(at)) {
+      if (!met.insert(input).second) continue;
+      if (graph.node(input).kind == NodeKind::placeholder)
+        ++placeholders;
+      else
+        pending.push_back(input);
+    }
+  }
+  return placeholders == 1;
+}
+
+bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start) {
+  const Node& n = graph.node(start);
+  if (n.kind != NodeKind::call ||
+      graph.target(n) != "_c10d_functional.reduce_scatter_tensor.default")
+    return false;
+  std::vector<NodeId> pending{start};
+  std::unordered_set<NodeId> met{start};
+  while (!pending.empty()) {
+    const NodeId at = pending.back();
+    pending.pop_back();
+    for (const NodeId user : users.of(at)) {
+      const Node& u = graph.node(user);
+      if (u.kind == NodeKind::output) continue;
+      if (u.input_count != 1) return false;
+      if (met.insert(user).second) pending.push_back(user);
+    }
+  }
+  return true;
+}
+
+}  // namespace jointer

@@ -1,0 +1,17 @@
+#pragma once
+
+// Which collectives are FSDP's, as torch tells them from those of other parallelisms
+// (torch/_inductor/fx_passes/bucketing.py).
+
+#include "core/graph/graph.h"
+#include "core/graph/users.h"
+
+namespace jointer {
+
+// An all-gather that needs exactly one placeholder: a parameter's shard.
+bool is_fsdp_all_gather(const Graph& graph, NodeId start);
+
+// A reduce-scatter whose result goes to the output through nodes that read nothing else.
+bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
+
+}  // namespace jointer

@@ -1,0 +1,31 @@
+#pragma once
+
+// Which modules' collectives go together: torchtitan's plan of module buckets.
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/module_tree.h"
+#include "core/pass/pass_value.h"
+
+namespace jointer {
+
+// Each entry: paths of modules whose collectives share buckets.
+using ModulePlan = std::vector<std::vector<std::string>>;
+
+// From the model: each module of a numbered list (layers.0, layers.1, ...) by itself; of the other
+// modules at the top those before the list by themselves (tok_embeddings), those behind it together
+// (norm and lm_head). Empty where the graph has no modules.
+ModulePlan derive_module_plan(const ModuleTree& modules);
+
+// As a pipeline writes it: [tok_embeddings,[norm,lm_head],layers.0]. Error (usage): it is none.
+Result<ModulePlan> read_module_plan(const PassValue::List& list);
+
+// By node: the plan's entry that its module, or one around it, is in; kNoEntry: none. Error
+// (usage): a path is in two entries, or a module of one is inside a module of another.
+inline constexpr std::uint32_t kNoEntry = 0xffffffff;
+Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const ModuleTree& modules,
+                                                   const ModulePlan& plan);
+
+}  // namespace jointer

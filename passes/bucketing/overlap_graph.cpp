@@ -1,0 +1,178 @@
+#include "passes/bucketing/overlap_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/cost/torch_nccl.h"
+#include "core/ops/flops.h"
+
+namespace jointer {
+namespace {
+
+using Edges = std::vector<std::pair<Place, Place>>;
+
+// `is_view` or the tag `pointwise` of torch's operators; getitem is neither.
+bool is_cheap_operator(const OperatorInfo& op) {
+  if (op.has(OperatorTag::pointwise)) return true;
+  return op.is_view() && !op.has(OperatorTag::silent_alias) && !op.is_getitem;
+}
+
+// What torch's scheduler can take apart: one tensor's all_reduce, all_gather, reduce_scatter or
+// all_to_all, waited for by a wait_tensor of its own.
+bool is_schedulable(const Graph& graph, const Node& start) {
+  if (!graph.is_collective_start(start)) return false;
+  const OperatorInfo& op = graph.op(start);
+  return op.space() == "_c10d_functional" && op.collective != CollectiveKind::broadcast &&
+         !op.is_coalesced && graph.single_tensor(start) != nullptr;
+}
+
+std::string group_of(const Graph& graph, const Node& start) {
+  const Argument* name = graph.argument(start, "group_name");
+  return name != nullptr && name->kind == Argument::Kind::string
+             ? std::string(graph.text(name->text()))
+             : std::string();
+}
+
+std::int64_t held_bytes(const Graph& graph, const Node& start) {
+  const std::int64_t bytes = torch_collective_bytes(graph, start);
+  return graph.target(start) == "_c10d_functional.all_reduce.default" ? bytes / 2 : bytes;
+}
+
+// Gives texts numbers in the order in which they come.
+class Numbering {
+ public:
+  std::uint32_t of(const std::string& text) {
+    return known_.try_emplace(text, static_cast<std::uint32_t>(known_.size())).first->second;
+  }
+  [[nodiscard]] std::size_t size() const { return known_.size(); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> known_;
+};
+
+}  // namespace
+
+PlaceLists::PlaceLists(std::size_t count, std::span<const std::pair<Place, Place>> pairs)
+    : first_(count + 1, 0), members_(pairs.size()) {
+  for (const auto& pair : pairs) ++first_[pair.first + 1];
+  for (std::size_t i = 0; i < count; ++i) first_[i + 1] += first_[i];
+  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+  for (const auto& pair : pairs) members_[next[pair.first]++] = pair.second;
+}
+
+OverlapGraph::OverlapGraph(const Graph& of, PartId part, const Dependencies& dependencies,
+                           std::span<const NodeCost> costs, BucketDtypes dtypes)
+    : graph(&of), place_of(of.node_count(), kNoPlace) {
+  for (const NodeId id : of.order()) {
+    if (of.node(id).part != part) continue;
+    place_of[id.index()] = static_cast<Place>(nodes.size());
+    nodes.push_back(id);
+  }
+  while (leading < size() && of.node(nodes[leading]).kind != NodeKind::call) ++leading;
+  find_edges(dependencies);
+  ns.assign(size(), 0);
+  is_compute.assign(size(), false);
+  is_cheap.assign(size(), false);
+  is_communication.assign(size(), false);
+  for (Place p = 0; p < size(); ++p) {
+    const Node& n = of.node(nodes[p]);
+    if (n.kind != NodeKind::call) continue;
+    const OperatorInfo& op = of.op(n);
+    is_compute[p] = is_in_torch_registry(op.packet());
+    is_cheap[p] = is_cheap_operator(op);
+    is_communication[p] =
+        op.name.find("c10") != std::string::npos || op.name.find("_dtensor") != std::string::npos;
+    if (const NodeCost& cost = costs[nodes[p].index()]; cost.lane == NodeCost::Lane::compute)
+      ns[p] = cost.ns;
+    if (is_compute[p]) compute.push_back(p);
+  }
+  find_collectives(costs, dtypes);
+  find_uses();
+}
+
+void OverlapGraph::find_edges(const Dependencies& dependencies) {
+  Edges edges;
+  for (Place p = 0; p < size(); ++p)
+    for (const Dependency& d : dependencies.before(nodes[p]))
+      edges.emplace_back(p, place_of[d.node.index()]);
+  keep_walls(edges);
+  inputs = PlaceLists(size(), edges);
+  for (auto& [of, member] : edges) std::swap(of, member);
+  users = PlaceLists(size(), edges);
+}
+
+// Placeholders, constants and outputs behind the first call keep their order, and nothing moves
+// over a placeholder or an output.
+void OverlapGraph::keep_walls(Edges& edges) const {
+  std::vector<bool> is_read(size(), false);  // by something before the next wall
+  for (const auto& edge : edges) is_read[edge.second] = true;
+  Place last_fixed = kNoPlace, last_wall = kNoPlace;
+  Edges added;
+  for (auto p = static_cast<Place>(leading); p < size(); ++p) {
+    const Node& n = graph->node(nodes[p]);
+    if (last_wall != kNoPlace) added.emplace_back(p, last_wall);
+    if (n.kind == NodeKind::call) continue;
+    if (last_fixed != kNoPlace && last_fixed != last_wall) added.emplace_back(p, last_fixed);
+    last_fixed = p;
+    if (!is_wall(n)) continue;
+    const bool ends = p + 1 == size();
+    const Place from = last_wall == kNoPlace ? static_cast<Place>(leading) : last_wall + 1;
+    for (Place q = from; q < p; ++q)
+      if ((!ends || !is_read[q]) && q != last_fixed) added.emplace_back(p, q);
+    last_wall = p;
+  }
+  if (added.empty()) return;
+  edges.insert(edges.end(), added.begin(), added.end());
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+}
+
+void OverlapGraph::find_collectives(std::span<const NodeCost> costs, BucketDtypes dtypes) {
+  start_of.assign(size(), -1);
+  wait_of.assign(size(), -1);
+  Numbering group_numbers, keys, torch_keys;
+  for (Place wait = 0; wait < size(); ++wait) {
+    const Node& n = graph->node(nodes[wait]);
+    if (!graph->is_wait(n) || inputs.of(wait).size() != 1) continue;
+    const Place start = inputs.of(wait).front();
+    const Node& s = graph->node(nodes[start]);
+    if (!is_schedulable(*graph, s) || users.of(start).size() != 1) continue;
+    const std::string group = group_of(*graph, s);
+    if (group.empty()) continue;
+    OverlapCollective c{.start = start, .wait = wait};
+    c.group = group_numbers.of(group);
+    if (c.group == groups.size())
+      groups.emplace_back(s.group ? std::string(graph->group_label(s.group)) : group);
+    const std::string key = bucket_key(*graph, s, dtypes);
+    c.key = key.empty() ? kNever : keys.of(key);
+    const bool gathers = graph->op(s).collective == CollectiveKind::all_gather;
+    c.torch_key = key.empty() ? kNever : torch_keys.of(gathers ? key : key.substr(key.find(' ')));
+    c.bytes = held_bytes(*graph, s);
+    c.ns = costs[nodes[start].index()].ns;
+    start_of[start] = wait_of[wait] = static_cast<std::int32_t>(collectives.size());
+    collectives.push_back(c);
+  }
+}
+
+void OverlapGraph::find_uses() {
+  first_compute.assign(size(), kNever);
+  feeds_reduce_scatter.assign(size(), false);
+  for (std::size_t i = 0; i < compute.size(); ++i)
+    first_compute[compute[i]] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = size(); i-- > 0;) {
+    const auto p = static_cast<Place>(i);
+    const Node& n = graph->node(nodes[p]);
+    bool feeds = n.kind == NodeKind::call &&
+                 graph->target(n) == "_c10d_functional.reduce_scatter_tensor.default";
+    std::uint32_t first = first_compute[p];
+    for (const Place user : users.of(p)) {
+      feeds = feeds || feeds_reduce_scatter[user];
+      // A compute node stands for itself, whatever needs it.
+      if (!is_compute[p]) first = std::min(first, first_compute[user]);
+    }
+    first_compute[p] = first;
+    feeds_reduce_scatter[p] = feeds;
+  }
+}
+
+}  // namespace jointer

@@ -1,0 +1,84 @@
+#pragma once
+
+// One half of a graph as scheduling wants it: nodes numbered by their place, flat arrays of what
+// depends on what, collectives with their waits.
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/cost/estimator.h"
+#include "core/graph/dependencies.h"
+#include "core/graph/graph.h"
+#include "passes/bucketing/bucket_key.h"
+
+namespace jointer {
+
+// A node's place in the order that the pass was given.
+using Place = std::uint32_t;
+inline constexpr Place kNoPlace = std::numeric_limits<Place>::max();
+inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
+
+// A list of places for each place, in one array.
+class PlaceLists {
+ public:
+  PlaceLists() = default;
+  // `pairs`: (of, member), in any order; members keep that order.
+  PlaceLists(std::size_t count, std::span<const std::pair<Place, Place>> pairs);
+  [[nodiscard]] std::span<const Place> of(Place place) const {
+    return std::span(members_).subspan(first_[place], first_[place + 1] - first_[place]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;
+  std::vector<Place> members_;
+};
+
+// A start and its one wait, nothing else reading the start: what the scheduler may take apart.
+struct OverlapCollective {
+  Place start = kNoPlace, wait = kNoPlace;
+  std::uint32_t group = 0;  // process groups, numbered as they are met
+  std::uint32_t key = 0;    // bucket_key, numbered as they are met; kNever: it fits no bucket
+  // The same as torch 2.11 tells them apart: a reduce-scatter's may be an all-reduce's.
+  std::uint32_t torch_key = 0;
+  std::int64_t bytes = 0;  // what it holds while it runs: inputs and result; all-reduce: half
+  std::int64_t ns = 0;
+};
+
+struct OverlapGraph {
+  // Of one half. `costs`: one a node, by id.
+  OverlapGraph(const Graph& graph, PartId part, const Dependencies& dependencies,
+               std::span<const NodeCost> costs, BucketDtypes dtypes);
+
+  [[nodiscard]] std::size_t size() const { return nodes.size(); }
+  [[nodiscard]] std::string_view name(Place place) const { return graph->name(nodes[place]); }
+
+  const Graph* graph;
+  std::vector<NodeId> nodes;    // by place
+  std::vector<Place> place_of;  // by node id; kNoPlace: of the other half
+  PlaceLists inputs;            // whatever must run before: what it reads, and other dependencies
+  PlaceLists users;             // the reverse
+  std::size_t leading = 0;      // placeholders and constants before the first call: they stay
+  std::vector<bool> is_compute, is_cheap, is_communication;  // by place
+  std::vector<std::int64_t> ns;                              // by place: of what is no collective
+  std::vector<std::int32_t> start_of;  // by place: number of the collective it starts, or -1
+  std::vector<std::int32_t> wait_of;   // by place: of the collective it waits for, or -1
+  std::vector<OverlapCollective> collectives;  // in the order of their waits
+  std::vector<std::string> groups;             // labels, by number
+  std::vector<Place> compute;                  // compute nodes, in order
+  // By place: the first compute node (its number) that needs it, itself counted; kNever.
+  std::vector<std::uint32_t> first_compute;
+  std::vector<bool> feeds_reduce_scatter;  // by place: itself counted
+
+ private:
+  void find_edges(const Dependencies& dependencies);
+  void keep_walls(std::vector<std::pair<Place, Place>>& edges) const;
+  void find_collectives(std::span<const NodeCost> costs, BucketDtypes dtypes);
+  void find_uses();
+};
+
+}  // namespace jointer

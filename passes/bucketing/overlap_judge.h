@@ -1,0 +1,54 @@
+#pragma once
+
+// What an order costs, and whether it stays within the budget: by the account that the caller looks
+// at, and by torch's.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/pass/pass.h"
+#include "core/schedule/simulation.h"
+#include "passes/bucketing/torch_memory.h"
+
+namespace jointer {
+
+struct MemoryIncrease {
+  std::int64_t bytes = 0;
+  double ratio = 0;
+  // The larger of the two.
+  [[nodiscard]] std::int64_t over(std::int64_t peak) const;
+};
+
+struct OrderFigures {
+  std::int64_t step_ns = 0, exposed_ns = 0;
+  std::int64_t peak_bytes = 0, torch_peak_bytes = 0;
+  NodeId peak_at, torch_peak_at;  // the nodes that run then; none: at the start
+};
+
+class OverlapJudge {
+ public:
+  // Limits are set by the graph as it is given, and the context's peak limit where that is lower.
+  OverlapJudge(const Graph& graph, const OverlapGraph& half, std::span<const NodeCost> costs,
+               const MemoryIncrease& increase, const PassContext& context);
+
+  // `half`: of that graph, with any order of it.
+  // Peaks alone, which takes less.
+  [[nodiscard]] OrderFigures weigh(const Graph& graph, const OverlapGraph& half,
+                                   const TorchStorages& storages) const;
+  [[nodiscard]] OrderFigures judge(const Graph& graph, const OverlapGraph& half,
+                                   std::span<const NodeCost> costs) const;
+  [[nodiscard]] bool is_within(const OrderFigures& figures) const {
+    return figures.peak_bytes <= limit_ && figures.torch_peak_bytes <= torch_limit_;
+  }
+  [[nodiscard]] const OrderFigures& before() const { return before_; }
+  [[nodiscard]] std::int64_t limit() const { return limit_; }
+  [[nodiscard]] std::int64_t torch_limit() const { return torch_limit_; }
+
+ private:
+  const AnalysisOptions& options_;
+  OrderFigures before_;
+  std::int64_t limit_ = 0, torch_limit_ = 0;
+};
+
+}  // namespace jointer

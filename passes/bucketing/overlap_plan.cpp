@@ -1,0 +1,236 @@
+// Steps: merge the buckets; let what is new stand in the schedule's order where torch puts it (an
+// all-gather's behind its last member, any other's behind its first); then put everything behind
+// what it depends on (core/schedule/stable_order.h), the plan's dependencies included.
+
+#include "passes/bucketing/overlap_plan.h"
+
+#include <algorithm>
+
+#include "core/schedule/stable_order.h"
+
+namespace jointer {
+namespace {
+
+// Whether something writes to what a collective reads or returns: in a bucket it would not be told
+// apart from the other members.
+bool is_written(const Dependencies& dependencies, NodeId id) {
+  const auto has_write = [](std::span<const Dependency> list) {
+    return std::any_of(list.begin(), list.end(),
+                       [](const Dependency& d) { return d.kind != DependencyKind::data; });
+  };
+  return has_write(dependencies.before(id)) || has_write(dependencies.after(id));
+}
+
+// The whole order, with the half in its new one.
+std::vector<NodeId> with_other_half(const OverlapGraph& from, const std::vector<NodeId>& half) {
+  std::vector<NodeId> whole;
+  bool is_done = false;
+  for (const NodeId id : from.graph->order()) {
+    if (from.place_of[id.index()] == kNoPlace) {
+      whole.push_back(id);
+    } else if (!is_done) {
+      is_done = true;
+      whole.insert(whole.end(), half.begin(), half.end());
+    }
+  }
+  return whole;
+}
+
+class Builder {
+ public:
+  Builder(const OverlapGraph& from, const Dependencies& dependencies, OverlapPlan& plan,
+          BucketDtypes dtypes)
+      : from_(from),
+        dependencies_(dependencies),
+        plan_(plan),
+        dtypes_(dtypes),
+        graph_(*from.graph),
+        stands_for_(from.size()) {
+    for (Place p = 0; p < from.size(); ++p) stands_for_[p] = from.nodes[p];
+  }
+
+  Result<PlannedGraph> run() {
+    merge();
+    if (merged_.empty()) {
+      JOINTER_CHECK(put_in_order(dependencies_));
+    } else {
+      // What is new reads what its members read, so it may stand where they stood to find what must
+      // come before what.
+      graph_.set_order(with_other_half(from_, half_order(program_order(), true)));
+      JOINTER_CHECK(graph_.finish());
+      JOINTER_CHECK(put_in_order(Dependencies(graph_)));
+    }
+    PlannedGraph done{.graph = std::move(graph_), .merged = {}};
+    for (Placed& placed : merged_) done.merged.push_back(std::move(placed.bucket));
+    return done;
+  }
+
+ private:
+  struct Placed {
+    MergedBucket bucket;
+    Place behind_in_program, behind_in_schedule;
+    Place wait_before = kNoPlace;  // in the schedule; none: behind the start
+  };
+
+  void merge() {
+    auto& bucketing = plan_.bucketing;
+    std::erase_if(bucketing.buckets, [&](const std::vector<std::uint32_t>& bucket) {
+      const bool written = std::any_of(bucket.begin(), bucket.end(), [&](std::uint32_t c) {
+        const OverlapCollective& member = from_.collectives[c];
+        return is_written(dependencies_, from_.nodes[member.start]) ||
+               is_written(dependencies_, from_.nodes[member.wait]);
+      });
+      if (written) leave(bucket, NoBucket::written);
+      return written;
+    });
+    if (bucketing.buckets.empty()) return;
+    std::vector<std::vector<NodeId>> starts;
+    for (const auto& bucket : bucketing.buckets) {
+      starts.emplace_back();
+      for (const std::uint32_t c : bucket)
+        starts.back().push_back(from_.nodes[from_.collectives[c].start]);
+    }
+    auto merged =
+        merge_buckets(graph_, starts, {.several_dtypes = dtypes_ == BucketDtypes::several});
+    std::vector<std::vector<std::uint32_t>> kept;
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      if (!merged[i]) {
+        leave(bucketing.buckets[i], NoBucket::unlike);
+        continue;
+      }
+      place(*std::move(merged[i]), bucketing.buckets[i]);
+      kept.push_back(std::move(bucketing.buckets[i]));
+    }
+    bucketing.buckets = std::move(kept);
+  }
+
+  void leave(const std::vector<std::uint32_t>& bucket, NoBucket why) {
+    for (const std::uint32_t c : bucket) {
+      plan_.bucketing.why[c] = why;
+      plan_.bucketing.with[c] = bucket[c == bucket[0] ? 1 : 0];
+    }
+  }
+
+  void place(MergedBucket bucket, const std::vector<std::uint32_t>& members) {
+    if (rank_.empty()) {
+      rank_.resize(from_.size());
+      for (std::size_t i = 0; i < plan_.schedule.order.size(); ++i)
+        rank_[plan_.schedule.order[i]] = static_cast<std::uint32_t>(i);
+    }
+    Placed placed{.bucket = std::move(bucket),
+                  .behind_in_program = 0,
+                  .behind_in_schedule = 0,
+                  .wait_before = kNoPlace};
+    for (const std::uint32_t c : members) {
+      const OverlapCollective& member = from_.collectives[c];
+      placed.behind_in_program = std::max(placed.behind_in_program, member.start);
+      stands_for_[member.start] = placed.bucket.start;
+      stands_for_[member.wait] = placed.bucket.wait;
+      if (plan_.waits_stay &&
+          (placed.wait_before == kNoPlace || rank_[member.wait] < rank_[placed.wait_before]))
+        placed.wait_before = member.wait;
+    }
+    const Node& first = from_.graph->node(from_.nodes[from_.collectives[members.front()].start]);
+    const bool gathers = from_.graph->op(first).collective == CollectiveKind::all_gather;
+    Place behind = from_.collectives[gathers ? members.back() : members.front()].start;
+    const auto is_member = [&](Place p) {
+      return std::any_of(members.begin(), members.end(),
+                         [&](std::uint32_t c) { return from_.collectives[c].start == p; });
+    };
+    while (!gathers && rank_[behind] + 1 < from_.size() &&
+           is_member(plan_.schedule.order[rank_[behind] + 1]))
+      behind = plan_.schedule.order[rank_[behind] + 1];
+    placed.behind_in_schedule = behind;
+    merged_.push_back(std::move(placed));
+  }
+
+  [[nodiscard]] std::vector<Place> program_order() const {
+    std::vector<Place> places(from_.size());
+    for (Place p = 0; p < places.size(); ++p) places[p] = p;
+    return places;
+  }
+  [[nodiscard]] std::vector<Place> schedule_order() const {
+    std::vector<Place> places;
+    for (Place p = 0; p < from_.leading; ++p) places.push_back(p);
+    for (const Place p : plan_.schedule.order)
+      if (p >= from_.leading) places.push_back(p);
+    return places;
+  }
+
+  // The places as nodes, with what is new at its place.
+  [[nodiscard]] std::vector<NodeId> half_order(const std::vector<Place>& places,
+                                               bool in_program) const {
+    std::vector<std::vector<std::size_t>> starts, waits;  // of buckets, by place
+    if (!merged_.empty()) {
+      starts.resize(from_.size());
+      waits.resize(from_.size());
+    }
+    for (std::size_t i = 0; i < merged_.size(); ++i) {
+      starts[in_program ? merged_[i].behind_in_program : merged_[i].behind_in_schedule].push_back(
+          i);
+      if (!in_program && merged_[i].wait_before != kNoPlace)
+        waits[merged_[i].wait_before].push_back(i);
+    }
+    std::vector<NodeId> half;
+    const auto add = [&](const std::vector<NodeId>& nodes) {
+      half.insert(half.end(), nodes.begin(), nodes.end());
+    };
+    for (const Place p : places) {
+      if (!waits.empty())
+        for (const std::size_t i : waits[p]) add(merged_[i].bucket.behind);
+      if (graph_.is_live(from_.nodes[p])) half.push_back(from_.nodes[p]);
+      if (starts.empty()) continue;
+      for (const std::size_t i : starts[p]) {
+        add(merged_[i].bucket.ahead);
+        if (in_program || merged_[i].wait_before == kNoPlace) add(merged_[i].bucket.behind);
+      }
+    }
+    return half;
+  }
+
+  Result<void> put_in_order(const Dependencies& dependencies) {
+    std::vector<OrderEdge> edges;
+    for (const auto& [place, before] : plan_.bucketing.dependencies)
+      if (stands_for_[place] != stands_for_[before])
+        edges.push_back({.before = stands_for_[before], .after = stands_for_[place]});
+    const std::vector<NodeId> wanted = with_other_half(from_, half_order(schedule_order(), false));
+    JOINTER_TRY(std::vector<NodeId> order, stable_order(graph_, dependencies, wanted, edges));
+    graph_.set_order(std::move(order));
+    return {};
+  }
+
+  const OverlapGraph& from_;
+  const Dependencies& dependencies_;
+  OverlapPlan& plan_;
+  BucketDtypes dtypes_;
+  Graph graph_;
+  std::vector<NodeId> stands_for_;   // by place: itself, or the bucket that it is in
+  std::vector<std::uint32_t> rank_;  // by place: in the schedule
+  std::vector<Placed> merged_;
+};
+
+}  // namespace
+
+OverlapPlan plan_as_given(const OverlapGraph& graph) {
+  OverlapPlan plan;
+  plan.schedule.fates.resize(graph.collectives.size());
+  for (Place p = 0; p < graph.size(); ++p) plan.schedule.order.push_back(p);
+  plan.bucketing.why.assign(graph.collectives.size(), NoBucket::alone);
+  plan.bucketing.with.assign(graph.collectives.size(), kNever);
+  return plan;
+}
+
+Result<PlannedGraph> with_plan(const OverlapGraph& from, const Dependencies& dependencies,
+                               OverlapPlan& plan, BucketDtypes dtypes) {
+  return Builder(from, dependencies, plan, dtypes).run();
+}
+
+Result<std::vector<NodeId>> order_with(const OverlapGraph& from, const Dependencies& dependencies,
+                                       const std::vector<Place>& places) {
+  std::vector<NodeId> half;
+  half.reserve(places.size());
+  for (const Place p : places) half.push_back(from.nodes[p]);
+  return stable_order(*from.graph, dependencies, with_other_half(from, half));
+}
+
+}  // namespace jointer

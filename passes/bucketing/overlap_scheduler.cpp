@@ -1,0 +1,504 @@
+// Terms
+//   compute node  its operator has an entry in torch's FLOP registry.
+//   on the path   some compute node needs it. Its rank is the first that does.
+//   in flight     started and not yet waited for. Exposed: time of it that nothing hides so far.
+//
+// Steps, until everything has run:
+//   1. Too many bytes in flight: the oldest is waited for.
+//   2. The next node is the ready one on the path that the earliest compute node needs; of these,
+//      what leads straight to a collective goes first and an exposed wait last; then the order that
+//      was given. Nodes off the path come in between: a wait once it is hidden (or memory is
+//      short), what a reduce-scatter needs as soon as the order has passed its old place.
+//   3. A node that takes time hides, for each process group, as much of what is in flight. What
+//      time is left starts collectives early: those that the earliest compute node needs, and
+//      together with those that could share a bucket, if they need no compute, no other collective
+//      and no wait that would be exposed by it, and if the memory they hold until they are used
+//      stays within the budget.
+//   4. A wait first waits for everything that its group started before; the time that it still
+//      takes hides collectives of other groups in the same way.
+//
+// Live memory is torch's account (torch_memory.h); it is an estimate of what the new order holds,
+// so the caller measures the result.
+//
+// Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.11), class OverlapScheduler. With the
+// same costs the order is torch's. Kept apart from torch's: a collective is never tried while
+// something that it needs cannot be started (torch forces other waits first; `is_torch` does so
+// too), and nodes that torch's assertions would stop at are passed over.
+//
+// Cost: torch keeps the set of all ancestors of every node. Here what a collective still needs is
+// searched from it backwards through nodes that have not run, and what stops it is remembered until
+// that has run. For C collectives, V nodes, candidates d: V log V + V d in the worst case.
+
+#include "passes/bucketing/overlap_scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <queue>
+
+namespace jointer {
+namespace {
+
+using Heap = std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>>;
+constexpr std::uint64_t kPlaceMask = 0xffffffffU;
+
+class Scheduler {
+ public:
+  Scheduler(const OverlapGraph& graph, const TorchStorages& storages, const OverlapOptions& options)
+      : g_(graph),
+        options_(options),
+        memory_(storages),
+        is_done_(graph.size(), false),
+        is_held_(graph.size(), false),
+        waiting_for_(graph.size(), 0),
+        marks_(graph.size(), 0),
+        is_started_(graph.collectives.size(), false),
+        next_(graph.collectives.size() + 1),
+        blocker_(graph.collectives.size(), kNoPlace),
+        full_at_(graph.collectives.size(), kNever),
+        pre_fetched_(graph.compute.size(), 0) {
+    measure(storages);
+    for (Place p = 0; p < g_.size(); ++p)
+      waiting_for_[p] = static_cast<std::uint32_t>(g_.inputs.of(p).size());
+    for (std::size_t c = 0; c <= g_.collectives.size(); ++c)
+      next_[c] = static_cast<std::uint32_t>(c);
+    result_.fates.resize(g_.collectives.size());
+    for (std::size_t c = 0; c < g_.collectives.size(); ++c)
+      result_.fates[c].exposed_ns = g_.collectives[c].ns;
+    result_.order.reserve(g_.size());
+  }
+
+  Result<OverlapSchedule> run(const std::function<Result<void>(double)>& proceed) {
+    for (Place p = 0; p < g_.size(); ++p)
+      if (waiting_for_[p] == 0) make_ready(p);
+    constexpr std::size_t kEvery = 512;
+    std::size_t asked = 0;
+    while (!on_path_.empty() || !off_path_.empty()) {
+      if (result_.order.size() >= asked) {
+        asked = result_.order.size() + kEvery;
+        JOINTER_CHECK(
+            proceed(static_cast<double>(result_.order.size()) / static_cast<double>(g_.size())));
+      }
+      if (!in_flight_.empty() && in_flight_bytes_ >= options_.most_in_flight) {
+        handle_wait(in_flight_.front());
+        continue;
+      }
+      const Place p = take_next();
+      if (is_done_[p]) continue;
+      if (g_.start_of[p] >= 0)
+        handle_start(number(g_.start_of[p]));
+      else if (g_.wait_of[p] >= 0)
+        handle_wait(number(g_.wait_of[p]));
+      else
+        handle_other(p);
+      if (is_on_path(p)) last_on_path_ = std::max(last_on_path_, std::int64_t{p});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  using Number = std::uint32_t;  // of a collective
+  static Number number(std::int32_t n) { return static_cast<Number>(n); }
+
+  [[nodiscard]] bool is_on_path(Place p) const { return g_.first_compute[p] != kNever; }
+  [[nodiscard]] OverlapFate& fate(Number c) { return result_.fates[c]; }
+  [[nodiscard]] const OverlapCollective& collective(Number c) const { return g_.collectives[c]; }
+
+  // The order that was given: its peak, and the most that is live between two compute nodes.
+  void measure(const TorchStorages& storages) {
+    TorchMemory memory(storages);
+    std::int64_t peak = 0, most = 0;
+    for (Place p = 0; p < g_.size(); ++p) {
+      memory.run(p);
+      most = std::max(most, memory.now());
+      peak = std::max(peak, memory.now());
+      if (!g_.is_compute[p]) continue;
+      before_compute_.push_back(most);
+      most = memory.now();
+    }
+    result_.limit_bytes = peak + options_.most_bytes_more;
+  }
+
+  void make_ready(Place p) {
+    if (is_on_path(p)) {
+      std::uint64_t local = 1;  // 0: leads to a collective; 2: an exposed wait
+      if (g_.wait_of[p] >= 0)
+        local = fate(number(g_.wait_of[p])).exposed_ns != 0 ? 2 : 1;
+      else if (leads_to_start(p))
+        local = 0;
+      on_path_.push(std::uint64_t{g_.first_compute[p]} << 34U | local << 32U | p);
+    } else {
+      off_path_.push(std::uint64_t{g_.feeds_reduce_scatter[p] ? 0U : 1U} << 32U | p);
+    }
+  }
+
+  // By a chain of cheap nodes with one reader and one input each.
+  [[nodiscard]] bool leads_to_start(Place p) const {
+    for (;;) {
+      const auto users = g_.users.of(p);
+      if (users.size() != 1 || g_.inputs.of(users.front()).size() != 1) return false;
+      const Place user = users.front();
+      if (g_.start_of[user] >= 0 && !is_started_[number(g_.start_of[user])]) return true;
+      if (!g_.is_cheap[user]) return false;
+      p = user;
+    }
+  }
+
+  Place take_next() {
+    if (!off_path_.empty()) {
+      const auto p = static_cast<Place>(off_path_.top() & kPlaceMask);
+      bool takes = false;
+      if (on_path_.empty() || is_done_[p])
+        takes = true;
+      else if (g_.wait_of[p] >= 0)
+        takes = fate(number(g_.wait_of[p])).exposed_ns == 0 || memory_.now() > result_.limit_bytes;
+      else if (g_.feeds_reduce_scatter[p])
+        takes = p <= last_on_path_;
+      if (takes) {
+        off_path_.pop();
+        return p;
+      }
+    }
+    const auto p = static_cast<Place>(on_path_.top() & kPlaceMask);
+    on_path_.pop();
+    return p;
+  }
+
+  void schedule(Place p) {
+    is_done_[p] = true;
+    result_.order.push_back(p);
+    memory_.run(p);
+    for (const Place user : g_.users.of(p))
+      if (--waiting_for_[user] == 0) make_ready(user);
+  }
+
+  void handle_start(Number c) {
+    // It would join a bucket: its start-up costs nothing.
+    if (!options_.latency_ns.empty() && collective(c).key != kNever &&
+        std::any_of(in_flight_.begin(), in_flight_.end(),
+                    [&](Number other) { return collective(other).key == collective(c).key; }))
+      fate(c).exposed_ns -= std::min(fate(c).exposed_ns, options_.latency_ns[c]);
+    in_flight_.push_back(c);
+    in_flight_bytes_ += collective(c).bytes;
+    is_started_[c] = true;
+    next_[c] = c + 1;
+    is_stale_ = true;
+    schedule(collective(c).start);
+  }
+
+  [[nodiscard]] bool is_in_flight(Number c) const {
+    return std::find(in_flight_.begin(), in_flight_.end(), c) != in_flight_.end();
+  }
+
+  void handle_wait(Number c) {
+    std::vector<Number> earlier;
+    for (const Number other : in_flight_) {
+      if (other == c) break;
+      if (collective(other).group == collective(c).group) earlier.push_back(other);
+    }
+    for (const Number other : earlier)
+      if (is_in_flight(other)) handle_wait(other);
+    if (!is_in_flight(c)) return;
+    const Place wait = collective(c).wait;
+    if (const std::int64_t exposed = fate(c).exposed_ns; exposed > 0) {
+      is_held_[wait] = true;
+      std::vector<std::int64_t> left = hide_in_flight(wait, exposed, collective(c).group);
+      start_early(wait, left, collective(c).group);
+      is_held_[wait] = false;
+      if (!is_in_flight(c)) return;
+    }
+    in_flight_bytes_ -= collective(c).bytes;
+    in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), c));
+    schedule(wait);
+  }
+
+  void handle_other(Place p) {
+    const auto time =
+        options_.compute_multiplier == 1
+            ? g_.ns[p]
+            : std::llround(static_cast<double>(g_.ns[p]) * options_.compute_multiplier);
+    if (time > 0) {
+      is_held_[p] = true;
+      std::vector<std::int64_t> left = hide_in_flight(p, time, kNever);
+      start_early(p, left, kNever);
+      is_held_[p] = false;
+    }
+    schedule(p);
+    if (g_.is_compute[p]) {
+      ++compute_done_;
+      is_stale_ = true;
+    }
+  }
+
+  void hide(Number c, Place by, std::int64_t ns) {
+    fate(c).exposed_ns -= ns;
+    auto& hidden_by = fate(c).hidden_by;
+    if (hidden_by.empty() || hidden_by.back() != by) hidden_by.push_back(by);
+  }
+
+  // What is left of the time for each group; none for the group `without`.
+  std::vector<std::int64_t> hide_in_flight(Place by, std::int64_t time, std::uint32_t without) {
+    std::vector<std::int64_t> left(g_.groups.size(), time);
+    if (without != kNever) left[without] = 0;
+    for (const Number c : in_flight_) {
+      std::int64_t& time_left = left[collective(c).group];
+      if (fate(c).exposed_ns == 0 || time_left <= 0) continue;
+      const std::int64_t ns = std::min(fate(c).exposed_ns, time_left);
+      hide(c, by, ns);
+      time_left -= ns;
+    }
+    return left;
+  }
+
+  // --- Starting collectives early ---
+
+  // The next collectives in the order in which they are tried.
+  const std::vector<Number>& candidates() {
+    if (!is_stale_) return candidates_;
+    is_stale_ = false;
+    candidates_.clear();
+    std::int64_t seen = 0;
+    for (Number c = first_from(0); c < g_.collectives.size(); c = first_from(c + 1)) {
+      if (seen++ > options_.distance) break;
+      const std::uint32_t rank = g_.first_compute[collective(c).start];
+      if (rank != kNever &&
+          std::int64_t{rank} - std::int64_t{compute_done_} > options_.compute_pre_fetch)
+        continue;
+      candidates_.push_back(c);
+    }
+    const auto by_need = [&](Number a, Number b) { return need(a) < need(b); };
+    std::stable_sort(candidates_.begin(), candidates_.end(), [&](Number a, Number b) {
+      const int x = urgency(a), y = urgency(b);
+      return x != y ? x < y : by_need(a, b);
+    });
+    if (options_.groups_buckets) group_candidates(by_need);
+    return candidates_;
+  }
+
+  Number first_from(Number c) {
+    Number found = c;
+    while (next_[found] != found) found = next_[found];
+    while (next_[c] != found && c != found) {
+      const Number step = next_[c];
+      next_[c] = found;
+      c = step;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::uint64_t need(Number c) const {
+    const Place start = collective(c).start;
+    return std::uint64_t{g_.first_compute[start]} << 32U | start;
+  }
+  [[nodiscard]] int urgency(Number c) const {
+    const Place start = collective(c).start;
+    if (g_.first_compute[start] == compute_done_ + 1) return 0;
+    if (!is_on_path(start)) return g_.feeds_reduce_scatter[start] ? 1 : 3;
+    return 2;
+  }
+
+  // Those that could share a bucket side by side: first the group that is needed first, then the
+  // larger one.
+  template <class Less>
+  void group_candidates(const Less& by_need) {
+    std::vector<std::vector<Number>> groups;
+    std::vector<std::uint32_t> keys;
+    for (const Number c : candidates_) {
+      const std::uint32_t key = collective(c).key;
+      const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
+      if (static_cast<std::size_t>(at) == keys.size()) {
+        keys.push_back(key);
+        groups.emplace_back();
+      }
+      groups[static_cast<std::size_t>(at)].push_back(c);
+    }
+    for (auto& group : groups) std::stable_sort(group.begin(), group.end(), by_need);
+    const auto rank = [&](const std::vector<Number>& group) {
+      return g_.first_compute[collective(group.front()).start];
+    };
+    std::stable_sort(groups.begin(), groups.end(), [&](const auto& a, const auto& b) {
+      return rank(a) != rank(b) ? rank(a) < rank(b) : a.size() > b.size();
+    });
+    candidates_.clear();
+    for (const auto& group : groups)
+      candidates_.insert(candidates_.end(), group.begin(), group.end());
+  }
+
+  void start_early(Place beside, std::vector<std::int64_t>& left, std::uint32_t without) {
+    if (std::all_of(left.begin(), left.end(), [](std::int64_t t) { return t <= 0; })) return;
+    const std::vector<Number> tried =
+        without == kNever ? candidates() : candidates_without(without);
+    for (const Number c : tried) {
+      std::int64_t& time = left[collective(c).group];
+      if (time <= 0 || is_started_[c] || !may_start(c, beside)) continue;
+      start_path();
+      if (is_started_[c]) continue;
+      handle_start(c);
+      reserve(c);
+      const std::int64_t ns = std::min(time, fate(c).exposed_ns);
+      hide(c, beside, ns);
+      time -= ns;
+      if (std::all_of(left.begin(), left.end(), [](std::int64_t t) { return t <= 0; })) return;
+    }
+  }
+
+  // Of other groups than one. Which are tried is as before: those of the group count as seen.
+  std::vector<Number> candidates_without(std::uint32_t group) {
+    std::vector<Number> others;
+    for (const Number c : candidates())
+      if (collective(c).group != group) others.push_back(c);
+    return others;
+  }
+
+  bool refuse(Number c, Place beside, NoOverlap why, Place held_by = kNoPlace) {
+    OverlapFate& f = fate(c);
+    f.why = why;
+    f.beside = beside;
+    f.held_by = held_by;
+    return false;
+  }
+
+  // Fills path_ with what must run before it, in order.
+  bool may_start(Number c, Place beside) {
+    const bool has_room = options_.most_in_flight - in_flight_bytes_ >= collective(c).bytes;
+    const bool checks_late = options_.is_torch && !has_room;
+    if (!checks_late && !find_path(c, beside)) return false;
+    if (checks_late && needs(c, beside)) return refuse(c, beside, NoOverlap::dependency);
+    if (exceeds_memory(c)) return refuse(c, beside, NoOverlap::memory);
+    bool is_forced = false;
+    while (!in_flight_.empty() &&
+           options_.most_in_flight - in_flight_bytes_ < collective(c).bytes &&
+           is_hidden_without(in_flight_.front(), beside)) {
+      handle_wait(in_flight_.front());
+      is_forced = true;
+    }
+    if (options_.most_in_flight - in_flight_bytes_ < collective(c).bytes)
+      return refuse(c, beside, NoOverlap::in_flight);
+    return (!checks_late && !is_forced) || (!is_started_[c] && find_path(c, beside));
+  }
+
+  [[nodiscard]] bool is_hidden_without(Number c, Place beside) const {
+    const OverlapFate& f = result_.fates[c];
+    return f.exposed_ns == 0 &&
+           std::find(f.hidden_by.begin(), f.hidden_by.end(), beside) == f.hidden_by.end();
+  }
+
+  // Whether the collective cannot start before `p` has run.
+  bool needs(Number c, Place p) {
+    path_.assign(1, collective(c).start);
+    ++mark_;
+    for (std::size_t i = 0; i < path_.size(); ++i)
+      for (const Place input : g_.inputs.of(path_[i])) {
+        if (input == p) return true;
+        if (is_done_[input] || marks_[input] == mark_) continue;
+        marks_[input] = mark_;
+        path_.push_back(input);
+      }
+    return false;
+  }
+
+  bool find_path(Number c, Place beside) {
+    if (const Place by = blocker_[c]; by != kNoPlace && !is_done_[by])
+      return refuse(c, beside, block_kind(by), by);
+    path_.assign(1, collective(c).start);
+    ++mark_;
+    for (std::size_t i = 0; i < path_.size(); ++i)
+      for (const Place input : g_.inputs.of(path_[i])) {
+        if (is_done_[input] || marks_[input] == mark_) continue;
+        marks_[input] = mark_;
+        if (const NoOverlap kind = block_kind(input); kind != NoOverlap::none) {
+          blocker_[c] = input;
+          return refuse(c, beside, kind, input);
+        }
+        if (is_held_[input]) return refuse(c, beside, NoOverlap::dependency, input);
+        if (g_.wait_of[input] >= 0 && !is_hidden_without(number(g_.wait_of[input]), beside))
+          return refuse(c, beside, NoOverlap::behind_wait, input);
+        path_.push_back(input);
+      }
+    path_.erase(path_.begin());
+    std::sort(path_.begin(), path_.end());
+    return true;
+  }
+
+  // What cannot be started for a collective, whenever it is; it is not done.
+  [[nodiscard]] NoOverlap block_kind(Place p) const {
+    if (g_.is_compute[p]) return NoOverlap::behind_compute;
+    if (g_.start_of[p] >= 0) return NoOverlap::behind_start;
+    if (g_.wait_of[p] < 0 && g_.is_communication[p]) return NoOverlap::behind_exchange;
+    return NoOverlap::none;
+  }
+
+  void start_path() {
+    const std::vector<Place> path = path_;
+    for (const Place p : path) {
+      if (is_done_[p]) continue;
+      if (g_.wait_of[p] >= 0)
+        handle_wait(number(g_.wait_of[p]));
+      else
+        schedule(p);
+    }
+    path_.clear();
+  }
+
+  // Whether it would hold too much at some compute node between now and its use.
+  bool exceeds_memory(Number c) {
+    const std::uint32_t rank = g_.first_compute[collective(c).start];
+    if (rank == kNever) return false;
+    const std::int64_t bytes = collective(c).bytes;
+    if (memory_.now() + bytes > result_.limit_bytes) return true;
+    const auto is_full = [&](std::uint32_t i) {
+      return pre_fetched_[i] + bytes > options_.most_in_flight ||
+             before_compute_[i] + pre_fetched_[i] + bytes > result_.limit_bytes;
+    };
+    // What is full stays full.
+    if (const std::uint32_t at = full_at_[c]; at != kNever && at >= compute_done_) return true;
+    for (std::uint32_t i = compute_done_; i < rank; ++i)
+      if (is_full(i)) {
+        full_at_[c] = i;
+        return true;
+      }
+    return false;
+  }
+
+  void reserve(Number c) {
+    const std::uint32_t rank = g_.first_compute[collective(c).start];
+    if (rank == kNever) return;
+    for (std::uint32_t i = compute_done_; i < rank; ++i) pre_fetched_[i] += collective(c).bytes;
+  }
+
+  const OverlapGraph& g_;
+  const OverlapOptions& options_;
+  OverlapSchedule result_;
+  TorchMemory memory_;
+  Heap on_path_, off_path_;  // see make_ready
+  std::vector<bool> is_done_;
+  std::vector<bool> is_held_;               // is being run: what starts early does not need it
+  std::vector<std::uint32_t> waiting_for_;  // by place: inputs that have not run
+  std::vector<std::uint32_t> marks_;        // by place: the last search that met it
+  std::uint32_t mark_ = 0;
+  std::vector<Place> path_;
+
+  std::vector<bool> is_started_;  // by collective
+  std::vector<Number> next_;      // by collective: itself, or further on towards an unstarted one
+  std::vector<Place> blocker_;    // by collective: what it needs that was found to stop it
+  std::vector<std::uint32_t> full_at_;  // by collective: a compute node at which it is too much
+  std::vector<Number> candidates_;
+  bool is_stale_ = true;
+  std::vector<Number> in_flight_;  // in the order of their starts
+  std::int64_t in_flight_bytes_ = 0;
+
+  std::vector<std::int64_t> before_compute_;  // by compute node: live before it, as given
+  std::vector<std::int64_t> pre_fetched_;     // by compute node: held there by early collectives
+  std::uint32_t compute_done_ = 0;
+  std::int64_t last_on_path_ = -1;
+};
+
+}  // namespace
+
+Result<OverlapSchedule> schedule_overlap(const OverlapGraph& graph, const TorchStorages& storages,
+                                         const OverlapOptions& options,
+                                         const std::function<Result<void>(double)>& proceed) {
+  return Scheduler(graph, storages, options).run(proceed);
+}
+
+}  // namespace jointer

@@ -1,0 +1,60 @@
+#pragma once
+
+// An order in which collectives run beside compute. How is at the top of overlap_scheduler.cpp.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "passes/bucketing/overlap_graph.h"
+#include "passes/bucketing/torch_memory.h"
+
+namespace jointer {
+
+struct OverlapOptions {
+  std::int64_t most_in_flight = 0;       // bytes of collectives that run at once
+  std::int64_t most_bytes_more = 0;      // of live memory, over the order that is given
+  std::int64_t compute_pre_fetch = 200;  // how many compute nodes ahead a collective may start
+  std::int64_t distance = 200;           // how many collectives ahead
+  double compute_multiplier = 1;
+  bool groups_buckets = true;  // collectives that could share a bucket start one after another
+  // What a collective is cheaper by where it could join one in flight; by number of collective.
+  std::vector<std::int64_t> latency_ns;
+  bool is_torch = false;  // torch's order of checks, where it matters
+};
+
+// Why a collective does not run beside a node: torch's WhyNoOverlap.
+enum class NoOverlap : std::uint8_t {
+  none,
+  no_time,          // nothing that takes time ran while it was ready and not needed
+  dependency,       // one needs the other
+  memory,           // it would hold more than the budget
+  in_flight,        // too many bytes in flight
+  behind_compute,   // it needs a compute node that has not run
+  behind_start,     // it needs another collective that has not started
+  behind_wait,      // it needs a wait that would expose its collective
+  behind_exchange,  // it needs a communication operator that is not its to start
+};
+
+struct OverlapFate {
+  std::int64_t exposed_ns = 0;         // by the scheduler's own account
+  std::vector<Place> hidden_by;        // in the order in which they run
+  NoOverlap why = NoOverlap::no_time;  // why not more: what held it last
+  Place held_by = kNoPlace;            // compute, collective, wait; of `behind_...`
+  Place beside = kNoPlace;             // the node that it could not run beside
+};
+
+struct OverlapSchedule {
+  std::vector<Place> order;        // every place once
+  std::vector<OverlapFate> fates;  // by number of collective
+  std::int64_t limit_bytes = 0;    // live memory that it was to keep to
+};
+
+// `proceed`: asked now and then with 0 .. 1; an error ends it.
+Result<OverlapSchedule> schedule_overlap(const OverlapGraph& graph, const TorchStorages& storages,
+                                         const OverlapOptions& options,
+                                         const std::function<Result<void>(double)>& proceed);
+
+}  // namespace jointer

@@ -1,0 +1,173 @@
+// A process group's collectives run one after another on its stream, so an all-gather of the next
+// layer's parameters waits for the reduce-scatter of the last layer's gradients. With a twin of the
+// group, of the same ranks, for the all-gathers, the two run side by side.
+//
+// Steps. The group: the one that is named, else those of FSDP's all-gathers (fsdp_collectives.h)
+// that FSDP's reduce-scatters use too. Every all-gather of it names the twin instead; the twin's
+// name is the group's with a suffix. Whoever runs the graph makes the twin from its ranks.
+//
+// Source: torchtitan, compiler_toolkit, reassign_to_pg_pass. Deviation: upstream must be told both
+// groups; here they can be found.
+
+#include "passes/bucketing/reassign_to_pg.h"
+
+#include <algorithm>
+#include <map>
+
+#include "passes/bucketing/fsdp_collectives.h"
+
+namespace jointer {
+namespace {
+
+// The group's name among the arguments of a call; null if it names none.
+const Argument* group_argument(const Graph& graph, const Node& start) {
+  const Argument* name = graph.argument(start, "group_name");
+  return name != nullptr && name->kind == Argument::Kind::string ? name : nullptr;
+}
+
+bool is_all_gather(const Graph& graph, const Node& n) {
+  return graph.is_collective_start(n) && graph.op(n).collective == CollectiveKind::all_gather &&
+         group_argument(graph, n) != nullptr;
+}
+
+// The same call with another text in place of one argument.
+void rename(Graph& graph, NodeId id, const Argument* old, StringId name) {
+  Node& n = graph.node(id);
+  for (Argument* list : {&n.args, &n.kwargs}) {
+    const auto children = graph.children(*list);
+    std::vector<Argument> copy(children.begin(), children.end());
+    bool is_here = false;
+    for (std::size_t i = 0; i < children.size(); ++i)
+      if (&children[i] == old) {
+        copy[i] = Argument::of_text(Argument::Kind::string, name);
+        is_here = true;
+      }
+    if (!is_here) continue;
+    *list = graph.make_children(list->kind, copy);
+    break;
+  }
+  n.group = {};
+  graph.refresh(id);
+}
+
+// By the group's name: whether FSDP gathers parameters with it, and whether it reduces gradients.
+std::vector<StringId> fsdp_groups(const Graph& graph) {
+  const Users users(graph);
+  std::map<StringId, int> uses;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (!graph.is_collective_start(n)) continue;
+    const Argument* name = group_argument(graph, n);
+    if (name == nullptr) continue;
+    if (is_fsdp_all_gather(graph, id))
+      uses[name->text()] |= 1;
+    else if (is_fsdp_reduce_scatter(graph, users, id))
+      uses[name->text()] |= 2;
+  }
+  std::vector<StringId> groups;
+  for (const auto& [name, use] : uses)
+    if (use == 3) groups.push_back(name);
+  std::sort(groups.begin(), groups.end(),
+            [&](StringId a, StringId b) { return graph.text(a) < graph.text(b); });
+  return groups;
+}
+
+GroupId known_group(const Graph& graph, PartId part, StringId name) {
+  for (const GroupId id : graph.part(part).groups)
+    if (graph.group(id).name == name) return id;
+  return {};
+}
+
+Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
+                      PassContext& context) {
+  const std::string twin_name = fmt::format("{}{}", graph.text(source), suffix);
+  const StringId twin = graph.intern(twin_name);
+  std::size_t moved = 0;
+  std::vector<GroupId> twin_of(graph.group_count());
+  const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
+  for (const NodeId id : order) {
+    const Node& n = graph.node(id);
+    if (!is_all_gather(graph, n)) continue;
+    const Argument* name = group_argument(graph, n);
+    if (name->text() != source) continue;
+    const PartId part = n.part;
+    if (const GroupId group = n.group; group && !twin_of[group.index()])
+      twin_of[group.index()] = known_group(graph, part, twin);
+    if (const GroupId group = n.group; group && !twin_of[group.index()]) {
+      ProcessGroup copy = graph.group(group);
+      copy.name = twin;
+      if (copy.desc) copy.desc = graph.intern(fmt::format("{}{}", graph.text(copy.desc), suffix));
+      twin_of[group.index()] = graph.add_group(std::move(copy));
+    }
+    if (const GroupId group = n.group; group) {
+      auto& groups = graph.part(part).groups;
+      if (std::find(groups.begin(), groups.end(), twin_of[group.index()]) == groups.end())
+        groups.push_back(twin_of[group.index()]);
+    }
+    rename(graph, id, name, twin);
+    ++moved;
+    context.decide(graph, id, "reassigned",
+                   fmt::format("It runs in group {}, beside the reduce-scatters of {}.", twin_name,
+                               graph.text(source)));
+  }
+  context.decide(moved > 0 ? "reassigned" : "kept",
+                 fmt::format("{} all-gathers of group {} run in its twin {}. Every rank must make "
+                             "that group.",
+                             moved, graph.text(source), twin_name));
+  return {};
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const std::string& suffix = arguments.text("suffix");
+  if (suffix.empty()) return fail(Error::Kind::usage, "the twin needs a name of its own");
+  std::vector<StringId> sources;
+  if (arguments.is_given("group")) {
+    const std::string& wanted = arguments.text("group");
+    for (std::size_t i = 0; i < graph.group_count(); ++i) {
+      const GroupId id(i);
+      if (graph.text(graph.group(id).name) == wanted || graph.group_label(id) == wanted)
+        sources.push_back(graph.group(id).name);
+    }
+    std::sort(sources.begin(), sources.end());
+    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+    if (sources.empty()) return fail(Error::Kind::usage, "there is no process group {}", wanted);
+  } else {
+    sources = fsdp_groups(graph);
+    if (sources.empty())
+      context.decide("kept", "No group both gathers parameters and reduces gradients.");
+  }
+  for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
+  JOINTER_CHECK(graph.finish());
+  return context.report(1);
+}
+
+Parameter text(std::string name, PassValue otherwise, std::string doc) {
+  return {.name = std::move(name),
+          .type = Parameter::Type::text,
+          .otherwise = std::move(otherwise),
+          .least = std::nullopt,
+          .most = std::nullopt,
+          .choices = {},
+          .doc = std::move(doc)};
+}
+
+}  // namespace
+
+Pass reassign_to_pg() {
+  return {
+      .info = {.name = "reassign_to_pg",
+               .summary = "Gives FSDP's all-gathers a twin of their process group, so that they "
+                          "run beside its reduce-scatters.",
+               .source = "torchtitan/experiments/compiler_toolkit",
+               .stage = PassStage::bucketing,
+               .parameters = {text("group", {},
+                                   "The group's name or label; none: the groups of FSDP that "
+                                   "both gather and reduce."),
+                              text("suffix", "_all_gather",
+                                   "What the twin's name has behind the group's.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = run};
+}
+
+}  // namespace jointer

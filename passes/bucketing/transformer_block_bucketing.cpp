@@ -1,0 +1,330 @@
+// Terms
+//   plan      lists of modules (module_plan.h); a block is an entry of it.
+//   bucket    FSDP's all-gathers of a block, or its reduce-scatters (fsdp_collectives.h), of one
+//             group and dtype. One alone counts as a bucket too.
+//
+// Steps
+//   1. Merge the buckets. A wait stands where the first of its members' waits stood.
+//   2. All-gathers one block ahead: in program order, a bucket starts before the wait of the bucket
+//      before it, and the first ones before the first compute node.
+//   3. Reduce-scatters one block behind: a bucket is waited for behind the start of the next one.
+//   4. Order everything by that (core/schedule/stable_order.h).
+// With a peak limit that the result would exceed, and the graph as given does not, the graph stays
+// as it is.
+//
+// Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
+// with the plan of torchtitan's transformer_block_bucketing. Deviations: the plan can be found from
+// the model's modules; control_deps nodes (`insert_overlap_deps`), which only serve Inductor's
+// later stages, are not made.
+//
+// What would make a cycle is left out, where torch would stop.
+//
+// Cost: V^2 / 128 bytes to know what needs what; a trial costs the nodes between the two.
+
+#include "passes/bucketing/transformer_block_bucketing.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/schedule/memory_timeline.h"
+#include "core/schedule/stable_order.h"
+#include "passes/bucketing/augmented_graph.h"
+#include "passes/bucketing/fsdp_collectives.h"
+#include "passes/bucketing/module_plan.h"
+#include "passes/bucketing/overlap_plan.h"
+#include "passes/bucketing/overlap_reasons.h"
+
+namespace jointer {
+namespace {
+
+using Number = std::uint32_t;
+
+// A start and its wait that take part in steps 2 and 3: a bucket's, or those of one alone.
+struct Block {
+  NodeId start, wait;
+  bool gathers = false;
+};
+
+class BlockBucketing {
+ public:
+  BlockBucketing(const Graph& graph, PartId part, const std::vector<std::uint32_t>& entries,
+                 const ModulePlan& plan, PassContext& context)
+      : graph_(graph),
+        entries_(entries),
+        modules_(plan),
+        context_(context),
+        dependencies_(graph),
+        costs_(graph.node_count()),
+        half_(graph, part, dependencies_, costs_, BucketDtypes::one),
+        ancestors_(half_, plan_as_given(half_).schedule.order, {}) {}
+
+  Result<Graph> run() {
+    find_buckets();
+    if (groups_.empty()) return graph_;
+    OverlapPlan plan = plan_as_given(half_);
+    plan.waits_stay = true;
+    for (const auto& group : groups_)
+      if (group.size() > 1) {
+        plan.bucketing.buckets.push_back(group);
+        for (const Number c : group) plan.bucketing.why[c] = NoBucket::none;
+      }
+    JOINTER_TRY(PlannedGraph merged, with_plan(half_, dependencies_, plan, BucketDtypes::one));
+    Graph& result = merged.graph;
+    const Dependencies dependencies(result);
+    const std::vector<OrderEdge> edges =
+        possible(result, dependencies, find_edges(result, blocks(result, merged)));
+    JOINTER_TRY(std::vector<NodeId> order,
+                stable_order(result, dependencies, result.order(), edges));
+    result.set_order(std::move(order));
+    if (!is_allowed(result)) return graph_;
+    decide(result, plan);
+    return std::move(result);
+  }
+
+ private:
+  // FSDP's collectives by block and key, in the plan's order; of a block in that of the waits.
+  void find_buckets() {
+    const Users users(graph_);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Number>> found;
+    for (Number c = 0; c < half_.collectives.size(); ++c) {
+      const OverlapCollective& collective = half_.collectives[c];
+      const NodeId start = half_.nodes[collective.start];
+      const std::uint32_t entry = entries_[start.index()];
+      if (entry == kNoEntry || collective.key == kNever) continue;
+      if (!is_fsdp_all_gather(graph_, start) && !is_fsdp_reduce_scatter(graph_, users, start))
+        continue;
+      found[{entry, collective.key}].push_back(c);
+    }
+    AugmentedGraph merged(half_, ancestors_);
+    for (auto& [key, group] : found) groups_.push_back(without_cycles(merged, group));
+  }
+
+  // Without those that need another member, by way of whatever other buckets make one.
+  std::vector<Number> without_cycles(AugmentedGraph& merged, const std::vector<Number>& group) {
+    std::vector<Number> kept{group.front()};
+    const Place seed = half_.collectives[group.front()].start;
+    for (std::size_t i = 1; i < group.size(); ++i) {
+      const Place start = half_.collectives[group[i]].start;
+      if (merged.has_path(seed, start) || merged.has_path(start, seed)) {
+        apart_.push_back(group[i]);
+        continue;
+      }
+      merged.merge(seed, start);
+      kept.push_back(group[i]);
+    }
+    return kept;
+  }
+
+  [[nodiscard]] std::vector<Block> blocks(const Graph& result, const PlannedGraph& merged) const {
+    std::vector<Block> all;
+    for (const MergedBucket& bucket : merged.merged)
+      all.push_back({bucket.start, bucket.wait, false});
+    for (const auto& group : groups_)
+      for (const Number c : group)
+        if (const NodeId start = half_.nodes[half_.collectives[c].start]; result.is_live(start))
+          all.push_back({start, half_.nodes[half_.collectives[c].wait], false});
+    for (Block& block : all)
+      block.gathers = result.op(result.node(block.start)).collective == CollectiveKind::all_gather;
+    return all;
+  }
+
+  // Of steps 2 and 3, by the order as it is now.
+  [[nodiscard]] std::vector<OrderEdge> find_edges(const Graph& result,
+                                                  std::vector<Block> all) const {
+    std::vector<OrderEdge> edges;
+    const auto split = std::stable_partition(all.begin(), all.end(),
+                                             [](const Block& block) { return block.gathers; });
+    std::sort(all.begin(), split, [&](const Block& a, const Block& b) {
+      return result.position(a.start) < result.position(b.start);
+    });
+    add_gathers(result, std::span(all.begin(), split), edges);
+    std::sort(split, all.end(), [&](const Block& a, const Block& b) {
+      return result.position(a.wait) < result.position(b.wait);
+    });
+    add_scatters(result, std::span(split, all.end()), edges);
+    return edges;
+  }
+
+  // Backwards: the starts met since the last wait come before the wait that is met next.
+  void add_gathers(const Graph& result, std::span<const Block> gathers,
+                   std::vector<OrderEdge>& edges) const {
+    std::vector<std::pair<NodeId, bool>> events;  // node, is a wait
+    for (const Block& block : gathers) {
+      events.emplace_back(block.start, false);
+      events.emplace_back(block.wait, true);
+    }
+    std::sort(events.begin(), events.end(), [&](const auto& a, const auto& b) {
+      return result.position(a.first) > result.position(b.first);
+    });
+    std::vector<NodeId> picked;
+    for (const auto& [node, is_wait] : events) {
+      if (!is_wait) {
+        picked.push_back(node);
+        continue;
+      }
+      for (const NodeId start : picked) edges.push_back({.before = start, .after = node});
+      picked.clear();
+    }
+    const NodeId compute = first_compute(result);
+    if (!compute) return;
+    for (const NodeId start : picked) edges.push_back({.before = start, .after = compute});
+  }
+
+  // Forwards: a wait that is met comes behind the starts met since the waits before it.
+  void add_scatters(const Graph& result, std::span<const Block> scatters,
+                    std::vector<OrderEdge>& edges) const {
+    std::vector<std::pair<NodeId, bool>> events;
+    for (const Block& block : scatters) {
+      events.emplace_back(block.start, false);
+      events.emplace_back(block.wait, true);
+    }
+    std::sort(events.begin(), events.end(), [&](const auto& a, const auto& b) {
+      return result.position(a.first) < result.position(b.first);
+    });
+    std::vector<NodeId> starts, delayed;
+    for (const auto& [node, is_wait] : events) {
+      if (!is_wait) {
+        starts.push_back(node);
+        continue;
+      }
+      if (!starts.empty()) {
+        for (const NodeId wait : delayed)
+          for (const NodeId start : starts) edges.push_back({.before = start, .after = wait});
+        delayed.clear();
+        starts.clear();
+      }
+      delayed.push_back(node);
+    }
+  }
+
+  // Those that make no cycle: a block whose parameters come from the block before cannot start
+  // ahead.
+  [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
+                                                const Dependencies& dependencies,
+                                                const std::vector<OrderEdge>& edges) const {
+    const std::vector<NodeCost> costs(result.node_count());
+    const OverlapGraph half(result, graph_.node(half_.nodes.front()).part, dependencies, costs,
+                            BucketDtypes::one);
+    const Ancestors ancestors(half, plan_as_given(half).schedule.order, {});
+    AugmentedGraph augmented(half, ancestors);
+    std::vector<OrderEdge> kept;
+    for (const OrderEdge& edge : edges) {
+      const Place from = half.place_of[edge.before.index()], to = half.place_of[edge.after.index()];
+      if (from == to || augmented.has_path(to, from)) continue;
+      augmented.add(to, from);
+      kept.push_back(edge);
+    }
+    return kept;
+  }
+
+  [[nodiscard]] NodeId first_compute(const Graph& result) const {
+    for (const NodeId id : result.order())
+      if (id.index() < half_.place_of.size() && half_.place_of[id.index()] != kNoPlace &&
+          half_.is_compute[half_.place_of[id.index()]])
+        return id;
+    return {};
+  }
+
+  bool is_allowed(const Graph& result) {
+    const auto limit = context_.peak_limit();
+    if (!limit) return true;
+    const MemoryOptions& options = context_.analysis().memory;
+    const std::int64_t after = MemoryTimeline(result, options).peak_bytes();
+    if (after <= *limit || MemoryTimeline(graph_, options).peak_bytes() > *limit) return true;
+    context_.decide("kept", fmt::format("With its buckets the graph would take {} bytes at its "
+                                        "peak, {} more than the limit.",
+                                        after, after - *limit));
+    return false;
+  }
+
+  void decide(const Graph& result, OverlapPlan& plan) {
+    for (Number c = 0; c < half_.collectives.size(); ++c)
+      if (plan.bucketing.why[c] == NoBucket::alone) plan.bucketing.why[c] = NoBucket::none;
+    decide_buckets(result, half_, plan, context_);
+    std::vector<bool> is_ours(half_.collectives.size(), false);
+    for (const auto& group : groups_)
+      for (const Number c : group) {
+        is_ours[c] = true;
+        if (group.size() == 1)
+          context_.decide(
+              result, half_.nodes[half_.collectives[c].start], "alone",
+              fmt::format("The only one of its kind, group and dtype in {}.",
+                          name_of(entries_[half_.nodes[half_.collectives[c].start].index()])));
+      }
+    for (Number c = 0; c < half_.collectives.size(); ++c)
+      if (!is_ours[c])
+        context_.decide(result, half_.nodes[half_.collectives[c].start], "kept", why_not(c));
+  }
+
+  [[nodiscard]] std::string why_not(Number c) const {
+    const NodeId start = half_.nodes[half_.collectives[c].start];
+    if (entries_[start.index()] == kNoEntry) return "Its module is not in the plan.";
+    if (std::find(apart_.begin(), apart_.end(), c) != apart_.end())
+      return "It needs another collective of its block, or that needs it.";
+    return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
+               ? "Not FSDP's: it needs more than one parameter's shard."
+               : "Not FSDP's: its result is used before the output, or it is no reduce-scatter.";
+  }
+
+  [[nodiscard]] std::string name_of(std::uint32_t entry) const {
+    std::string name;
+    for (const std::string& path : modules_[entry])
+      name += fmt::format("{}{}", name.empty() ? "" : ", ", path);
+    return name;
+  }
+
+  const Graph& graph_;
+  const std::vector<std::uint32_t>& entries_;
+  const ModulePlan& modules_;
+  PassContext& context_;
+  Dependencies dependencies_;
+  std::vector<NodeCost> costs_;  // not looked at
+  OverlapGraph half_;
+  Ancestors ancestors_;
+  std::vector<std::vector<Number>> groups_;  // what shares a bucket
+  std::vector<Number> apart_;                // needs another of its block
+};
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  for (std::size_t part = 0; part < graph.part_count(); ++part) {
+    JOINTER_CHECK(
+        context.report(static_cast<double>(part) / static_cast<double>(graph.part_count())));
+    const ModuleTree modules(graph);
+    ModulePlan plan = derive_module_plan(modules);
+    if (arguments.is_given("module_bucket_plans")) {
+      JOINTER_TRY(plan, read_module_plan(arguments.list("module_bucket_plans")));
+    }
+    if (plan.empty()) {
+      context.decide("kept", "The graph does not say which modules its nodes are of.");
+      return {};
+    }
+    JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));
+    JOINTER_TRY(graph, BlockBucketing(graph, PartId(part), entries, plan, context).run());
+  }
+  return context.report(1);
+}
+
+}  // namespace
+
+Pass transformer_block_bucketing() {
+  return {
+      .info = {.name = "transformer_block_bucketing",
+               .summary = "Merges FSDP's collectives of each transformer block, and runs them "
+                          "beside the block before.",
+               .source = "torch/_inductor/fx_passes/overlap_manual_scheduling.py",
+               .stage = PassStage::bucketing,
+               .parameters = {{.name = "module_bucket_plans",
+                               .type = Parameter::Type::list,
+                               .otherwise = {},
+                               .least = std::nullopt,
+                               .most = std::nullopt,
+                               .choices = {},
+                               .doc = "Modules, or lists of modules, whose collectives share "
+                                      "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
+                                      "found from the model."}},
+               .keeps_numerics = true,
+               .is_idempotent = false},
+      .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,140 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/passes/run_pass.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Two layers. The second one's parameters can be gathered beside the first one's product.
+constexpr std::string_view kLayers = R"(
+  group dp: 0 1
+  x: bf16[4096,4096] = input
+  p: bf16[2048,4096] = parameter
+  q: bf16[2048,4096] = parameter
+  ag_p: bf16[4096,4096] = _c10d_functional.all_gather_into_tensor(p, 2, 'dp')  {layers.0.w}
+  wt_p: bf16[4096,4096] = _c10d_functional.wait_tensor(ag_p)  {layers.0.w}
+  y: bf16[4096,4096] = aten.mm(x, wt_p)  {layers.0}
+  ag_q: bf16[4096,4096] = _c10d_functional.all_gather_into_tensor(q, 2, 'dp')  {layers.1.w}
+  wt_q: bf16[4096,4096] = _c10d_functional.wait_tensor(ag_q)  {layers.1.w}
+  z: bf16[4096,4096] = aten.mm(y, wt_q)  {layers.1}
+  return [z]
+)";
+
+bool before(const Graph& graph, std::string_view a, std::string_view b) {
+  return graph.position(graph.find(a)) < graph.position(graph.find(b));
+}
+
+TEST(Autobucketing, GathersBesideCompute) {
+  const StepResult step =
+      run_pass(parse(kLayers), "autobucketing_reordering{collective_bucketing=false}");
+  const Graph& graph = *step.graph;
+  // ag_p, wt_p, ag_q, y, wt_q, z
+  EXPECT_TRUE(before(graph, "ag_q", "y"));
+  EXPECT_TRUE(before(graph, "y", "wt_q"));
+  EXPECT_LT(step.after.figures.exposed_ns, step.before.figures.exposed_ns);
+  EXPECT_THAT(reason_of(step, "ag_q", "overlapped"), HasSubstr("beside y"));
+  EXPECT_THAT(reason_of(step, "ag_p", "exposed"), HasSubstr("nothing runs beside it"));
+}
+
+// The first product is gone when the second one's parameter is gathered.
+constexpr std::string_view kOneAfterTheOther = R"(
+  group dp: 0 1
+  x: bf16[4096,4096] = input
+  p: bf16[2048,4096] = parameter
+  q: bf16[2048,4096] = parameter
+  ag_p: bf16[4096,4096] = _c10d_functional.all_gather_into_tensor(p, 2, 'dp')
+  wt_p: bf16[4096,4096] = _c10d_functional.wait_tensor(ag_p)
+  y: bf16[4096,4096] = aten.mm(x, wt_p)
+  s: bf16[] = aten.sum(y)
+  ag_q: bf16[4096,4096] = _c10d_functional.all_gather_into_tensor(q, 2, 'dp')
+  wt_q: bf16[4096,4096] = _c10d_functional.wait_tensor(ag_q)
+  z: bf16[4096,4096] = aten.mm(x, wt_q)
+  t: bf16[] = aten.sum(z)
+  return [s, t]
+)";
+
+TEST(Autobucketing, KeepsToTheMemoryThatItIsGiven) {
+  const Graph graph = parse(kOneAfterTheOther);
+  const StepResult none = run_pass(
+      graph, "autobucketing_reordering{max_memory_increase_gb=0,max_memory_increase_ratio=0}");
+  EXPECT_EQ(none.after.figures.peak_bytes, none.before.figures.peak_bytes);
+  PassContext::Options options = simple_costs();
+  options.peak_limit = none.before.figures.peak_bytes;
+  const StepResult limited = run_pass(graph, "autobucketing_reordering", options);
+  EXPECT_LE(limited.after.figures.peak_bytes, none.before.figures.peak_bytes);
+  const StepResult free = run_pass(graph, "autobucketing_reordering");
+  EXPECT_GT(free.after.figures.peak_bytes, none.before.figures.peak_bytes);
+  EXPECT_LT(free.after.figures.exposed_ns, none.after.figures.exposed_ns);
+}
+
+// Latency is most of what these take, and all are there from the start.
+constexpr std::string_view kSmall = R"(
+  group dp: 0 1
+  x: bf16[2048,2048] = input
+  p: bf16[64] = parameter
+  q: f32[64] = parameter
+  ag_p: bf16[128] = _c10d_functional.all_gather_into_tensor(p, 2, 'dp')
+  wt_p: bf16[128] = _c10d_functional.wait_tensor(ag_p)
+  ag_q: f32[128] = _c10d_functional.all_gather_into_tensor(q, 2, 'dp')
+  wt_q: f32[128] = _c10d_functional.wait_tensor(ag_q)
+  y: bf16[2048,2048] = aten.mm(x, x)
+  return [y, wt_p, wt_q]
+)";
+
+TEST(Autobucketing, MergesWhatStartsUpLonger) {
+  const StepResult step = run_pass(parse(kSmall), "autobucketing_reordering");
+  EXPECT_EQ(step.after.collectives, 1U);
+  EXPECT_EQ(step.merged, 2U);
+  EXPECT_THAT(reason_of(step, "ag_p", "merged"), HasSubstr("One collective with ag_q"));
+  // Two dtypes travel as bytes.
+  const Graph& graph = *step.graph;
+  const Node& wait = node(graph, "wt_p");
+  EXPECT_EQ(graph.target(wait), "aten.view.default");
+  bool has_bytes = false;
+  for (const NodeId id : graph.order())
+    if (graph.is_collective_start(graph.node(id)))
+      has_bytes = graph.single_tensor(graph.node(id))->dtype == DType::uint8;
+  EXPECT_TRUE(has_bytes);
+}
+
+TEST(Autobucketing, LeavesApartWhatIsWrittenTo) {
+  std::string text(kSmall);
+  const std::string from = "  y: bf16";
+  text.insert(text.find(from), "  w: bf16[128] = aten.add_.Tensor(wt_p, wt_p)\n");
+  const StepResult step = run_pass(parse(text), "autobucketing_reordering");
+  EXPECT_EQ(step.after.collectives, 2U);
+}
+
+TEST(Autobucketing, EveryCollectiveHasAReason) {
+  const Graph graph = parse(kLayers);
+  for (const std::string_view pipeline :
+       {"autobucketing_reordering", "autobucketing_reordering{torch_compatible=true}",
+        "autobucketing_reordering{collective_bucketing=false}"}) {
+    const StepResult step = run_pass(graph, pipeline);
+    for (const NodeId id : step.graph->order()) {
+      if (!step.graph->is_collective_start(step.graph->node(id))) continue;
+      const auto is_told = [&](const Decision& d) {
+        return d.node == step.graph->name(id) && !d.reason.empty();
+      };
+      EXPECT_TRUE(std::any_of(step.decisions.begin(), step.decisions.end(), is_told));
+    }
+  }
+}
+
+TEST(Autobucketing, CanBeCancelled) {
+  PassContext::Options options = simple_costs();
+  options.is_cancelled = [] { return true; };
+  const auto run = run_pipeline(parse(kLayers), parse_pipeline("autobucketing_reordering").value(),
+                                built_in_passes(), options);
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(run->error);
+  EXPECT_EQ(run->error->kind, Error::Kind::cancelled);
+}
+
+}  // namespace
+}  // namespace jointer::test

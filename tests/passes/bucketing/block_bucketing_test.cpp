@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/module_tree.h"
+#include "passes/bucketing/module_plan.h"
+#include "tests/passes/run_pass.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kModel = R"(
+  group dp: 0 1
+  group tp: 0 1
+  x: bf16[4,4] = input
+  a: bf16[2,4] = parameter
+  b: bf16[2,4] = parameter
+  c: bf16[2,4] = parameter
+  d: bf16[2,4] = parameter
+  e: bf16[2,4] = parameter
+  ag_e: bf16[4,4] = _c10d_functional.all_gather_into_tensor(e, 2, 'dp')  {tok_embeddings}
+  wt_e: bf16[4,4] = _c10d_functional.wait_tensor(ag_e)  {tok_embeddings}
+  h: bf16[4,4] = aten.mm(x, wt_e)  {tok_embeddings}
+  ag_a: bf16[4,4] = _c10d_functional.all_gather_into_tensor(a, 2, 'dp')  {layers.0.wq}
+  wt_a: bf16[4,4] = _c10d_functional.wait_tensor(ag_a)  {layers.0.wq}
+  i: bf16[4,4] = aten.mm(h, wt_a)  {layers.0.wq}
+  ag_b: bf16[4,4] = _c10d_functional.all_gather_into_tensor(b, 2, 'dp')  {layers.0.wk}
+  wt_b: bf16[4,4] = _c10d_functional.wait_tensor(ag_b)  {layers.0.wk}
+  j: bf16[4,4] = aten.mm(i, wt_b)  {layers.0.wk}
+  ar: bf16[4,4] = _c10d_functional.all_reduce(j, 'sum', 'tp')  {layers.0}
+  wr: bf16[4,4] = _c10d_functional.wait_tensor(ar)  {layers.0}
+  ag_c: bf16[4,4] = _c10d_functional.all_gather_into_tensor(c, 2, 'dp')  {layers.1.wq}
+  wt_c: bf16[4,4] = _c10d_functional.wait_tensor(ag_c)  {layers.1.wq}
+  k: bf16[4,4] = aten.mm(wr, wt_c)  {layers.1.wq}
+  ag_d: bf16[4,4] = _c10d_functional.all_gather_into_tensor(d, 2, 'dp')  {layers.1.wk}
+  wt_d: bf16[4,4] = _c10d_functional.wait_tensor(ag_d)  {layers.1.wk}
+  l: bf16[4,4] = aten.mm(k, wt_d)  {layers.1.wk}
+  rs_c: bf16[2,4] = _c10d_functional.reduce_scatter_tensor(k, 'avg', 2, 'dp')  {layers.1.wq}
+  wg_c: bf16[2,4] = _c10d_functional.wait_tensor(rs_c)  {layers.1.wq}
+  rs_d: bf16[2,4] = _c10d_functional.reduce_scatter_tensor(l, 'avg', 2, 'dp')  {layers.1.wk}
+  wg_d: bf16[2,4] = _c10d_functional.wait_tensor(rs_d)  {layers.1.wk}
+  return [l, wg_c, wg_d]
+)";
+
+std::vector<std::string> starts(const Graph& graph, CollectiveKind kind) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order())
+    if (graph.is_collective_start(graph.node(id)) && graph.op(graph.node(id)).collective == kind)
+      names.emplace_back(graph.name(id));
+  return names;
+}
+
+bool before(const Graph& graph, std::string_view a, std::string_view b) {
+  return graph.position(graph.find(a)) < graph.position(graph.find(b));
+}
+
+TEST(BlockBucketing, OneBucketABlockAKindAndAGroup) {
+  const StepResult step = run_pass(parse(kModel), "transformer_block_bucketing");
+  const Graph& graph = *step.graph;
+  EXPECT_THAT(starts(graph, CollectiveKind::all_gather),
+              ElementsAre("ag_e", "all_gather_into_tensor", "all_gather_into_tensor_1"));
+  EXPECT_EQ(starts(graph, CollectiveKind::reduce_scatter).size(), 1U);
+  EXPECT_EQ(starts(graph, CollectiveKind::all_reduce).size(), 1U);
+  EXPECT_THAT(reason_of(step, "ag_a", "merged"), HasSubstr("ag_b"));
+  EXPECT_THAT(reason_of(step, "ag_e", "alone"), HasSubstr("tok_embeddings"));
+  EXPECT_THAT(reason_of(step, "ar", "kept"), HasSubstr("Not FSDP's"));
+}
+
+TEST(BlockBucketing, GathersOneBlockAhead) {
+  const StepResult step = run_pass(parse(kModel), "transformer_block_bucketing");
+  const Graph& graph = *step.graph;
+  EXPECT_TRUE(before(graph, "all_gather_into_tensor", "wt_e"));  // layers.0 before the first wait
+  EXPECT_TRUE(before(graph, "all_gather_into_tensor_1", "i"));   // layers.1 beside layers.0
+}
+
+TEST(BlockBucketing, TakesAPlan) {
+  const StepResult step =
+      run_pass(parse(kModel),
+               "transformer_block_bucketing{module_bucket_plans=[[tok_embeddings,layers.0]]}");
+  EXPECT_EQ(starts(*step.graph, CollectiveKind::all_gather).size(), 3U);
+  EXPECT_THAT(reason_of(step, "ag_c", "kept"), HasSubstr("not in the plan"));
+}
+
+TEST(BlockBucketing, RefusesPlansThatOverlap) {
+  const auto run = run_pipeline(
+      parse(kModel),
+      parse_pipeline("transformer_block_bucketing{module_bucket_plans=[layers.0,layers.0.wq]}")
+          .value(),
+      built_in_passes(), simple_costs());
+  ASSERT_TRUE(run && run->error);
+  EXPECT_THAT(run->error->message, HasSubstr("layers.0.wq"));
+}
+
+TEST(ModulePlan, IsFoundFromTheModel) {
+  const Graph graph = parse(kModel);
+  const ModulePlan plan = derive_module_plan(ModuleTree(graph));
+  EXPECT_THAT(plan, ElementsAre(ElementsAre("tok_embeddings"), ElementsAre("layers.0"),
+                                ElementsAre("layers.1")));
+}
+
+TEST(GreedyBucketing, FillsUpToTheCap) {
+  const Graph graph = parse(kModel);
+  // Five all-gathers of 32 bytes each.
+  const StepResult all = run_pass(graph, "greedy_bucketing_by_mb");
+  EXPECT_EQ(starts(*all.graph, CollectiveKind::all_gather).size(), 1U);
+  const StepResult two = run_pass(graph, "greedy_bucketing_by_mb{bucket_cap_mb=0.00007}");
+  EXPECT_EQ(starts(*two.graph, CollectiveKind::all_gather).size(), 3U);
+  const StepResult none = run_pass(graph, "greedy_bucketing_by_mb{all_gather=false}");
+  EXPECT_EQ(starts(*none.graph, CollectiveKind::all_gather).size(), 5U);
+  EXPECT_EQ(starts(*none.graph, CollectiveKind::reduce_scatter).size(), 1U);
+}
+
+TEST(ReassignToPg, GathersInATwinGroup) {
+  const StepResult step = run_pass(parse(kModel), "reassign_to_pg");
+  const Graph& graph = *step.graph;
+  const Node& gather = node(graph, "ag_a");
+  const Node& scatter = node(graph, "rs_c");
+  EXPECT_EQ(graph.text(graph.group(gather.group).name), "dp_all_gather");
+  EXPECT_EQ(graph.group(gather.group).ranks, graph.group(scatter.group).ranks);
+  EXPECT_EQ(graph.text(graph.group(scatter.group).name), "dp");
+  EXPECT_THAT(reason_of(step, "ag_a", "reassigned"), HasSubstr("dp_all_gather"));
+}
+
+}  // namespace
+}  // namespace jointer::test
