@@ -1,9 +1,117 @@
+// How the graph is run. inductor_decomposition changes it, in Python, since only torch has the
+// table of decompositions. The others change nothing: they are the runner's backends, which
+// `jointer bench --passes` takes from the pipeline (pipeline_backend.h), and upstream's rules for
+// their order are in core/pass/pipeline_rules.h.
+//
+// Source: torchtitan's compiler toolkit. Deviations: CUDA graphs of compiled regions are not run;
+// the runner takes one backend at a time.
+
 #include "passes/compile/compile.h"
 
+#include <algorithm>
+
+#include "core/base/json_text.h"
+#include "core/edit/select.h"
+#include "passes/parameters.h"
+
 namespace jointer {
+namespace {
+
+constexpr const char* kSource = "torchtitan/experiments/compiler_toolkit/passes.py";
+
+PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> parameters = {}) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = kSource,
+          .stage = PassStage::compile,
+          .parameters = std::move(parameters),
+          .keeps_numerics = false,
+          .is_idempotent = true};
+}
+
+bool is_annotated(const Graph& graph, const Node& n) {
+  if (!n.custom) return false;
+  const auto custom = parse_json(graph.text(n.custom), "custom");
+  return custom && custom->is_object() && custom->contains("compile_with_inductor");
+}
+
+Result<void> mark_regions(Graph& graph, const Arguments& arguments, PassContext& context) {
+  std::vector<bool> is_marked(graph.node_count(), false);
+  for (const std::string& selector : arguments.texts("mark")) {
+    JOINTER_TRY(const std::vector<NodeId> nodes, select(graph, selector));
+    for (const NodeId id : nodes) is_marked[id.index()] = true;
+  }
+  std::size_t count = 0;
+  for (const NodeId id : graph.order()) {
+    const bool annotated = is_annotated(graph, graph.node(id));
+    if (!annotated && !is_marked[id.index()]) continue;
+    context.decide(graph, id, "compiled",
+                   annotated ? "it is annotated with compile_with_inductor" : "`mark` selects it");
+    ++count;
+  }
+  if (count == 0)
+    context.decide("kept",
+                   "no call is annotated with compile_with_inductor or selected by `mark`: "
+                   "there is nothing to compile");
+  return {};
+}
+
+Pass regional_inductor_pass() {
+  return {.info = info_of("regional_inductor",
+                          "Compiles what is annotated with compile_with_inductor; the rest is "
+                          "interpreted.",
+                          {texts("mark", "Further calls: node names or FQN_PATTERN::operator.")}),
+          .run = mark_regions};
+}
+
+Pass full_inductor_compilation_pass() {
+  return {.info = info_of("full_inductor_compilation",
+                          "Compiles the whole graph with Inductor, which may change numerics."),
+          .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
+            context.decide("compiled",
+                           "`jointer bench --passes` runs it compiled as a whole; "
+                           "Inductor does not keep outputs equal bit by bit");
+            return {};
+          }};
+}
+
+Pass cudagraph_pass() {
+  PassInfo info = info_of("cudagraph", "Records the run as a CUDA graph and replays it.");
+  info.keeps_numerics = true;
+  return {.info = std::move(info),
+          .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
+            context.decide("recorded",
+                           "`jointer bench --passes` records its second run and "
+                           "replays it from then on");
+            return {};
+          }};
+}
+
+Pass inductor_decomposition_pass() {
+  return {
+      .info = info_of("inductor_decomposition",
+                      "Takes operators apart by Inductor's table of decompositions, in Python."),
+      .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
+        if (graph.is_pair())
+          return fail(Error::Kind::usage,
+                      "it takes a joint graph apart, and this is a forward and a backward");
+        const std::size_t before = graph.order().size();
+        JOINTER_TRY(graph,
+                    context.run_python(graph, "jointer.decomposition:inductor_decomposition"));
+        context.decide("changed", fmt::format("{} nodes became {}", before, graph.order().size()));
+        return {};
+      }};
+}
+
+}  // namespace
 
 std::vector<Pass> compile_passes() {
-  return {};
+  return {
+      cudagraph_pass(),
+      full_inductor_compilation_pass(),
+      inductor_decomposition_pass(),
+      regional_inductor_pass(),
+  };
 }
 
 }  // namespace jointer

@@ -1,0 +1,61 @@
+// validate_flex_attn_annotation: every flex_attention, and every backward of one, is marked for
+// regional compilation, which is the only way to run it fast.
+//
+// A node is marked by `compile_with_inductor` among its `custom` members, as
+// torch.fx.traceback.annotate leaves it. The first one that is not is an error. A graph without
+// flex_attention passes.
+//
+// Cost: linear in the nodes.
+// Source: validate_flex_attn_annotation_pass of torchtitan's compiler toolkit. Deviations: none.
+
+#include "passes/checks/validate_flex_attn_annotation.h"
+
+#include "core/base/json_text.h"
+
+namespace jointer {
+namespace {
+
+constexpr const char* kMark = "compile_with_inductor";
+
+bool is_flex_attention(const Graph& graph, const Node& n) {
+  if (n.kind != NodeKind::call) return false;
+  std::string_view target = graph.target(n);
+  if (constexpr std::string_view kSpace = "higher_order."; target.starts_with(kSpace))
+    target.remove_prefix(kSpace.size());
+  return target == "flex_attention" || target == "flex_attention_backward";
+}
+
+bool is_marked(const Graph& graph, const Node& n) {
+  if (!n.custom) return false;
+  const auto custom = parse_json(graph.text(n.custom), "custom");
+  return custom && custom->is_object() && custom->contains(kMark);
+}
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (!is_flex_attention(graph, n)) continue;
+    if (!is_marked(graph, n))
+      return fail(Error::Kind::usage,
+                  "{} ({}) is not annotated with {}; call it under torch.fx.traceback.annotate",
+                  graph.name(id), graph.target(n), kMark);
+    context.decide(graph, id, "checked", "it is annotated");
+  }
+  return {};
+}
+
+}  // namespace
+
+Pass validate_flex_attn_annotation_pass() {
+  return {.info = {.name = "validate_flex_attn_annotation",
+                   .summary = "Refuses a graph with a flex_attention that is not marked for "
+                              "regional compilation.",
+                   .source = "torchtitan/experiments/compiler_toolkit/passes.py",
+                   .stage = PassStage::check,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,172 @@
+// canonicalize_graph: calls that return what they were given go, and the views that are left are of
+// one form.
+//
+// Steps, at each call in program order, whose arguments are those of the graph as it is by then:
+//   1. remove_detach: `aten.detach(x)` is x, since nothing of a captured graph is differentiated
+//      any more;
+//   2. remove_identity_view: view, reshape or _unsafe_view of x in the sizes that x has is x;
+//   3. remove_b2b_transpose: `t(t(x))` is x, and the inner t goes if nothing else reads it;
+//   4. remove_identity_slice: a slice from 0 to the end in steps of 1 is x;
+//   5. normalize_view_ops_as_reshape: other view and _unsafe_view become reshape.
+// What is replaced is read nowhere any more and goes. A symbolic size is the same as another if
+// both are the same expression.
+//
+// A call stays where its result is handed by name from a forward to a backward, or where somebody
+// changes its shape in place (`unsqueeze_`): x would change its own.
+//
+// Cost: linear in the nodes.
+// Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
+// its five passes run one after the other; here a pair that one of them brings together is found by
+// another that ran before it, so that a second run finds nothing. Strides must be the same, too.
+
+#include "passes/clean_up/canonicalize_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/graph/users.h"
+#include "passes/clean_up/substitution.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::string_view kTranspose = "aten.t.default";
+constexpr std::string_view kSlice = "aten.slice.Tensor";
+constexpr std::string_view kReshape = "aten.reshape.default";
+constexpr std::array<std::string_view, 2> kViews{"aten.view.default", "aten._unsafe_view.default"};
+
+bool is_view(std::string_view target) {
+  return std::find(kViews.begin(), kViews.end(), target) != kViews.end();
+}
+
+bool same_dims(std::span<const Dim> a, std::span<const Dim> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Dim& x, const Dim& y) {
+    if (x.expression || y.expression) return x.expression == y.expression;
+    return x.value == y.value;
+  });
+}
+
+class Canonicalizer {
+ public:
+  Canonicalizer(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), changes_(graph), is_reshaped_(find_reshaped(graph)) {}
+
+  Result<void> run() {
+    const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
+    for (const NodeId id : order) {
+      if (graph_.node(id).kind != NodeKind::call) continue;
+      if (const auto [same, why] = equal_to(id); same) {
+        context_.decide(graph_, id, "removed", std::string(why));
+        changes_.replace(id, same);
+      } else {
+        normalize(id);
+      }
+    }
+    JOINTER_CHECK(changes_.finish());
+    return remove_inner_transposes();
+  }
+
+ private:
+  // By node: somebody changes its shape in place.
+  static std::vector<bool> find_reshaped(const Graph& graph) {
+    std::vector<bool> reshaped(graph.node_count(), false);
+    for (const NodeId id : graph.order())
+      if (const Node& n = graph.node(id);
+          n.kind == NodeKind::call && graph.op(n).has(OperatorTag::inplace_view))
+        for (const NodeId input : graph.inputs(n)) reshaped[input.index()] = true;
+    return reshaped;
+  }
+
+  struct Same {
+    NodeId node;  // none: it is like no other
+    std::string_view why;
+  };
+
+  Same equal_to(NodeId id) {
+    const Node& n = graph_.node(id);
+    if (!changes_.may_go(id) || is_reshaped_[id.index()]) return {};
+    const auto args = graph_.args(n);
+    if (args.empty() || args.front().kind != Argument::Kind::node) return {};
+    const NodeId input = changes_.now(args.front().node());
+    if (is_reshaped_[input.index()]) return {};
+    const std::string_view target = graph_.target(n);
+    if (target == "aten.detach.default") return {input, "a captured graph is not differentiated"};
+    if ((is_view(target) || target == kReshape) && same_tensor(id, input))
+      return {input, "it is in the sizes that its input has"};
+    if (target == kTranspose && graph_.node(input).kind == NodeKind::call &&
+        graph_.target(graph_.node(input)) == kTranspose) {
+      inner_transposes_.push_back(input);
+      return {changes_.now(graph_.inputs(input).front()), "it undoes the transpose before it"};
+    }
+    if (target == kSlice && is_whole(n) && same_tensor(id, input))
+      return {input, "the slice is all of its input"};
+    return {};
+  }
+
+  [[nodiscard]] bool same_tensor(NodeId a, NodeId b) const {
+    const Tensor* x = graph_.single_tensor(graph_.node(a));
+    const Tensor* y = graph_.single_tensor(graph_.node(b));
+    if (x == nullptr || y == nullptr || x->dtype != y->dtype) return false;
+    if (!same_dims(graph_.shape(*x), graph_.shape(*y))) return false;
+    return !x->has(Tensor::has_stride) || !y->has(Tensor::has_stride) ||
+           same_dims(graph_.stride(*x), graph_.stride(*y));
+  }
+
+  // From the start, in steps of one; that it ends at the end, its size says.
+  [[nodiscard]] bool is_whole(const Node& n) const {
+    const auto is_number = [&](std::string_view name, std::int64_t otherwise) {
+      const Argument* given = graph_.argument(n, name);
+      if (given == nullptr || given->kind == Argument::Kind::none) return true;
+      return given->kind == Argument::Kind::integer && given->integer == otherwise;
+    };
+    return is_number("start", 0) && is_number("step", 1);
+  }
+
+  void normalize(NodeId id) {
+    const Node& n = graph_.node(id);
+    if (!is_view(graph_.target(n)) || !graph_.children(n.kwargs).empty()) return;
+    context_.decide(graph_, id, "changed",
+                    fmt::format("{} of what can be viewed is a reshape", graph_.op(n).packet()));
+    graph_.node(id).target = graph_.intern_operator(kReshape);
+  }
+
+  Result<void> remove_inner_transposes() {
+    const Users users(graph_);
+    std::vector<NodeId> gone;
+    for (const NodeId id : inner_transposes_)
+      if (graph_.is_live(id) && users.of(id).empty() &&
+          std::find(gone.begin(), gone.end(), id) == gone.end()) {
+        context_.decide(graph_, id, "removed", "only a transpose that undid it read it");
+        gone.push_back(id);
+      }
+    graph_.erase(gone);
+    return {};
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  Substitution changes_;
+  std::vector<bool> is_reshaped_;
+  std::vector<NodeId> inner_transposes_;
+};
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  return Canonicalizer(graph, context).run();
+}
+
+}  // namespace
+
+Pass canonicalize_graph_pass() {
+  return {.info = {.name = "canonicalize_graph",
+                   .summary = "Removes detach, identity views and slices and transposes that undo "
+                              "each other; other views become reshape.",
+                   .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
+                   .stage = PassStage::clean_up,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,174 @@
+// deduplicate_fsdp_unshard_chains: a parameter that the model reads several times is gathered once.
+//
+// Terms: an unshard chain is what makes a whole parameter of FSDP's shard: calls of one input each
+// from a placeholder to an all_gather_into_tensor, its wait, and the views and casts of one input
+// each behind it.
+//
+// Steps, in program order:
+//   1. every call of a chain is compared with those before it by operator and arguments, the
+//      arguments being what they are by then; of equal ones the first stays;
+//   2. readers of the others read the first;
+//   3. gathers and waits that nobody reads any more go, although torch takes them for impure.
+// Chains that run again in the backward on purpose (recomputed) are equal only to their like: else
+// the parameter would live from the forward to the backward. The halves of a pair have nothing in
+// common. A chain that something writes into stays.
+//
+// Cost: linear in the nodes, but for chains of one placeholder, which are compared with each other.
+// Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
+// Deviations: upstream takes all chains of a placeholder for equal; here they are compared, so that
+// a cast to another dtype, or a gather in another group, stays.
+
+#include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/graph/effects.h"
+#include "passes/clean_up/substitution.h"
+
+namespace jointer {
+namespace {
+
+class Deduplicator {
+ public:
+  Deduplicator(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), changes_(graph), chain_(graph.node_count(), false) {}
+
+  Result<void> run() {
+    find_written();
+    find_chains();
+    const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
+    for (const NodeId id : order)
+      if (chain_[id.index()]) deduplicate(id);
+    return changes_.finish();
+  }
+
+ private:
+  void find_written() {
+    is_written_.assign(graph_.storage_count(), false);
+    std::vector<NodeId> written;
+    for (const NodeId id : graph_.order()) {
+      written.clear();
+      written_arguments(graph_, graph_.node(id), written);
+      for (const NodeId each : written)
+        for (const Tensor& tensor : graph_.tensors(each))
+          if (tensor.storage) is_written_[graph_.real_storage(tensor.storage).index()] = true;
+    }
+  }
+
+  [[nodiscard]] bool is_written(NodeId id) const {
+    const auto tensors = graph_.tensors(id);
+    return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+      return t.storage && is_written_[graph_.real_storage(t.storage).index()];
+    });
+  }
+
+  [[nodiscard]] bool is_gather(const Node& n) const {
+    return n.kind == NodeKind::call &&
+           graph_.target(n) == "_c10d_functional.all_gather_into_tensor.default";
+  }
+
+  [[nodiscard]] bool is_view_or_cast(const Node& n) const {
+    const OperatorInfo& op = graph_.op(n);
+    return op.is_view() || op.has(OperatorTag::silent_alias) ||
+           op.packet() == "prims.convert_element_type" || op.packet() == "aten._to_copy";
+  }
+
+  // From each gather of a parameter back to the placeholder, then on to what is made of its wait.
+  void find_chains() {
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call) continue;
+      if (is_gather(n)) {
+        std::vector<NodeId> chain{id};
+        NodeId at = id;
+        while (graph_.inputs(at).size() == 1) {
+          at = graph_.inputs(at).front();
+          if (graph_.node(at).kind == NodeKind::placeholder) break;
+          chain.push_back(at);
+        }
+        if (graph_.node(at).kind == NodeKind::placeholder)
+          for (const NodeId each : chain) chain_[each.index()] = true;
+        continue;
+      }
+      const auto inputs = graph_.inputs(id);
+      if (inputs.size() != 1 || !chain_[inputs.front().index()]) continue;
+      const bool follows_gather =
+          graph_.is_wait(n) || (follows_wait(inputs.front()) && is_view_or_cast(n));
+      if (follows_gather) chain_[id.index()] = true;
+    }
+  }
+
+  [[nodiscard]] bool follows_wait(NodeId id) const {
+    while (chain_[id.index()] && !is_gather(graph_.node(id))) {
+      if (graph_.is_wait(graph_.node(id))) return true;
+      id = graph_.inputs(id).front();
+    }
+    return false;
+  }
+
+  // Operator and arguments, and whether it runs again on purpose.
+  struct Key {
+    NodeId input;
+    OperatorId target;
+    bool runs_again = false;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  void deduplicate(NodeId id) {
+    const Node& n = graph_.node(id);
+    if (!changes_.may_go(id) || is_written(id) || graph_.inputs(id).empty()) return;
+    std::vector<NodeId>& alike = seen_[{.input = changes_.now(graph_.inputs(id).front()),
+                                        .target = n.target,
+                                        .runs_again = n.has(Node::recomputed)}];
+    for (const NodeId first : alike) {
+      if (!equal(changes_.now(graph_.node(first).args), changes_.now(n.args)) ||
+          !equal(changes_.now(graph_.node(first).kwargs), changes_.now(n.kwargs)))
+        continue;
+      context_.decide(graph_, id, "removed",
+                      fmt::format("{} has the same parameter", graph_.name(first)));
+      changes_.replace(id, first);
+      return;
+    }
+    alike.push_back(id);
+  }
+
+  [[nodiscard]] bool equal(const Argument& a, const Argument& b) const {
+    if (a.kind != b.kind || a.count != b.count) return false;
+    if (a.has_children()) {
+      const auto left = graph_.children(a), right = graph_.children(b);
+      return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                        [&](const Argument& x, const Argument& y) { return equal(x, y); });
+    }
+    using enum Argument::Kind;
+    if (a.kind == none) return true;
+    if (a.kind == boolean || a.kind == integer) return a.integer == b.integer;
+    if (a.kind == real) return a.real == b.real;
+    return a.kind != opaque && a.kind != raw && a.index == b.index;
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  Substitution changes_;
+  std::vector<bool> chain_, is_written_;  // by node; by storage
+  std::map<Key, std::vector<NodeId>> seen_;
+};
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  return Deduplicator(graph, context).run();
+}
+
+}  // namespace
+
+Pass deduplicate_fsdp_unshard_chains_pass() {
+  return {.info = {.name = "deduplicate_fsdp_unshard_chains",
+                   .summary = "Gathers a parameter once that the model reads several times.",
+                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+                   .stage = PassStage::clean_up,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

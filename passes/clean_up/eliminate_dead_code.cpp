@@ -1,0 +1,62 @@
+// eliminate_dead_code: calls whose results nobody reads go.
+//
+// Steps: from the end to the start; a call or constant without readers goes unless it is impure (it
+// writes, waits, checks, prints), and then does not count as a reader itself. What impure is,
+// core/partition/dead_code.h says; drawing random numbers is not, as wherever torch compiles.
+//
+// Cost: linear in the nodes.
+// Source: torch.fx.Graph.eliminate_dead_code; `drop_asserts` is what torchtitan's
+// eliminate_dead_code_pass adds. Deviations: subgraphs of higher-order operators are left as they
+// are.
+
+#include "passes/clean_up/eliminate_dead_code.h"
+
+#include "core/partition/dead_code.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+bool is_assert(const Graph& graph, const Node& n) {
+  return n.kind == NodeKind::call && graph.op(n).packet() == "aten._assert_async";
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const bool drops_asserts = arguments.boolean("drop_asserts");
+  std::vector<bool> is_read(graph.node_count(), false);
+  std::vector<NodeId> dead;
+  const auto order = graph.order();
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const NodeId id = order[i];
+    const Node& n = graph.node(id);
+    const bool is_dropped = drops_asserts && is_assert(graph, n);
+    const bool stays = n.kind == NodeKind::placeholder || n.kind == NodeKind::output ||
+                       is_read[id.index()] || (is_impure(graph, n) && !is_dropped);
+    if (stays) {
+      for (const NodeId input : graph.inputs(n)) is_read[input.index()] = true;
+      continue;
+    }
+    dead.push_back(id);
+    context.decide(graph, id, "removed",
+                   is_dropped ? "a check at run time that no value depends on"
+                              : "nobody reads it, and it does nothing else");
+  }
+  graph.erase(dead);
+  return {};
+}
+
+}  // namespace
+
+Pass eliminate_dead_code_pass() {
+  return {.info = {.name = "eliminate_dead_code",
+                   .summary = "Removes calls whose results nobody reads.",
+                   .source = "torch/fx/graph.py",
+                   .stage = PassStage::clean_up,
+                   .parameters = {flag("drop_asserts", false,
+                                       "Remove aten._assert_async too, and what only it read.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,91 @@
+#include "passes/clean_up/substitution.h"
+
+#include <algorithm>
+
+namespace jointer {
+
+Substitution::Substitution(Graph& graph)
+    : graph_(graph),
+      replacement_(graph.node_count()),
+      is_handed_over_(graph.node_count(), false),
+      storage_now_(graph.storage_count()) {
+  // A half that was captured alone is joined to its other half by name, too.
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)
+      for (const NodeId input : graph.inputs(n)) is_handed_over_[input.index()] = true;
+  }
+}
+
+bool Substitution::may_go(NodeId node) const {
+  return graph_.node(node).kind == NodeKind::call && !is_handed_over_[node.index()];
+}
+
+NodeId Substitution::now(NodeId node) const {
+  while (replacement_[node.index()]) node = replacement_[node.index()];
+  return node;
+}
+
+void Substitution::replace(NodeId node, NodeId by) {
+  by = now(by);
+  replacement_[node.index()] = by;
+  gone_.push_back(node);
+  join_storages(node, by);
+}
+
+// What the node made is what the other one made.
+void Substitution::join_storages(NodeId node, NodeId by) {
+  const auto was = graph_.tensors(node), is = graph_.tensors(by);
+  for (std::size_t i = 0; i < std::min(was.size(), is.size()); ++i) {
+    if (!was[i].storage || !is[i].storage) continue;
+    StorageId target = is[i].storage;
+    while (storage_now_[target.index()]) target = storage_now_[target.index()];
+    if (graph_.real_storage(was[i].storage) != graph_.real_storage(target))
+      storage_now_[was[i].storage.index()] = target;
+  }
+}
+
+void Substitution::move_views() {
+  for (const NodeId id : graph_.order()) {
+    const Node& n = graph_.node(id);
+    for (std::uint32_t i = 0; i < n.tensor_count; ++i) {
+      Tensor& tensor = graph_.tensor(TensorId(n.first_tensor + i));
+      while (tensor.storage && storage_now_[tensor.storage.index()])
+        tensor.storage = storage_now_[tensor.storage.index()];
+    }
+  }
+}
+
+Argument Substitution::now(const Argument& argument) {
+  if (argument.kind == Argument::Kind::node)
+    return argument.node() ? Argument::of_node(now(argument.node())) : argument;
+  if (!argument.has_children()) return argument;
+  const auto children = graph_.children(argument);
+  std::vector<Argument> copies(children.begin(), children.end());
+  for (Argument& copy : copies) copy = now(copy);
+  return graph_.make_children(argument.kind, copies);
+}
+
+Result<void> Substitution::finish() {
+  if (gone_.empty()) return {};
+  for (const NodeId id : graph_.order()) {
+    const auto inputs = graph_.inputs(id);
+    if (std::none_of(inputs.begin(), inputs.end(),
+                     [&](NodeId input) { return now(input) != input; }))
+      continue;
+    const Argument args = now(graph_.node(id).args), kwargs = now(graph_.node(id).kwargs);
+    graph_.node(id).args = args;
+    graph_.node(id).kwargs = kwargs;
+    graph_.refresh(id);
+  }
+  for (std::size_t part = 0; part < graph_.part_count(); ++part)
+    for (OutputEntry& entry : graph_.part(PartId(part)).outputs)
+      if (entry.node) entry.node = now(entry.node);
+  for (const NodeId id : graph_.order())
+    if (const NodeId origin = graph_.node(id).origin) graph_.node(id).origin = now(origin);
+  graph_.erase(gone_);
+  move_views();
+  return graph_.finish();
+}
+
+}  // namespace jointer

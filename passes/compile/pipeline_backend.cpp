@@ -1,0 +1,44 @@
+#include "passes/compile/pipeline_backend.h"
+
+namespace jointer {
+namespace {
+
+std::optional<Backend> backend_of_pass(const std::string& name) {
+  if (name == "cudagraph") return Backend::cudagraph;
+  if (name == "regional_inductor") return Backend::regional;
+  if (name == "full_inductor_compilation") return Backend::inductor;
+  return std::nullopt;
+}
+
+std::string marked_by(const PipelineStep& step) {
+  std::string marked;
+  for (const auto& [name, value] : step.given) {
+    const auto* list = value.as<PassValue::List>();
+    if (name != "mark" || list == nullptr) continue;
+    for (const PassValue& each : *list)
+      if (const auto* text = each.as<std::string>()) marked += (marked.empty() ? "" : ";") + *text;
+  }
+  return marked;
+}
+
+}  // namespace
+
+Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
+  std::optional<PipelineBackend> found;
+  std::string by;
+  for (const PipelineStep& step : pipeline) {
+    const auto backend = backend_of_pass(step.pass);
+    if (!backend || !step.is_enabled) continue;
+    if (found && found->backend != *backend)
+      return fail(
+          Error::Kind::usage,
+          "{} and {} are two backends of the runner, which takes one at a time: choose with "
+          "--backend {} or --backend {}",
+          by, step.pass, to_string(found->backend), to_string(*backend));
+    found = PipelineBackend{.backend = *backend, .marked = marked_by(step)};
+    by = step.pass;
+  }
+  return found;
+}
+
+}  // namespace jointer

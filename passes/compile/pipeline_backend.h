@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/bench/request.h"
+#include "core/pass/pipeline_text.h"
+
+namespace jointer {
+
+// How the runner runs a graph after a pipeline.
+struct PipelineBackend {
+  Backend backend = Backend::interpret;
+  std::string marked;  // of regional_inductor: as BenchmarkRequest::marked
+};
+
+// Nothing if the pipeline asks for none. Error (usage): it asks for two: the runner has one at a
+// time.
+Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
+
+}  // namespace jointer

@@ -1,0 +1,35 @@
+// The pass fsdp_reshard_after_fwd: core/policy/fsdp_tags.cpp says what it does, its source and
+// deviations.
+
+#include "passes/fsdp/fsdp_reshard_after_fwd.h"
+
+#include "core/policy/tagging.h"
+#include "passes/edit_pass.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const bool reshard = arguments.boolean("reshard");
+  return apply_tags(graph, fsdp_reshard_after_fwd(graph, reshard), context, [&](NodeId) {
+    return std::string(reshard ? "a part of a gathered parameter, which is gathered again"
+                               : "a part of a gathered parameter, which is kept");
+  });
+}
+
+}  // namespace
+
+Pass fsdp_reshard_after_fwd_pass() {
+  return {.info = {.name = "fsdp_reshard_after_fwd",
+                   .summary = "Tags gathered parameters: gathered again in the backward, or kept.",
+                   .source = "torchtitan/experiments/simple_fsdp/reshard_after_forward.py",
+                   .stage = PassStage::fsdp,
+                   .parameters = {flag("reshard", true,
+                                       "Gather again in the backward; without it, keep.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

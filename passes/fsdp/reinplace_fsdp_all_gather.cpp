@@ -1,0 +1,163 @@
+// reinplace_fsdp_all_gather: FSDP2's all-gather writes into the buffer that its copy-in has made
+// for it, instead of a buffer of its own.
+//
+//   copy = fsdp.all_gather_copy_in(...);  shard = copy[0];  whole = copy[1]
+//   gathered = all_gather_into_tensor(shard, size, group)
+// becomes
+//   gathered = all_gather_into_tensor_out(shard, size, group, out=whole)
+//
+// Steps, for each such gather in program order:
+//   1. `whole` is the copy's second part that the graph has, moved before the gather where it
+//   stands
+//      behind it; else one is added. It stays as it is, and the gather too, if something else reads
+//      `whole`: that would be written over;
+//   2. the gather gets its new operator, and what it returns is `whole`.
+// Second parts that nobody reads go.
+//
+// Cost: linear in the nodes.
+// Source: torch/_inductor/comms.py, the function of that name. Deviations: upstream makes new nodes
+// of everything that it matches and fails if something reads `whole`; here names stay.
+
+#include "passes/fsdp/reinplace_fsdp_all_gather.h"
+
+#include <algorithm>
+
+#include "core/graph/users.h"
+#include "passes/storage_moves.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::string_view kCopyIn = "fsdp.all_gather_copy_in.default";
+constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
+constexpr std::string_view kGatherOut = "_c10d_functional.all_gather_into_tensor_out.default";
+
+class Reinplacer {
+ public:
+  Reinplacer(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), users_(graph) {}
+
+  Result<void> run() {
+    const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
+    std::vector<NodeId> unread;
+    for (const NodeId id : order)
+      if (part_of_copy(id) == 1 && users_.of(id).empty()) unread.push_back(id);
+    bool changes = !unread.empty();
+    for (const NodeId id : order) changes = (is_match(id) && reinplace(id)) || changes;
+    std::vector<NodeId> gone;
+    for (const NodeId id : unread)
+      if (std::find(used_.begin(), used_.end(), id) == used_.end()) gone.push_back(id);
+    for (const NodeId id : gone) context_.decide(graph_, id, "removed", "nobody reads it");
+    graph_.erase(gone);
+    return changes ? graph_.finish() : Result<void>();
+  }
+
+ private:
+  [[nodiscard]] bool calls(NodeId id, std::string_view target) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call && graph_.target(n) == target;
+  }
+
+  // Which part of a copy-in's result a getitem takes; -1 of anything else.
+  [[nodiscard]] std::int64_t part_of_copy(NodeId id) const {
+    const Node& n = graph_.node(id);
+    if (n.kind != NodeKind::call || !graph_.op(n).is_getitem) return -1;
+    const auto args = graph_.args(n);
+    if (args.size() != 2 || args[0].kind != Argument::Kind::node ||
+        args[1].kind != Argument::Kind::integer || !calls(args[0].node(), kCopyIn))
+      return -1;
+    return args[1].integer;
+  }
+
+  [[nodiscard]] bool is_match(NodeId id) const {
+    if (!calls(id, kGather) || graph_.inputs(id).empty()) return false;
+    return part_of_copy(graph_.inputs(id).front()) == 0;
+  }
+
+  // The second part of the copy-in, before the gather; none: something else reads it.
+  NodeId whole(NodeId copy, NodeId gather) {
+    NodeId found;
+    for (const NodeId user : users_.of(copy)) {
+      if (part_of_copy(user) != 1) continue;
+      const bool is_used = std::find(used_.begin(), used_.end(), user) != used_.end();
+      if (is_used || !users_.of(user).empty()) return {};
+      found = user;
+    }
+    if (!found) return add_whole(copy, gather);
+    if (graph_.position(found) > graph_.position(gather)) {
+      const NodeId moved[] = {found};
+      graph_.move(moved, gather);
+    }
+    return found;
+  }
+
+  NodeId add_whole(NodeId copy, NodeId gather) {
+    const Node& like = graph_.node(graph_.inputs(gather).front());
+    const auto parts = graph_.children(graph_.node(copy).value);
+    if (parts.size() < 2 || parts[1].kind != Value::Kind::tensor) return {};
+    Tensor tensor = graph_.tensor(parts[1].tensor());
+    const auto shape = graph_.shape(tensor), stride = graph_.stride(tensor);
+    const std::vector<Dim> sizes(shape.begin(), shape.end()), steps(stride.begin(), stride.end());
+    const Dim offset = graph_.offset(tensor);
+    Node node = like;
+    std::string name;
+    for (int i = 0; name.empty() || graph_.find(like.part, name); ++i)
+      name = i == 0 ? "getitem" : fmt::format("getitem_{}", i);
+    node.name = graph_.intern(name);
+    const Argument args[] = {Argument::of_node(copy), Argument::of_int(1)};
+    node.args = graph_.make_children(like.args.kind, args);
+    node.value = Value::of_tensor(graph_.add_tensor(tensor, sizes, steps, offset));
+    const NodeId added = graph_.insert(node, gather);
+    context_.decide(graph_, added, "added", "the buffer that the copy-in has made");
+    return added;
+  }
+
+  bool reinplace(NodeId gather) {
+    const NodeId copy = graph_.inputs(graph_.inputs(gather).front()).front();
+    const NodeId out = whole(copy, gather);
+    if (!out) {
+      context_.decide(graph_, gather, "kept", "something else reads the buffer of the copy-in");
+      return false;
+    }
+    used_.push_back(out);
+    const auto keywords = graph_.children(graph_.node(gather).kwargs);
+    std::vector<Argument> kwargs(keywords.begin(), keywords.end());
+    kwargs.push_back(Argument::of_text(Argument::Kind::string, graph_.intern("out")));
+    kwargs.push_back(Argument::of_node(out));
+    const Argument with_out = graph_.make_children(Argument::Kind::dict, kwargs);
+    const OperatorId target = graph_.intern_operator(kGatherOut);
+    graph_.node(gather).kwargs = with_out;
+    graph_.node(gather).target = target;
+    graph_.node(gather).set(Node::has_kwargs);
+    graph_.refresh(gather);
+    const StorageId storage = graph_.tensors(out).front().storage;
+    move_tensors(graph_, gather, [&](const Tensor&) { return StorageMove{storage, 0}; });
+    context_.decide(graph_, gather, "changed",
+                    fmt::format("it writes into {}, which the copy-in has made", graph_.name(out)));
+    return true;
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  Users users_;               // of the graph as it was
+  std::vector<NodeId> used_;  // second parts that gathers write into
+};
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  return Reinplacer(graph, context).run();
+}
+
+}  // namespace
+
+Pass reinplace_fsdp_all_gather_pass() {
+  return {.info = {.name = "reinplace_fsdp_all_gather",
+                   .summary = "FSDP2's all-gathers write into the buffer that their copy-in made.",
+                   .source = "torch/_inductor/comms.py",
+                   .stage = PassStage::fsdp,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

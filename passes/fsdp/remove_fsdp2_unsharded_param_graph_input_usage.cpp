@@ -1,0 +1,237 @@
+// remove_fsdp2_unsharded_param_graph_input_usage: what FSDP2 copies into a whole parameter is read
+// where it was made, and the whole parameter, an input of the graph, is not needed.
+//
+// Terms: an unsharded parameter is a placeholder that `fsdp.copy_(parameter, gathered)` fills. Its
+// storage is made large before that and empty afterwards by `inductor.resize_storage_bytes_`. A
+// stretch begins after one copy and ends before the next one, or before the output.
+//
+// Steps, for each unsharded parameter:
+//   1. it is passed over if its resizes to full and to empty are not as many, or one to empty comes
+//      before its partner to full: part of them is then in another graph;
+//   2. nothing else may write to its storage: that is an error, as upstream;
+//   3. it is passed over if a view of it that is made in one stretch is read in another one, or if
+//      what is copied has another dtype or other sizes;
+//   4. in each stretch readers of the parameter read what was copied; the output does not;
+//   5. the copies and resizes go.
+//
+// Cost: linear in the nodes, and in the readers of unsharded parameters.
+// Source: torch/_inductor/comms.py, the function of that name. Deviations: arguments in lists and
+// keywords are replaced too (upstream: positional ones alone, as its comment says), and
+// condition 3.
+
+#include "passes/fsdp/remove_fsdp2_unsharded_param_graph_input_usage.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/graph/effects.h"
+#include "core/graph/users.h"
+#include "passes/storage_moves.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::string_view kCopy = "fsdp.copy_.default";
+constexpr std::string_view kResize = "inductor.resize_storage_bytes_.default";
+
+struct Unsharded {
+  std::vector<NodeId> to_full, to_empty, copies;
+};
+
+class Remover {
+ public:
+  Remover(Graph& graph, PassContext& context) : graph_(graph), context_(context), users_(graph) {}
+
+  Result<void> run() {
+    JOINTER_CHECK(find_parameters());
+    JOINTER_CHECK(check_writes());
+    std::vector<NodeId> gone;
+    for (const auto& [id, parameter] : parameters_) {
+      if (parameter.copies.empty()) continue;
+      if (const std::string why = why_kept(id, parameter); !why.empty()) {
+        context_.decide(graph_, id, "kept", why);
+        continue;
+      }
+      replace(id, parameter);
+      for (const auto* list : {&parameter.copies, &parameter.to_full, &parameter.to_empty})
+        gone.insert(gone.end(), list->begin(), list->end());
+    }
+    for (const NodeId id : gone)
+      context_.decide(graph_, id, "removed", "what is gathered is read where it was made");
+    graph_.erase(gone);
+    return gone.empty() ? Result<void>() : graph_.finish();
+  }
+
+ private:
+  [[nodiscard]] bool calls(const Node& n, std::string_view target) const {
+    return n.kind == NodeKind::call && graph_.target(n) == target;
+  }
+
+  // The placeholder that a copy or a resize is about.
+  Result<NodeId> parameter_of(NodeId id) const {
+    const auto args = graph_.args(graph_.node(id));
+    if (args.empty() || args.front().kind != Argument::Kind::node ||
+        graph_.node(args.front().node()).kind != NodeKind::placeholder)
+      return fail(Error::Kind::usage, "{} ({}) is about what is no input of the graph",
+                  graph_.name(id), graph_.target(graph_.node(id)));
+    return args.front().node();
+  }
+
+  Result<void> find_parameters() {
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (calls(n, kCopy)) {
+        JOINTER_TRY(const NodeId parameter, parameter_of(id));
+        parameters_[parameter].copies.push_back(id);
+      } else if (calls(n, kResize)) {
+        JOINTER_TRY(const NodeId parameter, parameter_of(id));
+        const Argument* size = graph_.argument(n, "new_size");
+        const bool is_empty =
+            size != nullptr && size->kind == Argument::Kind::integer && size->integer <= 0;
+        (is_empty ? parameters_[parameter].to_empty : parameters_[parameter].to_full).push_back(id);
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool has_pattern(const Unsharded& p) const {
+    if (p.to_full.size() != p.to_empty.size()) return false;
+    for (std::size_t i = 0; i < p.to_full.size(); ++i)
+      if (graph_.position(p.to_full[i]) >= graph_.position(p.to_empty[i])) return false;
+    return true;
+  }
+
+  [[nodiscard]] std::set<StorageId> storages_of(NodeId id) const {
+    std::set<StorageId> storages;
+    for (const Tensor& tensor : graph_.tensors(id))
+      if (tensor.storage) storages.insert(graph_.real_storage(tensor.storage));
+    return storages;
+  }
+
+  Result<void> check_writes() const {
+    std::set<StorageId> storages;
+    for (const auto& [id, parameter] : parameters_)
+      if (!parameter.copies.empty() && has_pattern(parameter)) storages.merge(storages_of(id));
+    std::vector<NodeId> written;
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call || calls(n, kCopy) || calls(n, kResize)) continue;
+      written.clear();
+      written_arguments(graph_, n, written);
+      for (const NodeId each : written)
+        for (const StorageId storage : storages_of(each))
+          if (storages.contains(storage))
+            return fail(Error::Kind::usage,
+                        "{} ({}) writes to an unsharded parameter of FSDP2, which only its copy_ "
+                        "may",
+                        graph_.name(id), graph_.target(n));
+    }
+    return {};
+  }
+
+  // Which stretch a place is in: how many copies come before it.
+  [[nodiscard]] std::size_t stretch(const Unsharded& parameter, NodeId id) const {
+    return static_cast<std::size_t>(
+        std::count_if(parameter.copies.begin(), parameter.copies.end(),
+                      [&](NodeId copy) { return graph_.position(copy) < graph_.position(id); }));
+  }
+
+  [[nodiscard]] bool same_kind(NodeId a, NodeId b) const {
+    const Tensor* x = graph_.single_tensor(graph_.node(a));
+    const Tensor* y = graph_.single_tensor(graph_.node(b));
+    if (x == nullptr || y == nullptr || x->dtype != y->dtype) return false;
+    const auto p = graph_.shape(*x), q = graph_.shape(*y);
+    return std::equal(p.begin(), p.end(), q.begin(), q.end(), [](const Dim& i, const Dim& j) {
+      return i.value == j.value && i.expression == j.expression;
+    });
+  }
+
+  [[nodiscard]] std::string why_kept(NodeId id, const Unsharded& parameter) const {
+    if (!has_pattern(parameter))
+      return "its resizes are not all in this graph, one to full before each to empty";
+    for (const NodeId copy : parameter.copies) {
+      const Argument* data = graph_.argument(graph_.node(copy), "data");
+      if (data == nullptr || data->kind != Argument::Kind::node || !same_kind(id, data->node()))
+        return "what is copied into it has another dtype or other sizes";
+    }
+    const std::set<StorageId> own = storages_of(id);
+    for (const NodeId view : graph_.order()) {
+      if (view == id || graph_.node(view).kind != NodeKind::call) continue;
+      const std::set<StorageId> storages = storages_of(view);
+      if (std::none_of(own.begin(), own.end(),
+                       [&](StorageId storage) { return storages.contains(storage); }))
+        continue;
+      for (const NodeId reader : users_.of(view))
+        if (stretch(parameter, reader) != stretch(parameter, view))
+          return fmt::format("{} is a view of it and is read after the next copy",
+                             graph_.name(view));
+    }
+    return {};
+  }
+
+  void replace(NodeId id, const Unsharded& parameter) {
+    const std::set<StorageId> own = storages_of(id);
+    const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
+    NodeId gathered;
+    for (const NodeId each : order) {
+      const Node& n = graph_.node(each);
+      if (std::find(parameter.copies.begin(), parameter.copies.end(), each) !=
+          parameter.copies.end()) {
+        gathered = graph_.argument(n, "data")->node();
+        continue;
+      }
+      if (!gathered || n.kind != NodeKind::call || calls(n, kResize)) continue;
+      const auto inputs = graph_.inputs(each);
+      if (std::find(inputs.begin(), inputs.end(), id) != inputs.end()) {
+        const Argument args = with(n.args, id, gathered), kwargs = with(n.kwargs, id, gathered);
+        graph_.node(each).args = args;
+        graph_.node(each).kwargs = kwargs;
+        graph_.refresh(each);
+        context_.decide(graph_, each, "changed",
+                        fmt::format("it reads {} where it was made", graph_.name(gathered)));
+      }
+      const Tensor* now = graph_.single_tensor(graph_.node(gathered));
+      const StorageMove move{now->storage, graph_.offset(*now).value};
+      move_tensors(graph_, each, [&](const Tensor& tensor) {
+        return tensor.storage && own.contains(graph_.real_storage(tensor.storage)) ? move
+                                                                                   : StorageMove{};
+      });
+    }
+  }
+
+  Argument with(const Argument& argument, NodeId was, NodeId is) {
+    if (argument.kind == Argument::Kind::node)
+      return argument.node() == was ? Argument::of_node(is) : argument;
+    if (!argument.has_children()) return argument;
+    const auto children = graph_.children(argument);
+    std::vector<Argument> copies(children.begin(), children.end());
+    for (Argument& copy : copies) copy = with(copy, was, is);
+    return graph_.make_children(argument.kind, copies);
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  Users users_;  // of the graph as it was
+  std::map<NodeId, Unsharded> parameters_;
+};
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  return Remover(graph, context).run();
+}
+
+}  // namespace
+
+Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
+  return {.info = {.name = "remove_fsdp2_unsharded_param_graph_input_usage",
+                   .summary = "Gathered parameters of FSDP2 are read where they were made, without "
+                              "the copy into an input of the graph.",
+                   .source = "torch/_inductor/comms.py",
+                   .stage = PassStage::fsdp,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

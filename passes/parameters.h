@@ -1,0 +1,46 @@
+#pragma once
+
+// Declarations of parameters in one line each.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/pass/parameter.h"
+
+namespace jointer {
+
+inline Parameter parameter(std::string name, Parameter::Type type, PassValue otherwise,
+                           std::string doc) {
+  Parameter made;
+  made.name = std::move(name);
+  made.type = type;
+  made.otherwise = std::move(otherwise);
+  made.doc = std::move(doc);
+  return made;
+}
+
+inline Parameter flag(std::string name, bool otherwise, std::string doc) {
+  return parameter(std::move(name), Parameter::Type::boolean, otherwise, std::move(doc));
+}
+
+// A whole number of at least `least`.
+inline Parameter count(std::string name, std::int64_t otherwise, double least, std::string doc) {
+  Parameter made = parameter(std::move(name), Parameter::Type::integer, otherwise, std::move(doc));
+  made.least = least;
+  return made;
+}
+
+inline Parameter choice(std::string name, std::vector<std::string> choices, std::string otherwise,
+                        std::string doc) {
+  Parameter made =
+      parameter(std::move(name), Parameter::Type::text, std::move(otherwise), std::move(doc));
+  made.choices = std::move(choices);
+  return made;
+}
+
+inline Parameter texts(std::string name, std::string doc) {
+  return parameter(std::move(name), Parameter::Type::list, PassValue::List{}, std::move(doc));
+}
+
+}  // namespace jointer

@@ -1,0 +1,72 @@
+// The pass apply_sac: core/policy/apply_sac.cpp says what it does, its source and deviations.
+
+#include "passes/sac/apply_sac.h"
+
+#include "core/edit/select.h"
+#include "core/policy/tagging.h"
+#include "passes/edit_pass.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+// By node: the rule that counts it; none: -1.
+std::vector<int> counted_by(const Graph& graph, const std::vector<EveryNth>& rules) {
+  std::vector<int> rule(graph.node_count(), -1);
+  for (std::size_t i = rules.size(); i-- > 0;)
+    if (const auto nodes = select(graph, rules[i].op))
+      for (const NodeId id : *nodes) rule[id.index()] = static_cast<int>(i);
+  return rule;
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  SacOptions options;
+  options.save = arguments.texts("save");
+  options.whole_forward = arguments.boolean("whole_forward");
+  options.default_list = !arguments.is_given("save");
+  options.every_nth.clear();
+  for (const std::string& text : arguments.texts("every_nth")) {
+    JOINTER_TRY(EveryNth rule, parse_every_nth(text));
+    options.every_nth.push_back(std::move(rule));
+  }
+  const std::vector<int> rule = counted_by(graph, options.every_nth);
+  return apply_tags(graph, apply_sac(graph, options), context, [&](NodeId id) -> std::string {
+    const Node& n = graph.node(id);
+    const int counted = rule[id.index()];
+    if (counted >= 0) {
+      const EveryNth& every = options.every_nth[static_cast<std::size_t>(counted)];
+      return n.policy == MemoryPolicy::must_save
+                 ? fmt::format("{} is saved but for every nth call, n = {}", every.op, every.n)
+                 : fmt::format("the nth call of {}, n = {}", every.op, every.n);
+    }
+    return n.policy == MemoryPolicy::must_save
+               ? fmt::format("{} is on the list of what is saved", graph.target(n))
+               : fmt::format("{} is not on the list of what is saved", graph.target(n));
+  });
+}
+
+}  // namespace
+
+Pass apply_sac_pass() {
+  Parameter every_nth = texts("every_nth",
+                              "Operators of which every nth call is made again: OPERATOR/N, or "
+                              "OPERATOR/N/layer to count anew in each layer.");
+  every_nth.otherwise = PassValue::List{"aten.mm.default/2"};
+  return {.info = {.name = "apply_sac",
+                   .summary = "Tags results of the forward as saved or recomputed, by a list of "
+                              "operators.",
+                   .source = "torchtitan/experiments/compiler_toolkit/passes.py",
+                   .stage = PassStage::joint,
+                   .parameters = {parameter("save", Parameter::Type::list, {},
+                                            "Operators that are saved, or FQN_PATTERN::operator; "
+                                            "without a list, upstream's."),
+                                  std::move(every_nth),
+                                  flag("whole_forward", false,
+                                       "Go on behind the call that makes the first value of the "
+                                       "output.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

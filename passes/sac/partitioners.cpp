@@ -1,0 +1,120 @@
+// The partitioners as passes: a joint graph becomes a pair. core/partition/min_cut.cpp,
+// default_partition.cpp, activation_budget.cpp and knapsack.cpp say what they do, their sources and
+// deviations. Every value that the backward needs becomes a decision, with the reason that the
+// partitioner has for it.
+
+#include "passes/sac/partitioners.h"
+
+#include <algorithm>
+
+#include "core/partition/partition.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+void decide(const Partition& made, PassContext& context) {
+  std::vector<bool> is_saved(made.joint.node_count(), false);
+  for (const auto* list : {&made.plan.saved, &made.plan.saved_symbols})
+    for (const NodeId id : *list) is_saved[id.index()] = true;
+  for (const NodeId id : made.joint.order()) {
+    const PlanReason& reason = made.reasons[id.index()];
+    if (reason.kind == PlanReason::Kind::none) continue;
+    const bool is_offloaded =
+        std::binary_search(made.plan.offloaded.begin(), made.plan.offloaded.end(), id);
+    context.decide(made.joint, id,
+                   is_offloaded           ? "offloaded"
+                   : is_saved[id.index()] ? "saved"
+                                          : "recomputed",
+                   reason.text);
+  }
+}
+
+Result<void> run_partitioner(Graph& graph, const PartitionOptions& options, PassContext& context) {
+  if (graph.is_pair())
+    return fail(Error::Kind::usage, "the graph is a forward and a backward already");
+  JOINTER_CHECK(context.report(0));
+  JOINTER_TRY(Partition made, partition(graph, options));
+  JOINTER_CHECK(context.report(0.5));
+  JOINTER_TRY(Graph pair, emit_pair(made.joint, made.plan, options.partitioner));
+  decide(made, context);
+  graph = std::move(pair);
+  return {};
+}
+
+Parameter ignore_tags() {
+  return flag("ignore_tags", false, "Decide as if no node were tagged.");
+}
+
+PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> parameters) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = "torch/_functorch/partitioners.py",
+          .stage = PassStage::partition,
+          .parameters = std::move(parameters),
+          .keeps_numerics = true,
+          .is_idempotent = false};
+}
+
+KnapsackSolver solver_of(const std::string& name) {
+  if (name == "greedy") return KnapsackSolver::greedy;
+  if (name == "sliding_hirschberg") return KnapsackSolver::sliding_hirschberg;
+  if (name == "knee_point") return KnapsackSolver::knee_point;
+  return KnapsackSolver::dp;
+}
+
+}  // namespace
+
+Pass min_cut_partition_pass() {
+  return {.info = info_of("min_cut_partition",
+                          "Cuts a joint graph where the fewest bytes are handed over; the rest is "
+                          "made again in the backward.",
+                          {ignore_tags()}),
+          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+            PartitionOptions options;
+            options.ignore_tags = arguments.boolean("ignore_tags");
+            return run_partitioner(graph, options, context);
+          }};
+}
+
+Pass default_partition_pass() {
+  return {
+      .info = info_of("default_partition",
+                      "Cuts a joint graph between its forward and its backward, and makes again "
+                      "what is tagged so.",
+                      {ignore_tags()}),
+      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+        PartitionOptions options;
+        options.partitioner = Partitioner::default_partition;
+        options.ignore_tags = arguments.boolean("ignore_tags");
+        return run_partitioner(graph, options, context);
+      }};
+}
+
+Pass knapsack_budget_pass() {
+  Parameter budget = parameter("budget", Parameter::Type::number, 0.5,
+                               "torch's activation_memory_budget: of the bytes between saving "
+                               "inputs alone (0) and the cheapest cut (1).");
+  budget.least = 0;
+  budget.most = 1;
+  return {.info = info_of(
+              "knapsack_budget",
+              "Cuts a joint graph within an activation budget, and saves what is worth "
+              "most to save.",
+              {std::move(budget),
+               choice("solver", {"dp", "greedy", "sliding_hirschberg", "knee_point"}, "dp",
+                      "How it is decided what to save."),
+               flag("strict", false, "Keep within the budget where torch's rounding exceeds it."),
+               ignore_tags()}),
+          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+            PartitionOptions options;
+            options.activation_budget = arguments.number("budget");
+            options.solver = solver_of(arguments.text("solver"));
+            options.rounding =
+                arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
+            options.ignore_tags = arguments.boolean("ignore_tags");
+            return run_partitioner(graph, options, context);
+          }};
+}
+
+}  // namespace jointer

@@ -1,0 +1,29 @@
+// remove_tags: every memory policy goes, so that a partitioner decides alone. Ours.
+
+#include "passes/sac/remove_tags.h"
+
+#include "core/policy/tagging.h"
+#include "passes/edit_pass.h"
+
+namespace jointer {
+namespace {
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  return apply_tags(graph, remove_tags(graph), context,
+                    [](NodeId) { return std::string("every tag goes"); });
+}
+
+}  // namespace
+
+Pass remove_tags_pass() {
+  return {.info = {.name = "remove_tags",
+                   .summary = "Removes every memory policy, so that a partitioner decides alone.",
+                   .source = "ours",
+                   .stage = PassStage::joint,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,33 @@
+// The pass selective_activation_remat: core/policy/remat.cpp says what it does, its source and
+// deviations.
+
+#include "passes/sac/selective_activation_remat.h"
+
+#include "core/policy/remat.h"
+#include "passes/edit_pass.h"
+
+namespace jointer {
+namespace {
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  return apply_changes(graph, selective_activation_remat(graph), context,
+                       {.inserted = "the backward needs it, and its tag says that it is made again",
+                        .moved = "what it is a part of, or what reads it, stands here",
+                        .replaced = "it reads what is made again in the backward",
+                        .removed = "only the backward read it, and reads its copy now"});
+}
+
+}  // namespace
+
+Pass selective_activation_remat_pass() {
+  return {.info = {.name = "selective_activation_remat",
+                   .summary = "Makes tagged results again in the backward of a flat training step.",
+                   .source = "torchtitan/experiments/graph_trainer/selective_activation_remat.py",
+                   .stage = PassStage::joint,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,51 @@
+// The pass tag_with_memory_policy: core/policy/memory_policies.cpp says what it does, its source
+// and deviations.
+
+#include "passes/sac/tag_with_memory_policy.h"
+
+#include "core/policy/tagging.h"
+#include "passes/edit_pass.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::int64_t kOffloadBytes = std::int64_t{100} << 30;
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const std::string& preset = arguments.text("policy");
+  const auto edit =
+      tag_with_memory_policy(graph, preset, arguments.texts("save_ops"),
+                             arguments.integer("offload_bytes"), arguments.boolean("reshard"));
+  return apply_tags(graph, edit, context, [&](NodeId id) {
+    return fmt::format("the policy {} for {}", preset, graph.target(graph.node(id)));
+  });
+}
+
+}  // namespace
+
+Pass tag_with_memory_policy_pass() {
+  std::vector<std::string> names;
+  for (const MemoryPolicyPreset& preset : memory_policy_presets()) names.push_back(preset.name);
+  Parameter bytes =
+      parameter("offload_bytes", Parameter::Type::bytes, kOffloadBytes,
+                "Of sac_and_offload: bytes that may go to the host; 0: all that can.");
+  bytes.least = 0;
+  return {.info = {.name = "tag_with_memory_policy",
+                   .summary = "Tags the forward by one of torchtitan's memory policies.",
+                   .source = "torchtitan/experiments/graph_trainer/memory_policy.py",
+                   .stage = PassStage::joint,
+                   .parameters = {choice("policy", std::move(names), "default",
+                                         "Upstream's --compile.memory_policy."),
+                                  texts("save_ops",
+                                        "Of full: FQN_PATTERN::operator that is saved all the "
+                                        "same."),
+                                  std::move(bytes),
+                                  flag("reshard", true,
+                                       "Gather parameters of FSDP again in the backward.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

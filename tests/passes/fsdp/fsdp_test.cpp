@@ -1,0 +1,179 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/graphs.h"
+#include "tests/support/run_pass.h"
+#include "tests/support/symbolic_run.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string refusal(const Graph& graph, std::string_view pipeline) {
+  const auto done = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
+  if (!done) return done.error().message;
+  return done->error ? done->error->message : std::string();
+}
+
+constexpr const char* kRemove = "remove_fsdp2_unsharded_param_graph_input_usage";
+
+// A layer that is used twice: filled, read, emptied, and again.
+constexpr const char* kTwice = R"(
+  whole: f32[4,4] = parameter
+  y1: f32[4,4] = input
+  y2: f32[4,4] = input
+  full1: none = inductor.resize_storage_bytes_(whole, 64)
+  copy1: none = fsdp.copy_(whole, y1)
+  a: f32[4,4] = aten.mm(whole, whole)
+  empty1: none = inductor.resize_storage_bytes_(whole, 0)
+  full2: none = inductor.resize_storage_bytes_(whole, 64)
+  copy2: none = fsdp.copy_(whole, y2)
+  c: f32[8,4] = aten.cat([whole, a], 0)
+  t: f32[4,4] = aten.t(whole)
+  b: f32[4,4] = aten.mm(a, t)
+  empty2: none = inductor.resize_storage_bytes_(whole, 0)
+  return [b, c]
+)";
+
+TEST(RemoveFsdp2UnshardedParam, ReadsWhatWasGathered) {
+  const StepResult step = run_pipeline_text(parse(kTwice), kRemove).at(0);
+  const Graph& after = *step.graph;
+  EXPECT_THAT(calls_of(after), ElementsAre("a", "c", "t", "b"));
+  EXPECT_THAT(after.inputs(after.find("a")), ElementsAre(after.find("y1")));
+  EXPECT_THAT(after.inputs(after.find("c")), ElementsAre(after.find("y2"), after.find("a")))
+      << "arguments in lists, too";
+  EXPECT_EQ(storage_of(after, "t"), storage_of(after, "y2"));
+}
+
+TEST(RemoveFsdp2UnshardedParam, LeavesAParameterThatIsEmptiedElsewhere) {
+  const Graph graph = parse(R"(
+    whole: f32[4,4] = parameter
+    y: f32[4,4] = input
+    full: none = inductor.resize_storage_bytes_(whole, 64)
+    copy: none = fsdp.copy_(whole, y)
+    a: f32[4,4] = aten.mm(whole, whole)
+    return [a]
+  )");
+  const StepResult step = run_pipeline_text(graph, kRemove).at(0);
+  EXPECT_THAT(calls_of(*step.graph), ElementsAre("full", "copy", "a"));
+  EXPECT_THAT(reason_of(step, "whole"), HasSubstr("resizes"));
+}
+
+TEST(RemoveFsdp2UnshardedParam, LeavesAViewThatIsReadAfterTheNextCopy) {
+  const Graph graph = parse(R"(
+    whole: f32[4,4] = parameter
+    y1: f32[4,4] = input
+    y2: f32[4,4] = input
+    copy1: none = fsdp.copy_(whole, y1)
+    t: f32[4,4] = aten.t(whole)
+    copy2: none = fsdp.copy_(whole, y2)
+    a: f32[4,4] = aten.relu(t)
+    return [a]
+  )");
+  const StepResult step = run_pipeline_text(graph, kRemove).at(0);
+  EXPECT_THAT(calls_of(*step.graph), ElementsAre("copy1", "t", "copy2", "a"));
+  EXPECT_THAT(reason_of(step, "whole"), HasSubstr("after the next copy"));
+}
+
+TEST(RemoveFsdp2UnshardedParam, RefusesOtherWritesAndOtherTargets) {
+  EXPECT_THAT(refusal(parse(R"(
+    whole: f32[4,4] = parameter
+    y: f32[4,4] = input
+    copy: none = fsdp.copy_(whole, y)
+    w: f32[4,4] = aten.add_.Tensor(whole, 1)
+    return [w]
+  )"),
+                      kRemove),
+              testing::AllOf(HasSubstr("w (aten.add_"), HasSubstr("writes to")));
+  EXPECT_THAT(refusal(parse(R"(
+    x: f32[4,4] = input
+    y: f32[4,4] = aten.relu(x)
+    copy: none = fsdp.copy_(y, x)
+    return [x]
+  )"),
+                      kRemove),
+              HasSubstr("no input of the graph"));
+}
+
+constexpr const char* kGather = R"(
+  group fsdp: 0 1
+  w: f32[4] = parameter
+  buffer: f32[8] = input
+  in: (f32[4], f32[8]) = fsdp.all_gather_copy_in([w], buffer, [4], 4, 0)
+  shard: f32[4] = in[0]
+  g: f32[8] = _c10d_functional.all_gather_into_tensor(shard, 2, 'fsdp')
+  wt: f32[8] = _c10d_functional.wait_tensor(g)
+  y: f32[8] = aten.relu(wt)
+  return [y]
+)";
+
+TEST(ReinplaceFsdpAllGather, WritesIntoTheBufferOfTheCopyIn) {
+  const StepResult step = run_pipeline_text(parse(kGather), "reinplace_fsdp_all_gather").at(0);
+  const Graph& after = *step.graph;
+  EXPECT_THAT(calls_of(after), ElementsAre("in", "shard", "getitem", "g", "wt", "y"));
+  EXPECT_EQ(after.target(node(after, "g")), "_c10d_functional.all_gather_into_tensor_out.default");
+  const Argument* out = after.argument(node(after, "g"), "out");
+  ASSERT_NE(out, nullptr);
+  EXPECT_EQ(out->node(), after.find("getitem"));
+  EXPECT_EQ(storage_of(after, "wt"), storage_of(after, "getitem"));
+  EXPECT_LE(step.after.figures.peak_bytes, step.before.figures.peak_bytes);
+}
+
+TEST(ReinplaceFsdpAllGather, TakesThePartThatTheGraphHasAndDropsOthers) {
+  const Graph graph = parse(R"(
+    group fsdp: 0 1
+    w: f32[4] = parameter
+    buffer: f32[8] = input
+    in: (f32[4], f32[8]) = fsdp.all_gather_copy_in([w], buffer, [4], 4, 0)
+    shard: f32[4] = in[0]
+    g: f32[8] = _c10d_functional.all_gather_into_tensor(shard, 2, 'fsdp')
+    whole: f32[8] = in[1]
+    spare: f32[8] = in[1]
+    wt: f32[8] = _c10d_functional.wait_tensor(g)
+    return [wt]
+  )");
+  const StepResult step = run_pipeline_text(graph, "reinplace_fsdp_all_gather").at(0);
+  EXPECT_EQ(step.removed, 1U);
+  EXPECT_EQ(step.added, 0U);
+  EXPECT_THAT(calls_of(*step.graph), testing::Contains("g"));
+}
+
+TEST(ReinplaceFsdpAllGather, LeavesABufferThatSomethingReads) {
+  const Graph graph = parse(R"(
+    group fsdp: 0 1
+    w: f32[4] = parameter
+    buffer: f32[8] = input
+    in: (f32[4], f32[8]) = fsdp.all_gather_copy_in([w], buffer, [4], 4, 0)
+    shard: f32[4] = in[0]
+    whole: f32[8] = in[1]
+    g: f32[8] = _c10d_functional.all_gather_into_tensor(shard, 2, 'fsdp')
+    wt: f32[8] = _c10d_functional.wait_tensor(g)
+    y: f32[8] = aten.relu(whole)
+    return [wt, y]
+  )");
+  const StepResult step = run_pipeline_text(graph, "reinplace_fsdp_all_gather").at(0);
+  EXPECT_EQ(step.changed + step.added + step.removed, 0U);
+  EXPECT_THAT(reason_of(step, "g"), HasSubstr("something else reads"));
+}
+
+TEST(FsdpReshardAfterFwd, TagsGatheredParameters) {
+  const Graph graph = parse(R"(
+    group fsdp: 0 1
+    w: f32[4,8] = parameter
+    g: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    wt: f32[8,8] = _c10d_functional.wait_tensor(g)
+    y: f32[8,8] = aten.mm(wt, wt)
+    return [y]
+  )");
+  const StepResult again = run_pipeline_text(graph, "fsdp_reshard_after_fwd").at(0);
+  EXPECT_EQ(node(*again.graph, "wt").policy, MemoryPolicy::must_recompute);
+  EXPECT_EQ(again.retagged, 2U);
+  EXPECT_THAT(reason_of(again, "g"), HasSubstr("gathered again"));
+  const StepResult kept = run_pipeline_text(graph, "fsdp_reshard_after_fwd{reshard=false}").at(0);
+  EXPECT_EQ(node(*kept.graph, "wt").policy, MemoryPolicy::must_save);
+}
+
+}  // namespace
+}  // namespace jointer::test

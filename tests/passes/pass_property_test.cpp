@@ -1,0 +1,143 @@
+// What holds of every built-in pass, on random graphs, with the parameters that it has by itself.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/capture/native_writer.h"
+#include "core/edit/replay.h"
+#include "core/graph/canonical.h"
+#include "core/graph/validate.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/run_pass.h"
+#include "tests/support/symbolic_run.h"
+
+namespace jointer::test {
+namespace {
+
+constexpr std::uint64_t kGraphs = 60;
+
+std::vector<Graph> random_graphs(PassStage stage) {
+  const bool is_joint = stage == PassStage::partition;
+  std::vector<Graph> graphs;
+  for (std::uint64_t seed = 0; seed < kGraphs; ++seed)
+    graphs.push_back(random_graph(seed, {.calls = 40,
+                                         .symbols = seed % 3 == 0,
+                                         .pair = !is_joint && seed % 4 == 1,
+                                         .gradients = is_joint || seed % 2 == 0,
+                                         .writes = !is_joint}));
+  return graphs;
+}
+
+// Nothing where the pass refuses the graph, in one sentence.
+std::optional<StepResult> run_one(const Graph& graph, const std::string& pass) {
+  auto done = run_pipeline(graph, {{.pass = pass, .given = {}}}, built_in_passes(), {});
+  EXPECT_TRUE(done) << pass << ": " << done.error().message;
+  if (!done) return std::nullopt;
+  if (done->error) {
+    EXPECT_NE(done->error->kind, Error::Kind::input) << done->error->message;
+    EXPECT_EQ(done->error->message.find("not sound"), std::string::npos) << done->error->message;
+    return std::nullopt;
+  }
+  return std::move(done->steps.front());
+}
+
+bool needs_python(const PassInfo& pass) {
+  return pass.name == "inductor_decomposition" || pass.name == "full_inductor_compilation";
+}
+
+class EveryPass : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] static PassInfo info() { return built_in_passes().find(GetParam())->info; }
+};
+
+TEST_P(EveryPass, IsLegalDeterministicAndIdempotent) {
+  const PassInfo pass = info();
+  if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
+  std::size_t done = 0;
+  for (const Graph& graph : random_graphs(pass.stage)) {
+    const auto first = run_one(graph, pass.name);
+    const auto second = run_one(graph, pass.name);
+    ASSERT_EQ(first.has_value(), second.has_value());
+    if (!first) continue;
+    ++done;
+    ASSERT_TRUE(validate(*first->graph));
+    const std::string text = write_native(*first->graph);
+    ASSERT_EQ(text, write_native(*second->graph)) << "another run, another graph";
+    ASSERT_EQ(first->decisions, second->decisions);
+    if (!pass.is_idempotent) continue;
+    const auto again = run_one(*first->graph, pass.name);
+    ASSERT_TRUE(again) << "it refuses what it made";
+    ASSERT_EQ(write_native(*again->graph), text) << "a second run changes something";
+  }
+  // Random graphs are no flat training steps, and have no layers of a transformer to bucket.
+  const bool wants_others = pass.stage == PassStage::bucketing ||
+                            pass.name == "apply_cpu_offload" ||
+                            pass.name == "selective_activation_remat";
+  if (!wants_others) {
+    EXPECT_GT(done, kGraphs / 3) << "it refuses most graphs";
+  }
+}
+
+TEST_P(EveryPass, GivesTheSameTwentyTimes) {
+  const PassInfo pass = info();
+  if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
+  const bool is_joint = pass.stage == PassStage::partition;
+  const Graph graph = random_graph(7, {.calls = 300, .gradients = is_joint, .writes = !is_joint});
+  const auto first = run_one(graph, pass.name);
+  for (int i = 1; i < 20; ++i) {
+    const auto again = run_one(graph, pass.name);
+    ASSERT_EQ(first.has_value(), again.has_value());
+    if (!first) continue;
+    ASSERT_EQ(graph_hash(*first->graph), graph_hash(*again->graph));
+  }
+}
+
+// Values are compared by what made them, so that passes which make them otherwise are left out.
+TEST_P(EveryPass, ComputesTheSame) {
+  const PassInfo pass = info();
+  // tests/differential runs these on numbers.
+  const bool is_by_other_operators = pass.stage == PassStage::bucketing ||
+                                     pass.name == "canonicalize_graph" ||
+                                     pass.name == "replace_view_copy_with_view";
+  if (is_by_other_operators) GTEST_SKIP() << "it computes the same by other operators";
+  if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
+  for (const Graph& graph : random_graphs(pass.stage)) {
+    const auto step = run_one(graph, pass.name);
+    if (!step) continue;
+    ASSERT_EQ(symbolic_run(graph), symbolic_run(*step->graph));
+  }
+}
+
+// What a pass did is an edit, and a recipe of it gives the same graph again.
+TEST_P(EveryPass, LeavesARecipe) {
+  const PassInfo pass = info();
+  if (pass.stage == PassStage::partition) GTEST_SKIP() << "it makes a new graph";
+  if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
+  for (const Graph& graph : random_graphs(pass.stage)) {
+    const auto step = run_one(graph, pass.name);
+    if (!step) continue;
+    ASSERT_EQ(step->edit_refusal, "");
+    if (step->edit.changes.empty()) continue;
+    const Recipe recipe = make_recipe(graph, *step->graph, {step->edit}, "random");
+    const auto read = read_recipe(write_recipe(recipe));
+    ASSERT_TRUE(read) << read.error().message;
+    Graph again = graph;
+    const auto replayed = replay(again, *read);
+    ASSERT_TRUE(replayed) << replayed.error().message;
+    ASSERT_EQ(replayed->ends_as_recorded, true);
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  const PassRegistry registry = built_in_passes();
+  for (const Pass& pass : registry.passes()) names.push_back(pass.info.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryPass, testing::ValuesIn(names()),
+                         [](const auto& each) { return each.param; });
+
+}  // namespace
+}  // namespace jointer::test
