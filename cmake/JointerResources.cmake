@@ -31,7 +31,7 @@ function(jointer_embed target)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
     "// Made by cmake/JointerResources.cmake.\n#include \"embedded/${target}.h\"\n#include <cstddef>\n${definitions}")
   add_library(${target} STATIC ${source} ${header})
-  target_include_directories(${target} PUBLIC ${PROJECT_BINARY_DIR})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${inputs}")
 endfunction()

@@ -65,6 +65,16 @@ def test_move() -> None:
         assert torch.equal(here, then)
 
 
+def test_an_edit_without_changes() -> None:
+    """Solving again changes no node; it is a step of the recipe nevertheless."""
+    gm = chain()
+    before = state(gm)
+    solve = {"title": "Solve again", "by": "min_cut_partition{activation_budget=0.5}", "changes": []}
+    report = jointer.apply_recipe(gm, recipe(solve, [{"move": ["t", "add"], "before": "mm"}], of=gm))
+    assert (report.applied, report.skipped) == (["Solve again", ""], [])
+    assert state(gm) != before
+
+
 def test_move_of_several_that_are_apart() -> None:
     gm = chain()
     jointer.apply_recipe(gm, recipe([{"move": ["sigmoid", "relu"], "before": "mm"}]))

@@ -3,14 +3,16 @@
 ``capture``, ``capture_pair``, ``capture_pass``, ``backend`` and ``capturing`` write captures;
 ``annotate`` and ``fake_device.without_gpu`` help to trace; ``load`` turns a capture back into a
 ``torch.fx.GraphModule``; ``graph_hash`` and ``document_hash`` name a graph; ``apply_recipe`` and
-``recipe_pass`` do again what was edited. Only torch is needed; ``.zst`` files also need the
-``zstandard`` module before Python 3.14.
+``recipe_pass`` do again what was edited; ``graph_pass`` declares a pass of one's own, which may
+say what it does with ``decide`` and ``progress``. Only torch is needed; ``.zst`` files also need
+the ``zstandard`` module before Python 3.14.
 """
 
 from .annotate import annotate
 from .backend import backend, capturing
 from .capture import capture, capture_pair, capture_pass
 from .errors import CaptureError, RecipeError
+from .graph_pass import decide, graph_pass, progress
 from .hashing import document_hash, graph_hash
 from .load import load
 from .recipe import RecipeReport, apply_recipe, recipe_pass
@@ -26,8 +28,11 @@ __all__ = [
     "capture_pair",
     "capture_pass",
     "capturing",
+    "decide",
     "document_hash",
     "graph_hash",
+    "graph_pass",
     "load",
+    "progress",
     "recipe_pass",
 ]

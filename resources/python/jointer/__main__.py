@@ -1,7 +1,7 @@
 """``python -m jointer``: captures, and the processes that Jointer starts for what needs Python.
 
 ``info`` says what a capture holds, ``run`` runs a script with captures, ``compile`` makes packages
-of graphs by Inductor, ``bench`` runs a graph and measures it.
+of graphs by Inductor, ``bench`` runs a graph and measures it, ``host`` runs passes in Python.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130 ended by
 whoever started it; ``run`` ends as its script does.
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import bench as bench_worker
-from . import compile_worker
+from . import compile_worker, host
 from .document import read_document
 from .errors import CaptureError
 from .hashing import document_hash
@@ -41,7 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     compile_worker.add_arguments(compiler)
     bench = commands.add_parser("bench", help="one rank of a benchmark, as jointer-runner's")
     bench_worker.add_arguments(bench)
+    passes = commands.add_parser("host", help="run passes in Python, as a request says")
+    host.add_arguments(passes)
     options = parser.parse_args(arguments)
+    if options.command == "host":
+        return host.main(options)
     if options.command == "bench":
         return bench_worker.main(options)
     if options.command == "compile":

@@ -19,8 +19,6 @@ from typing import Any
 from unittest import mock
 
 from torch import fx
-from torch._dynamo.backends import common, registry
-from torch._dynamo.backends.registry import lookup_backend
 from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd.descriptors import AOTInput, BufferAOTInput, ParamAOTInput
 
@@ -56,7 +54,7 @@ def backend(
     capturing is a warning, given once.
     """
     recorder = _Recorder(path, pair, info)
-    compile_inner = lookup_backend(inner)
+    compile_inner = _lookup(inner)
     if inner == "eager":
         compile_inner = _traced_aside(compile_inner, recorder.guard)
 
@@ -76,10 +74,20 @@ def capturing(path: str | os.PathLike[str], *, pair: bool = False, **info: Any) 
     Takes ``path``, ``pair`` and ``info`` as ``backend`` does, and any backend that uses
     AOTAutograd as it is; ``torch.compile(backend="eager")`` is traced for the capture alone.
     """
+    from torch._dynamo.backends import registry
+
     recorder = _Recorder(path, pair, info)
-    eager = _traced_aside(lookup_backend("eager"), recorder.guard)
+    eager = _traced_aside(_lookup("eager"), recorder.guard)
     with recorder.active(), mock.patch.dict(registry._COMPILER_FNS, {"eager": eager}):
         yield
+
+
+def _lookup(inner: str | Compiler) -> Compiler:
+    """The ``torch.compile`` backend of that name."""
+    # Dynamo takes as long to import as torch: who only loads captures does not wait for it.
+    from torch._dynamo.backends.registry import lookup_backend
+
+    return lookup_backend(inner)
 
 
 def _traced_aside(compile_inner: Compiler, guard: WarnOnce) -> Compiler:
@@ -89,7 +97,7 @@ def _traced_aside(compile_inner: Compiler, guard: WarnOnce) -> Compiler:
         gm: fx.GraphModule, example_inputs: Sequence[Any], **options: Any
     ) -> Callable[..., Any]:
         with guard:
-            lookup_backend("aot_eager")(gm, example_inputs)
+            _lookup("aot_eager")(gm, example_inputs)
         return compile_inner(gm, example_inputs, **options)
 
     return trace_and_compile
@@ -112,6 +120,8 @@ class _Recorder:
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """See every joint graph of this process meanwhile."""
+        from torch._dynamo.backends import common
+
         before = functorch_config.joint_custom_pass
 
         def see_joint(gm: fx.GraphModule, inputs: Any) -> fx.GraphModule:

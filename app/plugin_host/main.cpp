@@ -1,0 +1,39 @@
+// jointer-plugin-host: runs one pass of a C++ plugin for whoever started it, and describes plugins
+// when they are built.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "plugins/cpp/serve.h"
+
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+int run(int argc, char** argv) {
+  if (argc == 1) return jointer::serve_plugin();
+  if ((argc != 3 && argc != 4) || std::strcmp(argv[1], "--describe") != 0) {
+    fmt::print(stderr,
+               "usage: jointer-plugin-host --describe LIBRARY [SUMMARY] writes plugin.json beside "
+               "a plugin; without arguments it answers a request on its standard input\n");
+    return kWrongUsage;
+  }
+  const auto done = jointer::describe_plugin(argv[2], argc == 4 ? argv[3] : "");
+  if (done) return 0;
+  fmt::print(stderr, "jointer-plugin-host: {}\n", done.error().message);
+  return 4;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "jointer-plugin-host: %s\n", error.what());
+    return 4;
+  }
+}

@@ -1,0 +1,99 @@
+#include "plugins/cpp/plugins.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/bytes.h"
+#include "core/base/environment.h"
+#include "core/process/spawn.h"
+#include "plugins/cpp/plugin.h"
+#include "plugins/cpp/plugin_folder.h"
+
+namespace jointer {
+namespace {
+
+namespace fs = std::filesystem;
+
+// jointer-plugin-host: where $JOINTER_PLUGIN_HOST says, else beside this program, else on the path.
+Result<ProgramCommand> host_program() {
+  constexpr const char* kName = "jointer-plugin-host";
+  std::string program = environment_variable("JOINTER_PLUGIN_HOST");
+  if (program.empty()) program = beside_this_program(kName);
+  if (!can_run(program)) program = find_program(kName);
+  if (!can_run(program))
+    return fail(Error::Kind::run,
+                "{}, which runs plugins, is neither beside this program nor on the path", kName);
+  return ProgramCommand{{program}, {}};
+}
+
+Result<void> check_version(const PluginFolder& folder) {
+  if (folder.interface != kPluginInterface)
+    return fail(Error::Kind::usage, "it is for version {} of the plugin interface, this is {}",
+                folder.interface, kPluginInterface);
+  if (folder.built_with != kPluginBuild)
+    return fail(Error::Kind::usage, "it was built with {}, this is {}: build it again",
+                folder.built_with, kPluginBuild);
+  std::error_code status;
+  if (!fs::is_regular_file(folder.library_path(), status))
+    return fail(Error::Kind::usage, "its library {} is not there", folder.library);
+  return {};
+}
+
+Result<void> add_passes(PassRegistry& registry, const PluginFolder& folder,
+                        const HostOptions& options) {
+  PassRegistry with = registry;  // all of them or none
+  for (PassInfo info : folder.passes) {
+    info.source = "plugin: " + folder.path;
+    OrderedJson request{{"library", folder.library_path()}, {"function", info.name}};
+    JOINTER_CHECK(with.add(make_hosted_pass(
+        {.info = std::move(info), .program = host_program, .request = std::move(request)},
+        options)));
+  }
+  registry = std::move(with);
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> plugin_search_path() {
+  std::vector<std::string> path;
+  std::istringstream named(environment_variable("JOINTER_PLUGIN_PATH"));
+  for (std::string folder; std::getline(named, folder, ':');)
+    if (!folder.empty()) path.push_back(folder);
+  path.push_back(data_folder() + "/plugins");
+  const fs::path self = this_program();
+  if (!self.empty())
+    path.push_back((self.parent_path() / "../lib/jointer/plugins").lexically_normal().string());
+  return path;
+}
+
+Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
+                        const HostOptions& options) {
+  JOINTER_TRY(const PluginFolder described, read_plugin_folder(absolute_path(folder)));
+  auto fits = check_version(described);
+  if (fits) fits = add_passes(registry, described, options);
+  if (!fits) return fail(fits.error().kind, "{}: {}", folder, fits.error().message);
+  return {};
+}
+
+std::vector<PluginError> add_plugins(PassRegistry& registry,
+                                     std::span<const std::string> search_path,
+                                     const HostOptions& options) {
+  std::vector<PluginError> errors;
+  for (const std::string& folder : search_path) {
+    std::vector<std::string> plugins;
+    std::error_code status;
+    for (fs::directory_iterator it(folder, status), last; !status && it != last;
+         it.increment(status))
+      if (std::error_code ignored; it->is_directory(ignored))
+        plugins.push_back(it->path().string());
+    std::sort(plugins.begin(), plugins.end());
+    for (const std::string& plugin : plugins)
+      if (auto added = add_plugin(registry, plugin, options); !added)
+        errors.push_back({.path = plugin, .message = std::move(added).error().message});
+  }
+  return errors;
+}
+
+}  // namespace jointer

@@ -1,0 +1,29 @@
+#include "plugins/cpp/plugin.h"
+
+#include "sink_calls.h"
+
+namespace {
+
+using jointer::Parameter;
+
+std::vector<jointer::Pass> passes() {
+  return {{.info = {.name = "sink_calls",
+                    .summary = "Calls of some operators go right before what reads them first.",
+                    .stage = jointer::PassStage::reordering,
+                    .parameters = {{.name = "operators",
+                                    .type = Parameter::Type::list,
+                                    .otherwise =
+                                        jointer::PassValue::List{"aten.full.*", "aten.arange.*"},
+                                    .doc = "Patterns of operators, such as aten.full.*."},
+                                   {.name = "most",
+                                    .type = Parameter::Type::integer,
+                                    .least = 1,
+                                    .doc = "How many calls are moved; none: all."}},
+                    .keeps_numerics = true,
+                    .is_idempotent = false},
+           .run = example::sink_calls}};
+}
+
+}  // namespace
+
+JOINTER_PLUGIN(passes)

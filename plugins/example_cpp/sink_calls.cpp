@@ -1,0 +1,57 @@
+#include "sink_calls.h"
+
+#include <algorithm>
+
+#include "core/base/glob.h"
+#include "core/schedule/legal_range.h"
+
+namespace example {
+
+using namespace jointer;
+
+namespace {
+
+// In reverse program order.
+std::vector<NodeId> calls_of(const Graph& graph, const std::vector<std::string>& patterns) {
+  std::vector<NodeId> calls;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    const bool is_wanted =
+        node.kind == NodeKind::call &&
+        std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+          return glob_matches(pattern, graph.target(node));
+        });
+    if (is_wanted) calls.push_back(id);
+  }
+  std::reverse(calls.begin(), calls.end());
+  return calls;
+}
+
+}  // namespace
+
+Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const std::vector<NodeId> calls = calls_of(graph, arguments.texts("operators"));
+  const Dependencies dependencies(graph);
+  std::int64_t left = arguments.is_given("most") ? arguments.integer("most")
+                                                 : static_cast<std::int64_t>(calls.size());
+  double done = 0;
+  for (const NodeId call : calls) {
+    // Error (cancelled): a person wants it to end.
+    JOINTER_CHECK(context.report(done++ / static_cast<double>(calls.size())));
+    JOINTER_TRY(const LegalRange range, legal_range(graph, dependencies, std::span(&call, 1)));
+    if (left == 0 || range.last == range.current) {
+      context.decide(graph, call, "kept",
+                     left == 0 ? "Enough calls were moved." : latest_reason(graph, range));
+      continue;
+    }
+    // A gap is a place in the order without the call: behind it, one further.
+    const NodeId before = graph.order()[range.last + 1];
+    graph.move(std::span(&call, 1), before);
+    context.decide(graph, call, "moved",
+                   fmt::format("{} is the first that needs it.", graph.name(before)));
+    --left;
+  }
+  return {};
+}
+
+}  // namespace example

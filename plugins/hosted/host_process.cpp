@@ -1,0 +1,121 @@
+#include "plugins/hosted/host_process.h"
+
+#include "core/base/units.h"
+#include "core/process/child.h"
+#include "plugins/hosted/memory.h"
+
+namespace jointer {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How often the host's memory and a person's wish to end it are looked at.
+constexpr milliseconds kTick{20};
+// Every so many ticks also at the memory of what the host started.
+constexpr int kTicksOfGroup = 10;
+// No message is longer; what is, is no message.
+constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+
+class Conversation {
+ public:
+  explicit Conversation(const HostQuestion& question)
+      : question_(question),
+        memory_(question.limits.memory_bytes > 0 ? question.limits.memory_bytes
+                                                 : default_memory_limit()) {}
+
+  Result<void> run() {
+    JOINTER_TRY(Child child, Child::start(options()));
+    OrderedJson request = question_.request;
+    request["protocol"] = kHostProtocol;
+    request["memory_bytes"] = memory_;
+    child.write(write_json(request) + '\n');
+    child.close_input();
+    Child* const self = &child;
+    while (!child.end()) {
+      watch(child);
+      Child::pump({&self, 1}, kTick);
+      // The answer is there: nothing that is left to be done matters.
+      if (is_done_ || error_) child.kill();
+    }
+    if (!error_ && !is_done_) error_ = untimely(child);
+    if (error_) return tl::unexpected(*error_);
+    return {};
+  }
+
+ private:
+  ChildOptions options() {
+    ChildOptions options;
+    options.command = question_.program.command;
+    options.environment = question_.program.environment;
+    options.has_input = true;
+    options.longest_line = kLongestLine;
+    options.deadline = question_.limits.deadline;
+    options.on_line = [this](std::string_view line) { take(line); };
+    if (question_.log) options.on_error_line = question_.log;
+    return options;
+  }
+
+  void watch(const Child& child) {
+    if (question_.is_cancelled && question_.is_cancelled())
+      error_ = Error{Error::Kind::cancelled, "it was cancelled"};
+    else if ((++ticks_ % kTicksOfGroup == 0 ? group_resident_bytes(child.pid())
+                                            : resident_bytes(child.pid())) > memory_)
+      error_ = out_of_memory();
+  }
+
+  [[nodiscard]] Error out_of_memory() const {
+    return {Error::Kind::run,
+            fmt::format("it wanted more memory than its limit of {}", format_bytes(memory_))};
+  }
+
+  void take(std::string_view line) {
+    if (is_done_ || error_) return;  // nothing counts after the last message
+    auto message = parse_host_message(line);
+    if (!message) {
+      error_ = std::move(message).error();
+      return;
+    }
+    const bool is_first = !std::exchange(has_begun_, true);
+    if (is_first != std::holds_alternative<HostReady>(*message)) {
+      error_ = Error{Error::Kind::run, "its host spoke out of turn"};
+    } else if (const auto* failed = std::get_if<HostFailed>(&*message)) {
+      using Kind = HostFailed::Kind;
+      if (failed->kind == Kind::memory)
+        error_ = out_of_memory();
+      else
+        error_ = Error{failed->kind == Kind::usage ? Error::Kind::usage : Error::Kind::run,
+                       failed->text};
+    } else if (std::holds_alternative<HostDone>(*message)) {
+      is_done_ = true;
+    } else if (question_.tell) {
+      question_.tell(*message);
+    }
+  }
+
+  // Why it ended without an answer.
+  [[nodiscard]] Error untimely(const Child& child) const {
+    const ChildEnd& end = *child.end();
+    if (end.timed_out) {
+      const double seconds = std::chrono::duration<double>(*question_.limits.deadline).count();
+      return {Error::Kind::run, fmt::format("it did not end within {:g} s", seconds)};
+    }
+    const std::string last = child.last_error();
+    return {Error::Kind::run,
+            fmt::format("its process ended without an answer: {}{}{}", to_string(end),
+                        last.empty() ? "" : "; it wrote: ", last)};
+  }
+
+  const HostQuestion& question_;
+  std::int64_t memory_;
+  int ticks_ = 0;
+  bool has_begun_ = false, is_done_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<void> ask_host(const HostQuestion& question) {
+  return Conversation(question).run();
+}
+
+}  // namespace jointer

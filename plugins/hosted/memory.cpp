@@ -1,0 +1,63 @@
+#include "plugins/hosted/memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+
+namespace jointer {
+namespace {
+
+std::int64_t resident_of(const std::filesystem::path& folder) {
+  std::ifstream statm(folder / "statm");
+  std::int64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+// The fifth word of `stat`; the second is a name in parentheses that may hold anything.
+std::int64_t group_of(const std::filesystem::path& folder) {
+  std::ifstream file(folder / "stat");
+  std::string line;
+  std::getline(file, line);
+  const auto end = line.rfind(')');
+  if (end == std::string::npos) return 0;
+  std::istringstream words(line.substr(end + 1));
+  std::string state;
+  std::int64_t parent = 0, group = 0;
+  words >> state >> parent >> group;
+  return group;
+}
+
+}  // namespace
+
+std::int64_t resident_bytes(std::int64_t pid) {
+  return resident_of(std::filesystem::path("/proc") / std::to_string(pid));
+}
+
+std::int64_t group_resident_bytes(std::int64_t group) {
+  namespace fs = std::filesystem;
+  std::int64_t bytes = 0;
+  std::error_code status;
+  for (fs::directory_iterator it("/proc", status), last; !status && it != last;
+       it.increment(status)) {
+    const std::string name = it->path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos && group_of(it->path()) == group)
+      bytes += resident_of(it->path());
+  }
+  return bytes;
+}
+
+std::int64_t default_memory_limit() {
+  std::int64_t bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  if (bytes <= 0) bytes = std::numeric_limits<std::int64_t>::max();
+  std::ifstream group("/sys/fs/cgroup/memory.max");
+  if (std::int64_t limit = 0; group >> limit && limit > 0) bytes = std::min(bytes, limit);
+  return bytes / 4 * 3;
+}
+
+}  // namespace jointer

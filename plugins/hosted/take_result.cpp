@@ -1,0 +1,67 @@
+#include "plugins/hosted/take_result.h"
+
+#include <algorithm>
+
+#include "core/edit/difference.h"
+#include "core/graph/canonical.h"
+
+namespace jointer {
+namespace {
+
+// What the nodes of both are marked with beside their calls: no edit carries it.
+void take_marks(Graph& graph, const Graph& result) {
+  for (const NodeId id : result.order()) {
+    const Node& from = result.node(id);
+    const NodeId found = graph.find(from.part, result.name(id));
+    if (!found) continue;
+    const auto take = [&](StringId Node::*member) {
+      const StringId text = from.*member;
+      graph.node(found).*member = text ? graph.intern(result.text(text)) : StringId();
+    };
+    take(&Node::custom);
+    take(&Node::extra);
+  }
+}
+
+// Process groups that the pass made.
+void add_groups(Graph& graph, const Graph& result, PartId part) {
+  for (const GroupId id : result.part(part).groups) {
+    ProcessGroup group = result.group(id);
+    const std::string_view name = result.text(group.name);
+    const auto& known = graph.part(part).groups;
+    if (std::any_of(known.begin(), known.end(),
+                    [&](GroupId each) { return graph.text(graph.group(each).name) == name; }))
+      continue;
+    for (StringId* text : {&group.name, &group.desc, &group.backend, &group.extra})
+      if (*text) *text = graph.intern(result.text(*text));
+    graph.part(part).groups.push_back(graph.add_group(std::move(group)));
+  }
+}
+
+// The graph as the edits leave it, the same as `result`. Error: there are no such edits.
+Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result) {
+  JOINTER_TRY(const Edit edit, difference(given, result));
+  Graph copy = graph;
+  for (std::size_t part = 0; part < copy.part_count(); ++part)
+    add_groups(copy, result, PartId(part));
+  if (!edit.changes.empty()) JOINTER_CHECK(apply(copy, edit));
+  take_marks(copy, result);
+  if (graph_hash(copy) != graph_hash(result))
+    return fail(Error::Kind::run, "edits lead to another graph");
+  return copy;
+}
+
+}  // namespace
+
+void take_result(Graph& graph, const Graph& given, Graph result, PassContext& context) {
+  auto by_edits = edited(graph, given, result);
+  if (by_edits) {
+    graph = *std::move(by_edits);
+    return;
+  }
+  context.decide("replaced",
+                 fmt::format("the result is a new graph: {}", by_edits.error().message));
+  graph = std::move(result);
+}
+
+}  // namespace jointer

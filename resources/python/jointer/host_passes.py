@@ -1,0 +1,264 @@
+"""Finding the passes that a spec names, and what their signatures say about their parameters."""
+
+from __future__ import annotations
+
+import collections.abc
+import importlib
+import importlib.util
+import inspect
+import math
+import re
+import sys
+import traceback
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .graph_pass import MARK, Declaration
+from .host import HostError, one_line
+
+#: Names of a second parameter that is fed with the graph's inputs, though it has a default.
+_INPUTS = frozenset({"example_inputs", "_example_inputs", "sample_inputs", "fake_inputs"})
+
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "text"}
+_LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
+
+_ARGUMENT = re.compile(r"(\s+)(\w+)(?: \([^)]*\))?:\s*(.*)")
+
+
+@dataclass
+class Found:
+    """A pass and how it is shown."""
+
+    function: Callable[..., Any]
+    declaration: Declaration
+    #: The file it was read from, for the place of an error.
+    file: str
+
+    @property
+    def name(self) -> str:
+        """How pipelines call it."""
+        return self.declaration.name
+
+
+def find_passes(spec: str) -> list[Found]:
+    """The passes behind ``spec``: ``module:function``, ``file.py:function`` or ``file.py``.
+
+    Raises:
+        HostError: there are none, or their module cannot be imported.
+    """
+    place, _, path = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    module = _load(place)
+    file = getattr(module, "__file__", None) or ""
+    if not path:
+        found = [
+            Found(each, getattr(each, MARK), file)
+            for each in vars(module).values()
+            if callable(each) and isinstance(getattr(each, MARK, None), Declaration)
+        ]
+        if not found:
+            raise HostError(
+                "usage",
+                f"{place} declares no pass: decorate one with @jointer.graph_pass, or name a "
+                f"function, `{place}:FUNCTION`",
+            )
+        return found
+    function: Any = module
+    for part in path.split("."):
+        function = getattr(function, part, None)
+    if not callable(function):
+        raise HostError("usage", f"{place} has no function {path}")
+    declaration = getattr(function, MARK, None)
+    if not isinstance(declaration, Declaration):
+        lines = (inspect.getdoc(function) or "").splitlines()
+        declaration = Declaration(path.rpartition(".")[2], lines[0] if lines else "")
+    return [Found(function, declaration, file)]
+
+
+def _load(place: str) -> types.ModuleType:
+    try:
+        if not place.endswith(".py"):
+            return importlib.import_module(place)
+        path = Path(place).resolve()
+        if not path.is_file():
+            raise HostError("usage", f"{place}: there is no such file")
+        sys.path.insert(0, str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)
+        spec.loader.exec_module(module)
+        return module
+    except HostError:
+        raise
+    except MemoryError:
+        raise
+    except BaseException as error:
+        traceback.print_exc()
+        raise HostError("usage", f"{place} cannot be imported: {one_line(error, place)}") from None
+
+
+def takes_inputs(function: Callable[..., Any]) -> bool:
+    """Is the second parameter of ``function`` the graph's inputs?"""
+    second = _positional(function)[1:2]
+    return bool(second) and (
+        second[0].default is inspect.Parameter.empty or second[0].name in _INPUTS
+    )
+
+
+def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of ``function`` beside the graph and its inputs."""
+    handed = [p.name for p in _positional(function)[: 2 if takes_inputs(function) else 1]]
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    every = inspect.signature(function).parameters.values()
+    return [p for p in every if p.name not in handed and p.kind not in kinds]
+
+
+def _positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
+
+
+def describe(found: Found) -> dict[str, Any]:
+    """The declaration of a pass, as plugins/hosted/declaration.h reads it.
+
+    Raises:
+        HostError: a parameter that has to be given cannot be: its type is none that a pipeline
+            has.
+    """
+    declaration, function = found.declaration, found.function
+    if not _positional(function):
+        raise HostError("usage", f"{found.name} takes no graph: a pass is (gm, example_inputs)")
+    documented = _documented(function)
+    described = []
+    known = {p.name for p in parameters(function)}
+    for name in declaration.parameters.keys() - known:
+        raise HostError("usage", f"{found.name} declares {name}, which is none of its parameters")
+    for parameter in parameters(function):
+        given = dict(declaration.parameters.get(parameter.name, {}))
+        given.setdefault("doc", documented.get(parameter.name, ""))
+        if (record := _describe(function, parameter, given, found.name)) is not None:
+            described.append(record)
+    return {
+        "name": found.name,
+        "summary": declaration.summary,
+        "stage": declaration.stage,
+        "keeps_numerics": declaration.keeps_numerics,
+        "is_idempotent": declaration.is_idempotent,
+        "parameters": described,
+    }
+
+
+def _describe(
+    function: Callable[..., Any],
+    parameter: inspect.Parameter,
+    given: Mapping[str, Any],
+    where: str,
+) -> dict[str, Any] | None:
+    """One parameter; ``None`` for one that a pipeline cannot set and that need not be set."""
+    has_default = parameter.default is not inspect.Parameter.empty
+    default = parameter.default if has_default else None
+    kind, choices = _type(_annotation(function, parameter), default)
+    kind = given.get("type", kind)
+    try:
+        if kind is None:
+            raise ValueError("is of a type that a pipeline does not have")
+        value = _json(default)
+    except ValueError as error:
+        if has_default:
+            return None
+        raise HostError("usage", f"{where}: parameter {parameter.name} {error}") from None
+    record = {"name": parameter.name, "type": kind, "default": value, "doc": given["doc"]}
+    if choices:
+        record["choices"] = choices
+    return {**record, **{k: given[k] for k in ("least", "most", "choices") if k in given}}
+
+
+def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    try:
+        return typing.get_type_hints(function).get(parameter.name, inspect.Parameter.empty)
+    except Exception:  # a name that only a type checker knows
+        return inspect.Parameter.empty
+
+
+def _type(annotation: Any, default: Any) -> tuple[str | None, list[str]]:
+    """The type's name for a pipeline and its choices."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        members = [each for each in arguments if each is not type(None)]
+        return _type(members[0], default) if len(members) == 1 else (None, [])
+    if origin is typing.Literal and all(isinstance(each, str) for each in arguments):
+        return "text", list(arguments)
+    if annotation in (inspect.Parameter.empty, Any):
+        kind = type(default)
+        return ("list" if kind in (list, tuple) else _TYPES.get(kind)), []
+    if annotation in _LISTS or origin in _LISTS:
+        return "list", []
+    return (_TYPES.get(annotation) if isinstance(annotation, type) else None), []
+
+
+def _json(value: Any) -> Any:
+    """A default as JSON.
+
+    Raises:
+        ValueError: a pipeline has no text for it.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"f": repr(value)}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_json(each) for each in value]
+    raise ValueError(f"has the default {value!r}, which a pipeline cannot write")
+
+
+def _documented(function: Callable[..., Any]) -> dict[str, str]:
+    """What the ``Args:`` of a docstring say about each parameter, in one line."""
+    _, found, rest = (inspect.getdoc(function) or "").partition("Args:\n")
+    documented: dict[str, str] = {}
+    name, indent = "", None
+    for line in rest.splitlines() if found else ():
+        if line and not line[0].isspace():
+            break
+        match = _ARGUMENT.fullmatch(line)
+        if match and indent in (None, len(match[1])):
+            name, indent = match[2], len(match[1])
+            documented[name] = match[3]
+        elif name and line.strip():
+            documented[name] += " " + line.strip()
+    return documented
+
+
+def arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``function`` is called with for the values of a pipeline.
+
+    Raises:
+        HostError: a parameter without a default is not given.
+    """
+    result = {}
+    for parameter in parameters(function):
+        has_default = parameter.default is not inspect.Parameter.empty
+        value = _value(given.get(parameter.name))
+        if parameter.name not in given or (value is None and not has_default):
+            if has_default:
+                continue
+            raise HostError("usage", f"parameter {parameter.name} must be given")
+        if isinstance(value, list) and _wants_tuple(function, parameter):
+            value = tuple(value)
+        result[parameter.name] = value
+    return result
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return float(value["f"])
+    return [_value(each) for each in value] if isinstance(value, list) else value
+
+
+def _wants_tuple(function: Callable[..., Any], parameter: inspect.Parameter) -> bool:
+    annotation = _annotation(function, parameter)
+    is_tuple = annotation is tuple or typing.get_origin(annotation) is tuple
+    return is_tuple or isinstance(parameter.default, tuple)

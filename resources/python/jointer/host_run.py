@@ -1,0 +1,151 @@
+"""Running one pass on the graph of a capture, and making a capture of what comes back.
+
+Of a pair the pass runs on the forward graph, then on the backward graph, as compilers call it.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from torch import fx
+from torch._subclasses.fake_tensor import FakeTensor
+
+from . import host_passes
+from .document import read_document, write_document
+from .encode import HEAD, encode_graph
+from .errors import CaptureError
+from .events import Events
+from .graph_pass import LISTENER
+from .host import HostError, one_line
+from .host_measure import nothing_measured
+from .load import load_document
+
+Json = dict[str, Any]
+
+
+class _Listener:
+    """Hands on what a pass says while it runs on part ``index`` of ``count``."""
+
+    def __init__(self, events: Events, index: int, count: int) -> None:
+        self._events = events
+        self._index = index
+        self._count = count
+
+    def progress(self, done: float) -> None:
+        done = min(max(float(done), 0.0), 1.0)
+        self._events.say("progress", done=(self._index + done) / self._count)
+
+    def decide(self, node: str, action: str, reason: str) -> None:
+        name = f"backward:{node}" if node and self._index else node
+        self._events.say("decision", node=name, action=str(action), reason=str(reason))
+
+
+def run(request: Json, events: Events) -> None:
+    """Do a request of kind ``run``.
+
+    Raises:
+        HostError: it cannot be done, or the pass failed.
+    """
+    found = _find(request)
+    given = host_passes.arguments(found.function, request.get("arguments") or {})
+    try:
+        document = read_document(request["graph"])
+        loaded = load_document(document)
+    except (CaptureError, OSError) as error:
+        raise HostError("pass", f"its host cannot read the graph: {error}") from None
+    parts = loaded if isinstance(loaded, tuple) else (loaded,)
+    costs = request.get("costs") or {}
+    results = []
+    for index, gm in enumerate(parts):
+        listener = _Listener(events, index, len(parts))
+        prefix = "backward:" if index else ""
+        names = [node.name for node in gm.graph.nodes if prefix + node.name in costs]
+        milliseconds = {name: costs[prefix + name] / 1e6 for name in names}
+        token = LISTENER.set(listener)
+        try:
+            with nothing_measured(milliseconds):
+                results.append(_result(found, gm, given))
+        finally:
+            LISTENER.reset(token)
+    write_document(_document(document, results), request["result"])
+
+
+def _find(request: Json) -> host_passes.Found:
+    every = host_passes.find_passes(request["spec"])
+    wanted = [each for each in every if each.name == request.get("function")] or every
+    if len(wanted) != 1:
+        raise HostError("usage", f"{request['spec']} has no pass {request.get('function')}")
+    return wanted[0]
+
+
+def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, Any]) -> Json:
+    """The capture of what the pass makes of ``gm``."""
+    inputs = [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
+    head = gm.meta.get(HEAD)
+    positional = (gm, inputs) if host_passes.takes_inputs(found.function) else (gm,)
+    try:
+        returned = found.function(*positional, **given)
+    except MemoryError:
+        raise
+    except BaseException as error:
+        traceback.print_exc()
+        if "allocate memory" in str(error) or "not enough memory" in str(error):
+            raise MemoryError from None
+        verb = "ended the process" if isinstance(error, SystemExit) else "raised"
+        raise HostError("pass", f"it {verb}: {one_line(error, found.file)}") from None
+    result = gm if returned is None else returned
+    if not isinstance(result, fx.GraphModule):
+        kind = type(result).__name__
+        raise HostError(
+            "pass",
+            f"it returned a {kind}, and a torch.fx.GraphModule or nothing is expected",
+        )
+    if head is not None:
+        result.meta.setdefault(HEAD, head)
+    try:
+        result.graph.lint()
+        _complete_values(result)
+        return encode_graph(result)
+    except MemoryError:
+        raise
+    except CaptureError as error:
+        raise HostError("pass", f"the graph it returned cannot be taken: {error}") from None
+    except Exception as error:
+        traceback.print_exc()
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise HostError("pass", f"the graph it returned is not sound: {reason}") from None
+
+
+def _complete_values(gm: fx.GraphModule) -> None:
+    """Give calls that the pass added without ``meta["val"]`` what they return for fake inputs."""
+    mode = next(
+        (
+            leaf.fake_mode
+            for node in gm.graph.nodes
+            for leaf in torch.utils._pytree.tree_leaves(node.meta.get("val"))
+            if isinstance(leaf, FakeTensor)
+        ),
+        None,
+    )
+    for node in gm.graph.nodes:
+        if node.op != "call_function" or "val" in node.meta:
+            continue
+        values = fx.map_arg((node.args, node.kwargs), lambda each: each.meta.get("val"))
+        try:
+            with mode if mode is not None else nullcontext(), torch.no_grad():
+                node.meta["val"] = node.target(*values[0], **values[1])
+        except Exception as error:
+            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            raise CaptureError(
+                f"node {node.name} has no meta['val'], and it cannot be found out: {reason}"
+            ) from None
+
+
+def _document(document: Json, results: list[Json]) -> Json:
+    if document.get("kind") != "pair":
+        return results[0]
+    return {**document, "forward": results[0], "backward": results[1]}

@@ -1,0 +1,114 @@
+#include "plugins/hosted/message.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plugins/hosted/analysis_json.h"
+#include "plugins/hosted/declaration.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+PassInfo everything() {
+  using Type = Parameter::Type;
+  PassInfo info;
+  info.name = "mine";
+  info.summary = "It \"does\" things.";
+  info.stage = PassStage::clean_up;
+  info.is_idempotent = true;
+  info.parameters = {
+      {.name = "a", .type = Type::boolean, .otherwise = true},
+      {.name = "b",
+       .type = Type::integer,
+       .otherwise = 3,
+       .least = 1,
+       .most = 9,
+       .doc = "how many"},
+      {.name = "c", .type = Type::number, .otherwise = std::numeric_limits<double>::infinity()},
+      {.name = "d", .type = Type::bytes, .otherwise = std::int64_t{1} << 40},
+      {.name = "e", .type = Type::text, .otherwise = "x", .choices = {"x", "y"}},
+      {.name = "f", .type = Type::list, .otherwise = PassValue::List{"p", PassValue::List{1, 2.5}}},
+      {.name = "g", .type = Type::text}};
+  return info;
+}
+
+TEST(MessageTest, WhatIsWrittenIsRead) {
+  const std::vector<HostMessage> messages{
+      HostReady{.host = "Python"},
+      HostProgress{0.25},
+      HostDecision{{.pass = {}, .node = "mm", .action = "moved", .reason = "Why not."}},
+      HostDeclared{.spec = "a.py:f", .passes = {everything()}, .error = {}},
+      HostDeclared{.spec = "b", .passes = {}, .error = "there is none"},
+      HostDone{},
+      HostFailed{.kind = HostFailed::Kind::memory, .text = "full"}};
+  for (const HostMessage& message : messages) {
+    const std::string line = write_host_message(message);
+    const auto again = parse_host_message(line);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->index(), message.index());
+    EXPECT_EQ(write_host_message(*again), line);
+  }
+}
+
+TEST(MessageTest, DeclarationsRoundTrip) {
+  const PassInfo info = everything();
+  const auto again = read_pass_info(to_json(info));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->stage, PassStage::clean_up);
+  EXPECT_EQ(again->parameters.size(), info.parameters.size());
+  for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+    EXPECT_EQ(again->parameters[i].type, info.parameters[i].type);
+    EXPECT_EQ(again->parameters[i].otherwise, info.parameters[i].otherwise);
+    EXPECT_EQ(range_text(again->parameters[i]), range_text(info.parameters[i]));
+  }
+}
+
+TEST(MessageTest, OptionsOfAnAnalysisRoundTrip) {
+  AnalysisOptions options;
+  options.estimator = {.name = "torch-2.11", .device = "a100", .gpus_per_node = 4, .costs = "/x"};
+  options.memory.rules = MemoryRules::torch;
+  options.memory.optimizer = OptimizerState::adamw;
+  options.memory.runs_on = DeviceType::cpu;
+  options.memory.collectives = CollectiveLibrary::gloo;
+  options.simulation.one_communication_stream = true;
+  const OrderedJson json = to_json(options);
+  const auto again = read_analysis_options(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_json(*again), json);
+  EXPECT_NE(to_json(AnalysisOptions()), json);
+  EXPECT_FALSE(read_analysis_options(OrderedJson{{"device", 3}}));
+  EXPECT_FALSE(read_analysis_options(OrderedJson{{"runs_on", 77}}));
+}
+
+TEST(MessageTest, WhatIsNoMessageIsRefused) {
+  for (const char* line :
+       {"", "hello", "[]", "{}", R"({"event":"nonsense"})", R"({"event":"progress","done":"half"})",
+        R"({"event":"failed","kind":"soup","text":"x"})", R"({"event":"ready","host":"x"})",
+        R"({"event":"declared","spec":"x","passes":[{"name":3}]})", R"({"event":"done")",
+        R"({"event":"declared","spec":"x","passes":[{"name":"p","parameters":[{"name":"a",)"
+        R"("type":"integer","default":9223372036854775808}]}]})"}) {
+    const auto message = parse_host_message(line);
+    ASSERT_FALSE(message) << line;
+    EXPECT_EQ(message.error().kind, Error::Kind::run);
+    EXPECT_THAT(message.error().message, HasSubstr("no message"));
+    EXPECT_EQ(message.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(MessageTest, AnotherVersionIsNamed) {
+  const auto message = parse_host_message(R"({"event":"ready","protocol":2,"host":"later"})");
+  ASSERT_FALSE(message);
+  EXPECT_THAT(message.error().message, HasSubstr("another version"));
+}
+
+TEST(MessageTest, TextsAreOneLine) {
+  const auto message =
+      parse_host_message("{\"event\":\"failed\",\"kind\":\"pass\",\"text\":\"a\\nb\\u001b[1m\"}");
+  ASSERT_TRUE(message);
+  EXPECT_EQ(std::get<HostFailed>(*message).text, "a b [1m");
+}
+
+}  // namespace
+}  // namespace jointer::test

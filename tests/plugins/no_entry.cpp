@@ -1,0 +1,5 @@
+// A shared object that is no plugin.
+
+extern "C" __attribute__((visibility("default"))) int somebody_elses() {
+  return 1;
+}
