@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   jointer::cli::add_sac_command(program, exit_code);
   jointer::cli::add_bench_command(program, exit_code);
   jointer::cli::add_apply_command(program, exit_code);
+  jointer::cli::add_passes_command(program, exit_code);
   jointer::cli::add_diff_command(program, exit_code);
   jointer::cli::add_export_command(program, exit_code);
   jointer::cli::add_calibrate_command(program, exit_code);

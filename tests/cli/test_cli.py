@@ -102,6 +102,16 @@ def test_a_file_by_itself_opens_the_desktop() -> None:
     assert "jointer-desktop" in done.err and "jointer info" in done.err
 
 
+def test_interrupt_of_a_search() -> None:
+    """A search over budgets ends at once."""
+    command = [BIN / "jointer", "sac", LARGE, "--pareto", "--points", "1000", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
 def test_interrupt() -> None:
     """130, and nothing half-written."""
     process = subprocess.Popen(

@@ -125,6 +125,16 @@ def test_the_pareto_curve_is_monotone() -> None:
 # --- Policies ---
 
 
+def test_the_pareto_curve_passes_through_the_plan_and_presets() -> None:
+    """Of a policy that no budget gives: it is on the curve unless something is better in both."""
+    value = answer("sac", JOINT, "--preset", "sac_and_offload", "--pareto", "--points", "8")
+    here = (value["peak_bytes"], value["step_ms"])
+    curve = [(point["peak_bytes"], point["step_ms"]) for point in value["pareto"]]
+    assert any(peak <= here[0] and step <= here[1] for peak, step in curve)
+    assert {point["name"] for point in value["pareto"] if "name" in point} & {"this plan", "sac_and_offload"}
+    assert all(a[0] < b[0] and a[1] > b[1] for a, b in pairwise(curve))
+
+
 def test_a_list_of_operators(tmp_path: Path) -> None:
     everything = answer("sac", JOINT, "--save", "aten.mm", "--every-nth", "none")
     halved = answer("sac", JOINT, "--save", "aten.mm")

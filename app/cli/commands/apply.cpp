@@ -1,7 +1,8 @@
-// jointer apply FILE --recipe IN -o OUT: replays edits on a graph.
+// jointer apply FILE: replays the edits of a recipe on a graph, or runs passes on it.
 
 #include <fmt/format.h>
 
+#include "app/cli/commands/apply_passes.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
@@ -15,10 +16,9 @@ namespace jointer::cli {
 namespace {
 
 struct ApplyCommand {
-  GraphOptions graph;
-  EstimatorOptions estimator;
-  std::string recipe, output, optimizer = "none";
-  bool lenient = false, json = false;
+  ApplyPasses common;  // what both take, and what only passes do
+  std::string recipe;
+  bool lenient = false;
 };
 
 struct Answer {
@@ -65,12 +65,12 @@ void print_tables(const Answer& a) {
         "changed since, or something was skipped.\n");
 }
 
-Result<int> run(const ApplyCommand& options) {
-  if (options.graph.file == "-" && options.recipe == "-")
+Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bool lenient) {
+  if (options.graph.file == "-" && path == "-")
     return fail(Error::Kind::usage, "standard input is the graph or the recipe, not both");
-  JOINTER_TRY(const PaddedBytes text, read_bytes(options.recipe));
+  JOINTER_TRY(const PaddedBytes text, read_bytes(path));
   auto recipe = read_recipe(text.view());
-  if (!recipe) return input_error("{}: {}", options.recipe, recipe.error().message);
+  if (!recipe) return input_error("{}: {}", path, recipe.error().message);
   JOINTER_TRY(Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   Answer answer{.name = std::string(graph.title()),
@@ -78,9 +78,8 @@ Result<int> run(const ApplyCommand& options) {
                 .replay = {},
                 .before = figures_of(graph, *estimator, options.optimizer),
                 .after = {}};
-  auto replayed = replay(graph, answer.recipe, options.lenient);
-  if (!replayed)
-    return fail(replayed.error().kind, "{}: {}", options.recipe, replayed.error().message);
+  auto replayed = replay(graph, answer.recipe, lenient);
+  if (!replayed) return fail(replayed.error().kind, "{}: {}", path, replayed.error().message);
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
@@ -92,24 +91,50 @@ Result<int> run(const ApplyCommand& options) {
   return ExitCode::done;
 }
 
+Result<int> run(const ApplyCommand& options) {
+  if (options.recipe.empty() != options.common.pipeline.any())
+    return fail(Error::Kind::usage, "apply takes a recipe (--recipe) or passes (--passes): {}",
+                options.recipe.empty() ? "neither is given" : "both are given");
+  if (!options.recipe.empty()) return apply_recipe(options.common, options.recipe, options.lenient);
+  return apply_passes(options.common);
+}
+
 }  // namespace
 
 void add_apply_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<ApplyCommand>();
-  CLI::App* command = program.add_subcommand("apply", "Edits of a recipe, replayed on a graph");
-  options->graph.add_to(*command);
-  options->estimator.add_to(*command);
-  add_optimizer_option(*command, options->optimizer);
+  ApplyPasses& common = options->common;
+  CLI::App* command =
+      program.add_subcommand("apply", "Passes run on a graph, or the edits of a recipe replayed");
+  common.graph.add_to(*command);
+  common.pipeline.add_to(*command);
+  CLI::Option* recipe = command->add_option(
+      "--recipe", options->recipe, "What to replay (docs/recipe.md); `-` is standard input");
   command
-      ->add_option("--recipe", options->recipe,
-                   "What to replay (docs/recipe.md); `-` is standard input")
-      ->required();
-  command->add_option("-o,--output", options->output,
+      ->add_flag("--lenient", options->lenient,
+                 "Skip and report what does not fit, instead of refusing")
+      ->needs(recipe);
+  command->add_option("-o,--output", common.output,
                       "The edited graph as a native capture, packed if it ends in .zst; `-` is "
                       "standard output, without the figures");
-  command->add_flag("--lenient", options->lenient,
-                    "Skip and report what does not fit, instead of refusing");
-  command->add_flag("--json", options->json, "One JSON object");
+  const auto of_passes = [&](CLI::Option* option) { option->excludes(recipe); };
+  of_passes(command->add_option("--save-recipe", common.recipe,
+                                "What the passes did, as edits that torch alone can replay"));
+  of_passes(command->add_option("--save-pipeline", common.saved_pipeline,
+                                "The passes as a file for --passes @FILE; JSON if it ends in "
+                                ".json"));
+  of_passes(command->add_option("--snapshots", common.snapshots,
+                                "Folder for the graph before the passes and after each"));
+  of_passes(command->add_option("--budget", common.budget,
+                                "Bytes of peak memory (40GiB) that passes keep within; exit code 1 "
+                                "where the peak is above it afterwards"));
+  of_passes(command->add_flag("--decisions", common.decisions,
+                              "Every decision of the passes, with its reason"));
+  of_passes(command->add_option("--reproducer", common.reproducer,
+                                "Where the graph and the pass go if one fails"));
+  common.estimator.add_to(*command);
+  add_optimizer_option(*command, common.optimizer);
+  command->add_flag("--json", common.json, "One JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

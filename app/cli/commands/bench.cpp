@@ -2,22 +2,24 @@
 // beside the estimate.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
 
+#include "app/cli/commands/bench_passes.h"
 #include "app/cli/commands/bench_report.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/interruption.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/progress_line.h"
 #include "app/launch/benchmark.h"
 #include "app/launch/captures.h"
 #include "app/launch/fit.h"
 #include "app/launch/launcher.h"
 #include "app/launch/machine.h"
 #include "core/base/bytes.h"
+#include "core/base/json_text.h"
 #include "core/bench/measurement.h"
 #include "core/capture/open.h"
 #include "core/cost/calibrate.h"
@@ -37,6 +39,7 @@ struct RankOption {
 struct BenchCommand {
   GraphOptions graph;
   EstimatorOptions estimator;
+  PipelineOptions pipeline;
   std::vector<RankOption> rank_options{
       {"--inputs", "Safetensors with the inputs, by placeholder; made up from a seed without it"},
       {"--expected", "Safetensors with the outputs that must come out, by index"},
@@ -150,25 +153,6 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
   return ExitCode::done;
 }
 
-// One line on a terminal, written over and over; nothing elsewhere.
-class ProgressLine {
- public:
-  void show(const std::vector<RankResult>& ranks) {
-    if (!is_terminal_) return;
-    fmt::print(stderr, "\r\x1b[K{}", progress_line(ranks));
-    std::fflush(stderr);
-    is_shown_ = true;
-  }
-  void clear() {
-    if (is_shown_) fmt::print(stderr, "\r\x1b[K");
-    is_shown_ = false;
-  }
-
- private:
-  bool is_terminal_ = ::isatty(STDERR_FILENO) != 0;
-  bool is_shown_ = false;
-};
-
 int exit_code_of(const BenchmarkResult& result) {
   if (Interruption::has_happened()) return report({Error::Kind::cancelled, "interrupted"});
   if (!result.succeeded()) return report({Error::Kind::run, result.failure()});
@@ -176,17 +160,22 @@ int exit_code_of(const BenchmarkResult& result) {
   return verified && !verified->equal ? ExitCode::answer_is_no : ExitCode::done;
 }
 
+bool is_given(const BenchCommand& options, std::string_view name) {
+  return std::any_of(
+      options.rank_options.begin(), options.rank_options.end(),
+      [&](const RankOption& each) { return each.name == name && each.option->count() > 0; });
+}
+
 Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& graph,
-                                   const FittedRequest& fitted) {
+                                   const FittedRequest& fitted, ProgramSource source) {
   ProgressLine line;
   LaunchOptions launch_options;
   launch_options.compares_ranks = !options.any_ranks;
-  launch_options.on_progress = [&](const std::vector<RankResult>& ranks) { line.show(ranks); };
+  launch_options.on_progress = [&](const std::vector<RankResult>& ranks) {
+    line.show(progress_line(ranks));
+  };
   launch_options.is_cancelled = &Interruption::has_happened;
-  const EstimatorRequest estimator{.name = options.estimator.estimator,
-                                   .device = options.estimator.device,
-                                   .gpus_per_node = options.estimator.gpus_per_node};
-  auto outcome = run_benchmark(graph, fitted, estimator, launch_options);
+  auto outcome = run_benchmark(graph, fitted, options.estimator.request(), launch_options, source);
   line.clear();
   return outcome;
 }
@@ -204,23 +193,39 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   return {};
 }
 
+// Members of the JSON object that a result does not have itself.
+std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
+                            const Graph& graph, const Analysis& analysis) {
+  std::string members = explained_member(result, graph, analysis);
+  if (!passes.text().empty()) keep_member(members, "pipeline", passes.text());
+  return members;
+}
+
 Result<int> run(const BenchCommand& options) {
   JOINTER_TRY(BenchmarkRequest request, request_of(options));
   JOINTER_TRY(Graph graph, open_first(options, request));
+  if (!options.print_command.empty() && options.pipeline.any())
+    return fail(Error::Kind::usage,
+                "--print-command runs files: write the graph with `jointer apply --passes ... -o` "
+                "first");
   if (!options.print_command.empty()) return print_command(options, std::move(request), graph);
+  JOINTER_TRY(BenchPasses passes,
+              BenchPasses::prepare(options.pipeline, is_given(options, "--backend"), request));
   JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, std::move(request), this_machine()));
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
   JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
   // What can be wrong with the estimate is said before anything runs.
   JOINTER_TRY(const auto estimator, options.estimator.make(graph));
+  JOINTER_CHECK(passes.run(options.graph, options.estimator.request(), graph, fitted));
 
   const Interruption interruption;
-  JOINTER_TRY(const BenchmarkOutcome outcome, run_ranks(options, graph, fitted));
+  JOINTER_TRY(const BenchmarkOutcome outcome, run_ranks(options, graph, fitted, passes.source()));
   const auto& [result, analysis] = outcome;
-  const std::string text =
-      options.json
-          ? write_result(result, options.profile, explained_member(result, graph, analysis)) + '\n'
-          : bench_tables(result, graph, analysis);
+  const std::string text = options.json
+                               ? write_result(result, options.profile,
+                                              further_members(passes, result, graph, analysis)) +
+                                     '\n'
+                               : bench_tables(result, graph, analysis);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
   if (options.calibrate && result.succeeded()) JOINTER_CHECK(keep_costs(graph, result));
@@ -251,6 +256,7 @@ void add_bench_command(CLI::App& program, int& exit_code) {
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each of them")
       ->check(CLI::Range(1, 1 << 10));
+  options->pipeline.add_to(*command);
   options->estimator.add_to(*command);
   command->add_flag("--any-ranks", options->any_ranks,
                     "Run files of several ranks although their collectives do not meet");

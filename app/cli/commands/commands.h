@@ -13,6 +13,7 @@ void add_overlap_command(CLI::App& program, int& exit_code);
 void add_sac_command(CLI::App& program, int& exit_code);
 void add_bench_command(CLI::App& program, int& exit_code);
 void add_apply_command(CLI::App& program, int& exit_code);
+void add_passes_command(CLI::App& program, int& exit_code);
 void add_diff_command(CLI::App& program, int& exit_code);
 void add_export_command(CLI::App& program, int& exit_code);
 void add_calibrate_command(CLI::App& program, int& exit_code);

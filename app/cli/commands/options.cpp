@@ -119,9 +119,12 @@ void EstimatorOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(1, 1 << 16));
 }
 
+EstimatorRequest EstimatorOptions::request() const {
+  return {.name = estimator, .device = device, .gpus_per_node = gpus_per_node};
+}
+
 Result<std::unique_ptr<Estimator>> EstimatorOptions::make(const Graph& graph) const {
-  return make_estimator({.name = estimator, .device = device, .gpus_per_node = gpus_per_node},
-                        graph.main_device());
+  return make_estimator(request(), graph.main_device());
 }
 
 void add_optimizer_option(CLI::App& command, std::string& optimizer) {

@@ -57,6 +57,7 @@ struct EstimatorOptions {
   std::int64_t gpus_per_node = 8;
 
   void add_to(CLI::App& command);
+  [[nodiscard]] EstimatorRequest request() const;
   // Without --device, the one that fits the graph.
   [[nodiscard]] Result<std::unique_ptr<Estimator>> make(const Graph& graph) const;
 };

@@ -222,6 +222,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph) {
                           .most_budgets = options.points,
                           .found = {}};
     JOINTER_TRY(request.given, preset_points(graph));
+    request.given.insert(request.given.begin(),
+                         {.budget = -1, .name = "this plan", .plan = partition.plan});
     JOINTER_TRY(answer.pareto, jointer::pareto(partition.joint, what_if, request));
   }
   JOINTER_TRY(answer.why, explain(partition, answer, options.why));

@@ -1,0 +1,264 @@
+#include "app/cli/commands/apply_passes.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "app/cli/commands/figures.h"
+#include "app/cli/commands/pass_run.h"
+#include "app/cli/commands/table.h"
+#include "core/base/bytes.h"
+#include "core/base/units.h"
+#include "core/capture/native_writer.h"
+#include "core/edit/replay.h"
+#include "core/pass/pipeline_file.h"
+
+namespace jointer::cli {
+namespace {
+
+using enum Table::Align;
+
+struct Answer {
+  std::string name, pipeline;
+  PipelineRun run;
+  Figures before, after;
+  std::optional<std::int64_t> limit;  // bytes
+  std::vector<std::string> notes;
+
+  [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
+};
+
+Json to_json(const StepFigures& f) {
+  return {{"peak_bytes", f.figures.peak_bytes},
+          {"step_ms", to_ms(f.figures.step_ns)},
+          {"exposed_ms", to_ms(f.figures.exposed_ns)},
+          {"hidden_count", f.hidden},
+          {"collective_count", f.collectives}};
+}
+
+std::string pass_of(const StepResult& step) {
+  return step.step.substr(0, step.step.find('{'));
+}
+
+Json to_json(const StepResult& step, const PassTable& table) {
+  struct Writer {
+    Json operator()(std::monostate) const { return {}; }
+    Json operator()(std::int64_t held) const { return held; }
+    Json operator()(double held) const { return held; }
+    Json operator()(const std::string& held) const { return held; }
+  };
+  Json json{{"pass", pass_of(step)}, {"title", table.title}};
+  Json& columns = json["columns"] = Json::array();
+  for (const PassTable::Column& column : table.columns)
+    columns.push_back({{"name", column.name}, {"unit", to_string(column.unit)}});
+  Json& rows = json["rows"] = Json::array();
+  for (const PassTable::Row& row : table.rows) {
+    Json cells = Json::array();
+    for (const PassTable::Cell& cell : row.cells) cells.push_back(std::visit(Writer(), cell));
+    rows.push_back({{"node", row.node}, {"cells", std::move(cells)}});
+  }
+  return json;
+}
+
+Json to_json(const Answer& a, bool with_decisions) {
+  Json json;
+  json["name"] = a.name;
+  json["pipeline"] = a.pipeline;
+  Json& passes = json["passes"] = Json::array();
+  for (const StepResult& step : a.run.steps)
+    passes.push_back({{"name", pass_of(step)},
+                      {"step", step.step},
+                      {"ms", to_ms(step.ns)},
+                      {"moved", step.moved},
+                      {"added", step.added},
+                      {"removed", step.removed},
+                      {"changed", step.changed},
+                      {"retagged", step.retagged},
+                      {"merged", step.merged},
+                      {"decisions", step.decisions.size()},
+                      {"before", to_json(step.before)},
+                      {"after", to_json(step.after)}});
+  json["before"] = cli::to_json(a.before);
+  json["after"] = cli::to_json(a.after);
+  if (a.limit)
+    json["limit"] = {{"kind", "peak"},
+                     {"asked", *a.limit},
+                     {"reached", a.after.peak_bytes},
+                     {"met", a.is_met()}};
+  json["notes"] = a.notes;
+  Json& tables = json["tables"] = Json::array();
+  for (const StepResult& step : a.run.steps)
+    for (const PassTable& table : step.tables) tables.push_back(to_json(step, table));
+  if (!with_decisions) return json;
+  Json& decisions = json["decisions"] = Json::array();
+  for (const StepResult& step : a.run.steps)
+    for (const Decision& each : step.decisions)
+      decisions.push_back({{"pass", each.pass},
+                           {"node", each.node},
+                           {"action", each.action},
+                           {"reason", each.reason}});
+  return json;
+}
+
+// The figures that a pass reports of each thing that it looked at.
+void print_tables(const Answer& a) {
+  for (const StepResult& step : a.run.steps)
+    for (const PassTable& each : step.tables) {
+      std::vector<Table::Column> columns{{"", left}};
+      for (const PassTable::Column& column : each.columns)
+        columns.push_back({column.name, column.unit == PassTable::Unit::text ? left : right});
+      Table table(std::move(columns));
+      for (const PassTable::Row& row : each.rows) {
+        std::vector<std::string> cells{row.node};
+        for (std::size_t i = 0; i < row.cells.size(); ++i)
+          cells.push_back(cell_text(row.cells[i], each.columns[i].unit));
+        table.add(std::move(cells));
+      }
+      if (!table.empty())
+        fmt::print("{}{}", heading(fmt::format("{}: {}", pass_of(step), each.title)), table.text());
+    }
+}
+
+std::string count(std::size_t n) {
+  return format_count(static_cast<std::int64_t>(n));
+}
+
+void print_steps(const Answer& a) {
+  Table steps({{"pass", left},
+               {"time", right},
+               {"moved", right},
+               {"added", right},
+               {"removed", right},
+               {"changed", right},
+               {"tags", right},
+               {"merged", right},
+               {"decisions", right},
+               {"peak", right},
+               {"step", right},
+               {"exposed", right}});
+  for (const StepResult& s : a.run.steps)
+    steps.add({s.step, format_ns(s.ns), count(s.moved), count(s.added), count(s.removed),
+               count(s.changed), count(s.retagged), count(s.merged), count(s.decisions.size()),
+               format_bytes(s.after.figures.peak_bytes), format_ns(s.after.figures.step_ns),
+               format_ns(s.after.figures.exposed_ns)});
+  fmt::print("{}\n{}", a.name, steps.text());
+}
+
+void print_decisions(const Answer& a) {
+  Table table({{"pass", left}, {"node", left}, {"decision", left}, {"why", left}});
+  for (const StepResult& step : a.run.steps)
+    for (const Decision& each : step.decisions)
+      table.add({each.pass, each.node, each.action, each.reason});
+  if (!table.empty()) fmt::print("\n{}", table.text());
+}
+
+// What the run did, as a recipe that gives the same graph when it is replayed. Error (usage): a
+// step made a new graph.
+Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
+  std::vector<Edit> edits;
+  for (const StepResult& step : run.steps) {
+    if (!step.edit_refusal.empty())
+      return fail(Error::Kind::usage,
+                  "--save-recipe: {} makes a new graph, which no recipe does ({}); run the passes "
+                  "before it alone, or export a save plan with `jointer sac --export recipe`",
+                  pass_of(step), step.edit_refusal);
+    if (!step.edit.changes.empty()) edits.push_back(step.edit);
+  }
+  const Graph& after = end_of(run, graph);
+  const Recipe recipe = make_recipe(graph, after, std::move(edits), std::string(graph.title()));
+  Graph again = graph;
+  const auto replayed = replay(again, recipe);
+  if (!replayed || replayed->ends_as_recorded == false)
+    return fail(Error::Kind::run, "--save-recipe: the edits do not give the graph again{}",
+                replayed ? std::string() : ": " + replayed.error().message);
+  return write_recipe(recipe);
+}
+
+Result<void> write_snapshots(const std::string& folder, const Graph& graph,
+                             const PipelineRun& run) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(Error::Kind::run, "{}: {}", folder, error.message());
+  const auto path = [&](std::size_t i, const std::string& name) {
+    return (std::filesystem::path(folder) / fmt::format("{:02}-{}.json.zst", i, name)).string();
+  };
+  JOINTER_CHECK(write_bytes(path(0, "before"), write_native(graph)));
+  for (std::size_t i = 0; i < run.steps.size(); ++i)
+    JOINTER_CHECK(
+        write_bytes(path(i + 1, pass_of(run.steps[i])), write_native(*run.steps[i].graph)));
+  return {};
+}
+
+Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto bytes = parse_byte_count(text);
+  if (!bytes || *bytes < 0)
+    return fail(Error::Kind::usage, "--budget takes bytes of peak memory, such as 40GiB; not `{}`",
+                text);
+  return bytes;
+}
+
+Result<void> write_files(const ApplyPasses& options, const Graph& graph, const Pipeline& pipeline,
+                         const PipelineRun& run) {
+  std::string recipe;
+  if (!options.recipe.empty()) {
+    JOINTER_TRY(recipe, recipe_of(graph, run));
+  }
+  if (!options.snapshots.empty()) JOINTER_CHECK(write_snapshots(options.snapshots, graph, run));
+  if (!options.output.empty())
+    JOINTER_CHECK(write_bytes(options.output, write_native(end_of(run, graph))));
+  if (!options.recipe.empty()) JOINTER_CHECK(write_bytes(options.recipe, recipe));
+  if (!options.saved_pipeline.empty()) {
+    const PipelineFile file{.name = {}, .summary = {}, .steps = pipeline};
+    const bool is_json = options.saved_pipeline.ends_with(".json");
+    JOINTER_CHECK(write_bytes(options.saved_pipeline,
+                              is_json ? write_pipeline_json(file) : write_pipeline_text(file)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> apply_passes(const ApplyPasses& options) {
+  JOINTER_TRY(const PassRegistry passes, registry(options.pipeline.plugins));
+  JOINTER_TRY(const Pipeline pipeline, options.pipeline.pipeline(passes));
+  JOINTER_TRY(const std::optional<std::int64_t> limit, limit_of(options.budget));
+  JOINTER_TRY(const Graph graph, options.graph.open(options.json));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
+  PassRunOptions run_options{
+      .analysis = {.memory = {}, .estimator = options.estimator.request(), .simulation = {}},
+      .peak_limit = limit,
+      .reproducer = options.reproducer,
+      .plugins = options.pipeline.plugins};
+  if (options.optimizer == "adamw") run_options.analysis.memory.optimizer = OptimizerState::adamw;
+  JOINTER_TRY(PipelineRun run, run_passes(graph, pipeline, passes, run_options));
+  JOINTER_CHECK(write_files(options, graph, pipeline, run));
+  const Graph& after = end_of(run, graph);
+  const Answer answer{.name = std::string(graph.title()),
+                      .pipeline = to_text(pipeline),
+                      .run = std::move(run),
+                      .before = figures_of(graph, *estimator, options.optimizer),
+                      .after = figures_of(after, *estimator, options.optimizer),
+                      .limit = limit,
+                      .notes = numerics_notes(pipeline, passes)};
+  if (!answer.is_met())
+    fmt::print(stderr, "jointer: the peak is {}, and {} is the budget\n",
+               format_bytes(answer.after.peak_bytes), format_bytes(*limit));
+  const int code = answer.is_met() ? ExitCode::done : ExitCode::answer_is_no;
+  if (options.output == "-" || options.recipe == "-") return code;
+  if (options.json) {
+    print_json(to_json(answer, options.decisions));
+    return code;
+  }
+  print_steps(answer);
+  fmt::print("\n{}", compare_table(answer.before, answer.after, "before", "after").text());
+  for (const std::string& note : answer.notes) fmt::print("note: {}\n", note);
+  if (options.decisions) {
+    print_tables(answer);
+    print_decisions(answer);
+  }
+  return code;
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,68 @@
+#include "app/cli/commands/bench_passes.h"
+
+#include <algorithm>
+
+#include "app/cli/commands/pass_run.h"
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "passes/compile/pipeline_backend.h"
+
+namespace jointer::cli {
+
+Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool backend_is_given,
+                                         BenchmarkRequest& request) {
+  BenchPasses passes;
+  if (!options.any()) return passes;
+  JOINTER_TRY(passes.registry_, registry(options.plugins));
+  JOINTER_TRY(passes.pipeline_, options.pipeline(passes.registry_));
+  passes.text_ = to_text(passes.pipeline_);
+  passes.plugins_ = options.plugins;
+  if (backend_is_given) return passes;
+  JOINTER_TRY(const std::optional<PipelineBackend> backend, backend_of(passes.pipeline_));
+  if (!backend) return passes;
+  request.backend = backend->backend;
+  if (request.marked.empty()) request.marked = backend->marked;
+  return passes;
+}
+
+Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorRequest& estimator,
+                              Graph& graph, FittedRequest& fitted) {
+  if (text_.empty()) return {};
+  PassRunOptions run_options;
+  run_options.analysis.estimator = estimator;
+  run_options.plugins = plugins_;
+  const auto passed = [&](const Graph& before) -> Result<Graph> {
+    JOINTER_TRY(const PipelineRun run, run_passes(before, pipeline_, registry_, run_options));
+    return end_of(run, before);
+  };
+  const std::vector<std::string> notes = numerics_notes(pipeline_, registry_);
+  fitted.notes.insert(fitted.notes.end(), notes.begin(), notes.end());
+  JOINTER_TRY(Graph first, passed(graph));
+  graph = std::move(first);
+  BenchmarkRequest& request = fitted.request;
+  if (path_of_rank(options.file, 0) == options.file) {
+    source_ = ProgramSource::graph;
+    return {};
+  }
+  JOINTER_TRY(folder_, TemporaryFolder::make("jointer-passes-"));
+  const std::string pattern = folder_->path("passed.{rank}.json");
+  const int first_rank = request.solo.value_or(0);
+  const int last_rank = request.solo ? first_rank : std::max(1, request.ranks) - 1;
+  for (int rank = first_rank; rank <= last_rank; ++rank) {
+    Graph of_rank;
+    if (rank != first_rank) {
+      GraphOptions opened = options;
+      opened.file = path_of_rank(options.file, rank);
+      opened.backward = path_of_rank(options.backward, rank);
+      JOINTER_TRY(const Graph before, opened.open(GraphOptions::Listing::none));
+      JOINTER_TRY(of_rank, passed(before));
+    }
+    const Graph& written = rank == first_rank ? graph : of_rank;
+    JOINTER_CHECK(write_bytes(path_of_rank(pattern, rank), write_native(written)));
+  }
+  request.program = {pattern, {}};
+  request.graph_index.reset();
+  return {};
+}
+
+}  // namespace jointer::cli

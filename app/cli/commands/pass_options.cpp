@@ -1,0 +1,50 @@
+#include "app/cli/commands/pass_options.h"
+
+#include <cstdio>
+
+#include "core/base/bytes.h"
+#include "core/pass/pipeline_file.h"
+#include "core/pass/pipeline_rules.h"
+#include "passes/presets/presets.h"
+
+namespace jointer::cli {
+
+Result<PassRegistry> registry(const PluginOptions& plugins) {
+  JOINTER_TRY(const PassSources sources, plugins.sources());
+  JOINTER_TRY(AvailablePasses available, available_passes(sources));
+  for (const std::string& note : available.notes) fmt::print(stderr, "jointer: {}\n", note);
+  return std::move(available.registry);
+}
+
+void PipelineOptions::add_to(CLI::App& command) {
+  CLI::Option* passes = command.add_option(
+      "--passes", text,
+      "What to run: \"a{k=v,list=[x,y]},b\", @FILE (docs/passes.md) or @preset:NAME; `jointer "
+      "passes` lists passes and presets");
+  command.add_option("--preset", preset, "The same as --passes @preset:NAME")->excludes(passes);
+  plugins.add_to(command);
+}
+
+Result<Pipeline> PipelineOptions::read() const {
+  constexpr std::string_view kPreset = "@preset:";
+  if (!preset.empty()) return preset_pipeline(preset);
+  if (text.starts_with(kPreset)) return preset_pipeline(text.substr(kPreset.size()));
+  if (text.starts_with('@')) {
+    const std::string path = text.substr(1);
+    JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
+    JOINTER_TRY(PipelineFile file, read_pipeline_file(bytes.view(), path));
+    return std::move(file.steps);
+  }
+  auto pipeline = parse_pipeline(text);
+  if (!pipeline) return fail(pipeline.error().kind, "--passes: {}", pipeline.error().message);
+  return pipeline;
+}
+
+Result<Pipeline> PipelineOptions::pipeline(const PassRegistry& registry) const {
+  JOINTER_TRY(Pipeline pipeline, read());
+  JOINTER_CHECK(registry.check(pipeline));
+  JOINTER_CHECK(check_order(pipeline));
+  return pipeline;
+}
+
+}  // namespace jointer::cli

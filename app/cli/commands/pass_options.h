@@ -1,0 +1,32 @@
+#pragma once
+
+// Options of commands that run passes: which ones there are, and which are run.
+
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/plugin_options.h"
+#include "core/pass/pipeline_text.h"
+
+namespace jointer::cli {
+
+// The passes that there are. The notes of what could not be had go to standard error.
+Result<PassRegistry> registry(const PluginOptions& plugins);
+
+// [--passes TEXT|@FILE|@preset:NAME] [--preset NAME], and those of plugins
+struct PipelineOptions {
+  std::string text, preset;
+  PluginOptions plugins;
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] bool any() const { return !text.empty() || !preset.empty(); }
+  // Error (input): the file is none; (usage): no pipeline, no such preset, or it does not fit the
+  // passes that there are.
+  [[nodiscard]] Result<Pipeline> pipeline(const PassRegistry& registry) const;
+
+ private:
+  [[nodiscard]] Result<Pipeline> read() const;
+};
+
+}  // namespace jointer::cli

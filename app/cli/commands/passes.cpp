@@ -1,0 +1,150 @@
+// jointer passes: the passes that there are, and what each can be told.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/pass_options.h"
+#include "app/cli/commands/table.h"
+#include "passes/presets/presets.h"
+
+namespace jointer::cli {
+namespace {
+
+using enum Table::Align;
+
+struct PassesCommand {
+  std::vector<std::string> names;
+  PluginOptions plugins;
+  bool json = false;
+};
+
+Json to_json(const PassValue& value) {
+  struct Writer {
+    Json operator()(std::monostate) const { return {}; }
+    Json operator()(bool held) const { return held; }
+    Json operator()(std::int64_t held) const { return held; }
+    Json operator()(double held) const { return held; }
+    Json operator()(const std::string& held) const { return held; }
+    Json operator()(const PassValue::List& held) const {
+      Json list = Json::array();
+      for (const PassValue& each : held) list.push_back(to_json(each));
+      return list;
+    }
+  };
+  return std::visit(Writer(), value.held);
+}
+
+Json to_json(const Parameter& parameter) {
+  Json json{{"name", parameter.name},
+            {"type", to_string(parameter.type)},
+            {"default", to_json(parameter.otherwise)},
+            {"range", range_text(parameter)},
+            {"doc", parameter.doc}};
+  if (parameter.least) json["least"] = *parameter.least;
+  if (parameter.most) json["most"] = *parameter.most;
+  if (!parameter.choices.empty()) json["choices"] = parameter.choices;
+  return json;
+}
+
+Json to_json(const PassInfo& info) {
+  Json parameters = Json::array();
+  for (const Parameter& each : info.parameters) parameters.push_back(to_json(each));
+  return {{"name", info.name},
+          {"summary", info.summary},
+          {"source", info.source},
+          {"stage", to_string(info.stage)},
+          {"keeps_numerics", info.keeps_numerics},
+          {"idempotent", info.is_idempotent},
+          {"parameters", std::move(parameters)}};
+}
+
+constexpr PassStage kStages[] = {PassStage::joint, PassStage::partition, PassStage::clean_up,
+                                 PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
+                                 PassStage::check, PassStage::compile};
+
+void print_list(const std::vector<const PassInfo*>& infos) {
+  for (const PassStage stage : kStages) {
+    Table table({{"", left}, {"", left}});
+    for (const PassInfo* info : infos)
+      if (info->stage == stage) table.add({info->name, info->summary});
+    if (!table.empty()) fmt::print("{}{}", heading(std::string(to_string(stage))), table.text());
+  }
+  Table presets({{"", left}, {"", left}});
+  for (const PipelinePreset& preset : pipeline_presets())
+    presets.add({preset.name, preset.summary});
+  fmt::print("{}{}\n", heading("presets, for --preset NAME"), presets.text());
+  fmt::print(
+      "`jointer passes NAME` says what a pass can be told, and which passes a preset runs.\n");
+}
+
+void print_details(const PipelinePreset& preset) {
+  fmt::print("{}  (preset, {})\n{}\n\n  {}\n", preset.name, preset.source, preset.summary,
+             preset.pipeline);
+}
+
+void print_details(const PassInfo& info) {
+  fmt::print("{}  ({}, {}{})\n{}\n", info.name, to_string(info.stage), info.source,
+             info.keeps_numerics ? "" : ", changes numerics", info.summary);
+  Table table(
+      {{"parameter", left}, {"type", left}, {"default", left}, {"range", left}, {"", left}});
+  for (const Parameter& each : info.parameters)
+    table.add({each.name, std::string(to_string(each.type)), to_text(each.otherwise),
+               range_text(each), each.doc});
+  if (!table.empty()) fmt::print("\n{}", table.text());
+}
+
+Result<int> run(const PassesCommand& options) {
+  JOINTER_TRY(const PassRegistry passes, registry(options.plugins));
+  const auto is_named = [&](const std::string& name) {
+    return options.names.empty() ||
+           std::find(options.names.begin(), options.names.end(), name) != options.names.end();
+  };
+  std::vector<PipelinePreset> presets;
+  for (const PipelinePreset& preset : pipeline_presets())
+    if (is_named(preset.name)) presets.push_back(preset);
+  for (const std::string& name : options.names)
+    if (!preset_pipeline(name)) JOINTER_CHECK(passes.check({{.pass = name, .given = {}}}));
+  std::vector<const PassInfo*> chosen;
+  for (const Pass& pass : passes.passes())
+    if (is_named(pass.info.name)) chosen.push_back(&pass.info);
+  if (options.json) {
+    Json json;
+    Json& list = json["passes"] = Json::array();
+    for (const PassInfo* info : chosen) list.push_back(to_json(*info));
+    Json& named = json["presets"] = Json::array();
+    for (const PipelinePreset& preset : presets)
+      named.push_back({{"name", preset.name},
+                       {"summary", preset.summary},
+                       {"source", preset.source},
+                       {"pipeline", preset.pipeline}});
+    print_json(json);
+  } else if (options.names.empty()) {
+    print_list(chosen);
+  } else {
+    for (const PassInfo* info : chosen) {
+      if (info != chosen.front()) fmt::print("\n");
+      print_details(*info);
+    }
+    for (const PipelinePreset& preset : presets) {
+      if (!chosen.empty() || &preset != presets.data()) fmt::print("\n");
+      print_details(preset);
+    }
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_passes_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<PassesCommand>();
+  CLI::App* command =
+      program.add_subcommand("passes", "The passes that there are, and what they can be told");
+  command->add_option("NAME", options->names, "These alone, with their parameters");
+  options->plugins.add_to(*command);
+  command->add_flag("--json", options->json, "One JSON object");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

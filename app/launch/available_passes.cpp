@@ -1,0 +1,47 @@
+#include "app/launch/available_passes.h"
+
+#include "passes/built_in.h"
+#include "plugins/cpp/plugins.h"
+#include "plugins/python/python_passes.h"
+
+namespace jointer {
+namespace {
+
+// In place of a pass that nobody allowed to run.
+Pass withheld(const Pass& pass) {
+  return {
+      .info = pass.info,
+      .run = [source = pass.info.source](Graph&, const Arguments&, PassContext&) -> Result<void> {
+        return fail(Error::Kind::usage,
+                    "it belongs to a {}, which was found and not named: --allow-plugins runs "
+                    "it, or --plugin FOLDER",
+                    source);
+      }};
+}
+
+// Plugins of the search path. What is there already was named: it is no error.
+void add_found(const PassSources& sources, AvailablePasses& available) {
+  PassRegistry found;
+  for (const PluginError& error : add_plugins(found, plugin_search_path(), sources.host))
+    available.notes.push_back(error.message);
+  for (const Pass& pass : found.passes()) {
+    const Pass* known = available.registry.find(pass.info.name);
+    if (known != nullptr && known->info.source == pass.info.source) continue;
+    const auto added = available.registry.add(sources.allows_found ? pass : withheld(pass));
+    if (!added)
+      available.notes.push_back(fmt::format("{}: {}", pass.info.source, added.error().message));
+  }
+}
+
+}  // namespace
+
+Result<AvailablePasses> available_passes(const PassSources& sources) {
+  AvailablePasses available{.registry = built_in_passes(), .notes = {}};
+  for (const std::string& folder : sources.plugins)
+    JOINTER_CHECK(add_plugin(available.registry, folder, sources.host));
+  JOINTER_CHECK(add_python_passes(available.registry, sources.python_passes, sources.host));
+  add_found(sources, available);
+  return available;
+}
+
+}  // namespace jointer

@@ -1,0 +1,363 @@
+"""``jointer passes``, ``jointer apply --passes`` and ``jointer bench --passes``."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BIN, JOINT, ROOT, Done, answer, run, sample
+from documents import at, capture, half, n, node, tensor, write
+from launching import BEGIN, END, Bench
+
+PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
+FIGURES = {"peak_bytes", "step_ms", "exposed_ms", "hidden_count"}
+NUMBER = (int, float)
+FAILS = "regional_inductor{mark=[no_such_node]}"
+
+
+def refused(done: Done, *words: str, code: int = 2) -> None:
+    assert (done.code, done.out) == (code, ""), done
+    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
+    for word in words:
+        assert word in done.err, done.err
+
+
+def with_dead_code() -> dict[str, Any]:
+    document = capture()
+    document["nodes"].insert(
+        -1, node("dead", "call_function", "aten.relu.default", [n("wait")], tensor(3, {"sym": "s0", "hint": 8}, 8))
+    )
+    return document
+
+
+# --- jointer passes ---
+
+
+def test_passes_say_what_they_are() -> None:
+    value = answer("passes")
+    names = [each["name"] for each in value["passes"]]
+    assert names == sorted(names) and len(set(names)) == len(names)
+    for name in ("apply_sac", "min_cut_partition", "eliminate_dead_code", "canonicalize_graph", "cudagraph"):
+        assert name in names
+    for each in value["passes"]:
+        assert each["summary"].endswith(".") and each["source"]
+        for parameter in each["parameters"]:
+            assert {"name", "type", "default", "range", "doc"} <= parameter.keys()
+            assert parameter["doc"].endswith(".")
+            assert parameter["type"] in ("boolean", "integer", "number", "bytes", "text", "list")
+
+
+def test_presets_are_listed_and_run_as_they_say() -> None:
+    presets = {each["name"]: each["pipeline"] for each in answer("passes")["presets"]}
+    assert "fsdp_tp" in presets
+    by_name = run("apply", JOINT, "--preset", "fsdp_tp", "--json").json
+    by_text = run("apply", JOINT, "--passes", presets["fsdp_tp"], "--json").json
+    at_preset = run("apply", JOINT, "--passes", "@preset:fsdp_tp", "--json").json
+    assert by_name["pipeline"] == presets["fsdp_tp"]
+    assert by_name["after"] == by_text["after"] == at_preset["after"]
+
+
+def test_a_pass_by_name() -> None:
+    done = run("passes", "apply_sac", "fsdp_tp")
+    assert done.code == 0
+    for word in ("every_nth", "aten.mm.default/2", "fsdp_tp", "min_cut_partition"):
+        assert word in done.out
+    value = run("passes", "apply_sac", "--json").json
+    assert [each["name"] for each in value["passes"]] == ["apply_sac"] and value["presets"] == []
+    refused(run("passes", "apply_sack"), "apply_sac?")
+
+
+def test_the_list_for_people() -> None:
+    out = run("passes").out
+    for word in ("partition", "clean-up", "eliminate_dead_code", "presets"):
+        assert word in out
+
+
+# --- jointer apply --passes ---
+
+
+def test_apply_has_the_keys_of_the_contract() -> None:
+    value = run("apply", JOINT, "--passes", "apply_sac,min_cut_partition", "--decisions", "--json").json
+    assert [each["name"] for each in value["passes"]] == ["apply_sac", "min_cut_partition"]
+    for each in value["passes"]:
+        assert isinstance(each["ms"], NUMBER)
+        for key in ("moved", "added", "removed", "merged", "decisions"):
+            assert isinstance(each[key], int), key
+        assert FIGURES <= each["before"].keys() and FIGURES <= each["after"].keys()
+    assert FIGURES <= value["before"].keys() == value["after"].keys()
+    assert len(value["decisions"]) == sum(each["decisions"] for each in value["passes"])
+    for each in value["decisions"]:
+        assert each.keys() == {"pass", "node", "action", "reason"} and each["reason"]
+    assert "decisions" not in run("apply", JOINT, "--passes", "apply_sac", "--json").json
+
+
+def test_apply_writes_what_the_passes_made(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", with_dead_code())
+    out = tmp_path / "b.json"
+    value = run("apply", graph, "--passes", "eliminate_dead_code", "-o", out, "--json").json
+    assert value["passes"][0]["removed"] == 1
+    assert "dead" not in [each["name"] for each in json.loads(out.read_text())["nodes"]]
+    people = run("apply", graph, "--passes", "eliminate_dead_code", "--decisions")
+    for word in ("eliminate_dead_code", "peak memory", "dead", "nobody reads it"):
+        assert word in people.out
+
+
+def test_a_partitioner_writes_a_pair_as_sac_does(tmp_path: Path) -> None:
+    out, other = tmp_path / "a.json", tmp_path / "b.json"
+    assert run("apply", JOINT, "--passes", "min_cut_partition", "-o", out).code == 0
+    assert run("sac", JOINT, "-o", other).code == 0
+    assert out.read_bytes() == other.read_bytes()
+
+
+def test_pairs(tmp_path: Path) -> None:
+    forward = write(tmp_path / "fw.json", half("forward"))
+    backward = write(tmp_path / "bw.json", half("backward"))
+    out = tmp_path / "pair.json"
+    done = run("apply", forward, "--backward", backward, "--passes", "canonicalize_graph", "-o", out)
+    assert done.code == 0, done.err
+    assert json.loads(out.read_text())["kind"] == "pair"
+
+
+def test_standard_streams() -> None:
+    document = json.dumps(with_dead_code()).encode()
+    done = run("apply", "-", "--passes", "eliminate_dead_code", "-o", "-", stdin=document)
+    assert done.code == 0 and "dead" not in [each["name"] for each in json.loads(done.out)["nodes"]]
+
+
+def test_steps_that_are_off_are_passed_over() -> None:
+    value = run("apply", JOINT, "--passes", "~apply_sac,remove_tags", "--json").json
+    assert [each["name"] for each in value["passes"]] == ["remove_tags"]
+
+
+def test_runs_are_the_same_every_time(tmp_path: Path) -> None:
+    written = set()
+    for i in range(3):
+        out = tmp_path / f"{i}.json"
+        passes = "tag_with_memory_policy{policy=eager},canonicalize_graph,min_cut_partition"
+        assert run("apply", JOINT, "--passes", passes, "-o", out).code == 0
+        written.add(out.read_bytes())
+    assert len(written) == 1
+
+
+def test_snapshots_of_every_step(tmp_path: Path) -> None:
+    folder = tmp_path / "steps"
+    done = run("apply", JOINT, "--passes", "apply_sac,canonicalize_graph", "--snapshots", folder)
+    assert done.code == 0, done.err
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["00-before.json.zst", "01-apply_sac.json.zst", "02-canonicalize_graph.json.zst"]
+    assert run("diff", JOINT, folder / names[0]).code == 0
+    assert run("diff", folder / names[0], folder / names[1], "--json").code == 1
+
+
+@pytest.mark.parametrize(
+    "passes, words",
+    [
+        ("eliminate_dead_cod", ["did you mean eliminate_dead_code"]),
+        ("apply_sac{sav=[a]}", ["sav", "every_nth"]),
+        ("knapsack_budget{budget=2}", ["budget", "0 .. 1"]),
+        ("knapsack_budget{budget=much}", ["budget", "a number"]),
+        ("knapsack_budget{solver=ilp}", ["dp, greedy"]),
+        ("apply_sac{", ["--passes", "character"]),
+        ("cudagraph,remove_tags", ["cudagraph must be the last"]),
+        ("full_inductor_compilation", ["inductor_decomposition"]),
+        ("@preset:fsdp_pt", ["did you mean fsdp_tp"]),
+        ("apply_sac{save=[aten.no_such_thing]}", ["aten.no_such_thing"]),
+    ],
+)
+def test_wrong_usage(passes: str, words: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    refused(run("apply", JOINT, "--passes", passes, "-o", out, cwd=tmp_path), *words)
+    assert list(tmp_path.iterdir()) == [], "nothing is left of a mistake"
+
+
+def test_either_a_recipe_or_passes(tmp_path: Path) -> None:
+    refused(run("apply", JOINT), "--recipe", "--passes")
+    recipe = write(tmp_path / "r.json", {"format": "jointer-recipe", "version": 1, "edits": []})
+    refused(run("apply", JOINT, "--recipe", recipe, "--passes", "remove_tags"), "both")
+    refused(run("apply", PAIR, "--passes", "apply_sac"), "not partitioned yet")
+
+
+# --- Budgets ---
+
+
+def test_a_budget_that_is_met_and_one_that_is_not() -> None:
+    peak = run("apply", JOINT, "--passes", "remove_tags", "--json").json["after"]["peak_bytes"]
+    met = run("apply", JOINT, "--passes", "remove_tags", "--budget", str(peak), "--json").json
+    assert met["limit"] == {"kind": "peak", "asked": peak, "reached": peak, "met": True}
+    done = run("apply", JOINT, "--passes", "remove_tags", "--budget", str(peak - 1), "--json")
+    assert done.code == 1 and done.err.startswith("jointer: ") and done.err.count("\n") == 1
+    assert json.loads(done.out)["limit"]["met"] is False
+    refused(run("apply", JOINT, "--passes", "remove_tags", "--budget", "plenty"), "--budget", "plenty")
+
+
+# --- Recipes ---
+
+
+def test_a_recipe_of_passes_replays(tmp_path: Path) -> None:
+    out, recipe, again = (tmp_path / name for name in ("out.json", "r.json", "again.json"))
+    passes = "apply_sac,fsdp_reshard_after_fwd,canonicalize_graph,eliminate_dead_code"
+    done = run("apply", JOINT, "--passes", passes, "-o", out, "--save-recipe", recipe)
+    assert done.code == 0, done.err
+    assert [edit["by"] for edit in json.loads(recipe.read_text())["edits"]] == [
+        step for step in passes.split(",") if step != "eliminate_dead_code"
+    ] + (["eliminate_dead_code"] if "eliminate_dead_code" in recipe.read_text() else [])
+    replayed = run("apply", JOINT, "--recipe", recipe, "-o", again, "--json").json
+    assert replayed["ends_as_recorded"] is True
+    assert run("diff", out, again).code == 0
+
+
+def test_no_recipe_of_a_new_graph(tmp_path: Path) -> None:
+    recipe, out = tmp_path / "r.json", tmp_path / "o.json"
+    done = run("apply", JOINT, "--passes", "min_cut_partition", "--save-recipe", recipe, "-o", out)
+    refused(done, "min_cut_partition makes a new graph", "jointer sac --export recipe")
+    assert not recipe.exists() and not out.exists()
+
+
+# --- Pipeline files ---
+
+
+def test_pipeline_files(tmp_path: Path) -> None:
+    passes = "apply_sac{save=[aten.mm]},~canonicalize_graph,min_cut_partition"
+    for name in ("p.jointer-passes", "p.json"):
+        path = tmp_path / name
+        assert run("apply", JOINT, "--passes", passes, "--save-pipeline", path).code == 0
+        assert run("apply", JOINT, "--passes", f"@{path}", "--json").json["pipeline"] == passes
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((ROOT / "resources" / "schema" / "pipeline.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads((tmp_path / "p.json").read_text()), schema)
+
+
+def test_pipeline_files_that_are_none(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jointer-passes"
+    bad.write_text("remove_tags\napply_sac{save=[\n")
+    refused(run("apply", JOINT, "--passes", f"@{bad}"), "bad.jointer-passes", "line 2", code=3)
+    refused(run("apply", JOINT, "--passes", f"@{tmp_path}/none"), "none", code=3)
+
+
+# --- Failures ---
+
+
+def test_a_failed_pass_leaves_a_reproducer_where_it_is_told(tmp_path: Path) -> None:
+    path, out = tmp_path / "again.json.zst", tmp_path / "out.json"
+    done = run("apply", JOINT, "--passes", f"remove_tags,{FAILS}", "--reproducer", path, "-o", out)
+    refused(done, "no_such_node", str(path), f"--passes '{FAILS}'")
+    assert not out.exists()
+    first = done.err.split(";")[0]
+    again = run("apply", path, "--passes", FAILS)
+    refused(again, first.removeprefix("jointer: "))
+    assert run("diff", JOINT, path, "--json").code == 1, "the steps before it were done"
+
+
+def test_without_python_a_reproducer_is_left_beside_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [str(BIN / "jointer"), "apply", str(JOINT), "--passes", "inductor_decomposition"],
+        capture_output=True, text=True, cwd=tmp_path,
+        env=os.environ | {"JOINTER_PYTHON": "/no/such/python", "PATH": "/nowhere"},
+    )  # fmt: skip
+    assert done.returncode == 4 and done.stdout == "" and done.stderr.count("\n") == 1, done
+    (left,) = tmp_path.iterdir()
+    assert left.name == "jointer-reproducer.inductor_decomposition.json.zst"
+    assert left.name in done.stderr
+    assert run("info", left).code == 0
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    # Long enough to be interrupted: the same step many times.
+    passes = ",".join(["canonicalize_graph", "tag_with_memory_policy", "remove_tags"] * 400)
+    process = subprocess.Popen(
+        [str(BIN / "jointer"), "apply", str(sample("llama_8b_tp2_fsdp2.joint")), "--passes", passes, "-o", str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+    )  # fmt: skip
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    printed, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert printed == b"" and list(tmp_path.iterdir()) == []
+
+
+def test_progress_on_a_terminal() -> None:
+    leader, follower = pty.openpty()
+    done = subprocess.run(
+        [str(BIN / "jointer"), "apply", str(JOINT), "--passes", "remove_tags,min_cut_partition", "--json"],
+        stdout=subprocess.PIPE, stderr=follower,
+    )  # fmt: skip
+    os.close(follower)
+    said = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    assert done.returncode == 0 and json.loads(done.stdout)["passes"]
+    assert "1 of 2  remove_tags" in said and "2 of 2  min_cut_partition" in said
+    assert said.endswith("\r\x1b[K"), "the line is gone at the end"
+
+
+def test_numerics_are_warned_of() -> None:
+    value = run("apply", JOINT, "--passes", "regional_inductor", "--json").json
+    assert value["notes"] == ["regional_inductor may change numerics: outputs need not be equal bit by bit"]
+    assert run("apply", JOINT, "--passes", "canonicalize_graph,cudagraph", "--json").json["notes"] == []
+
+
+def test_the_recompute_tags_are_in_what_is_written(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", capture())
+    out = tmp_path / "b.json"
+    assert run("apply", graph, "--passes", "remove_tags", "-o", out).code == 0
+    assert "recompute" not in at(json.loads(out.read_text()), "mm")
+
+
+# --- jointer bench --passes ---
+
+
+def everyone() -> dict[str, Any]:
+    return {"*": [*BEGIN, *END]}
+
+
+def test_bench_runs_what_the_passes_made(tmp_path: Path) -> None:
+    edited = tmp_path / "edited.json"
+    assert run("apply", JOINT, "--passes", "canonicalize_graph", "-o", edited).code == 0
+    ran = Bench(tmp_path).run(JOINT, "--passes", "canonicalize_graph", "--json", ranks=everyone())
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json["pipeline"] == "canonicalize_graph"
+    assert ran.json["hash"] == run("info", edited, "--json").json["hash"]
+    assert ran.json["predicted"]["peak_bytes"] > 0
+
+
+def test_bench_takes_the_backend_of_the_pipeline(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    two = bench.run(JOINT, "--passes", "regional_inductor,cudagraph")
+    assert (two.code, two.out) == (2, "") and "--backend regional or --backend cudagraph" in two.err
+    chosen = bench.run(
+        JOINT, "--passes", "regional_inductor,cudagraph", "--backend", "interpret", "--json", ranks=everyone()
+    )
+    assert chosen.code == 0 and chosen.json["backend"] == "interpret"
+    notes = [note for rank in chosen.json["ranks"] for note in rank["notes"]]
+    assert any("regional_inductor may change numerics" in note for note in notes)
+
+
+def test_bench_runs_passes_for_each_ranks_file(tmp_path: Path) -> None:
+    for rank in range(4):
+        (tmp_path / f"r{rank}.json.zst").write_bytes(JOINT.read_bytes())
+    bench = Bench(tmp_path)
+    ran = bench.run(
+        tmp_path / "r{rank}.json.zst", "--passes", "eliminate_dead_code,min_cut_partition", "--json", ranks=everyone()
+    )
+    assert (ran.code, ran.err) == (0, "")
+    programs = {rank: note["arguments"][-1] for rank, note in ran.ranks.items()}
+    assert len(programs) == 4 and len(set(programs.values())) == 1, programs
+
+
+def test_bench_refuses_passes_that_do_not_fit(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for arguments, word in (
+        (["--passes", "no_such_pass"], "no_such_pass"),
+        (["--passes", "remove_tags", "--print-command", "torchrun"], "jointer apply --passes"),
+        (["--passes", FAILS, "--backend", "interpret"], "no_such_node"),
+    ):
+        ran = bench.run(JOINT, *arguments)
+        assert (ran.code, ran.out) == (2, "") and word in ran.err and ran.err.count("\n") == 1

@@ -1,0 +1,76 @@
+"""What reordering passes put in another order computes the same, bit by bit, on every rank."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BIN, CAPTURES, capture_of, run_runner, verified
+
+PASSES = [
+    "raise_comms",
+    "sink_waits",
+    "reorder_compute_for_overlap",
+    "reorder_communication_preserving_peak_memory",
+    "sink_waits_iterative{sink_waits_iterative_swap_with_collectives=true}",
+    "reorder_for_peak_memory",
+    "reorder_compute_and_comm_for_overlap{passes=[reorder_communication_preserving_peak_memory,"
+    "sink_waits_iterative,reorder_communication_preserving_peak_memory]}",
+]
+UNCHANGED = ["decide_global_ordering_of_comms", "enforce_comm_ordering_for_fsdp"]
+# What moves most, where it says most; --run-slow has every pass on every capture.
+QUICK = {
+    ("llama_tiny_fsdp2_f32", True, PASSES[-1]),
+    ("llama_tiny_fsdp2_f32", False, PASSES[2]),
+    ("llama_tiny_tp2_f32", True, PASSES[5]),
+}
+
+
+def reordered(name: str, is_pair: bool, pipeline: str, folder: Path) -> tuple[str, int]:
+    """The capture of every rank after a pipeline, as a path with ``{rank}``, and what was moved."""
+    moved = 0
+    for rank in range(CAPTURES[name]):
+        base = capture_of(name).replace("{rank}", str(rank))
+        halves = (f"{base}.min_cut.fw.json.zst", f"{base}.min_cut.bw.json.zst")
+        files = halves if is_pair else (f"{base}.joint.json.zst", "-")
+        done = subprocess.run(
+            [BIN / "pass_pipeline", pipeline, *files, folder / f"done.{rank}.json"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        moved = int(done.stdout)
+    suffix = "{rank}" if CAPTURES[name] > 1 else "0"
+    return str(folder / f"done.{suffix}.json"), moved
+
+
+def cases() -> list[object]:
+    return [
+        pytest.param(name, is_pair, pipeline, marks=[] if (name, is_pair, pipeline) in QUICK else [pytest.mark.slow])
+        for name in CAPTURES
+        for is_pair in (False, True)
+        for pipeline in PASSES
+    ]
+
+
+@pytest.mark.parametrize("name, is_pair, pipeline", cases())
+def test_outputs_are_those_of_eager(
+    name: str, is_pair: bool, pipeline: str, eager: Callable[[str], str], tmp_path: Path
+) -> None:
+    graph, moved = reordered(name, is_pair, pipeline, tmp_path)
+    if CAPTURES[name] > 1 and pipeline != "reorder_for_peak_memory":
+        assert moved > 0
+    inputs = f"--inputs={capture_of(name)}.inputs.safetensors"
+    ran = run_runner(graph, inputs, f"--expected={eager(name)}", size=CAPTURES[name])
+    for answer in verified(ran):
+        assert answer["bitwise"], answer
+        assert answer["compared"] >= 15
+
+
+@pytest.mark.parametrize("pipeline", UNCHANGED)
+def test_what_only_says_something_moves_nothing(pipeline: str, tmp_path: Path) -> None:
+    capture_of("llama_tiny_fsdp2_f32")
+    assert reordered("llama_tiny_fsdp2_f32", False, pipeline, tmp_path)[1] == 0
