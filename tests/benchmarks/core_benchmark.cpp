@@ -12,7 +12,9 @@
 #include "core/cost/measured.h"
 #include "core/edit/editor.h"
 #include "core/graph/canonical.h"
+#include "core/graph/literal.h"
 #include "core/partition/partition.h"
+#include "core/policy/remat.h"
 #include "core/policy/tagging.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/paths.h"
@@ -147,6 +149,64 @@ void partition_and_emit(benchmark::State& state, const std::string& name) {
   }
 }
 
+// The end of every edit that changes more than tags and order.
+void finish_again(benchmark::State& state, const std::string& name) {
+  Graph graph = graph_of(name);
+  for (auto _ : state) benchmark::DoNotOptimize(graph.finish());
+}
+
+// A flat step of so many nodes: layers of which half is made again in the backward.
+Graph flat_step(std::int64_t nodes) {
+  constexpr int kAgain = 4;
+  const std::int64_t layers = nodes / (2 * (kAgain + 1));
+  std::string text = "kind train_step\nw: f32[64] = parameter\nx: f32[64] = input\n";
+  std::string last = "x";
+  for (std::int64_t l = 0; l < layers; ++l) {
+    text +=
+        fmt::format("s{0}: f32[64] = aten.mul.Tensor({1}, w)  {{layers.{0} MUST_SAVE}}\n", l, last);
+    last = fmt::format("s{}", l);
+    for (int i = 0; i < kAgain; ++i) {
+      text += fmt::format("r{0}_{1}: f32[64] = aten.sin({2})  {{layers.{0} PREFER_RECOMPUTE}}\n", l,
+                          i, last);
+      last = fmt::format("r{}_{}", l, i);
+    }
+  }
+  text += fmt::format(
+      "loss: f32[64] = aten.exp({})\ng: f32[64] = aten.ones_like(loss)  {{backward}}\n", last);
+  last = "g";
+  for (std::int64_t l = layers; l-- > 0;)
+    for (int i = kAgain; i >= 0; --i) {
+      const std::string of = i == kAgain ? fmt::format("s{}", l) : fmt::format("r{}_{}", l, i);
+      text +=
+          fmt::format("g{0}_{1}: f32[64] = aten.mul.Tensor({2}, {3})  {{layers.{0} backward}}\n", l,
+                      i, last, of);
+      last = fmt::format("g{}_{}", l, i);
+    }
+  text += fmt::format("return [loss, {}]\n", last);
+  auto graph = parse_literal(text);
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return *std::move(graph);
+}
+
+// Upstream's selective_activation_remat as an edit, and its application: by nodes, and whether it
+// grows in line with them.
+void remat(benchmark::State& state) {
+  const Graph graph = flat_step(state.range(0));
+  for (auto _ : state) {
+    Graph changed = graph;
+    const auto edit = selective_activation_remat(changed);
+    if (!edit || !apply(changed, *edit)) state.SkipWithError("it is refused");
+    benchmark::DoNotOptimize(changed);
+  }
+  state.counters["nodes"] = static_cast<double>(graph.order().size());
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(remat)
+    ->RangeMultiplier(2)
+    ->Range(6'250, 50'000)
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity(benchmark::oNLogN);
+
 const int registered = [] {
   using Function = void (*)(benchmark::State&, const std::string&);
   for (const auto& [title, function] : {std::pair<const char*, Function>{"read", read_capture},
@@ -161,6 +221,7 @@ const int registered = [] {
                                         {"partition_and_emit", partition_and_emit},
                                         {"tag_sac", tag_sac},
                                         {"apply_tags", apply_tags},
+                                        {"finish_again", finish_again},
                                         {"apply_5000_tags", apply_5000_tags}})
     for (const auto& [name, path] : captures())
       benchmark::RegisterBenchmark((std::string(title) + "/" + name).c_str(), function, name)

@@ -154,6 +154,7 @@ def measure(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     rows += partition_rows(bin_dir, captures, rounds)
     rows += what_if_rows(bin_dir, captures, rounds)
     rows += plan_rows(bin_dir, captures, rounds)
+    rows += reordering_rows(bin_dir, captures, rounds)
     rows += window_rows(bin_dir, captures, rounds)
     rows += ladder_rows(bin_dir, captures, rounds)
     rows += sac_rows(bin_dir, captures, rounds)
@@ -283,6 +284,59 @@ def plan_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     return rows
 
 
+def torch_moves_ms(bin_dir: Path, path: Path) -> float:
+    """Processor time of torch's reorder_communication_preserving_peak_memory on the same calls."""
+    sys.path.insert(0, str(ROOT / "tests" / "differential"))
+    from torch_reordering import moved
+
+    described = subprocess.run(
+        [str(bin_dir / "reordering_answers"), "calls", str(path)], capture_output=True, text=True, check=True
+    )
+    calls = json.loads(described.stdout)
+    start = time.process_time()
+    moved(
+        calls,
+        "_reorder_communication_preserving_peak_memory_internal",
+        reorder_iterative_unsafe_collectives_reorder=False,
+    )
+    return (time.process_time() - start) * 1e3
+
+
+def reordering_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
+    backward = captures / "llama3_8b_tp2_fsdp2.min_cut.bw.json.zst"
+    paths = [str(backward), str(captures / f"{LARGE}.json.zst")]
+
+    def figures() -> dict[str, float]:
+        done = subprocess.run(
+            [str(bin_dir / "reordering_benchmark"), *paths], capture_output=True, text=True, check=True
+        )
+        found = json.loads(done.stdout)
+        return {
+            f"{size} {name}": row["ms"]
+            for size, path in zip(("small", "large"), paths)
+            for name, row in found[path].items()
+            if name != "before"
+        }
+
+    best = best_of(rounds, figures)
+    ours, theirs = best["small reorder_communication_preserving_peak_memory"], torch_moves_ms(bin_dir, backward)
+    slowest = max((name for name in best if name.startswith("large")), key=lambda name: best[name])
+    return [
+        Row(
+            "8B's backward, collectives raised: ours, torch's",
+            f"{ours:.1f} ms, {theirs:.0f} ms: {theirs / ours:.0f} times",
+            "at least 100 times",
+            theirs >= 100 * ours,
+        ),
+        Row(
+            "671B: the slowest of the reordering passes",
+            f"{best[slowest]:.0f} ms, {slowest.removeprefix('large ')[:60]}",
+            "within 3 s",
+            best[slowest] <= 3000,
+        ),
+    ]
+
+
 def window_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     if not (bin_dir / "frame_benchmark").exists():
         return []
@@ -381,6 +435,7 @@ def sac_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
             ("what it would come to, before the tick", "preview_median_ms"),
             ("undo", "undo_median_ms"),
             ("redo", "redo_median_ms"),
+            ("what another budget would come to, while the slider is dragged", "budget_median_ms"),
         ):
             rows.append(Row(f"SAC pane, {label}: {what}, median", f"{best[key]:.1f} ms", f"within {most} ms", best[key] <= most))
         if label == "8B":

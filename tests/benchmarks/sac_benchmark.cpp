@@ -1,11 +1,13 @@
-// What a person feels who ticks tensors in the SAC pane: the pane at 500 x 900 and the
-// scoreboard, offscreen. For each joint capture that is named, one JSON object with
-// times in milliseconds:
+// What a person feels who ticks tensors in the SAC pane: a window of 1600 x 1000 with the pane, the
+// scoreboard and the timeline with the plan's curve, offscreen. For each joint
+// capture that is named, one JSON object with times in milliseconds:
 //   start:       from asking for a plan until it is on screen (the partitioner, its figures),
 //   tick:        from a key until the new figures are painted,
 //   preview:     from the pointer's question until its answer is,
 //   undo, redo:  from asking until the figures of that state are,
-//   solve:       from asking for a new partition until its figures are.
+//   solve:       from asking for a new partition until its figures are,
+//   budget:      from moving the budget's slider until what it would come to is painted, also over
+//                the timeline's curve.
 // Medians and 95th percentiles. `cpu` is the processor time of all threads; it is what other work
 // on the machine does not change much.
 //
@@ -23,6 +25,7 @@
 #include "tests/benchmarks/windows.h"
 #include "views/edit/editing.h"
 #include "views/sac/sac_pane.h"
+#include "views/timeline/timeline_view.h"
 #include "views/window/scoreboard.h"
 
 namespace {
@@ -32,7 +35,7 @@ using namespace jointer::views;
 using namespace jointer::benchmarks;
 
 constexpr std::size_t kTicks = 30;
-constexpr int kPatienceMs = 60000, kPollMs = 2, kSolves = 5;
+constexpr int kPatienceMs = 60000, kPollMs = 2, kSolves = 5, kBudgets = 20;
 
 // Counts what is painted.
 class Paints : public QObject {
@@ -49,19 +52,25 @@ class Paints : public QObject {
 class Subject {
  public:
   explicit Subject(const SnapshotPtr& snapshot)
-      : document_({}, snapshot), pane_(document_), board_(document_) {
-    pane_.resize(500, 900);
-    board_.resize(1600, 80);
-    board_.show();
+      : document_({}, snapshot),
+        board_(new Scoreboard(document_, &window_)),
+        pane_(new SacPane(document_, &window_)),
+        timeline_(new TimelineView(document_, &window_)) {
+    window_.resize(1600, 1000);
+    board_->setGeometry(0, 0, 1600, 80);
+    pane_->setGeometry(0, 80, 500, 420);
+    timeline_->setGeometry(0, 500, 1600, 500);
+    pane_->hide();
+    window_.show();
     // Painted is what is painted after the session told of it.
     qApp->installEventFilter(&paints_);
     for (const auto signal : {&SacSession::changed, &SacSession::previewed})
-      QObject::connect(&document_.sac(), signal, &pane_, [this] { paints_.count = 0; });
+      QObject::connect(&document_.sac(), signal, &window_, [this] { paints_.count = 0; });
   }
 
   bool start() {
     return measure(
-        "start", [this] { pane_.show(); }, [this] { return document_.sac().state() != nullptr; });
+        "start", [this] { pane_->show(); }, [this] { return document_.sac().state() != nullptr; });
   }
 
   // Tensors from all over the graph, those that can have another policy.
@@ -135,6 +144,24 @@ class Subject {
     return true;
   }
 
+  // From the right end of the slider to the left. The first one prepares the others.
+  bool drag_budget() {
+    SacSession& session = document_.sac();
+    for (int i = 0; i <= kBudgets; ++i) {
+      SolveSettings settings;
+      settings.activation_budget = 1 - static_cast<double>(i) / kBudgets;
+      const auto is_shown = [&] {
+        return session.shown_preview() && session.shown_preview()->settings == settings;
+      };
+      if (!measure(
+              i == 0 ? "first_budget" : "budget",
+              [&] { session.preview_solving({.settings = settings, .most_peak = {}}); }, is_shown))
+        return false;
+    }
+    session.clear_preview();
+    return true;
+  }
+
   [[nodiscard]] std::string json() const {
     std::vector<std::string> parts;
     for (const auto& [name, times] : times_) {
@@ -166,8 +193,10 @@ class Subject {
   }
 
   Document document_;
-  SacPane pane_;
-  Scoreboard board_;
+  QWidget window_;
+  Scoreboard* board_;
+  SacPane* pane_;
+  TimelineView* timeline_;
   Paints paints_;
   std::map<std::string, std::vector<double>> times_, cpu_;
 };
@@ -182,7 +211,8 @@ int main(int argc, char** argv) {
     const SnapshotPtr snapshot = open_snapshot(argv[i]);
     if (!snapshot) return 1;
     Subject subject(snapshot);
-    if (!subject.start() || !subject.tick_all() || !subject.walk_history() || !subject.solve()) {
+    if (!subject.start() || !subject.tick_all() || !subject.walk_history() || !subject.solve() ||
+        !subject.drag_budget()) {
       fmt::print(stderr, "{}: given up\n", argv[i]);
       return 1;
     }

@@ -24,9 +24,9 @@ sys.path.insert(0, str(ROOT / "resources" / "python"))
 
 import jointer as jointer_package  # noqa: E402  (found by the line above)
 
-# Large captures, some of them many times alike, take torch minutes: of these two in every run.
-LARGE = ("deepseek_v3_671b", "llama3_8b")
-LARGE_BUT_QUICK = ("llama3_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2_graph_sac.min_cut.bw")
+# Large captures, some of them many times alike, take torch minutes: of these three in every run.
+LARGE = ("deepseek_v3_671b", "llama3_8b", "llama_8b")
+LARGE_BUT_QUICK = ("llama_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2_graph_sac.min_cut.bw")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -86,6 +86,14 @@ def jointer() -> Callable[..., Any]:
         return json.loads(done.stdout)
 
     return run
+
+
+@pytest.fixture
+def no_groups_left() -> Iterator[None]:
+    """What loading a capture made of process groups is gone afterwards."""
+    yield
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 @pytest.fixture(params=single_captures(), scope="session")

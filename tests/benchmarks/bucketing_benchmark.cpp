@@ -1,0 +1,158 @@
+// autobucketing_reordering by graph size: one JSON object with, for each capture and each share of
+// it that is asked for,
+//   nodes, collectives   how many
+//   ms                   of processor time, the pass alone
+//   exposed_before_ns, exposed_after_ns, peak_before_bytes, peak_after_bytes
+// and `peak_rss_bytes` of the process so far.
+//
+//   bucketing_benchmark [--backward] [--layers 2,8,32,61] [--estimator simple] CAPTURE...
+//
+// --backward: of a joint graph, the backward half of its minimum cut. --layers: for each number,
+// the share of the graph that so many of the largest number are, from its start.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/capture/native_reader.h"
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+#include "core/graph/derive.h"
+#include "core/graph/users.h"
+#include "core/partition/partition.h"
+#include "core/pass/pipeline_run.h"
+#include "passes/built_in.h"
+#include "tests/benchmarks/timing.h"
+
+namespace {
+
+using namespace jointer;
+using namespace jointer::benchmarks;
+
+struct Options {
+  bool backward = false;
+  std::vector<int> layers{1};
+  std::string estimator = "simple";
+  std::vector<std::string> paths;
+};
+
+std::vector<int> numbers(std::string_view text) {
+  std::vector<int> found;
+  while (!text.empty()) {
+    int number = 0;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+    found.push_back(number);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return found;
+}
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--backward")
+      options.backward = true;
+    else if (word == "--layers" && i + 1 < argc)
+      options.layers = numbers(argv[++i]);
+    else if (word == "--estimator" && i + 1 < argc)
+      options.estimator = argv[++i];
+    else
+      options.paths.emplace_back(word);
+  }
+  return options;
+}
+
+// The first nodes of a graph, which returns what nobody reads then.
+Graph first_share(Graph graph, int share, int of) {
+  if (share >= of) return graph;
+  const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
+  std::size_t calls = 0, kept = 0;
+  for (const NodeId id : order) calls += graph.node(id).kind == NodeKind::call ? 1 : 0;
+  const NodeId output = order.back();
+  std::vector<NodeId> gone;
+  for (const NodeId id : order)
+    if (graph.node(id).kind == NodeKind::call &&
+        kept++ >= calls * static_cast<std::size_t>(share) / static_cast<std::size_t>(of))
+      gone.push_back(id);
+  graph.erase(gone);
+  Node& end = graph.node(output);
+  end.args = Argument::of_children(Argument::Kind::list, 0, 0);
+  graph.refresh(output);
+  const Users users(graph);
+  std::vector<Argument> results;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).kind == NodeKind::call && users.of(id).empty())
+      results.push_back(Argument::of_node(id));
+  const std::vector<Argument> list{graph.make_children(Argument::Kind::tuple, results)};
+  graph.node(output).args = graph.make_children(Argument::Kind::list, list);
+  graph.refresh(output);
+  graph.part(PartId(0)).outputs = derive_outputs(graph, PartId(0));
+  return graph;
+}
+
+Result<Graph> open(const std::string& path, bool backward) {
+  JOINTER_TRY(Graph graph, open_graph({.path = path}));
+  if (!backward) return graph;
+  JOINTER_TRY(const Partition done, partition(graph));
+  JOINTER_TRY(const Graph pair, emit_pair(done.joint, done.plan));
+  return read_native("backward", PaddedBytes(write_native(pair, PartId(1))));
+}
+
+Result<std::string> measure(const Graph& graph, const Options& options) {
+  PassContext::Options context_options;
+  context_options.analysis.estimator.name = options.estimator;
+  context_options.analysis.simulation.one_communication_stream = true;
+  const PassRegistry registry = built_in_passes();
+  const Pass& pass = *registry.find("autobucketing_reordering");
+  JOINTER_TRY(const Arguments arguments, Arguments::check(pass.info.parameters, {}));
+  JOINTER_TRY(const StepFigures before, step_figures(graph, context_options.analysis));
+  Graph after = graph;
+  PassContext context(context_options);
+  Result<void> ran;
+  const double ms = milliseconds_of_processor([&] { ran = pass.run(after, arguments, context); });
+  JOINTER_CHECK(ran);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  JOINTER_TRY(const StepFigures done, step_figures(after, context_options.analysis));
+  return fmt::format(
+      R"({{"nodes":{},"collectives":{},"ms":{:.1f},"exposed_before_ns":{},"exposed_after_ns":{},)"
+      R"("peak_before_bytes":{},"peak_after_bytes":{},"peak_rss_bytes":{}}})",
+      graph.order().size(), before.collectives, ms, before.figures.exposed_ns,
+      done.figures.exposed_ns, before.figures.peak_bytes, done.figures.peak_bytes,
+      usage.ru_maxrss * 1024L);
+}
+
+Result<std::string> figures(const std::string& path, const Options& options) {
+  JOINTER_TRY(const Graph graph, open(path, options.backward));
+  std::string all;
+  for (const int layers : options.layers) {
+    Graph share = first_share(graph, layers, options.layers.back());
+    JOINTER_CHECK(share.finish());
+    JOINTER_TRY(const std::string one, measure(share, options));
+    all += fmt::format("{}\"{}\":{}", all.empty() ? "" : ",", layers, one);
+  }
+  return fmt::format("{{{}}}", all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = read_options(argc, argv);
+  std::string all;
+  for (const std::string& path : options.paths) {
+    const auto one = figures(path, options);
+    if (!one) {
+      fmt::print(stderr, "{}: {}\n", path, one.error().message);
+      return 1;
+    }
+    all += fmt::format("{}\"{}\":{}", all.empty() ? "" : ",\n", path, *one);
+  }
+  fmt::print("{{{}}}\n", all);
+  return 0;
+}

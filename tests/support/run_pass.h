@@ -1,0 +1,43 @@
+#pragma once
+
+// One pipeline on a graph, for tests.
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "core/pass/pipeline_run.h"
+#include "passes/built_in.h"
+
+namespace jointer::test {
+
+// Its steps; a failure where it does not parse or run.
+inline std::vector<StepResult> run_pipeline_text(const Graph& graph, std::string_view text,
+                                                 const PassContext::Options& options = {}) {
+  const auto pipeline = parse_pipeline(text);
+  EXPECT_TRUE(pipeline) << pipeline.error().message;
+  if (!pipeline) return {};
+  auto done = run_pipeline(graph, *pipeline, built_in_passes(), options);
+  EXPECT_TRUE(done) << done.error().message;
+  if (!done) return {};
+  EXPECT_FALSE(done->error) << done->error->message;
+  return std::move(done->steps);
+}
+
+// The names of the calls in the order that they have.
+inline std::vector<std::string> calls_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
+  return names;
+}
+
+// Of a step, about a node; empty if there is none.
+inline std::string reason_of(const StepResult& step, std::string_view node) {
+  for (const Decision& decision : step.decisions)
+    if (decision.node == node) return decision.reason;
+  return {};
+}
+
+}  // namespace jointer::test
