@@ -2,19 +2,10 @@
 
 #include "core/edit/edit.h"
 #include "core/graph/dtype.h"
+#include "core/graph/storages.h"
 
 namespace jointer {
 namespace {
-
-std::vector<std::int64_t> dense_stride(const std::vector<std::int64_t>& shape) {
-  std::vector<std::int64_t> stride(shape.size());
-  std::int64_t step = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    stride[i] = step;
-    step *= std::max<std::int64_t>(shape[i], 1);
-  }
-  return stride;
-}
 
 // `split_with_sizes` of aten.split_with_sizes.default, `getitem` of _operator.getitem.
 std::string base_name(std::string_view target) {
@@ -31,7 +22,7 @@ OrderedJson to_json(const TensorRecord& tensor) {
       {"shape", tensor.shape},
       {"dtype", std::string(to_string(tensor.dtype))},
       {"device", tensor.device},
-      {"stride", tensor.stride.empty() ? dense_stride(tensor.shape) : tensor.stride},
+      {"stride", tensor.stride.empty() ? contiguous_strides(tensor.shape) : tensor.stride},
       {"offset", tensor.offset}};
   if (!tensor.of.empty()) json["storage"] = {{"of", tensor.of}};
   return {{"t", std::move(json)}};

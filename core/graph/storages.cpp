@@ -16,13 +16,22 @@ std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> str
   return saturating_mul(saturating_add(last, 1), item_size(dtype));
 }
 
-std::vector<Dim> contiguous_strides(std::span<const Dim> shape) {
-  std::vector<Dim> strides(shape.size());
+std::vector<std::int64_t> contiguous_strides(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size());
   std::int64_t step = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
-    strides[i].value = step;
-    step = saturating_mul(step, std::max<std::int64_t>(shape[i].value, 1));
+    strides[i] = step;
+    step = saturating_mul(step, std::max<std::int64_t>(shape[i], 1));
   }
+  return strides;
+}
+
+std::vector<Dim> contiguous_strides(std::span<const Dim> shape) {
+  std::vector<std::int64_t> sizes;
+  for (const Dim& size : shape) sizes.push_back(size.value);
+  std::vector<Dim> strides(shape.size());
+  std::size_t i = 0;
+  for (const std::int64_t step : contiguous_strides(sizes)) strides[i++].value = step;
   return strides;
 }
 

@@ -38,5 +38,6 @@ std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> str
 
 // Strides of a dense row-major tensor.
 std::vector<Dim> contiguous_strides(std::span<const Dim> shape);
+std::vector<std::int64_t> contiguous_strides(std::span<const std::int64_t> shape);
 
 }  // namespace jointer

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "core/graph/effects.h"
+#include "core/graph/storages.h"
 #include "passes/storage_moves.h"
 
 namespace jointer {
@@ -59,16 +60,6 @@ std::optional<Layout> layout_of(const Graph& graph, const Tensor& tensor) {
   return layout;
 }
 
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& shape) {
-  std::vector<std::int64_t> stride(shape.size());
-  std::int64_t step = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    stride[i] = step;
-    step *= std::max<std::int64_t>(shape[i], 1);
-  }
-  return stride;
-}
-
 // Whether walking through both in the same order meets the same places. The stride of a size of one
 // does not count.
 bool same_strides(const Layout& a, const Layout& b) {
@@ -80,7 +71,7 @@ bool same_strides(const Layout& a, const Layout& b) {
 }
 
 bool is_dense(const Layout& layout) {
-  return same_strides(layout, {layout.shape, dense_strides(layout.shape), 0});
+  return same_strides(layout, {layout.shape, contiguous_strides(layout.shape), 0});
 }
 
 // What a view would look like whose copy is `copy`; nothing where it is not known.
@@ -107,7 +98,7 @@ class ViewLayout {
   // Of what lies dense, other sizes lie dense too.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
-    return Layout{copy_.shape, dense_strides(copy_.shape), layout_.offset};
+    return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};
   }
 
   [[nodiscard]] std::optional<Layout> expanded() const {
