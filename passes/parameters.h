@@ -31,6 +31,25 @@ inline Parameter count(std::string name, std::int64_t otherwise, double least, s
   return made;
 }
 
+// A whole number of at least 0, or none.
+inline Parameter optional_count(std::string name, std::string doc) {
+  Parameter made = parameter(std::move(name), Parameter::Type::integer, {}, std::move(doc));
+  made.least = 0;
+  return made;
+}
+
+// A number of at least 0.
+inline Parameter number(std::string name, double otherwise, std::string doc) {
+  Parameter made = parameter(std::move(name), Parameter::Type::number, otherwise, std::move(doc));
+  made.least = 0;
+  return made;
+}
+
+// Any text; `otherwise` may be none.
+inline Parameter text(std::string name, PassValue otherwise, std::string doc) {
+  return parameter(std::move(name), Parameter::Type::text, std::move(otherwise), std::move(doc));
+}
+
 inline Parameter choice(std::string name, std::vector<std::string> choices, std::string otherwise,
                         std::string doc) {
   Parameter made =

@@ -49,6 +49,7 @@
 #include "passes/bucketing/overlap_judge.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/parameters.h"
 
 namespace jointer {
 namespace {
@@ -407,51 +408,27 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   return context.report(1);
 }
 
-Parameter number(std::string name, PassValue otherwise, double least, std::string doc) {
-  return {.name = std::move(name),
-          .type = Parameter::Type::number,
-          .otherwise = std::move(otherwise),
-          .least = least,
-          .most = std::nullopt,
-          .choices = {},
-          .doc = std::move(doc)};
-}
-Parameter count(std::string name, int otherwise, std::string doc) {
-  Parameter p = number(std::move(name), otherwise, 0, std::move(doc));
-  p.type = Parameter::Type::integer;
-  return p;
-}
-Parameter yes_or_no(std::string name, bool otherwise, std::string doc) {
-  return {.name = std::move(name),
-          .type = Parameter::Type::boolean,
-          .otherwise = otherwise,
-          .least = std::nullopt,
-          .most = std::nullopt,
-          .choices = {},
-          .doc = std::move(doc)};
-}
-
 std::vector<Parameter> parameters() {
   return {
-      yes_or_no("collective_bucketing", true,
+      flag("collective_bucketing", true,
                 "Whether collectives that are alike become one where that costs no overlap."),
-      number("max_in_flight_gb", 5.0, 0, "GiB of collectives that may run at once."),
-      count("max_compute_pre_fetch", 200,
+      number("max_in_flight_gb", 5.0, "GiB of collectives that may run at once."),
+      count("max_compute_pre_fetch", 200, 0,
             "How many compute nodes ahead of its use a collective may start."),
-      count("max_coll_distance", 200,
+      count("max_coll_distance", 200, 0,
             "How many collectives ahead are tried, to start early or to share a bucket."),
-      number("compute_overlap_multipler", 1.0, 0,
+      number("compute_overlap_multipler", 1.0,
              "What compute's time is multiplied by before it hides a collective."),
-      number("max_memory_increase_gb", 1.0, 0,
+      number("max_memory_increase_gb", 1.0,
              "GiB that the peak may grow by; of this and the ratio the larger one holds."),
-      number("max_memory_increase_ratio", 0.05, 0, "What the peak may grow by, as a share of it."),
-      yes_or_no("bucket_exposed_first", true,
+      number("max_memory_increase_ratio", 0.05, "What the peak may grow by, as a share of it."),
+      flag("bucket_exposed_first", true,
                 "Whether buckets begin with what is hidden least, else in program order."),
-      number("max_bucket_memory_gb", 2.0, 0,
+      number("max_bucket_memory_gb", 2.0,
              "GiB that a bucket may hold, inputs and results together."),
-      yes_or_no("prioritize_bucketing_during_scheduling", true,
+      flag("prioritize_bucketing_during_scheduling", true,
                 "Whether collectives that could share a bucket start one after another."),
-      yes_or_no("torch_compatible", false,
+      flag("torch_compatible", false,
                 "Whether torch's decisions are made as they are, memory over its limit included."),
   };
 }

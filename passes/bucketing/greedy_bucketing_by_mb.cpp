@@ -17,6 +17,7 @@
 #include "passes/bucketing/augmented_graph.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/parameters.h"
 
 namespace jointer {
 namespace {
@@ -117,16 +118,6 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   return context.report(1);
 }
 
-Parameter yes_or_no(std::string name, bool otherwise, std::string doc) {
-  return {.name = std::move(name),
-          .type = Parameter::Type::boolean,
-          .otherwise = otherwise,
-          .least = std::nullopt,
-          .most = std::nullopt,
-          .choices = {},
-          .doc = std::move(doc)};
-}
-
 }  // namespace
 
 Pass greedy_bucketing_by_mb() {
@@ -134,18 +125,12 @@ Pass greedy_bucketing_by_mb() {
                    .summary = "Merges neighbouring collectives that are alike, up to a size.",
                    .source = "torch/_inductor/fx_passes/bucketing.py",
                    .stage = PassStage::bucketing,
-                   .parameters = {{.name = "bucket_cap_mb",
-                                   .type = Parameter::Type::number,
-                                   .otherwise = 2000.0,
-                                   .least = 0,
-                                   .most = std::nullopt,
-                                   .choices = {},
-                                   .doc = "MiB that a bucket may hold, of its larger side."},
-                                  yes_or_no("all_gather", true, "Whether all-gathers are merged."),
-                                  yes_or_no("reduce_scatter", true,
+                   .parameters = {number("bucket_cap_mb", 2000.0, "MiB that a bucket may hold, of its larger side."),
+flag("all_gather", true, "Whether all-gathers are merged."),
+                                  flag("reduce_scatter", true,
                                             "Whether reduce-scatters are merged."),
-                                  yes_or_no("all_reduce", true, "Whether all-reduces are merged."),
-                                  yes_or_no("multidtype", false,
+                                  flag("all_reduce", true, "Whether all-reduces are merged."),
+                                  flag("multidtype", false,
                                             "Whether all-gathers of several dtypes may share a "
                                             "bucket, as bytes.")},
                    .keeps_numerics = true,

@@ -15,6 +15,7 @@
 #include <map>
 
 #include "passes/bucketing/fsdp_collectives.h"
+#include "passes/parameters.h"
 
 namespace jointer {
 namespace {
@@ -139,16 +140,6 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
   JOINTER_CHECK(graph.finish());
   return context.report(1);
-}
-
-Parameter text(std::string name, PassValue otherwise, std::string doc) {
-  return {.name = std::move(name),
-          .type = Parameter::Type::text,
-          .otherwise = std::move(otherwise),
-          .least = std::nullopt,
-          .most = std::nullopt,
-          .choices = {},
-          .doc = std::move(doc)};
 }
 
 }  // namespace

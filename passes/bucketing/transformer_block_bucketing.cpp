@@ -33,6 +33,7 @@
 #include "passes/bucketing/module_plan.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/parameters.h"
 
 namespace jointer {
 namespace {
@@ -313,15 +314,10 @@ Pass transformer_block_bucketing() {
                           "beside the block before.",
                .source = "torch/_inductor/fx_passes/overlap_manual_scheduling.py",
                .stage = PassStage::bucketing,
-               .parameters = {{.name = "module_bucket_plans",
-                               .type = Parameter::Type::list,
-                               .otherwise = {},
-                               .least = std::nullopt,
-                               .most = std::nullopt,
-                               .choices = {},
-                               .doc = "Modules, or lists of modules, whose collectives share "
-                                      "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
-                                      "found from the model."}},
+               .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
+                                       "Modules, or lists of modules, whose collectives share "
+                                       "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
+                                       "found from the model.")},
                .keeps_numerics = true,
                .is_idempotent = false},
       .run = run};
