@@ -88,14 +88,24 @@ def jointer() -> Callable[..., Any]:
     return run
 
 
-@pytest.fixture
-def no_groups_left() -> Iterator[None]:
-    """What loading a capture made of process groups is gone afterwards."""
-    if torch.distributed.is_initialized():  # what tests of another file left
-        torch.distributed.destroy_process_group()
-    yield
+def end_process_groups() -> None:
+    """Those that loading captures made."""
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_groups_of_other_files() -> Iterator[None]:
+    """Process groups do not outlive the file whose tests made them."""
+    yield
+    end_process_groups()
+
+
+@pytest.fixture
+def no_groups_left() -> Iterator[None]:
+    """Process groups do not outlive the test that made them."""
+    yield
+    end_process_groups()
 
 
 @pytest.fixture(params=single_captures(), scope="session")

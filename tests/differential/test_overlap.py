@@ -56,13 +56,7 @@ def captures() -> list[Any]:
     ]
 
 
-@pytest.fixture(autouse=True)
-def no_groups_left() -> Any:
-    if torch.distributed.is_initialized():  # what tests of another file left
-        torch.distributed.destroy_process_group()
-    yield
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
+pytestmark = pytest.mark.usefixtures("no_groups_left")
 
 
 def ours(path: Path, pipeline: str, out: Path) -> dict[str, Any]:

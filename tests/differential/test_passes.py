@@ -26,12 +26,7 @@ from jointer.document import read_document
 SAMPLES = sorted((ROOT / "resources" / "samples").glob("llama_debug*.joint.json.zst"))
 
 
-@pytest.fixture(autouse=True)
-def groups() -> Iterator[None]:
-    """Loading a capture makes process groups of its own."""
-    yield
-    if dist.is_initialized():
-        dist.destroy_process_group()
+pytestmark = pytest.mark.usefixtures("no_groups_left")
 
 
 def apply(path: Path, passes: str, *arguments: Any) -> Any:
