@@ -14,15 +14,7 @@
 #include <set>
 
 #include "tests/support/paths.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define JOINTER_IS_SANITIZED 1
-#endif
-#endif
-#ifndef JOINTER_IS_SANITIZED
-#define JOINTER_IS_SANITIZED 0
-#endif
+#include "tests/support/sanitized.h"
 
 namespace jointer::test {
 namespace {

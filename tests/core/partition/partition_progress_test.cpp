@@ -7,6 +7,7 @@
 #include "core/capture/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/paths.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/reference.h"
 
 namespace jointer::test {
@@ -66,12 +67,7 @@ TEST_P(PartitionProgress, AsksWithinATenthOfASecond) {
   lap();
   RecordProperty("longest_ms", std::to_string(longest));
   std::printf("longest between two questions: %.1f ms of processor time\n", longest);
-#ifdef NDEBUG
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  GTEST_SKIP() << "sanitizers take several times as long";
-#endif
-#endif
+#if defined(NDEBUG) && !JOINTER_IS_SANITIZED
   EXPECT_LT(longest, 100);
 #endif
 }
