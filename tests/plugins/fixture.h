@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -52,6 +53,20 @@ class HostedPassTest : public testing::Test {
     EXPECT_EQ(graph_hash(graph), before);
     EXPECT_EQ(ran.failed_step, text);
     return ran.error ? ran.error->message : "it did not fail";
+  }
+  // How long a step that says how far it is, and would go on for ever, runs after it was cancelled.
+  std::chrono::milliseconds runs_on_after_cancel(const std::string& pass) {
+    using Clock = std::chrono::steady_clock;
+    auto wanted = Clock::time_point::max();
+    double done = 0;
+    context.report = [&](double is) { done = is; };
+    context.is_cancelled = [&] {
+      if (done == 0) return false;
+      wanted = std::min(wanted, Clock::now());
+      return true;
+    };
+    EXPECT_EQ(failure(pass), pass + ": it was cancelled");
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - wanted);
   }
   static std::string order_of(const Graph& graph) {
     std::string names;
