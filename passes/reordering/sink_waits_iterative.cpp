@@ -36,91 +36,64 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/base/units.h"
-#include "passes/reordering/collective_moves.h"
+#include "passes/parameters.h"
+#include "passes/reordering/group_mover.h"
 #include "passes/reordering/reordering.h"
 
 namespace jointer {
 namespace {
 
-struct Options {
-  bool use_runtimes = false, unsafe = false, swap_with_collectives = false;
-  double extra_overlap = 0, budget = 0;
-  std::optional<std::int64_t> sink_limit;
-  OverlapEstimate::Multipliers multipliers;
+struct SinkOptions : MoveOptions {
+  bool swap_with_collectives = false;
 
-  explicit Options(const Arguments& given)
-      : use_runtimes(given.boolean("sink_iterative_use_runtime_estimations")),
-        unsafe(given.boolean("sink_waits_iterative_unsafe_collectives_reorder")),
-        swap_with_collectives(given.boolean("sink_waits_iterative_swap_with_collectives")),
-        extra_overlap(given.number("sink_iterative_extra_comm_comp_overlap")),
-        budget(given.number("sink_iterative_peak_memory_budget")),
-        multipliers{given.number("reorder_sink_runtime_estimations_comm_mult"),
-                    given.number("reorder_sink_runtime_estimations_non_comm_mult")} {
-    if (given.is_given("sink_waits_iterative_debug_limit_to_sink"))
-      sink_limit = given.integer("sink_waits_iterative_debug_limit_to_sink");
-  }
+  explicit SinkOptions(const Arguments& given)
+      : MoveOptions{.use_runtimes = given.boolean("sink_iterative_use_runtime_estimations"),
+                    .unsafe = given.boolean("sink_waits_iterative_unsafe_collectives_reorder"),
+                    .extra_overlap = given.number("sink_iterative_extra_comm_comp_overlap"),
+                    .budget = given.number("sink_iterative_peak_memory_budget"),
+                    .most = optional_integer(given, "sink_waits_iterative_debug_limit_to_sink"),
+                    .multipliers = multipliers_of(given)},
+        swap_with_collectives(given.boolean("sink_waits_iterative_swap_with_collectives")) {}
 };
 
-class Sinker {
+class Sinker final : public GroupMover {
  public:
-  Sinker(const Graph& graph, const Calls& calls, const Options& options, LiveOrder& order)
-      : graph_(graph),
-        calls_(calls),
-        options_(options),
-        order_(order),
-        estimate_(calls, options.multipliers),
-        needs_(calls.size(), kNoCall) {}
-
-  CollectiveMove run(Call wait, Stretch stretch, std::int64_t allowed) {
-    stretch_ = stretch;
-    allowed_ = allowed;
-    first_ = order_.place(wait);
-    count_ = 1;
-    group_ns_ = 0;
-    start_ = start_of(wait);
-    need(wait, wait);
-    move_ = {.call = wait, .limit = {}, .bytes_before = order_.bytes(wait)};
-    move_.before = move_.after = overlap(start_);
-    while (step()) {
-    }
-    move_.bytes_after = order_.bytes(wait);
-    return move_;
-  }
+  Sinker(const Graph& graph, const Calls& calls, const SinkOptions& options, LiveOrder& order)
+      : GroupMover(graph, calls, options, order, Direction::later), sink_(options) {}
 
  private:
-  [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }
-  bool stop(std::string limit) {
-    move_.limit = std::move(limit);
-    return false;
+  [[nodiscard]] bool is_moved(Call call) const override { return calls_.is_wait(call); }
+
+  Overlap begin(Call wait) override {
+    group_ns_ = 0;
+    start_ = start_of(wait);
+    return overlap(start_);
   }
-  void need(Call member, Call wait) {
-    for (const Call after : calls_.after(member)) needs_[after] = wait;
-  }
+
   // None where it is in another stretch: in the other half of a pair.
   [[nodiscard]] Call start_of(Call wait) const {
     const Call start = calls_.partner(wait);
-    return start != kNoCall && start >= stretch_.first && start < stretch_.last ? start : kNoCall;
+    return is_in_stretch(start) ? start : kNoCall;
   }
   [[nodiscard]] Overlap overlap(Call start) const {
     return start == kNoCall ? Overlap() : estimate_.of(order_, start, stretch_);
   }
 
-  // Whether it goes on.
-  bool step() {
-    const std::size_t next = first_ + count_;
-    if (next == stretch_.last) return stop("nothing that it could pass is behind it");
-    if (options_.use_runtimes && is_hidden())
-      return stop(
-          fmt::format("it is hidden: {} of compute is beside it", format_ns(move_.after.compute)));
-    const Call candidate = order_.at(next);
-    if (!options_.swap_with_collectives && calls_.is_asynchronous(candidate))
+  bool meet(Call candidate) override {
+    if (!sink_.swap_with_collectives && calls_.is_asynchronous(candidate))
       return stop(fmt::format("{} is a collective", name(candidate)));
-    const bool needs = needs_[candidate] == move_.call;
-    const bool is_second = is_ordered(candidate);
-    if (needs || is_second) {
+    const bool needs = is_tied(candidate);
+    if (needs || is_ordered(candidate)) {
       const std::string_view bar = bar_to_join(candidate);
-      if (bar.empty()) return join(candidate);
+      if (bar.empty()) {
+        join(candidate);
+        group_ns_ += estimate_.ns(candidate);
+        return true;
+      }
       if (needs) return stop(fmt::format("{} needs it, {}", name(candidate), bar));
       if (!options_.unsafe)
         return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
@@ -133,21 +106,6 @@ class Sinker {
     return pass(candidate);
   }
 
-  [[nodiscard]] bool is_hidden() const {
-    return static_cast<double>(move_.after.exposed()) <
-           -options_.extra_overlap * static_cast<double>(move_.after.communication);
-  }
-
-  // A start that the group has one of the same stream for.
-  [[nodiscard]] bool is_ordered(Call candidate) const {
-    if (!calls_.is_start(candidate)) return false;
-    for (std::size_t i = first_; i < first_ + count_; ++i) {
-      const Call member = order_.at(i);
-      if (calls_.is_start(member) && calls_.stream(member) == calls_.stream(candidate)) return true;
-    }
-    return false;
-  }
-
   [[nodiscard]] std::string_view bar_to_join(Call candidate) const {
     if (calls_.is_wait(candidate)) return "a wait";
     if (calls_.is_asynchronous(candidate)) return "a collective";
@@ -156,23 +114,8 @@ class Sinker {
     return calls_.is_gemm_like(candidate) ? "which runs a while" : "";
   }
 
-  bool join(Call candidate) {
-    ++count_;
-    ++move_.grouped;
-    need(candidate, move_.call);
-    group_ns_ += estimate_.ns(candidate);
-    return true;
-  }
-
   bool pass(Call candidate) {
-    const std::int64_t most = order_.sink(first_, count_);
-    ++first_;
-    if (most > allowed_) {
-      order_.raise(first_, count_);
-      return stop(fmt::format("memory: {} live instead of at most {} behind {}", format_bytes(most),
-                              format_bytes(allowed_), name(candidate)));
-    }
-    ++move_.moves;
+    if (!change_places(candidate)) return false;
     if (start_ == kNoCall || move_.after.is_cut) return true;
     if (estimate_.ends(order_, start_, candidate))
       move_.after.is_cut = true;
@@ -181,97 +124,46 @@ class Sinker {
     return true;
   }
 
-  const Graph& graph_;
-  const Calls& calls_;
-  const Options& options_;
-  LiveOrder& order_;
-  OverlapEstimate estimate_;
-  std::vector<Call> needs_;  // by call: the last wait whose group it was found to need
-  Stretch stretch_;
-  std::int64_t allowed_ = 0;
-  std::size_t first_ = 0, count_ = 0;  // the group's places
+  const SinkOptions& sink_;
   Call start_ = kNoCall;
   std::int64_t group_ns_ = 0;
-  CollectiveMove move_;
 };
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
-  const Options options(arguments);
+  const SinkOptions options(arguments);
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   LiveOrder order(graph, context.analysis().memory, calls);
-  Sinker sinker(graph, calls, options, order);
-  CollectiveReport report{.title = "Waits, sunk", .direction = "later", .moves = {}};
-  std::int64_t processed = 0;
-  std::size_t done = 0;
-  for (std::size_t s = calls.stretches().size(); s-- > 0;) {
-    const Stretch stretch = calls.stretches()[s];
-    const std::int64_t peak = order.peak(stretch);
-    const std::int64_t allowed = allowed_bytes(peak, options.budget, context);
-    for (std::size_t i = stretch.last; i-- > stretch.first; ++done) {
-      const Call call = static_cast<Call>(i);
-      if (!calls.is_wait(call)) continue;
-      if (options.sink_limit && processed >= *options.sink_limit) break;
-      ++processed;
-      JOINTER_CHECK(context.report(static_cast<double>(done) / static_cast<double>(calls.size())));
-      report.moves.push_back(sinker.run(call, stretch, allowed));
-    }
-    report.peak_before = std::max(report.peak_before, peak);
-    report.peak_after = std::max(report.peak_after, order.peak(stretch));
-  }
-  set_call_order(graph, calls, order.order());
-  report_moves(graph, calls, report, context);
-  if (options.unsafe) flag_overtaken(graph, calls, order.order(), context);
-  return {};
+  return Sinker(graph, calls, options, order).move_all(graph, "Waits, sunk", context);
+}
+
+std::vector<Parameter> parameters() {
+  std::vector<Parameter> made{
+      flag("sink_iterative_use_runtime_estimations", false,
+           "Stop where the estimate says that a collective is hidden."),
+      number("sink_iterative_extra_comm_comp_overlap", 0.5,
+             "With estimates: hidden means that compute beside it is longer than the collective by "
+             "this share of it."),
+      number("sink_iterative_peak_memory_budget", 0.2,
+             "By which share of itself the peak may grow."),
+      flag("sink_waits_iterative_swap_with_collectives", false,
+           "A wait may go behind the next collective's start."),
+      flag("sink_waits_iterative_unsafe_collectives_reorder", false,
+           "Collectives of one process group may change their order. Ranks that decide "
+           "differently then hang."),
+      optional_count("sink_waits_iterative_debug_limit_to_sink",
+                     "How many waits are looked at; none: all.")};
+  std::ranges::move(multiplier_parameters(), std::back_inserter(made));
+  return made;
 }
 
 }  // namespace
 
 Pass sink_waits_iterative_pass() {
-  using Type = Parameter::Type;
   return {.info = {.name = "sink_waits_iterative",
                    .summary = "Waits come later, one after the other, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
-                   .parameters =
-                       {{.name = "sink_iterative_use_runtime_estimations",
-                         .type = Type::boolean,
-                         .otherwise = false,
-                         .doc = "Stop where the estimate says that a collective is hidden."},
-                        {.name = "sink_iterative_extra_comm_comp_overlap",
-                         .type = Type::number,
-                         .otherwise = 0.5,
-                         .least = 0,
-                         .doc = "With estimates: hidden means that compute beside it is longer "
-                                "than the collective by this share of it."},
-                        {.name = "sink_iterative_peak_memory_budget",
-                         .type = Type::number,
-                         .otherwise = 0.2,
-                         .least = 0,
-                         .doc = "By which share of itself the peak may grow."},
-                        {.name = "sink_waits_iterative_swap_with_collectives",
-                         .type = Type::boolean,
-                         .otherwise = false,
-                         .doc = "A wait may go behind the next collective's start."},
-                        {.name = "sink_waits_iterative_unsafe_collectives_reorder",
-                         .type = Type::boolean,
-                         .otherwise = false,
-                         .doc = "Collectives of one process group may change their order. Ranks "
-                                "that decide differently then hang."},
-                        {.name = "sink_waits_iterative_debug_limit_to_sink",
-                         .type = Type::integer,
-                         .otherwise = {},
-                         .least = 0,
-                         .doc = "How many waits are looked at; none: all."},
-                        {.name = "reorder_sink_runtime_estimations_comm_mult",
-                         .type = Type::number,
-                         .otherwise = 2.0,
-                         .least = 0,
-                         .doc = "What estimates of collectives are multiplied by."},
-                        {.name = "reorder_sink_runtime_estimations_non_comm_mult",
-                         .type = Type::number,
-                         .otherwise = 1.0,
-                         .least = 0,
-                         .doc = "What estimates of everything else are multiplied by."}}},
+                   .parameters = parameters()},
           .run = run};
 }
 
