@@ -22,7 +22,10 @@ SHARED = Path(os.environ.get("JOINTER_SHARED") or ROOT.parent / "shared")
 
 sys.path.insert(0, str(ROOT / "resources" / "python"))
 
-import jointer as jointer_package  # noqa: E402  (found by the line above)
+# Found by the line above.
+from jointer.document import read_document  # noqa: E402
+from jointer.groups import restore_groups  # noqa: E402
+from jointer.load import load_document  # noqa: E402
 
 # Large captures, some of them many times alike, take torch minutes: of these three in every run.
 LARGE = ("deepseek_v3_671b", "llama3_8b", "llama_8b")
@@ -88,24 +91,12 @@ def jointer() -> Callable[..., Any]:
     return run
 
 
-def end_process_groups() -> None:
-    """Those that loading captures made."""
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_groups_of_other_files() -> Iterator[None]:
-    """Process groups do not outlive the file whose tests made them."""
-    yield
-    end_process_groups()
-
-
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def no_groups_left() -> Iterator[None]:
     """Process groups do not outlive the test that made them."""
     yield
-    end_process_groups()
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 @pytest.fixture(params=single_captures(), scope="session")
@@ -115,8 +106,14 @@ def path(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="session")
-def module(path: Path) -> Iterator[torch.fx.GraphModule]:
+def loaded(path: Path) -> tuple[Any, torch.fx.GraphModule]:
+    document = read_document(path)
+    return document, load_document(document, where=path)
+
+
+@pytest.fixture
+def module(loaded: tuple[Any, torch.fx.GraphModule]) -> torch.fx.GraphModule:
     """The capture as torch sees it, with its process groups."""
-    yield jointer_package.load(path)
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
+    document, module = loaded
+    restore_groups(document.get("groups") or {}, document.get("rank") or 0, document.get("world_size") or 1)
+    return module

@@ -47,7 +47,6 @@ def assert_same(answer: Any, expected: torch_partition.Halves) -> None:
     assert ours == [name for name in expected.saved if name not in others and name not in expected.tuples]
 
 
-@pytest.mark.usefixtures("no_groups_left")
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_same_saved_sets(capture: Path, budget: float, jointer: Callable[..., Any]) -> None:
     expected = torch_partition.partition(read_document(capture), capture, activation_memory_budget=budget)
@@ -55,7 +54,6 @@ def test_same_saved_sets(capture: Path, budget: float, jointer: Callable[..., An
     assert_same(answer, expected)
 
 
-@pytest.mark.usefixtures("no_groups_left")
 @pytest.mark.parametrize("solver", ["greedy", "sliding_hirschberg"])
 def test_same_saved_sets_of_other_solvers(
     capture: Path, solver: str, jointer: Callable[..., Any]

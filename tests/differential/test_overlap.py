@@ -56,9 +56,6 @@ def captures() -> list[Any]:
     ]
 
 
-pytestmark = pytest.mark.usefixtures("no_groups_left")
-
-
 def ours(path: Path, pipeline: str, out: Path) -> dict[str, Any]:
     done = subprocess.run(
         [str(BIN / "run_passes"), str(path), "-", "simple", pipeline, str(out)],

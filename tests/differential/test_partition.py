@@ -44,7 +44,6 @@ def cases() -> list[Any]:
     ]
 
 
-@pytest.mark.usefixtures("no_groups_left")
 @pytest.mark.parametrize(("path", "partitioner", "tagging"), cases())
 def test_same_pair(path: Path, partitioner: str, tagging: str, tmp_path: Path) -> None:
     document = read_document(path)

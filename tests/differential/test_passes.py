@@ -6,7 +6,7 @@ import json
 import operator
 import random
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,6 @@ import jointer
 from jointer.document import read_document
 
 SAMPLES = sorted((ROOT / "resources" / "samples").glob("llama_debug*.joint.json.zst"))
-
-
-pytestmark = pytest.mark.usefixtures("no_groups_left")
 
 
 def apply(path: Path, passes: str, *arguments: Any) -> Any:

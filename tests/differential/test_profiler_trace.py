@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 import torch
 import zstandard
-from conftest import BIN, ROOT, SHARED, jointer_package
+from conftest import BIN, ROOT, SHARED
 from torch.profiler import ProfilerActivity, profile, schedule
+
+import jointer as jointer_package
 
 EXECUTABLE = SHARED / "captures" / "executable"
 SINGLE = EXECUTABLE / "attention_mlp_single.joint.json.zst"
