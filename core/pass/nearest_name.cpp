@@ -1,6 +1,7 @@
 #include "core/pass/nearest_name.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -23,11 +24,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names) {
-  const auto nearest =
-      std::min_element(names.begin(), names.end(), [&](std::string_view a, std::string_view b) {
-        return edit_distance(a, name) < edit_distance(b, name);
-      });
-  return nearest == names.end() ? std::string_view() : *nearest;
+  std::string_view nearest;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const std::string_view each : names) {
+    const std::size_t distance = edit_distance(each, name);
+    const bool is_near = distance <= (std::max(each.size(), name.size()) + 2) / 3;
+    const bool is_part = name.size() >= 3 && each.find(name) != std::string_view::npos;
+    if ((is_near || is_part) && distance < least) {
+      nearest = each;
+      least = distance;
+    }
+  }
+  return nearest;
+}
+
+std::string nearest_name_question(std::string_view name, std::span<const std::string_view> names) {
+  const std::string_view nearest = nearest_name(name, names);
+  return nearest.empty() ? ";" : "; did you mean " + std::string(nearest) + "?";
 }
 
 }  // namespace jointer

@@ -46,9 +46,8 @@ Result<void> PassRegistry::check(const Pipeline& pipeline) const {
       for (const Pass& each : passes_) names.emplace_back(each.info.name);
       if (names.empty())
         return fail(Error::Kind::usage, "there is no pass {}: none is loaded", step.pass);
-      return fail(Error::Kind::usage,
-                  "there is no pass {}; did you mean {}? `jointer passes` lists all", step.pass,
-                  nearest_name(step.pass, names));
+      return fail(Error::Kind::usage, "there is no pass {}{} `jointer passes` lists all", step.pass,
+                  nearest_name_question(step.pass, names));
     }
     if (const auto fits = Arguments::check(pass->info.parameters, step.given); !fits)
       return fail(Error::Kind::usage, "{}: {}", step.pass, fits.error().message);

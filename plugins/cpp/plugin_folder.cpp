@@ -1,5 +1,7 @@
 #include "plugins/cpp/plugin_folder.h"
 
+#include <filesystem>
+
 #include "core/base/bytes.h"
 #include "plugins/hosted/declaration.h"
 
@@ -13,6 +15,10 @@ constexpr const char* kFormat = "jointer-plugin";
 
 Result<PluginFolder> read_plugin_folder(const std::string& path) {
   const std::string file = path + kFile;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none))
+    return input_error(
+        "{}: no plugin: a plugin is a folder with a plugin.json, which its build makes", path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(file));
   JOINTER_TRY(const OrderedJson json, parse_json(bytes.view(), file));
   PluginFolder folder;
