@@ -97,6 +97,31 @@ def test_metadata_is_what_tracing_would_have_left() -> None:
     assert torch.equal(gm(torch.eye(2))[0], torch.eye(2) * 2)
 
 
+@pytest.mark.parametrize(
+    ("target", "more", "kind"),
+    [
+        ("aten.native_dropout.default", [0.5, True], tuple),
+        ("aten.unbind.int", [], list),
+        ("run_and_save_rng_state", [], tuple),
+    ],
+)
+def test_several_results_are_a_tuple_and_a_list_stays_one(
+    target: str, more: list[Any], kind: type
+) -> None:
+    values = {"list": [tensor([2], 1), tensor([2], 2)]}
+    gm = load_document(
+        document(
+            placeholder("x", tensor([2, 2])),
+            call("y", target, {"n": "x"}, *more, val=values),
+            output({"n": "y"}),
+            storages=[16, 8, 8],
+        )
+    )
+    (node,) = (node for node in gm.graph.nodes if node.name == "y")
+    assert type(node.meta["val"]) is kind
+    assert encode_graph(gm)["nodes"][1]["val"] == values
+
+
 def test_unknown_keys_are_kept_and_new_facts_added() -> None:
     original = rich_document()
     gm = load_document(copy.deepcopy(original))

@@ -25,7 +25,7 @@ from .errors import CaptureError
 from .groups import restore_groups
 from .symbols import Assumptions, Number
 from .targets import UnknownOperator, register_operators, resolve_target
-from .values import ValueDecoder
+from .values import ValueDecoder, as_returned
 
 Json = Any
 
@@ -179,7 +179,7 @@ class _Loader:
         node.name = name  # torch numbers names that look numbered or shadow a builtin
         nodes[name] = node
         if "val" in record:
-            node.meta["val"] = self._values.value(record["val"])
+            node.meta["val"] = as_returned(node.target, self._values.value(record["val"]))
         node.meta.update(self._meta(record))
         return node
 

@@ -21,7 +21,7 @@ from .arguments import torch_constant
 from .errors import CaptureError, RecipeError
 from .hashing import value_text
 from .symbols import Assumptions
-from .values import ValueDecoder, ValueEncoder
+from .values import ValueDecoder, ValueEncoder, as_returned
 
 Json = Any
 
@@ -78,7 +78,7 @@ class NodeValues:
         located = self._located(record, storages)
         decoder = ValueDecoder(storages.sizes, self._assumptions, self._mode)
         decoder.share(storages.shared)
-        return decoder.value(located)
+        return as_returned(node.target, decoder.value(located))
 
     def _located(self, record: Json, storages: _Storages) -> Json:
         """``record`` with the numbers of storages where it says which are meant."""

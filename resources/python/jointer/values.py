@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._mode_utils import no_dispatch
 
@@ -249,6 +250,20 @@ class ValueDecoder:
             storage = self._storages[index] = torch.UntypedStorage(size, device="meta")
             setattr(storage, _BYTES, self._sizes[index])
         return self._storages[index]
+
+
+def as_returned(target: Any, value: Any) -> Any:
+    """``value`` as a call of ``target`` leaves it: several results are a tuple, one result that
+    is a list of tensors stays a list.
+
+    A capture does not tell the two apart. Torch does: its partitioners look for a random call's
+    device in tuples alone.
+    """
+    if not isinstance(value, list):
+        return value
+    if isinstance(target, OpOverload):
+        return value if len(target._schema.returns) == 1 else tuple(value)
+    return tuple(value) if isinstance(target, HigherOrderOperator) else value
 
 
 def _restore(data: Json) -> Any:
