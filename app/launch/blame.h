@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "app/launch/node_places.h"
+#include "app/launch/place_names.h"
 
 namespace jointer {
 

@@ -25,7 +25,7 @@
 
 #include "app/launch/blame.h"
 #include "app/launch/machine.h"
-#include "app/launch/node_places.h"
+#include "app/launch/place_names.h"
 #include "app/launch/programs.h"
 #include "app/launch/rank_process.h"
 #include "core/process/file_descriptor.h"
@@ -259,7 +259,7 @@ class Run {
   const LaunchOptions& options_;
   milliseconds timeout_;
   TemporaryFolder folder_;
-  NodePlaces places_;
+  PlaceNames places_;
   Clock::time_point run_start_ = Clock::now(), told_{};
   std::vector<std::unique_ptr<RankProcess>> ranks_;
   std::vector<Child*> children_;

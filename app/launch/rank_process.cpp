@@ -71,7 +71,7 @@ void RankProcess::hear(std::string_view line) {
   }
 }
 
-bool RankProcess::look(Clock::time_point now, NodePlaces& places) {
+bool RankProcess::look(Clock::time_point now, PlaceNames& places) {
   if (const RankStatus status = status_.read(); status != seen_) {
     seen_ = status;
     last_sign_ = now;
@@ -83,7 +83,7 @@ bool RankProcess::look(Clock::time_point now, NodePlaces& places) {
   return std::exchange(has_news_, false);
 }
 
-void RankProcess::take_end(Clock::time_point now, NodePlaces& places) {
+void RankProcess::take_end(Clock::time_point now, PlaceNames& places) {
   is_concluded_ = has_news_ = true;
   if (result_.status != RankResult::Status::running) return;
   set_ended(now);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "app/launch/node_places.h"
+#include "app/launch/place_names.h"
 #include "core/bench/result.h"
 #include "core/bench/status_file.h"
 #include "core/process/child.h"
@@ -43,7 +43,7 @@ class RankProcess {
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
 
   // Looks for signs of life and for the end. Whether there is anything new.
-  bool look(Clock::time_point now, NodePlaces& places);
+  bool look(Clock::time_point now, PlaceNames& places);
   // No progress: `reason` says so.
   void hang(Clock::time_point now, const NodePlace& place, std::string reason);
   // Ends it because of something else than itself.
@@ -53,7 +53,7 @@ class RankProcess {
  private:
   RankProcess(int rank, StatusReader status, Clock::time_point run_start);
   void hear(std::string_view line);
-  void take_end(Clock::time_point now, NodePlaces& places);
+  void take_end(Clock::time_point now, PlaceNames& places);
   void set_ended(Clock::time_point now);
 
   std::optional<Child> child_;

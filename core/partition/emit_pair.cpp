@@ -26,6 +26,7 @@
 #include "core/partition/random_states.h"
 #include "core/partition/recompute_tags.h"
 #include "core/partition/saved_values.h"
+#include "core/partition/write_order.h"
 
 namespace jointer {
 namespace {
@@ -49,6 +50,7 @@ class PairEmitter {
                                     [&](NodeId id) { return must_recompute(joint_.node(id)); });
     JOINTER_CHECK(extract());
     arrange();
+    JOINTER_CHECK(WriteOrder(joint_).check(forward_.calls, backward_.calls));
     write_forward();
     write_backward();
     const std::string name(joint_.title());

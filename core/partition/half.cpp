@@ -1,7 +1,8 @@
 // One half of a joint graph, as torch._functorch.partitioners extracts it: in program order, a node
 // is within reach if all that it reads is, starting from the inputs of the half and from constants.
-// What must be in the other half is out of reach. Of what is within reach, calls that nobody needs
-// are dropped unless they are impure.
+// What must be in the other half is out of reach, and for a backward what the forward would
+// overtake (write_order.cpp). Of what is within reach, calls that nobody needs are dropped unless
+// they are impure.
 //
 // An output out of reach may stand for an input all the same: that of a copy_ which the backward
 // does is what it copies into; that of a higher-order operator which the backward runs, or a view
@@ -14,6 +15,7 @@
 #include <algorithm>
 
 #include "core/partition/dead_code.h"
+#include "core/partition/write_order.h"
 
 namespace jointer {
 namespace {
@@ -81,6 +83,7 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
       continue;
     if (kind == HalfKind::forward ? places.must_be_backward(node) : places.must_be_forward(node))
       continue;
+    if (kind == HalfKind::backward && places.overtaken_by(id)) continue;
     const auto read = joint.inputs(id);
     if (!std::ranges::all_of(read, [&](NodeId input) { return is_within[input.index()]; }))
       continue;
@@ -93,10 +96,14 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
     NodeId given = output;
     if (output && !is_within[output.index()]) {
       given = stand_in(joint, places, output, is_within);
-      if (!given)
+      if (!given) {
+        const NodeId missing = missing_ancestor(joint, output, is_within);
+        if (const NodeId write = places.overtaken_by(missing); write && kind == HalfKind::backward)
+          return fail(Error::Kind::usage, "{}", overtaken(joint, missing, write));
         return fail(Error::Kind::usage, "the {} returns {}, which needs {}: it is not there",
                     kind == HalfKind::forward ? "forward" : "backward", joint.name(output),
-                    joint.name(missing_ancestor(joint, output, is_within)));
+                    joint.name(missing));
+      }
     }
     half.outputs.push_back(given);
     if (given) is_needed[given.index()] = true;

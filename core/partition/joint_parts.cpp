@@ -24,6 +24,7 @@
 
 #include "core/partition/half.h"
 #include "core/partition/unrepeatable.h"
+#include "core/partition/write_order.h"
 
 namespace jointer {
 namespace {
@@ -55,6 +56,14 @@ NodePlaces::NodePlaces(const Graph& graph) : graph_(graph) {
     const Node& node = graph.node(id);
     return node.kind == NodeKind::call && has_tag(node, kForward);
   });
+  const WriteOrder writes(graph);
+  if (!writes.any()) return;
+  overtaken_by_.resize(graph.node_count());
+  for (const NodeId id : graph.order()) {
+    const bool is_backwards = is_backward(graph.node(id));
+    overtaken_by_[id.index()] = writes.next_write(
+        id, [&](NodeId write) { return !is_backwards || must_be_forward(graph.node(write)); });
+  }
 }
 
 bool NodePlaces::has_tag(const Node& node, std::string_view tag) const {

@@ -22,6 +22,12 @@ class NodePlaces {
   // It writes, and so stays where it was captured.
   [[nodiscard]] bool must_be_forward(const Node& node) const;
   [[nodiscard]] bool must_be_backward(const Node& node) const;
+  // A call that writes to what this one is to find as it was before, so that this one cannot run in
+  // the backward: any later one if this one is of the forward, else one of the forward. None:
+  // nothing does.
+  [[nodiscard]] NodeId overtaken_by(NodeId id) const {
+    return overtaken_by_.empty() ? NodeId{} : overtaken_by_[id.index()];
+  }
 
   [[nodiscard]] bool is_tangent(const Node& node) const;
   [[nodiscard]] bool is_forward_seed(const Node& node) const;
@@ -35,7 +41,8 @@ class NodePlaces {
   [[nodiscard]] bool has_tag(const Node& node, std::string_view tag) const;
 
   const Graph& graph_;
-  bool any_tags_ = false;  // else phases stand for them
+  bool any_tags_ = false;             // else phases stand for them
+  std::vector<NodeId> overtaken_by_;  // by node; empty if nothing writes
 };
 
 struct JointParts {

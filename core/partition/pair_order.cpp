@@ -19,6 +19,7 @@
 //      recomputation, and drops collectives that nothing reads.
 //   3. Forward: as 1, with what is handed over among its outputs, in the joint graph's order.
 //   4. In both, each getitem goes right behind what it takes from.
+//   5. Where the graph writes in place, what runs must find memory as it was (write_order.cpp).
 //
 // It is what half.cpp and backward_order.cpp do, on arrays that are made once a graph instead of
 // once a plan. Cost: linear in nodes and edges; sorting what 2 brings along.
@@ -61,8 +62,9 @@ std::uint16_t call_flags(const Graph& graph, const NodePlaces& places, const Nod
 PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     : graph_(&joint),
       partitioner_(partitioner),
-      nodes_(joint.order().begin(), joint.order().end()) {
-  const NodePlaces places(joint);
+      nodes_(joint.order().begin(), joint.order().end()),
+      places_(joint),
+      writes_(joint) {
   layers_ = layers_by_node(joint);
   any_tags_ = std::any_of(nodes_.begin(), nodes_.end(),
                           [&](NodeId id) { return must_recompute(joint.node(id)); });
@@ -71,9 +73,10 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
   first_input_.push_back(0);
   for (Place p = 0; p < size(); ++p) {
     const Node& n = joint.node(nodes_[p]);
-    if (n.kind == NodeKind::placeholder) flags_[p] = placeholder_flags(places, n);
-    if (n.kind == NodeKind::call) flags_[p] = call_flags(joint, places, n);
-    if (places.is_backward_state(n) || has(p, of_backward)) backward_inputs_.push_back(p);
+    if (n.kind == NodeKind::placeholder) flags_[p] = placeholder_flags(places_, n);
+    if (n.kind == NodeKind::call) flags_[p] = call_flags(joint, places_, n);
+    if (places_.overtaken_by(nodes_[p])) flags_[p] |= is_overtaken;
+    if (places_.is_backward_state(n) || has(p, of_backward)) backward_inputs_.push_back(p);
     if (n.kind == NodeKind::get_attr) flags_[p] = is_constant;
     if (n.value.kind == Value::Kind::symbol) flags_[p] |= is_symbol;
     if (n.kind != NodeKind::output)
@@ -100,7 +103,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
         is_within.assign(joint.node_count(), false);
         for (Place p = 0; p < size(); ++p) is_within[node(p).index()] = has(p, of_forward);
       }
-      if (const NodeId other = stand_in(joint, places, output, is_within)) output = other;
+      if (const NodeId other = stand_in(joint, places_, output, is_within)) output = other;
     }
     (i < forward_count ? forward_outputs_ : backward_outputs_).push_back(place(output));
   }
@@ -125,6 +128,8 @@ Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) 
       break;
     }
   }
+  if (const NodeId write = places_.overtaken_by(node(lacking)))
+    return {.kind = Error::Kind::usage, .message = overtaken(*graph_, node(lacking), write)};
   return fail(Error::Kind::usage, "{} needs {}, which is neither handed over nor can be made again",
               graph_->name(node(output)), graph_->name(node(lacking)))
       .value();
@@ -134,7 +139,7 @@ Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) 
 Result<void> PairOrders::extract(std::span<const Place> outputs,
                                  std::span<const std::uint8_t> given, bool backward,
                                  std::vector<Place>& calls) const {
-  const std::uint16_t never = backward ? only_forward : only_backward;
+  const unsigned never = backward ? only_forward | is_overtaken : only_backward;
   std::vector<std::uint8_t> is_there(size(), 0);
   for (Place p = 0; p < size(); ++p) {
     if (given[p]) {
@@ -327,6 +332,15 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
   return {};
 }
 
+Result<void> PairOrders::check_writes(const PairOrder& order) const {
+  const auto nodes_of = [&](std::span<const Place> places) {
+    std::vector<NodeId> nodes;
+    for (const Place p : places) nodes.push_back(node(p));
+    return nodes;
+  };
+  return writes_.check(nodes_of(order.forward), nodes_of(order.backward));
+}
+
 Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   PairOrder order;
   order.given = given_by(plan);
@@ -343,6 +357,7 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   outputs.insert(outputs.end(), order.symbols.begin(), order.symbols.end());
   JOINTER_CHECK(extract(outputs, given, false, order.forward));
   arrange(given, outputs, false, order.forward);
+  if (writes_.any()) JOINTER_CHECK(check_writes(order));
   if (!plan.offloaded.empty()) JOINTER_CHECK(add_transfers(plan, order));
   return order;
 }

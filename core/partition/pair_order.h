@@ -11,9 +11,11 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/partition/joint_parts.h"
 #include "core/partition/offload_transfers.h"
 #include "core/partition/partition.h"
 #include "core/partition/save_plan.h"
+#include "core/partition/write_order.h"
 
 namespace jointer {
 
@@ -51,6 +53,7 @@ class PairOrders {
     is_start = 1 << 12,     // of a collective
     is_constant = 1 << 13,  // looked up in the module
     is_functional_collective = 1 << 14,
+    is_overtaken = 1 << 15,  // the forward writes later to what it works on
   };
 
   // `joint` must outlive this.
@@ -83,7 +86,8 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
   // Error (usage): the backward needs a value that is neither handed over nor can be made again;
-  // which. Cost: linear in nodes and edges.
+  // which; or a call would find memory that was written to too early. Cost: linear in nodes and
+  // edges.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
   // The same where the backward may be given each of `given` (by place), and what it takes of them
@@ -101,6 +105,7 @@ class PairOrders {
   [[nodiscard]] Result<void> add_transfers(const SavePlan& plan, PairOrder& order) const;
   void mimic_autograd(std::span<const std::uint8_t> given, std::vector<Place>& calls) const;
   void raise_getitems(std::vector<Place>& calls) const;
+  [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
   [[nodiscard]] Error missing(Place output, std::span<const std::uint8_t> is_there) const;
 
   const Graph* graph_;
@@ -114,6 +119,8 @@ class PairOrders {
   std::vector<Place> forward_outputs_, backward_outputs_;
   std::vector<Place> backward_inputs_;             // its own, beside what is handed over
   std::vector<std::pair<Place, Place>> getitems_;  // what is taken from, and what takes; sorted
+  NodePlaces places_;
+  WriteOrder writes_;
 };
 
 }  // namespace jointer

@@ -5,9 +5,11 @@
 // the cut is made. A graph without a backward is left to default_partition.
 // default: tags are settled, nothing is cleaned up.
 //
-// A graph that writes to something else than its inputs is refused, but by default_partition where
-// nothing is tagged for recomputation. (Torch's cut takes any graph, and is right about functional
-// ones alone; its default_partition leaves such graphs to the cut, with a warning.)
+// A pair whose backward would read an input that its forward wrote to is refused (write_order.cpp);
+// torch makes it. A graph that writes to something else than its inputs is refused, but by
+// default_partition where nothing is tagged for recomputation. (Torch's cut takes any graph, and is
+// right about functional ones alone; its default_partition leaves such graphs to the cut, with a
+// warning.)
 
 #include "core/partition/partition.h"
 
@@ -17,7 +19,9 @@
 #include "core/partition/cut_preparation.h"
 #include "core/partition/default_partition.h"
 #include "core/partition/joint_parts.h"
+#include "core/partition/last_writes.h"
 #include "core/partition/min_cut.h"
+#include "core/partition/pair_order.h"
 #include "core/partition/plan_reasons.h"
 #include "core/partition/recompute_tags.h"
 #include "core/partition/saved_values.h"
@@ -35,6 +39,12 @@ Result<Partition> partition_default(Graph joint) {
                    .plan = std::move(plan),
                    .reasons = std::move(reasons),
                    .cut_capacity = 0};
+}
+
+// What is given back can be made into a pair.
+Result<void> check_writes(const Partition& found, Partitioner partitioner) {
+  if (!LastWrites(found.joint).any()) return {};
+  return PairOrders(found.joint, partitioner).order(found.plan).map([](const PairOrder&) {});
 }
 
 Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options) {
@@ -73,8 +83,10 @@ Result<Partition> partition(const Graph& joint, const PartitionOptions& options)
   const bool any_again =
       std::ranges::any_of(copy.order(), [&](NodeId id) { return must_recompute(copy.node(id)); });
   if (!is_default || any_again) JOINTER_CHECK(check_functional(copy));
-  if (is_default) return partition_default(std::move(copy));
-  return partition_min_cut(std::move(copy), options);
+  JOINTER_TRY(Partition found, is_default ? partition_default(std::move(copy))
+                                          : partition_min_cut(std::move(copy), options));
+  JOINTER_CHECK(check_writes(found, options.partitioner));
+  return found;
 }
 
 }  // namespace jointer

@@ -69,8 +69,8 @@ struct Partition {
   std::int64_t cut_capacity = 0;
 };
 
-// Error (usage): the graph is no joint graph, it writes in place, or no legal cut exists; the
-// sentence names the node. Error (cancelled): as `watcher` says.
+// Error (usage): the graph is no joint graph, it writes in place, or no legal cut or pair exists;
+// the sentence names the nodes. Error (cancelled): as `watcher` says.
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // The pair of that plan: nodes named, ordered and described as torch's extraction leaves them,
@@ -78,7 +78,8 @@ Result<Partition> partition(const Graph& joint, const PartitionOptions& options 
 // values go to the host at the end of their last use in the forward and come back in the backward.
 // `partitioner`: whose way of it; default_partition leaves some dead compute in the backward, and
 // the joint graph's order where nothing is tagged for recomputation. Error (usage): the backward
-// needs a value that can be neither handed over nor made again, and which.
+// needs a value that can be neither handed over nor made again, and which; or a call would find
+// memory that was written to too early.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

@@ -7,6 +7,7 @@
 //   it has an effect outside the graph, or checks a value;
 //   it reads a storage that a later call writes to, and is no view of it: the second time it would
 //     read what was written. A view shows what its storage holds, at either time;
+//   it makes a storage that a later call writes to: what it made the second time would lack that;
 //   it takes one of the values of such a call.
 //
 // Cost: linear in nodes and edges.
@@ -85,6 +86,7 @@ void Recomputable::find_overwritten() {
   if (!writes.any()) return;
   for (Place p = 0; p < orders_.size(); ++p) {
     if (!orders_.has(p, PairOrders::is_call)) continue;
+    if (orders_.has(p, PairOrders::is_overtaken)) why_not_[p] = Why::overwritten;
     const NodeId id = orders_.node(p);
     const auto own = graph.tensors(id);
     const auto is_own = [&](StorageId storage) {
@@ -92,12 +94,18 @@ void Recomputable::find_overwritten() {
         return t.storage && graph.real_storage(t.storage) == storage;
       });
     };
+    // A value taken from a tuple lies where the tuple does.
+    bool is_view = orders_.has(p, PairOrders::is_getitem);
     for (const Place input : orders_.inputs(p))
       for (const Tensor& t : graph.tensors(orders_.node(input))) {
         if (!t.storage) continue;
         const StorageId storage = graph.real_storage(t.storage);
-        if (writes.follow(id, storage) && !is_own(storage)) why_not_[p] = Why::overwritten;
+        if (is_own(storage))
+          is_view = true;
+        else if (writes.follow(id, storage))
+          why_not_[p] = Why::overwritten;
       }
+    if (!is_view && writes.follow(id, id)) why_not_[p] = Why::overwritten;
   }
 }
 
@@ -113,8 +121,8 @@ std::string Recomputable::why_not(Place call) const {
     case Why::acts:
       return fmt::format("{} has an effect beside its value, and must run once", name);
     case Why::overwritten:
-      return fmt::format("{} reads memory that is written later: it would read something else",
-                         name);
+      return fmt::format(
+          "{} works on memory that is written to later: it would not be the same again", name);
     case Why::part:
       return why_not(orders_.inputs(call).front());
   }

@@ -21,7 +21,8 @@ std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places
   std::vector<bool> found(graph.node_count(), false);
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (node.kind != NodeKind::call || places.is_backward(node)) continue;
+    if (node.kind != NodeKind::call || (places.is_backward(node) && !places.overtaken_by(id)))
+      continue;
     const OperatorInfo& op = graph.op(node);
     const bool is_stale =
         !op.is_view() && !op.is_getitem &&

@@ -45,7 +45,8 @@ class Builder {
     Node n = make(name, name, NodeKind::placeholder);
     if (!desc.empty()) n.desc = graph_.intern(desc);
     if (name.starts_with("tangents")) n.partitioner_tag = graph_.intern("is_backward");
-    finish(n, {{.rows = rows(), .device = pick(0, 9) == 0 ? "cpu" : "cuda:0"}});
+    const NodeId id = finish(n, {{.rows = rows(), .device = pick(0, 9) == 0 ? "cpu" : "cuda:0"}});
+    if (!name.starts_with("tangents")) inputs_.push_back(id);
   }
 
   // What a forward saves: a placeholder of the same name, shape, dtype and device.
@@ -62,6 +63,7 @@ class Builder {
     backward_ = backward;
     for (std::size_t i = 0; i < count; ++i) call();
     while (!pending_.empty() && pick(0, 3) > 0) wait(pending_.size() - 1);
+    if (!backward) of_forward_ = values_.size();
   }
 
   void output(const std::vector<NodeId>& values, std::string_view desc = {}) {
@@ -82,6 +84,18 @@ class Builder {
     const auto count = static_cast<std::int64_t>(values_.size());
     if (static_cast<std::int64_t>(first) == count) return {};
     return values_[static_cast<std::size_t>(pick(static_cast<std::int64_t>(first), count - 1))];
+  }
+
+  // What torch leaves of mutated inputs: behind everything, the forward's and the backward's.
+  void copy_into_inputs() {
+    if (!options_.input_copies) return;
+    for (const bool backward : {false, true})
+      for (std::int64_t i = pick(0, 2); i-- > 0;) {
+        backward_ = backward;
+        graph_.node(copy_into_input()).partitioner_tag =
+            graph_.intern(backward ? "must_be_in_backward" : "must_be_in_forward");
+      }
+    backward_ = true;
   }
 
   // Some values to return, each once.
@@ -254,6 +268,17 @@ class Builder {
     }
   }
 
+  NodeId copy_into_input() {
+    const auto last = static_cast<std::int64_t>(inputs_.size()) - 1;
+    const NodeId to = inputs_[static_cast<std::size_t>(pick(0, last))];
+    // What the forward writes it has made itself.
+    const auto count = static_cast<std::int64_t>(backward_ ? values_.size() : of_forward_);
+    const NodeId from = values_[static_cast<std::size_t>(pick(0, count - 1))];
+    const NodeId copy = add_call("aten.copy_.default", {ref(to), ref(from)}, {like(to)});
+    values_.pop_back();  // nobody reads it
+    return copy;
+  }
+
   void collective(NodeId input) {
     const std::array<Argument, 1> group{
         Argument::of_text(Argument::Kind::string, graph_.intern(std::to_string(pick(0, 2))))};
@@ -284,6 +309,8 @@ class Builder {
   StorageDeriver storages_;
   std::vector<ModuleStackId> modules_;
   std::vector<NodeId> values_, pending_;
+  std::vector<NodeId> inputs_;
+  std::size_t of_forward_ = 0;  // values that were there when the forward was done
   std::size_t count_ = 0;
   bool backward_ = false;
 };
@@ -301,6 +328,7 @@ void add_backward(Builder& joint, const RandomGraphOptions& options) {
     desc += R"({"type":"GradAOTOutput","grad_of":{"type":"PlainAOTInput"}},)";
   }
   desc.pop_back();
+  joint.copy_into_inputs();
   joint.output(returned, "[" + desc + "]");
 }
 
@@ -313,7 +341,9 @@ void add_joint(Graph& graph, std::mt19937_64& chance, const RandomGraphOptions& 
   if (options.gradients) return add_backward(joint, options);
   joint.placeholder("tangents_1", R"({"type":"TangentAOTInput"})");
   joint.calls(options.calls - options.calls / 2, true);
-  joint.output(joint.some(4));
+  const std::vector<NodeId> returned = joint.some(4);
+  joint.copy_into_inputs();
+  joint.output(returned);
 }
 
 void add_pair(Graph& graph, std::mt19937_64& chance, const RandomGraphOptions& options) {

@@ -15,6 +15,9 @@ struct RandomGraphOptions {
   // A joint graph returns results of its forward, then a gradient for each primal or none.
   bool gradients = false;
   bool writes = true;  // in place
+  // Copies into inputs at the end of a joint graph, as torch leaves mutations: the forward's, then
+  // the backward's.
+  bool input_copies = false;
 };
 
 // The same seed gives the same graph. It has parameters, inputs and tangents; pointwise operators,

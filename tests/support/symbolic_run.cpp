@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/graph/effects.h"
@@ -36,6 +37,11 @@ class Run {
       for (const OutputEntry& entry : graph_.part(PartId(part)).outputs)
         if (graph_.part_count() == 1 || part == 1 || entry.role != Role::saved)
           results.push_back(entry.node ? content(entry.node) : 0);
+    for (const NodeId id : graph_.order())
+      for (const View& view : views_[id.index()])
+        if (graph_.node(id).kind == NodeKind::placeholder && !graph_.node(id).partner &&
+            is_written_.contains(view.storage))
+          results.push_back(content(view));
     return results;
   }
 
@@ -123,8 +129,10 @@ class Run {
     std::vector<NodeId> written;
     written_arguments(graph_, node, written);
     for (const NodeId to : written)
-      for (const View& view : views_[to.index()])
+      for (const View& view : views_[to.index()]) {
         contents_[view.storage] = mix(contents_[view.storage], mix(h, view.how));
+        is_written_.insert(view.storage);
+      }
     if (!written.empty()) {
       views = views_[written.front().index()];
       return;
@@ -159,6 +167,7 @@ class Run {
   std::vector<std::vector<View>> views_;  // by node
   std::vector<Hash> numbers_;             // by node, of what is no tensor
   std::map<StorageId, Hash> contents_;
+  std::set<StorageId> is_written_;
   std::size_t next_ = 0;
 };
 

@@ -162,12 +162,15 @@ bool hands_states_over(const Graph& joint) {
 RC_GTEST_PROP(PlanProperty, FiguresAreThoseOfThePair, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   std::mt19937_64 chance(seed);
-  Graph graph = random_graph(seed, {.calls = 10 + chance() % 60,
-                                    .symbols = chance() % 2 == 0,
-                                    .gradients = chance() % 2 == 0,
-                                    .writes = false});
   Options options;
   if (chance() % 4 == 0) options.plan.partitioner = Partitioner::default_partition;
+  // The cut takes functional graphs alone, which write to inputs.
+  Graph graph = random_graph(
+      seed, {.calls = 10 + chance() % 60,
+             .symbols = chance() % 2 == 0,
+             .gradients = chance() % 2 == 0,
+             .writes = options.plan.partitioner != Partitioner::min_cut && chance() % 2 == 0,
+             .input_copies = chance() % 2 == 0});
   if (chance() % 2 == 0) options.memory.optimizer = OptimizerState::adamw;
   if (chance() % 3 == 0) options.memory.collectives = CollectiveLibrary::gloo;
   if (chance() % 4 == 0) options.memory.runs_on = DeviceType::cpu;

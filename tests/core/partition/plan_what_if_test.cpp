@@ -150,7 +150,7 @@ TEST(PlanWhatIf, WhatIsWrittenLaterIsNotReadAgain) {
     return [w, z, g]
   )");
   EXPECT_EQ(p.refusal(p.partition_.plan, "y", Keep::recompute),
-            "y reads memory that is written later: it would read something else");
+            "y works on memory that is written to later: it would not be the same again");
 }
 
 TEST(PlanWhatIf, CandidatesSayWhatTheyTake) {

@@ -15,6 +15,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/reference.h"
+#include "tests/support/symbolic_run.h"
 
 namespace jointer::test {
 namespace {
@@ -178,6 +179,7 @@ RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
     n.policy = again ? MemoryPolicy::must_recompute : MemoryPolicy::none;
   }
   const std::string before = write_native(graph);
+  const auto computed = symbolic_run(graph);
   const auto edit = selective_activation_remat(graph);
   if (!edit) {
     RC_TAG("refused");
@@ -187,6 +189,7 @@ RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
   const auto inverse = apply(graph, *edit);
   if (!inverse) RC_FAIL(inverse.error().message);
   RC_ASSERT(validate(graph).has_value());
+  RC_ASSERT(symbolic_run(graph) == computed);
   RC_ASSERT(apply(graph, *inverse).has_value());
   RC_ASSERT(write_native(graph) == before);
 }

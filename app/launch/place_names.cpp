@@ -1,4 +1,4 @@
-#include "app/launch/node_places.h"
+#include "app/launch/place_names.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-const Graph* NodePlaces::graph_of(int rank) {
+const Graph* PlaceNames::graph_of(int rank) {
   const std::string path = path_of_rank(request_.program.graph, rank);
   if (const auto known = graphs_.find(path); known != graphs_.end()) return known->second.get();
   OpenRequest open;
@@ -19,7 +19,7 @@ const Graph* NodePlaces::graph_of(int rank) {
   return kept.get();
 }
 
-NodePlace NodePlaces::find(int rank, std::int64_t position) {
+NodePlace PlaceNames::find(int rank, std::int64_t position) {
   if (position < 0) return {};
   const Graph* graph = graph_of(rank);
   if (graph == nullptr || static_cast<std::uint64_t>(position) >= graph->order().size())

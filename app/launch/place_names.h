@@ -21,9 +21,9 @@ struct NodePlace {
 };
 
 // Opens the captures that ranks run only when it is asked: after something went wrong.
-class NodePlaces {
+class PlaceNames {
  public:
-  explicit NodePlaces(BenchmarkRequest request) : request_(std::move(request)) {}
+  explicit PlaceNames(BenchmarkRequest request) : request_(std::move(request)) {}
 
   // Nothing for a negative position. "node 17" where the capture cannot be read any more.
   NodePlace find(int rank, std::int64_t position);

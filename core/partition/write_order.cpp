@@ -1,0 +1,137 @@
+// Whether every call of a pair finds memory as it does in the joint graph, and leaves it so.
+//
+// Terms: an access is a call that reads or writes a storage which some call writes to. Views and
+// getitem are none: they neither read nor make anything. Its rank is the number of calls before it,
+// in the joint graph, that write to that storage.
+//
+// The pair is right if each access runs when as many writes as its rank have run, and all writes
+// run. Since writes are accesses, they are then in order, too. An access that runs twice is one in
+// each half.
+//
+// Where it goes wrong: a backward call that reads an input, and a forward call behind it in the
+// joint graph that writes to it, as the copies at the end of a traced graph do. No plan helps: what
+// reads is of the backward, what writes of the forward. Torch's partitioners make such a pair,
+// whose backward reads what was written.
+//
+// Cost: linear in nodes and edges, once a graph; then in the calls.
+
+#include "core/partition/write_order.h"
+
+#include <algorithm>
+
+#include "core/graph/effects.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::uint32_t kNever = ~std::uint32_t{0};
+
+}  // namespace
+
+WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
+  std::vector<std::uint32_t> dense(joint.storage_count(), kNever);
+  std::vector<NodeId> written;
+  const auto each_storage = [&](NodeId id, const auto& visit) {
+    for (const Tensor& t : joint.tensors(id))
+      if (t.storage) visit(dense[joint.real_storage(t.storage).index()]);
+  };
+  for (const NodeId id : joint.order()) {
+    written.clear();
+    written_arguments(joint, joint.node(id), written);
+    for (const NodeId to : written)
+      each_storage(to, [&](std::uint32_t& storage) {
+        if (storage == kNever) {
+          storage = static_cast<std::uint32_t>(writes_.size());
+          writes_.emplace_back();
+        }
+      });
+  }
+  if (writes_.empty()) return;
+
+  std::vector<std::vector<Access>> by_node(joint.node_count());
+  for (const NodeId id : joint.order()) {
+    const Node& node = joint.node(id);
+    if (node.kind != NodeKind::call) continue;
+    const OperatorInfo& op = joint.op(node);
+    if (op.is_view() || op.is_getitem) continue;
+    std::vector<Access>& found = by_node[id.index()];
+    const auto add = [&](std::uint32_t storage, bool writes) {
+      if (storage == kNever) return;
+      const auto known = std::ranges::find(found, storage, &Access::storage);
+      if (known == found.end())
+        found.push_back({.storage = storage,
+                         .after = static_cast<std::uint32_t>(writes_[storage].size()),
+                         .writes = writes});
+      else
+        known->writes |= writes;
+    };
+    const auto read = [&](NodeId of) {
+      each_storage(of, [&](std::uint32_t storage) { add(storage, false); });
+    };
+    read(id);
+    for (const NodeId input : joint.inputs(id)) read(input);
+    written.clear();
+    written_arguments(joint, node, written);
+    for (const NodeId to : written)
+      each_storage(to, [&](std::uint32_t storage) { add(storage, true); });
+    for (const Access& access : found)
+      if (access.writes) writes_[access.storage].push_back(id);
+  }
+  first_.reserve(by_node.size() + 1);
+  first_.push_back(0);
+  for (const std::vector<Access>& found : by_node) {
+    accesses_.insert(accesses_.end(), found.begin(), found.end());
+    first_.push_back(static_cast<std::uint32_t>(accesses_.size()));
+  }
+}
+
+NodeId WriteOrder::next_write(NodeId id, const std::function<bool(NodeId)>& counts) const {
+  NodeId first;
+  for (const Access& access : accesses(id)) {
+    const auto& writes = writes_[access.storage];
+    const auto behind = std::find_if(writes.begin() + access.after, writes.end(),
+                                     [&](NodeId write) { return write != id && counts(write); });
+    if (behind != writes.end() && (!first || joint_.position(*behind) < joint_.position(first)))
+      first = *behind;
+  }
+  return first;
+}
+
+std::string overtaken(const Graph& joint, NodeId call, NodeId write) {
+  return fmt::format(
+      "{0} is to work on its inputs before {1} writes to one of them, and in the pair {1} would "
+      "come first: let {0} work on a clone",
+      joint.name(call), joint.name(write));
+}
+
+Result<void> WriteOrder::check(std::span<const NodeId> forward,
+                               std::span<const NodeId> backward) const {
+  if (!any()) return {};
+  std::vector<std::uint32_t> done(writes_.size(), 0);
+  for (const auto half : {forward, backward})
+    for (const NodeId id : half)
+      for (const Access& access : accesses(id)) {
+        std::uint32_t& count = done[access.storage];
+        const auto name = [&](NodeId node) { return joint_.name(node); };
+        if (count > access.after)
+          return fail(Error::Kind::usage, "{}",
+                      overtaken(joint_, id, writes_[access.storage][access.after]));
+        if (count < access.after)
+          return fail(
+              Error::Kind::usage,
+              "{0} is to write before {1} works on the same memory, and in the pair {1} would come "
+              "first",
+              name(writes_[access.storage][count]), name(id));
+        if (access.writes) ++count;
+      }
+  for (std::size_t storage = 0; storage < done.size(); ++storage)
+    if (done[storage] < writes_[storage].size()) {
+      const NodeId lost = writes_[storage][done[storage]];
+      return fail(Error::Kind::usage,
+                  "{} writes in place, and the half that it is of does not have what it writes",
+                  joint_.name(lost));
+    }
+  return {};
+}
+
+}  // namespace jointer
