@@ -83,7 +83,7 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
       continue;
     if (kind == HalfKind::forward ? places.must_be_backward(node) : places.must_be_forward(node))
       continue;
-    if (kind == HalfKind::backward && places.overtaken_by(id)) continue;
+    if (kind == HalfKind::backward ? bool(places.overtaken_by(id)) : places.is_late(id)) continue;
     const auto read = joint.inputs(id);
     if (!std::ranges::all_of(read, [&](NodeId input) { return is_within[input.index()]; }))
       continue;

@@ -59,10 +59,13 @@ NodePlaces::NodePlaces(const Graph& graph) : graph_(graph) {
   const WriteOrder writes(graph);
   if (!writes.any()) return;
   overtaken_by_.resize(graph.node_count());
+  is_late_.resize(graph.node_count());
   for (const NodeId id : graph.order()) {
     const bool is_backwards = is_backward(graph.node(id));
     overtaken_by_[id.index()] = writes.next_write(
         id, [&](NodeId write) { return !is_backwards || must_be_forward(graph.node(write)); });
+    is_late_[id.index()] =
+        writes.any_before(id, [&](NodeId write) { return must_be_backward(graph.node(write)); });
   }
 }
 
@@ -174,7 +177,7 @@ Result<JointParts> find_joint_parts(const Graph& joint) {
     const Node& node = joint.node(id);
     const auto inputs = joint.inputs(id);
     parts.depends_on_tangent[id.index()] =
-        places.is_tangent(node) || places.must_be_backward(node) ||
+        places.is_tangent(node) || places.must_be_backward(node) || places.is_late(id) ||
         (node.kind != NodeKind::output && std::ranges::any_of(inputs, [&](NodeId input) {
            return parts.depends_on_tangent[input.index()];
          }));

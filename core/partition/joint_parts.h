@@ -29,6 +29,9 @@ class NodePlaces {
     return overtaken_by_.empty() ? NodeId{} : overtaken_by_[id.index()];
   }
 
+  // It works on what the backward wrote before, so that it cannot run in the forward.
+  [[nodiscard]] bool is_late(NodeId id) const { return !is_late_.empty() && is_late_[id.index()]; }
+
   [[nodiscard]] bool is_tangent(const Node& node) const;
   [[nodiscard]] bool is_forward_seed(const Node& node) const;
   [[nodiscard]] bool is_backward_seed(const Node& node) const;
@@ -43,6 +46,7 @@ class NodePlaces {
   const Graph& graph_;
   bool any_tags_ = false;             // else phases stand for them
   std::vector<NodeId> overtaken_by_;  // by node; empty if nothing writes
+  std::vector<bool> is_late_;
 };
 
 struct JointParts {

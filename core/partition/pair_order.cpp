@@ -19,7 +19,9 @@
 //      recomputation, and drops collectives that nothing reads.
 //   3. Forward: as 1, with what is handed over among its outputs, in the joint graph's order.
 //   4. In both, each getitem goes right behind what it takes from.
-//   5. Where the graph writes in place, what runs must find memory as it was (write_order.cpp).
+//   5. A random call that runs in both halves on the CPU hands the state of its generator over
+//      (random_states.cpp): two more calls.
+//   6. Where the graph writes in place, what runs must find memory as it was (write_order.cpp).
 //
 // It is what half.cpp and backward_order.cpp do, on arrays that are made once a graph instead of
 // once a plan. Cost: linear in nodes and edges; sorting what 2 brings along.
@@ -31,6 +33,7 @@
 #include "core/partition/dead_code.h"
 #include "core/partition/half.h"
 #include "core/partition/joint_parts.h"
+#include "core/partition/random_states.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -66,8 +69,12 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
       places_(joint),
       writes_(joint) {
   layers_ = layers_by_node(joint);
-  any_tags_ = std::any_of(nodes_.begin(), nodes_.end(),
-                          [&](NodeId id) { return must_recompute(joint.node(id)); });
+  for (const NodeId id : nodes_) {
+    if (!must_recompute(joint.node(id))) continue;
+    any_tags_ = true;
+    const Node& n = joint.node(id);
+    any_random_again_ |= n.kind == NodeKind::call && joint.op(n).has(OperatorTag::random);
+  }
   flags_.assign(size(), 0);
   first_input_.reserve(size() + 1);
   first_input_.push_back(0);
@@ -76,6 +83,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     if (n.kind == NodeKind::placeholder) flags_[p] = placeholder_flags(places_, n);
     if (n.kind == NodeKind::call) flags_[p] = call_flags(joint, places_, n);
     if (places_.overtaken_by(nodes_[p])) flags_[p] |= is_overtaken;
+    if (places_.is_late(nodes_[p])) flags_[p] |= only_backward;
     if (places_.is_backward_state(n) || has(p, of_backward)) backward_inputs_.push_back(p);
     if (n.kind == NodeKind::get_attr) flags_[p] = is_constant;
     if (n.value.kind == Value::Kind::symbol) flags_[p] |= is_symbol;
@@ -313,8 +321,9 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
       for (const Tensor& t : graph_->tensors(node(p)))
         if (t.storage) last_of_storage[graph_->real_storage(t.storage).index()] = i;
     };
-    index[forward[i]] = i;
     use(forward[i]);
+    if (i > 0 && forward[i - 1] == forward[i]) continue;  // it takes a part of the same call
+    index[forward[i]] = i;
     for (const Place input : inputs(forward[i])) use(input);
   }
   for (const Place p : order.offloaded) {
@@ -332,6 +341,29 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
   return {};
 }
 
+std::optional<std::size_t> PairOrder::state_of(Place call) const {
+  const auto found = std::ranges::find(states, call, &State::call);
+  if (found == states.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - states.begin());
+}
+
+void PairOrders::find_states(PairOrder& order, std::span<const Place> backward) const {
+  std::vector<bool> in_forward(graph_->node_count(), false);
+  for (const Place p : order.forward) in_forward[node(p).index()] = true;
+  std::vector<NodeId> calls;
+  for (const Place p : backward) calls.push_back(node(p));
+  for (const RandomCall& call : find_random_calls(*graph_, in_forward, calls))
+    if (!call.by_generator)
+      order.states.push_back({.call = place(call.id), .bytes = call.state_bytes});
+}
+
+void PairOrders::add_state_calls(PairOrder& order) {
+  std::vector<Place> calls;
+  calls.reserve(order.forward.size() + 2 * order.states.size());
+  for (const Place p : order.forward) calls.insert(calls.end(), order.state_of(p) ? 3 : 1, p);
+  order.forward = std::move(calls);
+}
+
 Result<void> PairOrders::check_writes(const PairOrder& order) const {
   const auto nodes_of = [&](std::span<const Place> places) {
     std::vector<NodeId> nodes;
@@ -347,6 +379,7 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   for (const NodeId id : plan.saved) order.saved.push_back(place(id));
   for (const NodeId id : plan.saved_symbols) order.symbols.push_back(place(id));
   JOINTER_CHECK(extract(backward_outputs_, order.given, true, order.backward));
+  const std::vector<Place> extracted = any_random_again_ ? order.backward : std::vector<Place>();
   arrange(order.given, backward_outputs_, true, order.backward);
 
   std::vector<std::uint8_t> given(size(), 0);
@@ -358,6 +391,8 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   JOINTER_CHECK(extract(outputs, given, false, order.forward));
   arrange(given, outputs, false, order.forward);
   if (writes_.any()) JOINTER_CHECK(check_writes(order));
+  if (any_random_again_) find_states(order, extracted);
+  if (!order.states.empty()) add_state_calls(order);
   if (!plan.offloaded.empty()) JOINTER_CHECK(add_transfers(plan, order));
   return order;
 }

@@ -4,6 +4,7 @@
 // without making the pair. The rules are at the top of pair_order.cpp.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,13 +24,24 @@ namespace jointer {
 using Place = std::uint32_t;
 
 struct PairOrder {
-  // What runs or is looked up (calls and constants), in the order of each half.
+  // What runs or is looked up (calls and constants), in the order of each half. A call that hands
+  // the state of its generator over stands three times in the forward: the second and third take
+  // the state and the value out of what it returns.
   std::vector<Place> forward, backward;
   // The plan's, in its order.
   std::vector<Place> saved, symbols;
   // The plan's values that go to the host, in its order, and their copies in each half.
   std::vector<Place> offloaded;
   std::vector<TransferCall> forward_transfers, backward_transfers;
+  // Calls whose generator's state is handed over, as a tensor on the host of so many bytes; by
+  // place.
+  struct State {
+    Place call = 0;
+    std::int64_t bytes = 0;
+  };
+  std::vector<State> states;
+  // Its place among `states`, if it hands one over.
+  [[nodiscard]] std::optional<std::size_t> state_of(Place call) const;
   // By place, what the backward is given: saved values and its own inputs.
   std::vector<std::uint8_t> given;
 };
@@ -45,7 +57,7 @@ class PairOrders {
     of_backward = 1 << 4,  // a placeholder that only the backward is given: tangents
     is_tangent = 1 << 5,
     only_forward = 1 << 6,   // it writes, and is not the backward's
-    only_backward = 1 << 7,  // it writes, and is the backward's
+    only_backward = 1 << 7,  // it writes, and is the backward's, or works on what that wrote
     has_effect = 1 << 8,     // kept where nothing reads it
     is_wait = 1 << 9,
     is_symbol = 1 << 10,    // its value is a symbolic number
@@ -106,11 +118,14 @@ class PairOrders {
   void mimic_autograd(std::span<const std::uint8_t> given, std::vector<Place>& calls) const;
   void raise_getitems(std::vector<Place>& calls) const;
   [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
+  void find_states(PairOrder& order, std::span<const Place> backward) const;
+  static void add_state_calls(PairOrder& order);
   [[nodiscard]] Error missing(Place output, std::span<const std::uint8_t> is_there) const;
 
   const Graph* graph_;
   Partitioner partitioner_;
-  bool any_tags_ = false;  // for recomputation
+  bool any_tags_ = false;          // for recomputation
+  bool any_random_again_ = false;  // of random calls
   std::vector<NodeId> nodes_;
   std::vector<std::int32_t> layers_;  // by node id
   std::vector<std::uint16_t> flags_;

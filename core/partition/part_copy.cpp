@@ -209,10 +209,9 @@ NodeId PartCopy::copy_wrapped(NodeId id, const Wrapping& wrapping) {
   copy.name = to_.intern(wrapping.name);
   copy.target = to_.intern_operator(wrapping.target);
   copy.schema_alias = {};
-  if (!wrapping.has_value) {
-    copy.value = {};
-    copy.set(Node::has_value, false);
-  }
+  if (wrapping.also_returns)
+    copy.value =
+        to_.make_children(Value::Kind::list, std::array{*wrapping.also_returns, copy.value});
   std::vector<Argument> args;
   if (wrapping.before) args.push_back(Argument::of_node(wrapping.before));
   args.push_back(Argument::of_text(Argument::Kind::op, to_.intern(from_.target(node))));

@@ -2,6 +2,7 @@
 
 // Nodes of one graph, copied into a part of another.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ class PartCopy {
     NodeId before;             // the first argument, ahead of the operator; may be none
     std::string_view keyword;  // a keyword argument more; empty for none
     NodeId keyword_value;
-    bool has_value = true;  // it returns what the node returns
+    std::optional<Value> also_returns;  // ahead of what the node returns
   };
   NodeId copy_wrapped(NodeId id, const Wrapping& wrapping);
   // As a getitem with these arguments that returns what the node returns.

@@ -9,6 +9,8 @@
 //            slot of its own node. It is the same under every plan, so it is found once; the
 //            storage of a slot in the backward is that of its alias.
 //
+// The state of a generator that a random call hands over on the CPU is a storage of its own.
+//
 // Copies to the host and back stand between the calls, as offload_transfers.h says: a value on the
 // host lies in the host's memory, and what comes back in a storage of its own.
 //
@@ -124,6 +126,9 @@ std::int64_t PlanMemory::bytes_of(const PairOrder& order, std::uint32_t storage)
   if (storage < storage_bytes_.size()) return storage_bytes_[storage];
   const std::size_t slot = storage - storage_bytes_.size();
   if (slot < slots_.size()) return storage_bytes_[storages_[slot]];
+  if (const std::size_t value = (slot - slots_.size()) / 2; value >= order.offloaded.size())
+    return allocated_bytes(order.states[slot - slots_.size() - 2 * order.offloaded.size()].bytes,
+                           device_);
   // What is copied is the value alone, not all of the storage that it lies in.
   const Graph& graph = orders_.graph();
   const Node& value = graph.node(orders_.node(order.offloaded[(slot - slots_.size()) / 2]));
@@ -159,11 +164,25 @@ void PlanMemory::run_half(const PairOrder& order, bool backward, Lives& lives) c
   const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
   auto next = transfers.begin();
   std::size_t at_call = 0;
+  Place previous = ~Place{0};
   for (const Place p : backward ? order.backward : order.forward) {
     if (orders_.has(p, PairOrders::is_constant)) continue;  // as an input
     for (; next != transfers.end() && next->before <= at_call; ++next)
       transfer(order, *next, lives);
     ++at_call;
+    // The state of a generator lies on the host.
+    const auto state = host_counts_ && !order.states.empty() ? order.state_of(p) : std::nullopt;
+    if (state) {
+      if (!backward) lives.allocate(state_storage(order, *state), lives.step);
+      lives.use(state_storage(order, *state), lives.step);
+    }
+    if (p == previous) {  // it takes a part of what the call before returns
+      for (std::uint32_t s = first_slot_[p]; s < first_slot_[p + 1]; ++s)
+        lives.use(storage_of(s), lives.step);
+      ++lives.step;
+      continue;
+    }
+    previous = p;
     for (std::uint32_t s = first_slot_[p]; s < first_slot_[p + 1]; ++s) {
       if (backward)
         lives.backward_storage[s] =
@@ -196,7 +215,7 @@ void PlanMemory::run_half(const PairOrder& order, bool backward, Lives& lives) c
 PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   Lives lives;
   const std::size_t storages_in_all =
-      storage_bytes_.size() + slots_.size() + 2 * order.offloaded.size();
+      storage_bytes_.size() + slots_.size() + 2 * order.offloaded.size() + order.states.size();
   lives.first.assign(storages_in_all, kUnborn);
   lives.last.assign(storages_in_all, kUnborn);
   lives.backward_storage.assign(storages_.begin(), storages_.end());
@@ -235,6 +254,8 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   for (const Place p : order.saved)
     if (!is_offloaded[p])
       for (const std::uint32_t storage : storages(p)) lives.use(storage, forward_end);
+  for (std::size_t state = 0; state < order.states.size(); ++state)
+    lives.use(state_storage(order, state), forward_end);
 
   const std::int32_t appears =
       forward_end == 0 ? kBeforeStart : std::min(forward_end, lives.end - 1);
@@ -291,6 +312,8 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
     for (const std::uint32_t storage : storages(p))
       if (!is_offloaded[p] && !std::exchange(is_counted[storage], std::uint8_t{1}))
         result.saved_bytes += storage_bytes_[storage];
+  for (std::size_t state = 0; state < order.states.size(); ++state)
+    if (host_counts_) result.saved_bytes += bytes_of(order, state_storage(order, state));
   return result;
 }
 

@@ -61,6 +61,11 @@ class PlanMemory {
   [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
     return host_storage(value) + 1;
   }
+  // Of a generator's state, behind those.
+  [[nodiscard]] std::uint32_t state_storage(const PairOrder& order, std::size_t state) const {
+    return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
+           static_cast<std::uint32_t>(state);
+  }
   [[nodiscard]] std::int64_t bytes_of(const PairOrder& order, std::uint32_t storage) const;
   [[nodiscard]] std::span<const Slot> slots(Place place) const {
     return std::span(slots_).subspan(first_slot_[place],

@@ -5,6 +5,7 @@
 #include "core/partition/plan_time.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace jointer {
 
@@ -74,10 +75,13 @@ void PlanTime::run_half(const PairOrder& order, bool backward, Clocks& clocks) c
   const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
   auto next = transfers.begin();
   std::size_t index = 0;
+  Place previous = ~Place{0};
   for (const Place p : backward ? order.backward : order.forward) {
     if (!orders_.has(p, PairOrders::is_call)) continue;
     for (; next != transfers.end() && next->before <= index; ++next) transfer(order, *next, clocks);
     ++index;
+    // To take a part of what a call returns takes no time.
+    if (std::exchange(previous, p) == p) continue;
     const Call& call = calls_[p];
     host += call.host_ns;
     switch (call.kind) {

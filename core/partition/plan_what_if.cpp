@@ -12,9 +12,7 @@
 // What there is to decide about is in plan_candidates.cpp, how a decision becomes a plan in
 // plan_change.cpp.
 //
-// Deviations from the pair: a random call that is tagged to be made again hands the state of its
-// generator over where it runs on the CPU; those bytes and the calls that take it are left out. The
-// main device is the joint graph's.
+// Deviation from the pair: the main device is the joint graph's.
 //
 // Cost: linear in nodes, edges and tensors of the joint graph. Measured by tests/benchmarks/
 // plan_benchmark.cpp.

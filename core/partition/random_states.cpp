@@ -10,7 +10,8 @@
 // N counts the calls in the joint graph's order. New nodes are named as torch.fx names them.
 //
 // Deviation: torch drops what the call described itself as; here its value, place and tags stay, so
-// that memory and time know it.
+// that memory and time know it. run_and_save_rng_state returns the state and the value: both take
+// memory from the call on.
 
 #include "core/partition/random_states.h"
 
@@ -41,6 +42,10 @@ void use_names(const Graph& joint, std::span<const NodeId> inputs, const Half& h
   names.create("output");
 }
 
+StorageId new_storage(PartCopy& copy, const RandomCall& call) {
+  return copy.target().add_storage(copy.part(), {.value = call.state_bytes, .expression = {}});
+}
+
 Node plain_call(Graph& graph, std::string_view name, std::string_view target) {
   Node node;
   node.name = graph.intern(name);
@@ -51,26 +56,37 @@ Node plain_call(Graph& graph, std::string_view name, std::string_view target) {
 
 }  // namespace
 
+std::vector<RandomCall> find_random_calls(const Graph& joint, const std::vector<bool>& in_forward,
+                                          std::span<const NodeId> backward) {
+  std::vector<RandomCall> calls;
+  std::set<std::string_view> devices;
+  for (const NodeId id : backward) {
+    const Node& node = joint.node(id);
+    if (!in_forward[id.index()] || !must_recompute(node) || node.kind != NodeKind::call ||
+        !joint.op(node).has(OperatorTag::random) || !joint.op(node).has_schema)
+      continue;
+    const bool is_cuda = is_on_cuda(joint, id);
+    calls.push_back(
+        {.id = id, .by_generator = is_cuda, .state_bytes = is_cuda ? kCudaState : kCpuState});
+    for (const Tensor& tensor : joint.tensors(node))
+      if (joint.device_type(tensor) == DeviceType::cuda)
+        devices.insert(joint.text(joint.device(tensor.device).name));
+  }
+  if (devices.size() > 1)
+    for (RandomCall& call : calls) call.by_generator = false;
+  return calls;
+}
+
 RandomStates::RandomStates(const Graph& joint, const Half& forward, const Half& backward,
                            std::span<const NodeId> forward_inputs,
                            std::span<const NodeId> backward_inputs)
     : joint_(joint) {
   std::vector<bool> in_forward(joint.node_count(), false);
   for (const NodeId id : forward.calls) in_forward[id.index()] = true;
-  std::set<std::string_view> devices;
-  for (const NodeId id : backward.calls) {
-    const Node& node = joint.node(id);
-    if (!in_forward[id.index()] || !must_recompute(node) || node.kind != NodeKind::call ||
-        !joint.op(node).has(OperatorTag::random) || !joint.op(node).has_schema)
-      continue;
-    index_.emplace(id, calls_.size());
-    calls_.push_back({.id = id, .by_generator = is_on_cuda(joint, id)});
-    for (const Tensor& tensor : joint.tensors(node))
-      if (joint.device_type(tensor) == DeviceType::cuda)
-        devices.insert(joint.text(joint.device(tensor.device).name));
+  for (const RandomCall& call : find_random_calls(joint, in_forward, backward.calls)) {
+    index_.emplace(call.id, calls_.size());
+    calls_.push_back({.call = call});
   }
-  if (devices.size() > 1)
-    for (Call& call : calls_) call.by_generator = false;
   if (!calls_.empty()) name_calls(forward, backward, forward_inputs, backward_inputs);
 }
 
@@ -81,7 +97,7 @@ void RandomStates::name_calls(const Half& forward, const Half& backward,
   use_names(joint_, forward_inputs, forward, in_forward);
   use_names(joint_, backward_inputs, backward, in_backward);
   for (Call& call : calls_) {
-    if (call.by_generator) {
+    if (call.call.by_generator) {
       call.forward_name = in_forward.create("graphsafe_run_with_rng_state");
       call.backward_name = in_backward.create("graphsafe_run_with_rng_state");
     } else {
@@ -97,7 +113,7 @@ void RandomStates::add_generators(PartCopy& copy, HalfKind kind) {
   Graph& graph = copy.target();
   const bool is_forward = kind == HalfKind::forward;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    if (!calls_[i].by_generator) continue;
+    if (!calls_[i].call.by_generator) continue;
     const std::string name = fmt::format("{}_rng_state_{}", is_forward ? "fwd" : "bwd", i);
     Node node = plain_call(graph, name, name);
     node.kind = NodeKind::placeholder;
@@ -109,15 +125,15 @@ void RandomStates::add_generators(PartCopy& copy, HalfKind kind) {
   }
 }
 
-Value RandomStates::state_value(PartCopy& copy, const Call& call) const {
+Value RandomStates::state_value(PartCopy& copy, const Call& call, StorageId storage) {
   Graph& graph = copy.target();
-  const Dim bytes{.value = is_on_cuda(joint_, call.id) ? kCudaState : kCpuState, .expression = {}};
+  const Dim bytes{.value = call.call.state_bytes, .expression = {}};
   const Dim step{.value = 1, .expression = {}};
   Tensor tensor{.dtype = DType::uint8, .device = graph.intern_device("cpu")};
   tensor.set(Tensor::has_stride);
   tensor.set(Tensor::has_offset);
   tensor.set(Tensor::has_storage);
-  tensor.storage = graph.add_storage(copy.part(), bytes);
+  tensor.storage = storage;
   return Value::of_tensor(
       graph.add_tensor(tensor, std::span(&bytes, 1), std::span(&step, 1), Dim{}));
 }
@@ -126,13 +142,13 @@ void RandomStates::add_states(PartCopy& copy) {
   Graph& graph = copy.target();
   std::size_t number = 0;
   for (Call& call : calls_) {
-    if (call.by_generator) continue;
+    if (call.call.by_generator) continue;
     const std::string name = fmt::format("rng_state_output_{}", number++);
     Node node = plain_call(graph, name, name);
     node.kind = NodeKind::placeholder;
     node.flags = 0;
     node.set(Node::has_value);
-    node.value = state_value(copy, call);
+    node.value = state_value(copy, call, new_storage(copy, call.call));
     node.phase = Phase::backward;
     call.backward_state = copy.add(node);
   }
@@ -140,23 +156,25 @@ void RandomStates::add_states(PartCopy& copy) {
 
 void RandomStates::copy_forward(PartCopy& copy, NodeId id) {
   const Call& call = calls_[index_.at(id)];
-  if (call.by_generator) {
+  if (call.call.by_generator) {
     copy.copy_wrapped(id, {.name = call.forward_name,
                            .target = "graphsafe_run_with_rng_state",
                            .keyword = "rng_state",
                            .keyword_value = call.forward_state});
     return;
   }
-  const NodeId both = copy.copy_wrapped(
-      id, {.name = call.forward_name, .target = "run_and_save_rng_state", .has_value = false});
   Graph& graph = copy.target();
+  const StorageId storage = new_storage(copy, call.call);
+  const NodeId both = copy.copy_wrapped(id, {.name = call.forward_name,
+                                             .target = "run_and_save_rng_state",
+                                             .also_returns = state_value(copy, call, storage)});
   const auto take = [&](std::int64_t index) {
     const std::array args{Argument::of_node(both), Argument::of_int(index)};
     return graph.make_children(Argument::Kind::list, args);
   };
   Node state = plain_call(graph, call.state_name, "_operator.getitem");
   state.args = take(0);
-  state.value = state_value(copy, call);
+  state.value = state_value(copy, call, storage);
   state.set(Node::has_value);
   state.partitioner_tag = graph.intern("is_forward");
   returned_.push_back(copy.add(state));
@@ -165,7 +183,7 @@ void RandomStates::copy_forward(PartCopy& copy, NodeId id) {
 
 void RandomStates::copy_backward(PartCopy& copy, NodeId id) {
   const Call& call = calls_[index_.at(id)];
-  if (call.by_generator)
+  if (call.call.by_generator)
     copy.copy_wrapped(id, {.name = call.backward_name,
                            .target = "graphsafe_run_with_rng_state",
                            .keyword = "rng_state",

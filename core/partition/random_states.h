@@ -3,6 +3,7 @@
 // Random calls that run in both halves, so that both draw the same numbers. How is at the top of
 // random_states.cpp.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -14,6 +15,19 @@
 #include "core/partition/part_copy.h"
 
 namespace jointer {
+
+// A random call that is tagged for recomputation and runs in both halves.
+struct RandomCall {
+  NodeId id;
+  // It draws from a generator that the caller keeps; else the forward hands over a tensor of the
+  // generator's state, of so many bytes, which lies on the host.
+  bool by_generator = false;
+  std::int64_t state_bytes = 0;
+};
+
+// In the order of `backward`. `in_forward`: by node id. `backward`: what that half runs.
+std::vector<RandomCall> find_random_calls(const Graph& joint, const std::vector<bool>& in_forward,
+                                          std::span<const NodeId> backward);
 
 class RandomStates {
  public:
@@ -36,8 +50,7 @@ class RandomStates {
 
  private:
   struct Call {
-    NodeId id;
-    bool by_generator = false;             // else by a tensor of the generator's state
+    RandomCall call;
     NodeId forward_state, backward_state;  // in the pair
     // Names that torch gives them.
     std::string forward_name, state_name, result_name, backward_name;
@@ -45,7 +58,8 @@ class RandomStates {
 
   void name_calls(const Half& forward, const Half& backward, std::span<const NodeId> forward_inputs,
                   std::span<const NodeId> backward_inputs);
-  [[nodiscard]] Value state_value(PartCopy& copy, const Call& call) const;
+  // A tensor of the generator's state, in that storage.
+  [[nodiscard]] static Value state_value(PartCopy& copy, const Call& call, StorageId storage);
 
   const Graph& joint_;
   std::vector<Call> calls_;

@@ -6,7 +6,7 @@
 //
 // The pair is right if each access runs when as many writes as its rank have run, and all writes
 // run. Since writes are accesses, they are then in order, too. An access that runs twice is one in
-// each half.
+// each half, and what makes such a storage runs once: else there were two of it.
 //
 // Where it goes wrong: a backward call that reads an input, and a forward call behind it in the
 // joint graph that writes to it, as the copies at the end of a traced graph do. No plan helps: what
@@ -68,8 +68,10 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
     const auto read = [&](NodeId of) {
       each_storage(of, [&](std::uint32_t storage) { add(storage, false); });
     };
-    read(id);
     for (const NodeId input : joint.inputs(id)) read(input);
+    const std::size_t of_inputs = found.size();
+    read(id);
+    for (std::size_t i = of_inputs; i < found.size(); ++i) found[i].makes = true;
     written.clear();
     written_arguments(joint, node, written);
     for (const NodeId to : written)
@@ -97,6 +99,13 @@ NodeId WriteOrder::next_write(NodeId id, const std::function<bool(NodeId)>& coun
   return first;
 }
 
+bool WriteOrder::any_before(NodeId id, const std::function<bool(NodeId)>& counts) const {
+  return std::ranges::any_of(accesses(id), [&](const Access& access) {
+    const auto& writes = writes_[access.storage];
+    return std::any_of(writes.begin(), writes.begin() + access.after, counts);
+  });
+}
+
 std::string overtaken(const Graph& joint, NodeId call, NodeId write) {
   return fmt::format(
       "{0} is to work on its inputs before {1} writes to one of them, and in the pair {1} would "
@@ -108,6 +117,7 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
                                std::span<const NodeId> backward) const {
   if (!any()) return {};
   std::vector<std::uint32_t> done(writes_.size(), 0);
+  std::vector<bool> is_made(writes_.size(), false);
   for (const auto half : {forward, backward})
     for (const NodeId id : half)
       for (const Access& access : accesses(id)) {
@@ -122,6 +132,12 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
               "{0} is to write before {1} works on the same memory, and in the pair {1} would come "
               "first",
               name(writes_[access.storage][count]), name(id));
+        if (access.makes && is_made[access.storage])
+          return fail(
+              Error::Kind::usage,
+              "{} makes what {} writes to, and would run in the forward and in the backward",
+              name(id), name(writes_[access.storage].front()));
+        if (access.makes) is_made[access.storage] = true;
         if (access.writes) ++count;
       }
   for (std::size_t storage = 0; storage < done.size(); ++storage)

@@ -23,6 +23,8 @@ class WriteOrder {
   // The first call behind this one that writes to what it works on, of those that `counts` takes;
   // none if there is none.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
+  // Whether such a call before this one writes to what it works on.
+  [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // Calls of each half, in the order in which they run. Error (usage): a call would find memory
   // otherwise than in the joint graph; the sentence names it and the call that writes.
   [[nodiscard]] Result<void> check(std::span<const NodeId> forward,
@@ -34,6 +36,7 @@ class WriteOrder {
     std::uint32_t storage = 0;  // among those that are written to
     std::uint32_t after = 0;
     bool writes = false;
+    bool makes = false;  // the storage: none of its inputs lies there
   };
   [[nodiscard]] std::span<const Access> accesses(NodeId id) const {
     return std::span(accesses_).subspan(first_[id.index()],

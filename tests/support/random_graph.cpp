@@ -182,7 +182,7 @@ class Builder {
                     : storages_.fresh(bytes);
     // A view is where its storage is.
     const DeviceId device = graph_.storage(t.storage).device;
-    t.device = device ? device : graph_.intern_device(out.device);
+    t.device = device ? device : graph_.intern_device(options_.on_cpu ? "cpu" : out.device);
     t.set(Tensor::has_stride);
     t.set(Tensor::has_storage);
     return graph_.add_tensor(t, shape, stride, {});

@@ -14,7 +14,8 @@ struct RandomGraphOptions {
   bool pair = false;       // a forward and a backward joined by saved tensors
   // A joint graph returns results of its forward, then a gradient for each primal or none.
   bool gradients = false;
-  bool writes = true;  // in place
+  bool writes = true;   // in place
+  bool on_cpu = false;  // all of it, else most on cuda:0
   // Copies into inputs at the end of a joint graph, as torch leaves mutations: the forward's, then
   // the backward's.
   bool input_copies = false;

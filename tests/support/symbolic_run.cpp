@@ -137,7 +137,10 @@ class Run {
       views = views_[written.front().index()];
       return;
     }
-    const auto tensors = graph_.tensors(id);
+    auto tensors = graph_.tensors(id);
+    // The state is no result.
+    if (graph_.target(node) == "run_and_save_rng_state" && !tensors.empty())
+      tensors = tensors.subspan(1);
     if (op.is_view()) {
       const View& of = views_[inputs.front().index()].front();
       for (std::size_t i = 0; i < tensors.size(); ++i)

@@ -2,6 +2,7 @@
 
 #include "core/partition/plan_what_if.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,6 +138,36 @@ TEST(PlanWhatIf, AChainStopsAtWhatCannotBeMadeAgainAndSavesIt) {
   ASSERT_EQ(change.saved.size(), 1U);
   EXPECT_EQ(change.saved.front().text,
             "r draws random numbers: they would be others the second time");
+}
+
+// A random call that is made again on the CPU hands the state of its generator over: 5,056 bytes.
+TEST(PlanWhatIf, StatesOfGeneratorsAreCounted) {
+  const auto planned = [](std::string_view tag) {
+    return Planned(fmt::format(R"(
+      device cpu
+      x: f32[4096] = input
+      dy: f32[4096] = tangent
+      r: f32[4096] = aten.rand_like(x)     {{{0}}}
+      s: f32[4096] = aten.rand_like(x)     {{{0}}}
+      y: f32[4096] = aten.mul.Tensor(r, s)
+      g: f32[4096] = aten.mul.Tensor(dy, r)  {{backward}}
+      h: f32[4096] = aten.mul.Tensor(g, s)   {{backward}}
+      return [y, h]
+    )",
+                               tag));
+  };
+  const Planned again = planned("MUST_RECOMPUTE"), saved = planned("MUST_SAVE");
+  const auto of = [](const Planned& p) { return *p.what_if->evaluate(p.partition_.plan); };
+  constexpr std::int64_t kState = 5056, kValue = 4096 * 4;
+  EXPECT_EQ(of(again).figures.recomputed, 2U);
+  EXPECT_EQ(of(again).figures.saved_bytes, 2 * kState);
+  EXPECT_EQ(of(saved).figures.saved_bytes, 2 * kValue);
+  const auto pair = emit_pair(again.partition_.joint, again.partition_.plan);
+  ASSERT_TRUE(pair) << pair.error().message;
+  const MemoryTimeline memory(*pair);
+  EXPECT_TRUE(std::ranges::equal(of(again).profile, memory.profile()));
+  // The state is there from the call on, beside what the call returns.
+  EXPECT_EQ(memory.profile()[1], 2 * kValue + kState);
 }
 
 TEST(PlanWhatIf, WhatIsWrittenLaterIsNotReadAgain) {

@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include <array>
+
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
 
@@ -116,6 +120,21 @@ TEST(WriteOrder, TellsTheOrderOfHalves) {
   EXPECT_THAT(why({a, w}, {a, b}), HasSubstr("a is to work on its inputs before w writes"));
   EXPECT_THAT(why({a, b}, {w}), HasSubstr("w is to write before b works on the same memory"));
   EXPECT_THAT(why({a}, {}), HasSubstr("w writes in place"));
+}
+
+TEST(WriteOrder, WhatIsWrittenToIsMadeOnce) {
+  const Graph graph = parse(R"(
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)
+    w: f32[8] = aten.add_.Tensor(a, x)
+    return [a]
+  )");
+  const NodeId a = graph.find("a"), w = graph.find("w");
+  const WriteOrder order(graph);
+  EXPECT_TRUE(order.check(std::array{a, w}, {}));
+  const auto twice = order.check(std::array{a}, std::array{a, w});
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().message, HasSubstr("a makes what w writes to"));
 }
 
 }  // namespace
