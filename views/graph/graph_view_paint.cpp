@@ -158,6 +158,7 @@ void GraphView::paint_legend(QPainter& painter, const QRect& strip) const {
       painter.fillRect(
           swatch.adjusted(entry.text.isEmpty() ? 0 : 1, 1, entry.text.isEmpty() ? 0 : -1, -1),
           entry.color);
+      hatch(painter, swatch, entry.hatch, entry.color);
       x += width;
       if (entry.text.isEmpty()) continue;
       x += 5;

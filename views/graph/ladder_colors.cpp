@@ -164,6 +164,18 @@ QColor LadderColors::node(const Theme& theme, const Snapshot& snapshot, NodeId i
   return theme.bed;
 }
 
+Qt::BrushStyle LadderColors::row_hatch(const LadderRow& row, LadderSide side) const {
+  if (by_ != LadderColor::policy) return Qt::NoBrush;
+  const auto state = most_frequent_state(row.side(side));
+  return state ? rung_hatch(*state) : Qt::NoBrush;
+}
+
+Qt::BrushStyle LadderColors::node_hatch(const Node& node) const {
+  if (by_ != LadderColor::policy) return Qt::NoBrush;
+  const auto state = rung_state(node.policy);
+  return state ? rung_hatch(*state) : Qt::NoBrush;
+}
+
 std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) const {
   std::vector<LegendEntry> entries;
   if (is_amount()) {
@@ -177,7 +189,8 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
         {mixed(theme.bed, theme.category(MemoryCategory::recomputed), 0.6), words("recomputed")});
   } else if (by_ == LadderColor::policy) {
     for (const RungState state : {RungState::save, RungState::recompute, RungState::offload})
-      entries.push_back({mixed(theme.bed, rung_color(theme, state), 0.5), rung_word(state)});
+      entries.push_back(
+          {mixed(theme.bed, rung_color(theme, state), 0.5), rung_word(state), rung_hatch(state)});
     entries.push_back({theme.bed, words("no tag")});
   }
   return entries;
@@ -195,6 +208,17 @@ QColor rung_color(const Theme& theme, RungState state) {
       return mixed(theme.category(MemoryCategory::saved_activation), theme.ghost, 0.55);
   }
   return theme.text;
+}
+
+Qt::BrushStyle rung_hatch(RungState state) {
+  return state == RungState::offload ? Qt::VerPattern : Qt::NoBrush;
+}
+
+void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QColor& fill) {
+  if (style == Qt::NoBrush) return;
+  QColor line = Theme::text_on(fill);
+  line.setAlphaF(0.3F);
+  painter.fillRect(box.adjusted(1, 1, -1, -1), QBrush(line, style));
 }
 
 QString rung_letter(RungState state) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QColor>
+#include <QPainter>
 #include <QString>
 #include <vector>
 
@@ -27,6 +28,9 @@ class LadderColors {
   [[nodiscard]] bool is_amount() const { return by_ <= LadderColor::exposed; }
   [[nodiscard]] QColor row(const Theme& theme, const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QColor node(const Theme& theme, const Snapshot& snapshot, NodeId node) const;
+  // What tells policies apart without colour; of other colours, and of amounts, nothing.
+  [[nodiscard]] Qt::BrushStyle row_hatch(const LadderRow& row, LadderSide side) const;
+  [[nodiscard]] Qt::BrushStyle node_hatch(const Node& node) const;
   // The number that the colour shows; of colours that show none, the time. Empty for nothing.
   [[nodiscard]] QString row_text(const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QString node_text(const Snapshot& snapshot, NodeId node) const;
@@ -34,6 +38,7 @@ class LadderColors {
   struct LegendEntry {
     QColor color;
     QString text;
+    Qt::BrushStyle hatch = Qt::NoBrush;
   };
   // Of amounts: the shades, from least to most, without texts.
   [[nodiscard]] std::vector<LegendEntry> legend(const Theme& theme) const;
@@ -52,6 +57,9 @@ class LadderColors {
 
 // Of rungs and of policy tags.
 QColor rung_color(const Theme& theme, RungState state);
+// Of boxes; offloaded ones have ties, as their rungs do.
+Qt::BrushStyle rung_hatch(RungState state);
+void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QColor& fill);
 QString rung_letter(RungState state);  // "S"
 QString rung_word(RungState state);    // "save"
 std::optional<RungState> rung_state(MemoryPolicy policy);

@@ -150,6 +150,7 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
   const QColor fill = scene_.colors.row(scene_.theme, row, side);
   const bool is_current = scene_.marks.focus_row == item.row && scene_.marks.focus_side == side;
   painter_.fillRect(box, fill);
+  hatch(painter_, box, scene_.colors.row_hatch(row, side), fill);
   paint_frame(box, selected > 0 || is_current, is_current);
   // Some, or all of it.
   if (selected > 0)
@@ -364,6 +365,7 @@ void LadderPainter::paint_node(const LadderItem& item, LadderSide side, std::siz
   const QColor fill = scene_.colors.node(scene_.theme, scene_.snapshot, id);
   const QColor background = fill == scene_.theme.bed ? scene_.theme.raised : fill;
   painter_.fillRect(box, background);
+  hatch(painter_, box, scene_.colors.node_hatch(node), background);
   paint_frame(box, is_selected || is_current, is_current);
   if (node.has(Node::recomputed)) {
     QColor line = scene_.theme.ghost;

@@ -6,6 +6,8 @@
 
 #include <QImage>
 
+#include "views/graph/ladder_colors.h"
+
 namespace jointer::views {
 namespace {
 
@@ -70,6 +72,25 @@ TEST(RungStyle, ThinOnesToo) {
   EXPECT_EQ(gaps(saved), 0);
   EXPECT_GT(gaps(again), 0);
   EXPECT_GT(gaps(offloaded), gaps(again));
+}
+
+// Ink of a box that is coloured by a policy, in columns.
+int inked_columns(RungState state) {
+  QImage image(kWidth, kHeight, QImage::Format_RGB32);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  hatch(painter, image.rect(), rung_hatch(state), Qt::white);
+  int count = 0;
+  for (int x = 2; x < kWidth - 2; ++x)
+    count += image.pixel(x, kHeight / 2) == QColor(Qt::white).rgb() ? 0 : 1;
+  return count;
+}
+
+TEST(RungStyle, BoxesOfWhatIsOffloadedHaveTies) {
+  EXPECT_GT(inked_columns(RungState::offload), kWidth / 20);
+  EXPECT_LT(inked_columns(RungState::offload), kWidth / 2);
+  for (const auto state : {RungState::save, RungState::recompute, RungState::automatic})
+    EXPECT_EQ(inked_columns(state), 0);
 }
 
 }  // namespace
