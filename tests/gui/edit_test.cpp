@@ -17,15 +17,13 @@
 #include "core/base/units.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
-#include "core/graph/dependencies.h"
 #include "core/graph/validate.h"
-#include "core/schedule/legal_range.h"
+#include "tests/gui/timeline_hand.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/compare/compare_pane.h"
 #include "views/document/node_text.h"
 #include "views/history/history_pane.h"
-#include "views/timeline/move_tool.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -36,8 +34,6 @@ using desktop::MainWindow;
 
 constexpr int kPatienceMs = 15000;
 const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
-constexpr int kMargin = 10;  // nearer to an edge the view would move along
-constexpr std::size_t kRoom = 12;
 constexpr double kWantedShare = 0.25, kMostPeak = 1.01;
 
 }  // namespace
@@ -93,13 +89,15 @@ class EditTest : public QObject {
         [this] { return editing().is_settled() && planner().is_ready() && !planner().held(); },
         kPatienceMs);
   }
-  // Zooms to a node and gives a point of its item where a press takes hold of it.
-  std::optional<QPoint> grip_of(NodeId node);
-  // Presses on a node and moves it until it stands in the gap; the button stays down.
-  bool drag(NodeId node, const std::function<std::size_t(const MovePreview&)>& to);
+  [[nodiscard]] test::TimelineHand hand() const { return {document(), timeline()}; }
+  // The button stays down.
+  bool drag(NodeId node, const std::function<std::size_t(const MovePreview&)>& to) {
+    const auto at = hand().drag(node, to);
+    if (at) last_ = *at;
+    return at.has_value();
+  }
   void release() { QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, last_); }
-  // The wait with the longest stall of those that have room to move later.
-  [[nodiscard]] NodeId exposed_wait() const;
+  [[nodiscard]] NodeId exposed_wait() const { return test::exposed_wait(document()); }
 
   test::FakeBenchmarks service_;
   std::unique_ptr<QTemporaryDir> folder_;
@@ -141,53 +139,6 @@ void EditTest::run_action(const QString& text) {
     return action->trigger();
   }
   QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
-}
-
-std::optional<QPoint> EditTest::grip_of(NodeId node) {
-  TimelineView& view = timeline();
-  document().selection().select(node);
-  view.show_selection();
-  const auto extent = view.data().extent(node);
-  for (std::size_t row = 0; row < view.rows().size(); ++row) {
-    const QRect& area = view.layout().lane[row];
-    const int left = static_cast<int>(view.axis().to_pixel(static_cast<double>(extent.begin)));
-    const int right = static_cast<int>(view.axis().to_pixel(static_cast<double>(extent.end)));
-    for (int x = left; x <= right; ++x)
-      if (view.grip_at({x, area.center().y()}) == node) return QPoint(x, area.center().y());
-  }
-  return std::nullopt;
-}
-
-bool EditTest::drag(NodeId node, const std::function<std::size_t(const MovePreview&)>& to) {
-  TimelineView& view = timeline();
-  const auto at = grip_of(node);
-  if (!at) return false;
-  QTest::mousePress(view.viewport(), Qt::LeftButton, {}, *at);
-  QTest::mouseMove(view.viewport(), *at + QPoint(6, 0));
-  if (!QTest::qWaitFor([&] { return planner().held() != nullptr; }, kPatienceMs)) return false;
-  // Out until the place is within reach: who zooms while holding something still has it where it
-  // was.
-  const std::size_t gap = to(planner().held()->preview);
-  const auto reach = [&] {
-    const MoveTool& tool = view.move_tool();
-    return *at + QPoint(6 + tool.x_of(gap) - tool.x_of(planner().held()->gap), 0);
-  };
-  const QRect area = view.content().adjusted(kMargin, 0, -kMargin, 0);
-  while (!area.contains(reach()) && !view.axis().shows_all()) view.zoom(0.7);
-  last_ = reach();
-  QTest::mouseMove(view.viewport(), last_);
-  return true;
-}
-
-NodeId EditTest::exposed_wait() const {
-  const CollectiveTiming* most = nullptr;
-  const Dependencies dependencies(document().graph());
-  for (const CollectiveTiming& c : document().analysis().simulation.collectives()) {
-    if (!c.wait || (most != nullptr && c.exposed_ns <= most->exposed_ns)) continue;
-    const auto range = legal_range(document().graph(), dependencies, std::vector{c.wait});
-    if (range && range->last >= range->current + kRoom) most = &c;
-  }
-  return most == nullptr ? NodeId{} : most->wait;
 }
 
 // --- Holding ---
@@ -238,7 +189,7 @@ void EditTest::escape_gives_up() {
 void EditTest::a_click_still_selects() {
   QVERIFY(open_sample() != nullptr);
   const NodeId wait = exposed_wait();
-  const auto at = grip_of(wait);
+  const auto at = hand().grip_of(wait);
   QVERIFY(at.has_value());
   document().selection().clear();
   QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {}, *at);

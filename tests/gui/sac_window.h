@@ -27,13 +27,15 @@ inline const char kPair[] = "resources/samples/llama_debug_tp2_fsdp2.min_cut.jso
 
 class SacWindow : public QObject {
  protected:
-  void make_window() {
+  void make_window() { make_window(service_); }
+  // `service` must outlive the window.
+  void make_window(views::BenchmarkService& service) {
     folder_ = std::make_unique<QTemporaryDir>();
     settings_ =
         std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
     apply_theme(*qApp, views::ThemeChoice::light);
     window_ = std::make_unique<desktop::MainWindow>(
-        *settings_, AnalysisOptions{}, service_, BenchmarkHistory(folder_->path().toStdString()));
+        *settings_, AnalysisOptions{}, service, BenchmarkHistory(folder_->path().toStdString()));
     window_->resize(1600, 1000);
     window_->show();
     QVERIFY(QTest::qWaitForWindowActive(window_.get()));
@@ -42,9 +44,10 @@ class SacWindow : public QObject {
     window_.reset();
     settings_.reset();
   }
-  bool open(const char* file) {
+  bool open(const char* file) { return open_path(source_path(file)); }
+  bool open_path(const std::string& path) {
     QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-    window_->open({.path = source_path(file)});
+    window_->open({.path = path});
     if (!opened.wait(kPatienceMs)) return false;
     views::PaneDock* dock = window_->dock("sac");
     dock->show();

@@ -1,0 +1,171 @@
+// A day at the workbench, in the real window with the mouse and the keys: a capture is opened, a
+// preset applied, two rows ticked, a collective moved, the graph run on real ranks beside the one
+// that was opened, and the recipe exported.
+//
+// With JOINTER_DAY_CAPTURE it is that capture, with JOINTER_DAY_RECIPE the recipe is written there:
+// tests/day/test_day.py takes it on into training.
+
+#include <QApplication>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLineEdit>
+#include <QTest>
+#include <QTimer>
+#include <algorithm>
+
+#include "app/desktop/local_benchmarks.h"
+#include "core/base/bytes.h"
+#include "core/edit/replay.h"
+#include "core/graph/canonical.h"
+#include "core/graph/validate.h"
+#include "tests/gui/sac_window.h"
+#include "tests/gui/timeline_hand.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+
+constexpr int kRunMs = 100000;  // two ranks that load LibTorch on a busy machine
+
+std::string capture_path() {
+  const QString path = qEnvironmentVariable("JOINTER_DAY_CAPTURE");
+  return path.isEmpty() ? test::source_path("resources/samples/llama_debug_fsdp2.joint.json.zst")
+                        : path.toStdString();
+}
+
+}  // namespace
+
+class DayTest : public test::SacWindow {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void from_a_capture_to_a_recipe();
+
+ private:
+  // Each is one step of the history.
+  void apply_preset();
+  void tick_two_rows();
+  void move_a_collective();
+  void run_beside_the_opened_graph();
+  void export_recipe(const QString& path);
+};
+
+void DayTest::from_a_capture_to_a_recipe() {
+  desktop::LocalBenchmarks ranks;
+  make_window(ranks);
+  QVERIFY(open_path(capture_path()));
+  const std::string opened = graph_hash(document().graph());
+  const std::int64_t promised = figures().saved_bytes;
+  apply_preset();
+  tick_two_rows();
+  move_a_collective();
+  if (QTest::currentTestFailed()) return close_window();
+  QCOMPARE(editing().step_count(), 4);
+  QVERIFY(validate(document().graph()));
+  QVERIFY(graph_hash(document().graph()) != opened);
+  QVERIFY(figures().saved_bytes != promised);
+
+  const QString given = qEnvironmentVariable("JOINTER_DAY_RECIPE");
+  const QString path = given.isEmpty() ? folder_->filePath("day.recipe.json") : given;
+  export_recipe(path);
+  const auto bytes = read_bytes(path.toStdString());
+  QVERIFY2(bytes.has_value(), bytes ? "" : bytes.error().message.c_str());
+  const auto recipe = read_recipe(bytes->view());
+  QVERIFY(recipe.has_value());
+  QCOMPARE(recipe->edits.size(), 4U);
+  Graph again = document().baseline()->graph;
+  const auto replayed = replay(again, *recipe);
+  QVERIFY2(replayed.has_value(), replayed ? "" : replayed.error().message.c_str());
+  QCOMPARE(graph_hash(again), graph_hash(document().graph()));
+
+  const QString why = ranks.why_not(Backend::interpret);
+  if (why.isEmpty()) run_beside_the_opened_graph();
+  close_window();
+  if (!why.isEmpty()) QSKIP(qPrintable("the graph was not run: " + why));
+}
+
+void DayTest::apply_preset() {
+  const QList<QAction*> presets = pane().bar().presets().actions();
+  const auto apply_sac = std::find_if(presets.begin(), presets.end(), [](const QAction* action) {
+    return action->text() == QStringLiteral("apply_sac");
+  });
+  QVERIFY(apply_sac != presets.end());
+  (*apply_sac)->trigger();
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+}
+
+void DayTest::tick_two_rows() {
+  for (const Keep keep : {Keep::recompute, Keep::save}) {
+    const int row = largest(keep == Keep::save ? Keep::recompute : Keep::save);
+    QVERIFY(row >= 0);
+    const NodeId node = model().nodes(row).front();
+    click_switch(row, keep);
+    QVERIFY(settle());
+    QCOMPARE(keep_of(node), keep);
+  }
+  QCOMPARE(editing().step_count(), 3);
+}
+
+void DayTest::move_a_collective() {
+  const NodeId wait = test::exposed_wait(document());
+  QVERIFY(wait);
+  const std::size_t from = document().graph().position(wait);
+  test::TimelineHand hand(document(), timeline());
+  const auto at = hand.drag(wait, [](const MovePreview& p) { return p.last(); });
+  QVERIFY(at.has_value());
+  QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, *at);
+  QVERIFY(QTest::qWaitFor([this] { return editing().step_count() == 4 && editing().is_settled(); },
+                          test::kPatienceMs));
+  QVERIFY(settle());
+  QVERIFY(document().graph().position(wait) > from);
+}
+
+// The dialog is a person's too.
+void DayTest::export_recipe(const QString& path) {
+  QTimer::singleShot(0, this, [&path] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    QVERIFY(dialog != nullptr);
+    auto* name = dialog->findChild<QLineEdit*>();
+    name->setText(path);
+    QTest::keyClick(name, Qt::Key_Return);
+  });
+  for (QAction* action : window_->findChildren<QAction*>()) {
+    if (action->text() != QStringLiteral("Export Re&cipe...")) continue;
+    QVERIFY(action->isEnabled());
+    action->trigger();
+  }
+  QVERIFY2(QFileInfo::exists(path), qPrintable(path));
+}
+
+void DayTest::run_beside_the_opened_graph() {
+  auto& benchmarks = *document().findChild<Benchmarks*>();
+  BenchmarkSettings settings = benchmarks.settings();
+  settings.request.on = RunOn::cpu;
+  settings.request.iterations = 1;
+  settings.request.warmup = 0;
+  settings.request.profile = false;
+  settings.verify = true;
+  benchmarks.set_settings(settings);
+  QCOMPARE(benchmarks.world_size(), 2);
+  // The dialog had the keys.
+  window_->activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
+  QVERIFY2(benchmarks.is_running(), qPrintable(benchmarks.message()));
+  QTRY_VERIFY_WITH_TIMEOUT(!benchmarks.is_running(), kRunMs);
+  QCOMPARE(benchmarks.rows().size(), 1U);
+  const BenchmarkResult& result = *benchmarks.rows().front().result;
+  QVERIFY2(result.succeeded(), result.failure().c_str());
+  QCOMPARE(result.ranks.size(), 2U);
+  QCOMPARE(result.graph_hash, graph_hash(document().graph()));
+  QVERIFY(result.verified().has_value());
+  QVERIFY(result.verified()->bitwise);
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::DayTest)
+#include "day_test.moc"

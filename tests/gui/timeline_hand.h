@@ -1,0 +1,83 @@
+#pragma once
+
+// A person's hand on the timeline: takes hold of a node with the mouse and moves it.
+
+#include <QTest>
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/graph/dependencies.h"
+#include "core/schedule/legal_range.h"
+#include "views/edit/editing.h"
+#include "views/timeline/move_tool.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::test {
+
+class TimelineHand {
+ public:
+  // Both must outlive it.
+  TimelineHand(views::Document& document, views::TimelineView& view)
+      : document_(document), view_(view) {}
+
+  // Zooms to a node and gives a point of its item where a press takes hold of it.
+  std::optional<QPoint> grip_of(NodeId node) {
+    document_.selection().select(node);
+    view_.show_selection();
+    const auto extent = view_.data().extent(node);
+    for (std::size_t row = 0; row < view_.rows().size(); ++row) {
+      const QRect& area = view_.layout().lane[row];
+      const int left = static_cast<int>(view_.axis().to_pixel(static_cast<double>(extent.begin)));
+      const int right = static_cast<int>(view_.axis().to_pixel(static_cast<double>(extent.end)));
+      for (int x = left; x <= right; ++x)
+        if (view_.grip_at({x, area.center().y()}) == node) return QPoint(x, area.center().y());
+    }
+    return std::nullopt;
+  }
+
+  // Presses on a node and moves it until it stands in the gap; the button stays down. Nothing where
+  // it cannot be held; else where the pointer is.
+  std::optional<QPoint> drag(NodeId node,
+                             const std::function<std::size_t(const views::MovePreview&)>& to) {
+    constexpr int kHoldMs = 15000, kMargin = 10;  // nearer to an edge the view would move along
+    views::MovePlanner& planner = document_.editing().planner();
+    const auto at = grip_of(node);
+    if (!at) return std::nullopt;
+    QTest::mousePress(view_.viewport(), Qt::LeftButton, {}, *at);
+    QTest::mouseMove(view_.viewport(), *at + QPoint(6, 0));
+    if (!QTest::qWaitFor([&] { return planner.held() != nullptr; }, kHoldMs)) return std::nullopt;
+    // Out until the place is within reach: who zooms while holding something still has it where it
+    // was.
+    const std::size_t gap = to(planner.held()->preview);
+    const auto reach = [&] {
+      const views::MoveTool& tool = view_.move_tool();
+      return *at + QPoint(6 + tool.x_of(gap) - tool.x_of(planner.held()->gap), 0);
+    };
+    const QRect area = view_.content().adjusted(kMargin, 0, -kMargin, 0);
+    while (!area.contains(reach()) && !view_.axis().shows_all()) view_.zoom(0.7);
+    const QPoint last = reach();
+    QTest::mouseMove(view_.viewport(), last);
+    return last;
+  }
+
+ private:
+  views::Document& document_;
+  views::TimelineView& view_;
+};
+
+// The wait with the longest stall of those that have room to move later.
+inline NodeId exposed_wait(const views::Document& document) {
+  constexpr std::size_t kRoom = 12;
+  const CollectiveTiming* most = nullptr;
+  const Dependencies dependencies(document.graph());
+  for (const CollectiveTiming& c : document.analysis().simulation.collectives()) {
+    if (!c.wait || (most != nullptr && c.exposed_ns <= most->exposed_ns)) continue;
+    const auto range = legal_range(document.graph(), dependencies, std::vector{c.wait});
+    if (range && range->last >= range->current + kRoom) most = &c;
+  }
+  return most == nullptr ? NodeId{} : most->wait;
+}
+
+}  // namespace jointer::test
