@@ -411,7 +411,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 std::vector<Parameter> parameters() {
   return {
       flag("collective_bucketing", true,
-                "Whether collectives that are alike become one where that costs no overlap."),
+           "Whether collectives that are alike become one where that costs no overlap."),
       number("max_in_flight_gb", 5.0, "GiB of collectives that may run at once."),
       count("max_compute_pre_fetch", 200, 0,
             "How many compute nodes ahead of its use a collective may start."),
@@ -423,13 +423,13 @@ std::vector<Parameter> parameters() {
              "GiB that the peak may grow by; of this and the ratio the larger one holds."),
       number("max_memory_increase_ratio", 0.05, "What the peak may grow by, as a share of it."),
       flag("bucket_exposed_first", true,
-                "Whether buckets begin with what is hidden least, else in program order."),
+           "Whether buckets begin with what is hidden least, else in program order."),
       number("max_bucket_memory_gb", 2.0,
              "GiB that a bucket may hold, inputs and results together."),
       flag("prioritize_bucketing_during_scheduling", true,
-                "Whether collectives that could share a bucket start one after another."),
+           "Whether collectives that could share a bucket start one after another."),
       flag("torch_compatible", false,
-                "Whether torch's decisions are made as they are, memory over its limit included."),
+           "Whether torch's decisions are made as they are, memory over its limit included."),
   };
 }
 

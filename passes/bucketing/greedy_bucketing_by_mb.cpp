@@ -2,7 +2,8 @@
 // those in a row whose collectives have equal keys (bucket_key.h) make a list. Fill buckets from
 // the list, each up to the cap: what needs a member of the bucket is passed over, and what does not
 // fit begins the next bucket. Buckets of two or more are merged; each stands where its last member
-// stood, and everything that needs it behind it (core/schedule/stable_order.h).
+// stood, and everything that needs it behind it (core/schedule/stable_order.h). Where the buckets
+// of a kind would exceed the peak limit, that kind is not merged.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, greedy_bucket_collective_by_mb and
 // bucket_..._by_mb (2.11). Deviation: the order is put right afterwards; torch leaves that to a
@@ -18,6 +19,7 @@
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
 #include "passes/parameters.h"
+#include "passes/peak_limit.h"
 
 namespace jointer {
 namespace {
@@ -112,6 +114,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       for (Number c = 0; c < g.collectives.size(); ++c)
         if (graph.op(graph.node(g.nodes[g.collectives[c].start])).collective != kind.kind)
           plan.bucketing.why[c] = NoBucket::none;  // not asked about
+      if (!is_within_peak_limit(graph, merged.graph, context)) continue;
       decide_buckets(graph, g, plan, context);
       graph = std::move(merged.graph);
     }
@@ -121,21 +124,22 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }  // namespace
 
 Pass greedy_bucketing_by_mb() {
-  return {.info = {.name = "greedy_bucketing_by_mb",
-                   .summary = "Merges neighbouring collectives that are alike, up to a size.",
-                   .source = "torch/_inductor/fx_passes/bucketing.py",
-                   .stage = PassStage::bucketing,
-                   .parameters = {number("bucket_cap_mb", 2000.0, "MiB that a bucket may hold, of its larger side."),
-flag("all_gather", true, "Whether all-gathers are merged."),
-                                  flag("reduce_scatter", true,
-                                            "Whether reduce-scatters are merged."),
-                                  flag("all_reduce", true, "Whether all-reduces are merged."),
-                                  flag("multidtype", false,
-                                            "Whether all-gathers of several dtypes may share a "
-                                            "bucket, as bytes.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = false},
-          .run = run};
+  return {
+      .info = {.name = "greedy_bucketing_by_mb",
+               .summary = "Merges neighbouring collectives that are alike, up to a size.",
+               .source = "torch/_inductor/fx_passes/bucketing.py",
+               .stage = PassStage::bucketing,
+               .parameters = {number("bucket_cap_mb", 2000.0,
+                                     "MiB that a bucket may hold, of its larger side."),
+                              flag("all_gather", true, "Whether all-gathers are merged."),
+                              flag("reduce_scatter", true, "Whether reduce-scatters are merged."),
+                              flag("all_reduce", true, "Whether all-reduces are merged."),
+                              flag("multidtype", false,
+                                   "Whether all-gathers of several dtypes may share a "
+                                   "bucket, as bytes.")},
+               .keeps_numerics = true,
+               .is_idempotent = false},
+      .run = run};
 }
 
 }  // namespace jointer

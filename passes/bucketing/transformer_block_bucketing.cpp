@@ -9,8 +9,8 @@
 //      before it, and the first ones before the first compute node.
 //   3. Reduce-scatters one block behind: a bucket is waited for behind the start of the next one.
 //   4. Order everything by that (core/schedule/stable_order.h).
-// With a peak limit that the result would exceed, and the graph as given does not, the graph stays
-// as it is.
+// Where the result would exceed the peak limit, and take more than the graph as given, the graph
+// stays as it is.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
 // with the plan of torchtitan's transformer_block_bucketing. Deviations: the plan can be found from
@@ -26,7 +26,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/schedule/memory_timeline.h"
 #include "core/schedule/stable_order.h"
 #include "passes/bucketing/augmented_graph.h"
 #include "passes/bucketing/fsdp_collectives.h"
@@ -34,6 +33,7 @@
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
 #include "passes/parameters.h"
+#include "passes/peak_limit.h"
 
 namespace jointer {
 namespace {
@@ -77,7 +77,7 @@ class BlockBucketing {
     JOINTER_TRY(std::vector<NodeId> order,
                 stable_order(result, dependencies, result.order(), edges));
     result.set_order(std::move(order));
-    if (!is_allowed(result)) return graph_;
+    if (!is_within_peak_limit(graph_, result, context_)) return graph_;
     decide(result, plan);
     return std::move(result);
   }
@@ -226,18 +226,6 @@ class BlockBucketing {
     return {};
   }
 
-  bool is_allowed(const Graph& result) {
-    const auto limit = context_.peak_limit();
-    if (!limit) return true;
-    const MemoryOptions& options = context_.analysis().memory;
-    const std::int64_t after = MemoryTimeline(result, options).peak_bytes();
-    if (after <= *limit || MemoryTimeline(graph_, options).peak_bytes() > *limit) return true;
-    context_.decide("kept", fmt::format("With its buckets the graph would take {} bytes at its "
-                                        "peak, {} more than the limit.",
-                                        after, after - *limit));
-    return false;
-  }
-
   void decide(const Graph& result, OverlapPlan& plan) {
     for (Number c = 0; c < half_.collectives.size(); ++c)
       if (plan.bucketing.why[c] == NoBucket::alone) plan.bucketing.why[c] = NoBucket::none;
@@ -315,9 +303,9 @@ Pass transformer_block_bucketing() {
                .source = "torch/_inductor/fx_passes/overlap_manual_scheduling.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
-                                       "Modules, or lists of modules, whose collectives share "
-                                       "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
-                                       "found from the model.")},
+                                        "Modules, or lists of modules, whose collectives share "
+                                        "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
+                                        "found from the model.")},
                .keeps_numerics = true,
                .is_idempotent = false},
       .run = run};

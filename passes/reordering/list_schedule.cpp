@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/units.h"
 #include "core/schedule/memory_timeline.h"
+#include "passes/peak_limit.h"
 
 namespace jointer {
 
@@ -101,13 +101,9 @@ bool keep_within_limit(Graph& graph, const Calls& calls, std::span<const Call> o
   const std::int64_t before = MemoryTimeline(graph, options).peak_bytes();
   const std::vector<NodeId> old(graph.order().begin(), graph.order().end());
   set_call_order(graph, calls, order);
-  const std::int64_t after = MemoryTimeline(graph, options).peak_bytes();
-  if (after <= std::max(before, *context.peak_limit())) return true;
+  if (is_within_peak_limit(before, MemoryTimeline(graph, options).peak_bytes(), context))
+    return true;
   graph.set_order(old);
-  context.decide("kept", fmt::format("The order stays: the peak would grow from {} to {}, and the "
-                                     "limit is {}.",
-                                     format_bytes(before), format_bytes(after),
-                                     format_bytes(*context.peak_limit())));
   return false;
 }
 

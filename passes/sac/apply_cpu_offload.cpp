@@ -35,7 +35,7 @@ Pass apply_cpu_offload_pass() {
                                         "Layers of the backward between the start of a copy back "
                                         "and its first use.")},
                    .keeps_numerics = true,
-                   .is_idempotent = false},
+                   .is_idempotent = true},
           .run = run};
 }
 

@@ -9,9 +9,9 @@
 
 #include "core/capture/open.h"
 #include "core/graph/canonical.h"
-#include "core/graph/dependencies.h"
 #include "core/graph/validate.h"
 #include "passes/reordering/reordering.h"
+#include "tests/support/legal_order.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_pass.h"
@@ -38,23 +38,6 @@ const std::vector<std::string>& pipelines() {
       "reorder_compute_and_comm_for_overlap{passes=[reorder_communication_preserving_peak_memory,"
       "sink_waits_iterative,reorder_communication_preserving_peak_memory]}"};
   return kAll;
-}
-
-// Nothing stands before what it depends on.
-bool keeps_dependencies(const Graph& before, const Graph& after) {
-  const Dependencies dependencies(before);
-  for (const NodeId id : before.order())
-    for (const Dependency& d : dependencies.before(id))
-      if (after.position(d.node) > after.position(id)) return false;
-  return true;
-}
-
-std::vector<std::vector<NodeId>> starts_by_group(const Graph& graph) {
-  std::vector<std::vector<NodeId>> starts(graph.group_count() + 1);
-  for (const NodeId id : graph.order())
-    if (const Node& n = graph.node(id); graph.is_collective_start(n))
-      starts[n.group ? n.group.index() : graph.group_count()].push_back(id);
-  return starts;
 }
 
 RC_GTEST_PROP(ReorderingProperty, OnlyTheOrderChangesAndLegally, (std::uint64_t seed, bool pair)) {
