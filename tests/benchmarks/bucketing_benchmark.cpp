@@ -13,19 +13,13 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/capture/native_reader.h"
-#include "core/capture/native_writer.h"
-#include "core/capture/open.h"
-#include "core/graph/derive.h"
-#include "core/graph/users.h"
-#include "core/partition/partition.h"
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
+#include "tests/benchmarks/shares.h"
 #include "tests/benchmarks/timing.h"
 
 namespace {
@@ -39,18 +33,6 @@ struct Options {
   std::string estimator = "simple";
   std::vector<std::string> paths;
 };
-
-std::vector<int> numbers(std::string_view text) {
-  std::vector<int> found;
-  while (!text.empty()) {
-    int number = 0;
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
-    found.push_back(number);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (!text.empty()) text.remove_prefix(1);
-  }
-  return found;
-}
 
 Options read_options(int argc, char** argv) {
   Options options;
@@ -66,42 +48,6 @@ Options read_options(int argc, char** argv) {
       options.paths.emplace_back(word);
   }
   return options;
-}
-
-// The first nodes of a graph, which returns what nobody reads then.
-Graph first_share(Graph graph, int share, int of) {
-  if (share >= of) return graph;
-  const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
-  std::size_t calls = 0, kept = 0;
-  for (const NodeId id : order) calls += graph.node(id).kind == NodeKind::call ? 1 : 0;
-  const NodeId output = order.back();
-  std::vector<NodeId> gone;
-  for (const NodeId id : order)
-    if (graph.node(id).kind == NodeKind::call &&
-        kept++ >= calls * static_cast<std::size_t>(share) / static_cast<std::size_t>(of))
-      gone.push_back(id);
-  graph.erase(gone);
-  Node& end = graph.node(output);
-  end.args = Argument::of_children(Argument::Kind::list, 0, 0);
-  graph.refresh(output);
-  const Users users(graph);
-  std::vector<Argument> results;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).kind == NodeKind::call && users.of(id).empty())
-      results.push_back(Argument::of_node(id));
-  const std::vector<Argument> list{graph.make_children(Argument::Kind::tuple, results)};
-  graph.node(output).args = graph.make_children(Argument::Kind::list, list);
-  graph.refresh(output);
-  graph.part(PartId(0)).outputs = derive_outputs(graph, PartId(0));
-  return graph;
-}
-
-Result<Graph> open(const std::string& path, bool backward) {
-  JOINTER_TRY(Graph graph, open_graph({.path = path}));
-  if (!backward) return graph;
-  JOINTER_TRY(const Partition done, partition(graph));
-  JOINTER_TRY(const Graph pair, emit_pair(done.joint, done.plan));
-  return read_native("backward", PaddedBytes(write_native(pair, PartId(1))));
 }
 
 Result<std::string> measure(const Graph& graph, const Options& options) {
@@ -129,11 +75,10 @@ Result<std::string> measure(const Graph& graph, const Options& options) {
 }
 
 Result<std::string> figures(const std::string& path, const Options& options) {
-  JOINTER_TRY(const Graph graph, open(path, options.backward));
+  JOINTER_TRY(const Graph graph, open_share(path, options.backward));
   std::string all;
   for (const int layers : options.layers) {
-    Graph share = first_share(graph, layers, options.layers.back());
-    JOINTER_CHECK(share.finish());
+    JOINTER_TRY(const Graph share, first_share(graph, layers, options.layers.back()));
     JOINTER_TRY(const std::string one, measure(share, options));
     all += fmt::format("{}\"{}\":{}", all.empty() ? "" : ",", layers, one);
   }

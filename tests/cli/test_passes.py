@@ -165,8 +165,6 @@ def test_snapshots_of_every_step(tmp_path: Path) -> None:
         ("knapsack_budget{budget=much}", ["budget", "a number"]),
         ("knapsack_budget{solver=ilp}", ["dp, greedy"]),
         ("apply_sac{", ["--passes", "character"]),
-        ("cudagraph,remove_tags", ["cudagraph must be the last"]),
-        ("full_inductor_compilation", ["inductor_decomposition"]),
         ("@preset:fsdp_pt", ["did you mean fsdp_tp"]),
         ("apply_sac{save=[aten.no_such_thing]}", ["aten.no_such_thing"]),
     ],
@@ -175,6 +173,93 @@ def test_wrong_usage(passes: str, words: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     refused(run("apply", JOINT, "--passes", passes, "-o", out, cwd=tmp_path), *words)
     assert list(tmp_path.iterdir()) == [], "nothing is left of a mistake"
+
+
+@pytest.mark.parametrize(
+    "passes, sentence",
+    [
+        ("cudagraph,remove_tags", "cudagraph must be the last pass: it records the graph as it is then"),
+        (
+            "autobucketing_reordering,remove_tags,transformer_block_bucketing",
+            "autobucketing_reordering and transformer_block_bucketing exclude each other: both bucket the same collectives",
+        ),
+        (
+            "transformer_block_bucketing,autobucketing_reordering",
+            "autobucketing_reordering and transformer_block_bucketing exclude each other: both bucket the same collectives",
+        ),
+        ("full_inductor_compilation", "full_inductor_compilation needs inductor_decomposition before it"),
+        (
+            "full_inductor_compilation,inductor_decomposition",
+            "full_inductor_compilation needs inductor_decomposition before it",
+        ),
+        (
+            "~inductor_decomposition,full_inductor_compilation",
+            "full_inductor_compilation needs inductor_decomposition before it",
+        ),
+    ],
+)
+def test_upstreams_rules(passes: str, sentence: str, tmp_path: Path) -> None:
+    for command in ("apply", "bench"):
+        done = run(command, JOINT, "--passes", passes, cwd=tmp_path)
+        assert (done.code, done.out, done.err) == (2, "", f"jointer: {sentence}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "passes",
+    ["canonicalize_graph,cudagraph", "cudagraph,~remove_tags", "transformer_block_bucketing,~autobucketing_reordering"],
+)
+def test_upstreams_rules_are_of_steps_that_run(passes: str) -> None:
+    assert run("apply", JOINT, "--passes", passes, "--json").code == 0
+
+
+PRESETS = [
+    "deepseek_v3",
+    "deepseek_v3_flex",
+    "fsdp_tp",
+    "fsdp_tp_auto_bucketing",
+    "fsdp_tp_block_bucketing",
+    "fsdp_tp_flex",
+    "fsdp_tp_flex_auto_bucketing_regional",
+    "fsdp_tp_flex_block_bucketing_regional",
+    "fsdp_tp_flex_block_bucketing_regional_cudagraph",
+    "fsdp_tp_full_inductor",
+]
+
+
+def test_there_are_ten_presets() -> None:
+    assert sorted(each["name"] for each in answer("passes")["presets"]) == PRESETS
+
+
+def graphs_of(preset: str) -> list[Path]:
+    """The bundled sample; of a mixture of experts a real one too, where it is."""
+    shared = Path(os.environ.get("JOINTER_SHARED") or ROOT.parent / "shared") / "captures"
+    found = [JOINT, *shared.glob("deepseek_v3_debug*.joint.json.zst")]
+    return found if preset.startswith("deepseek") else found[:1]
+
+
+@pytest.mark.parametrize("preset", [each for each in PRESETS if each != "fsdp_tp_full_inductor"])
+def test_every_preset_runs_to_its_end(preset: str) -> None:
+    steps = next(each["pipeline"] for each in answer("passes")["presets"] if each["name"] == preset).split(",")
+    for graph in graphs_of(preset):
+        value = run("apply", graph, "--preset", preset, "--json").json
+        assert [each["name"] for each in value["passes"]] == steps
+        assert value["after"]["peak_bytes"] > 0
+        # Bucketing is there to hide collectives.
+        if "bucketing" in preset:
+            pair = next(each for each in value["passes"] if each["name"] == "min_cut_partition")
+            assert value["passes"][-1]["after"]["collective_count"] < pair["after"]["collective_count"]
+            assert value["after"]["exposed_ms"] <= pair["after"]["exposed_ms"]
+
+
+def test_full_inductor_says_that_it_needs_python(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [str(BIN / "jointer"), "apply", str(JOINT), "--preset", "fsdp_tp_full_inductor"],
+        capture_output=True, text=True, cwd=tmp_path,
+        env=os.environ | {"JOINTER_PYTHON": "/no/such/python", "PATH": "/nowhere"},
+    )  # fmt: skip
+    assert done.returncode == 4 and done.stdout == "" and done.stderr.count("\n") == 1, done
+    assert done.stderr.startswith("jointer: inductor_decomposition: ") and "Python" in done.stderr
 
 
 def test_either_a_recipe_or_passes(tmp_path: Path) -> None:

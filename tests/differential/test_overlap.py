@@ -7,7 +7,6 @@ torch is given our costs, in whole nanoseconds, so that both compute with the sa
 from __future__ import annotations
 
 import json
-import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from torch._inductor.fx_passes import overlap_manual_scheduling as manual
 import jointer as jointer_package
 from conftest import BIN, ROOT, SHARED
 from test_captures import is_collective
-from test_simulation import COLL_US, cost_ms, group_size, is_wait
+from test_simulation import cost_ms, is_wait
+from torch_overlap import TorchOverlap
 
 SAMPLES = ROOT / "resources" / "samples"
 SMALL = [
@@ -69,52 +69,6 @@ def ours(path: Path, pipeline: str, out: Path) -> dict[str, Any]:
     return step
 
 
-def cost_ns(node: torch.fx.Node, override: int | None = None) -> float:
-    if override is not None:
-        return COLL_US * 1e3 if group_size(node) > 1 else 0.0
-    return math.floor(cost_ms(node) * 1e6 + 0.5)
-
-
-class Torch:
-    """torch's scheduler on a capture, and which collectives it merged."""
-
-    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.module = jointer_package.load(path)
-        self.wait_of = {
-            n.name: next(iter(n.users)).name
-            for n in self.module.graph.nodes
-            if is_collective(n) and len(n.users) == 1
-        }
-        self.buckets: set[frozenset[str]] = set()
-        merge = bucketing.process_collective_bucket
-
-        def recorded(graph: Any, starts: Any, *args: Any, **kwargs: Any) -> Any:
-            if len(starts) > 1:
-                self.buckets.add(frozenset(self.wait_of[n.name] for n in starts))
-            return merge(graph, starts, *args, **kwargs)
-
-        monkeypatch.setattr(bucketing, "process_collective_bucket", recorded)
-
-    def schedule(self, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
-        costs: dict[torch.fx.Node, float] = {}
-
-        def estimate(node: torch.fx.Node, override: int | None = None) -> float:
-            if override is not None:
-                return cost_ns(node, override)
-            if node not in costs:
-                costs[node] = cost_ns(node)
-            return costs[node]
-
-        s = overlap_scheduling
-        monkeypatch.setattr(s, "benchmark_node_with_cache_key", lambda n, c=None: (estimate(n), None))
-        monkeypatch.setattr(s, "benchmark_node", lambda n, c=None: estimate(n))
-        align = "_align_compute_nodes_runtime_estimations_across_all_distributed_ranks"
-        monkeypatch.setattr(s.OverlapScheduler, align, lambda self: None)
-        self.module = s.schedule_overlap_bucketing(
-            self.module, custom_runtime_estimation=estimate, **options
-        )
-
-
 def calls(graph: torch.fx.Graph) -> list[str]:
     return [n.name for n in graph.nodes if n.op == "call_function"]
 
@@ -154,7 +108,7 @@ def peak(graph: torch.fx.Graph) -> int:
 def test_same_order_as_torch(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     out = tmp_path / "ours.json"
     ours(path, "autobucketing_reordering{torch_compatible=true,collective_bucketing=false}", out)
-    theirs = Torch(path, monkeypatch)
+    theirs = TorchOverlap(path, monkeypatch)
     theirs.schedule(monkeypatch, collective_bucketing=False)
     assert calls(jointer_package.load(out).graph) == calls(theirs.module.graph)
 
@@ -167,7 +121,7 @@ def test_same_buckets_as_torch(
     out = tmp_path / "ours.json"
     options = f"torch_compatible=true,bucket_exposed_first={str(exposed_first).lower()}"
     ours(path, f"autobucketing_reordering{{{options}}}", out)
-    theirs = Torch(path, monkeypatch)
+    theirs = TorchOverlap(path, monkeypatch)
     theirs.schedule(monkeypatch, collective_bucketing=True, bucket_exposed_first=exposed_first)
     waits = set(theirs.wait_of.values())
     assert buckets_in(jointer_package.load(out).graph, waits) == theirs.buckets
@@ -180,7 +134,7 @@ def test_exposes_no_more_and_keeps_the_budget(
 ) -> None:
     out = tmp_path / "ours.json"
     step = ours(path, f"autobucketing_reordering{{collective_bucketing={str(merges).lower()}}}", out)
-    theirs = Torch(path, monkeypatch)
+    theirs = TorchOverlap(path, monkeypatch)
     before = peak(theirs.module.graph)
     theirs.schedule(monkeypatch, collective_bucketing=merges)
     graph = jointer_package.load(out).graph
@@ -206,7 +160,7 @@ def module_plan(module: torch.fx.GraphModule) -> list[Any]:
 def test_same_blocks_as_torch(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     out = tmp_path / "ours.json"
     ours(path, "transformer_block_bucketing", out)
-    theirs = Torch(path, monkeypatch)
+    theirs = TorchOverlap(path, monkeypatch)
     theirs.module = manual.manual_overlap_bucketing(theirs.module, module_plan(theirs.module))
     graph = jointer_package.load(out).graph
     assert theirs.buckets
@@ -242,7 +196,7 @@ def test_same_greedy_buckets_as_torch(
         f"{other}=false" for other in ("all_gather", "reduce_scatter", "all_reduce") if other != kind
     )
     ours(path, f"greedy_bucketing_by_mb{{bucket_cap_mb={cap},{others}}}", out)
-    theirs = Torch(path, monkeypatch)
+    theirs = TorchOverlap(path, monkeypatch)
     waits = set(theirs.wait_of.values())
     torch_pass(theirs.module, lambda _: cap)
     assert buckets_in(jointer_package.load(out).graph, waits) == theirs.buckets

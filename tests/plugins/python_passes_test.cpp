@@ -66,6 +66,19 @@ def crashes(gm):
 def leaves(gm):
     os._exit(3)
 
+def breaks_order(gm):
+    nodes = {each.name: each for each in gm.graph.nodes}
+    nodes["a"].prepend(nodes["c"])
+
+def returns_garbage(gm):
+    return ["not", "a", "graph"]
+
+def calls_python(gm):
+    nodes = {each.name: each for each in gm.graph.nodes}
+    with gm.graph.inserting_before(nodes["c"]):
+        new = gm.graph.call_function(print, (nodes["w"],))
+    nodes["c"].replace_input_with(nodes["w"], new)
+
 def writes_garbage(gm):
     for file in range(3, 16):
         try:
@@ -139,6 +152,14 @@ TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndThePlace) {
   EXPECT_THAT(logged, Contains("crashes: last words"));
   EXPECT_THAT(failure("leaves"), HasSubstr("without an answer: exit code 3"));
   EXPECT_THAT(failure("writes_garbage"), HasSubstr("something that is no message"));
+}
+
+TEST_F(PythonPassTest, WhatIsNoSoundGraphIsRefused) {
+  JOINTER_ADD(":breaks_order", ":returns_garbage", ":calls_python");
+  EXPECT_THAT(failure("breaks_order"), AllOf(StartsWith("breaks_order: "), HasSubstr("c")));
+  EXPECT_THAT(failure("returns_garbage"),
+              AllOf(StartsWith("returns_garbage: "), HasSubstr("list")));
+  EXPECT_THAT(failure("calls_python"), AllOf(StartsWith("calls_python: "), HasSubstr("print")));
 }
 
 TEST_F(PythonPassTest, WhatEatsOrLoopsIsEnded) {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import BIN, CAPTURES, bench, capture_of
+from conftest import BIN, CAPTURES, SAMPLES, bench, capture_of
 
 CLEAN_UP = (
     "eliminate_dead_code{drop_asserts=true},canonicalize_graph,deduplicate_fsdp_unshard_chains,"
@@ -20,6 +20,26 @@ PIPELINES = [
     f"tag_with_memory_policy{{policy=full}},default_partition,{CLEAN_UP}",
     "knapsack_budget{budget=0.3,solver=greedy}",
 ]
+
+
+SAMPLE = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
+# Every pass that keeps numerics is in one of them, but for those that want another graph.
+SAMPLE_PIPELINES = [
+    "remove_tags,validate_flex_attn_annotation,apply_sac,fsdp_reshard_after_fwd,"
+    f"{CLEAN_UP},min_cut_partition,reassign_to_pg,transformer_block_bucketing,"
+    "reorder_communication_preserving_peak_memory,sink_waits_iterative,decide_global_ordering_of_comms",
+    "tag_with_memory_policy{policy=full},default_partition,greedy_bucketing_by_mb,raise_comms,sink_waits,"
+    "reorder_compute_for_overlap,enforce_comm_ordering_for_fsdp",
+    "knapsack_budget{budget=0.3},autobucketing_reordering,reorder_for_peak_memory,"
+    "reorder_compute_and_comm_for_overlap{passes=[raise_comms,sink_waits_iterative]}",
+]
+OTHER_GRAPHS = {
+    "apply_cpu_offload": "a flat training step: test_flat_step.py",
+    "selective_activation_remat": "a flat training step: test_flat_step.py",
+    "remove_fsdp2_unsharded_param_graph_input_usage": "an FSDP2 trace: tests/differential/test_passes.py",
+    "reinplace_fsdp_all_gather": "an FSDP2 trace: tests/differential/test_passes.py",
+    "cudagraph": "a GPU",
+}
 
 
 def passes() -> list[dict[str, Any]]:
@@ -46,6 +66,35 @@ def test_outputs_are_those_of_eager(name: str, pipeline: str, eager: Callable[[s
     assert answer["bitwise"] and answer["compared"] >= 15, answer
 
 
+@pytest.mark.parametrize("pipeline", SAMPLE_PIPELINES)
+def test_the_sample_computes_the_same_on_two_ranks(pipeline: str) -> None:
+    code, result = bench(
+        SAMPLE, "--passes", pipeline, "--verify", "--threads=1", "--iterations=1", "--warmup=0"
+    )
+    assert code == 0, result
+    assert len(result["ranks"]) == 2
+    assert result["verify"]["bitwise"] and result["verify"]["compared"] >= 15, result["verify"]
+
+
+def test_no_pass_that_keeps_numerics_is_left_out() -> None:
+    named = {each.split("{")[0] for pipeline in SAMPLE_PIPELINES for each in steps(pipeline)}
+    assert not named & OTHER_GRAPHS.keys()
+    wanted = {each["name"] for each in passes() if each["keeps_numerics"]}
+    assert named | OTHER_GRAPHS.keys() == wanted
+
+
+def steps(pipeline: str) -> list[str]:
+    """Split at commas that are in no brace."""
+    found, depth = [""], 0
+    for letter in pipeline:
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("partition", ["", ",min_cut_partition"])
 @pytest.mark.parametrize("name", CAPTURES)
@@ -53,8 +102,7 @@ def test_every_pass_that_keeps_numerics(name: str, partition: str, eager: Callab
     for each in passes():
         if not each["keeps_numerics"] or each["stage"] in ("partition", "compile"):
             continue
-        # What takes flat training steps alone, and what wants a group to be named.
-        if each["name"] in ("apply_cpu_offload", "selective_activation_remat", "reassign_to_pg"):
+        if each["name"] in OTHER_GRAPHS:
             continue
         tags = each["stage"] == "joint"
         pipeline = f"{each['name']}{partition}" if tags or not partition else f"{partition[1:]},{each['name']}"

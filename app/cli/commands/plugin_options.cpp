@@ -66,6 +66,9 @@ std::string PluginOptions::text() const {
   for (const std::string& each : plugins) text += " --plugin " + quoted(each);
   for (const std::string& each : python_passes) text += " --python-pass " + quoted(each);
   if (allows_found) text += " --allow-plugins";
+  if (deadline_s != PluginOptions().deadline_s)
+    text += fmt::format(" --pass-deadline {}", deadline_s);
+  if (!memory.empty()) text += " --pass-memory " + quoted(memory);
   return text;
 }
 

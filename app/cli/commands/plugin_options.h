@@ -18,7 +18,7 @@ struct PluginOptions {
   void add_to(CLI::App& command);
   // What passes print goes to standard error, under their names. Error (usage): no number of bytes.
   [[nodiscard]] Result<PassSources> sources() const;
-  // As it is written on a command line, with a blank before each; empty if nothing was named.
+  // As it is written on a command line, with a blank before each; empty if nothing was given.
   [[nodiscard]] std::string text() const;
 };
 

@@ -1,0 +1,117 @@
+// How the time of every pass grows with the graph: a table with, for each built-in pass and each
+// share of a capture, microseconds of the processor a node; and the exponent between the smallest
+// and the largest share (1: as the graph grows, 2: as its square).
+//
+//   growth_benchmark [--backward] [--layers 2,8,32,61] [--pass NAME]... CAPTURE
+//
+// --layers: how many layers the graph has, and, before that, of how many layers a share is
+// measured.
+// --backward: of a joint graph, the backward half of its minimum cut. A pass that refuses the graph
+// has its reason in the place of figures.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pass/pipeline_run.h"
+#include "passes/built_in.h"
+#include "tests/benchmarks/shares.h"
+#include "tests/benchmarks/timing.h"
+
+namespace {
+
+using namespace jointer;
+using namespace jointer::benchmarks;
+
+constexpr int kRounds = 3;  // the best counts
+
+struct Options {
+  bool backward = false;
+  std::vector<int> layers{2, 8, 32, 61};
+  std::vector<std::string> passes;
+  std::string path;
+};
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--backward")
+      options.backward = true;
+    else if (word == "--layers" && i + 1 < argc)
+      options.layers = numbers(argv[++i]);
+    else if (word == "--pass" && i + 1 < argc)
+      options.passes.emplace_back(argv[++i]);
+    else
+      options.path = word;
+  }
+  return options;
+}
+
+// Milliseconds of the processor.
+Result<double> measure(const Pass& pass, const Graph& graph, const PassContext::Options& options) {
+  JOINTER_TRY(const Arguments arguments, Arguments::check(pass.info.parameters, {}));
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Graph after = graph;
+    PassContext context(options);
+    Result<void> ran;
+    const double ms = milliseconds_of_processor([&] { ran = pass.run(after, arguments, context); });
+    JOINTER_CHECK(ran);
+    best = round == 0 ? ms : std::min(best, ms);
+  }
+  return best;
+}
+
+void print_row(const Pass& pass, const std::vector<Graph>& shares,
+               const PassContext::Options& options) {
+  std::string row = fmt::format("{:<46}", pass.info.name);
+  std::vector<double> times;
+  for (const Graph& share : shares) {
+    const auto ms = measure(pass, share, options);
+    if (!ms) {
+      fmt::print("{} {}\n", row, ms.error().message);
+      return;
+    }
+    times.push_back(*ms);
+    row += fmt::format("{:>9.2f}", *ms * 1e3 / static_cast<double>(share.order().size()));
+  }
+  const double exponent = std::log(times.back() / times.front()) /
+                          std::log(static_cast<double>(shares.back().order().size()) /
+                                   static_cast<double>(shares.front().order().size()));
+  fmt::print("{}{:>11.1f}{:>10.2f}\n", row, times.back(), exponent);
+}
+
+Result<void> run(const Options& options) {
+  JOINTER_TRY(const Graph graph, open_share(options.path, options.backward));
+  std::vector<Graph> shares;
+  fmt::print("{}\n{:<46}", graph.title(), "microseconds a node, by nodes");
+  for (const int layers : options.layers) {
+    JOINTER_TRY(Graph share, first_share(graph, layers, options.layers.back()));
+    fmt::print("{:>9}", share.order().size());
+    shares.push_back(std::move(share));
+  }
+  fmt::print("{:>11}{:>10}\n", "all, ms", "exponent");
+  PassContext::Options context;
+  context.analysis.estimator.name = "simple";
+  context.analysis.simulation.one_communication_stream = true;
+  const PassRegistry registry = built_in_passes();
+  for (const Pass& pass : registry.passes())
+    if (options.passes.empty() || std::find(options.passes.begin(), options.passes.end(),
+                                            pass.info.name) != options.passes.end())
+      print_row(pass, shares, context);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = read_options(argc, argv);
+  const auto done = run(options);
+  if (!done) fmt::print(stderr, "growth_benchmark: {}\n", done.error().message);
+  return done ? 0 : 1;
+}

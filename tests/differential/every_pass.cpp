@@ -1,0 +1,84 @@
+// Asked by test_every_capture.py:
+//
+//   every_pass CAPTURE BACKWARD|- INDEX|- OUT|-
+//
+// runs every built-in pass that needs no Python, each on the graph as it was read, and prints a
+// line of JSON for each: `begins` before it, then what it took, what it changed, or why it refuses.
+// A pass that takes the process along is the one that began last. With a folder, what passes made
+// is written there under their names.
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+#include "core/pass/pipeline_run.h"
+#include "passes/built_in.h"
+#include "tests/benchmarks/timing.h"
+
+using namespace jointer;
+
+namespace {
+
+void say(const nlohmann::json& line) {
+  std::puts(line.dump().c_str());
+  std::fflush(stdout);
+}
+
+Result<void> run_one(const Graph& graph, const Pass& pass, const PassRegistry& registry,
+                     const std::string& folder) {
+  say({{"begins", pass.info.name}});
+  PassContext::Options options;
+  options.analysis.estimator.name = "simple";
+  const double start = benchmarks::processor_ms();
+  JOINTER_TRY(const PipelineRun done,
+              run_pipeline(graph, {{.pass = pass.info.name, .given = {}}}, registry, options));
+  nlohmann::json line{{"pass", pass.info.name},
+                      {"stage", to_string(pass.info.stage)},
+                      {"nodes", graph.order().size()},
+                      {"whole_ms", benchmarks::processor_ms() - start}};
+  if (done.error) {
+    line["refusal"] = done.error->message;
+    line["is_refusal"] = done.error->kind == Error::Kind::usage;
+    say(line);
+    return {};
+  }
+  const StepResult& step = done.steps.front();
+  line["ms"] = static_cast<double>(step.ns) / 1e6;
+  line["moved"] = step.moved;
+  line["added"] = step.added;
+  line["removed"] = step.removed;
+  line["edit_refusal"] = step.edit_refusal;
+  line["peak"] = {step.before.figures.peak_bytes, step.after.figures.peak_bytes};
+  line["decisions"] = step.decisions.size();
+  say(line);
+  if (folder == "-") return {};
+  return write_bytes(folder + '/' + pass.info.name + ".json", write_native(*step.graph));
+}
+
+Result<void> run(const std::vector<std::string>& arguments) {
+  OpenRequest request{.path = arguments[0]};
+  if (arguments[1] != "-") request.backward = arguments[1];
+  if (arguments[2] != "-") request.index = std::stoul(arguments[2]);
+  JOINTER_TRY(const Graph graph, open_graph(request));
+  const PassRegistry registry = built_in_passes();
+  for (const Pass& pass : registry.passes()) {
+    if (pass.info.name == "inductor_decomposition") continue;     // in Python
+    if (pass.info.name == "full_inductor_compilation") continue;  // needs the other before it
+    JOINTER_CHECK(run_one(graph, pass, registry, arguments[3]));
+  }
+  return {};
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  const std::vector<std::string> arguments(values + 1, values + count);
+  if (arguments.size() != 4) return 2;
+  const auto done = run(arguments);
+  if (!done) std::fprintf(stderr, "every_pass: %s\n", done.error().message.c_str());
+  return done ? 0 : 1;
+}

@@ -1,0 +1,142 @@
+"""transformer_block_bucketing on real models: one all-gather and one reduce-scatter a layer and process
+group, found from the parameters that a collective serves, not from the modules that the pass goes by.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BIN, ROOT, SHARED
+
+from jointer.document import read_document
+
+GATHER = "_c10d_functional.all_gather_into_tensor"
+SCATTER = "_c10d_functional.reduce_scatter_tensor"
+
+
+def captures() -> list[Any]:
+    paths = [ROOT / "resources" / "samples" / "llama_8b_tp2_fsdp2.joint.json.zst"]
+    paths += [
+        SHARED / "captures" / f"{name}.joint.json.zst"
+        for name in ("llama3_8b_tp2_fsdp2", "deepseek_v3_debug_tp2_fsdp2_ep2", "deepseek_v3_671b_tp8_fsdp32_ep32")
+    ]
+    return [
+        pytest.param(path, id=path.name.split(".")[0], marks=[pytest.mark.slow] if "671b" in path.name else [])
+        for path in paths
+        if path.exists()
+    ]
+
+
+def names_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if list(value) == ["n"]:
+            yield value["n"]
+        else:
+            for each in value.values():
+                yield from names_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from names_in(each)
+
+
+def parameter_of(desc: Any) -> str | None:
+    """Of an input, or of the input that an output is the gradient of."""
+    while isinstance(desc, dict):
+        if desc["type"] == "ParamAOTInput":
+            return desc["target"]
+        desc = desc.get("base") or desc.get("grad_of")
+    return None
+
+
+def block_of(parameter: str) -> str:
+    """Layers by themselves; what stands behind them goes together."""
+    words = parameter.removeprefix("_orig_mod.").split(".")
+    if words[0] == "layers":
+        return ".".join(words[:2])
+    return words[0] if words[0] == "tok_embeddings" else "behind the layers"
+
+
+class Fsdp:
+    """FSDP's collectives of a joint graph: (kind, block, group) -> how many start."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.nodes = document["nodes"]
+        self.reads = [
+            set(names_in([node.get("args", []), node.get("kwargs", {})])) for node in self.nodes
+        ]
+        self.count: dict[tuple[str, str, str], int] = {}
+        self.mixed: list[tuple[str, set[str]]] = []
+        self._gathers()
+        self._scatters()
+
+    def _add(self, node: dict[str, Any], kind: str, blocks: set[str]) -> None:
+        if len(blocks) != 1:
+            self.mixed.append((node["name"], blocks))
+        group = next(each for each in reversed(node["args"]) if isinstance(each, str))
+        key = (kind, min(blocks), group)
+        self.count[key] = self.count.get(key, 0) + 1
+
+    def _gathers(self) -> None:
+        """Those that need nothing but parameters."""
+        needs: dict[str, set[str | None]] = {}
+        for node, reads in zip(self.nodes, self.reads, strict=True):
+            if node["op"] == "placeholder":
+                parameter = parameter_of(node.get("desc"))
+                needs[node["name"]] = {block_of(parameter) if parameter else None}
+                continue
+            blocks = set().union(*(needs[each] for each in reads)) if reads else set()
+            if node["target"].startswith(GATHER) and blocks and None not in blocks:
+                self._add(node, "gather", {block for block in blocks if block})
+            needs[node["name"]] = blocks
+
+    def _scatters(self) -> None:
+        """Those whose result becomes gradients, and is read by nothing that reads something else."""
+        output = self.nodes[-1]
+        gradients: dict[str, set[str]] = {}
+        for value, desc in zip(output["args"][0], output["desc"], strict=True):
+            parameter = parameter_of(desc)
+            for name in names_in(value):
+                gradients.setdefault(name, set()).add(block_of(parameter) if parameter else "")
+        users: dict[str, list[int]] = {}
+        for at, reads in enumerate(self.reads):
+            for each in reads:
+                users.setdefault(each, []).append(at)
+        for at, node in enumerate(self.nodes):
+            if not node["target"].startswith(SCATTER):
+                continue
+            blocks, reached, open_ = set(), {node["name"]}, [at]
+            is_fsdp = True
+            while open_ and is_fsdp:
+                here = self.nodes[open_.pop()]
+                blocks |= gradients.get(here["name"], set())
+                for user in users.get(here["name"], []):
+                    if self.nodes[user]["op"] == "output":
+                        continue
+                    # An out of a bucket is made anew for it, and read by it alone.
+                    is_fsdp &= self.reads[user] <= reached
+                    reached.add(self.nodes[user]["name"])
+                    open_.append(user)
+            if is_fsdp and blocks and "" not in blocks:
+                self._add(node, "scatter", blocks)
+
+
+@pytest.mark.parametrize("path", captures())
+def test_one_bucket_a_layer_kind_and_group(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    subprocess.run(
+        [BIN / "jointer", "apply", path, "--passes", "transformer_block_bucketing", "-o", out],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    before, after = Fsdp(read_document(path)), Fsdp(read_document(out))
+    assert before.mixed == [] and after.mixed == []
+    assert after.count.keys() == before.count.keys()
+    assert {kind for kind, _, _ in after.count} == {"gather", "scatter"}
+    assert len({block for _, block, _ in after.count}) > 3
+    more = {key: count for key, count in after.count.items() if count != 1}
+    assert more == {}
+    assert sum(before.count.values()) > 2 * sum(after.count.values())
