@@ -345,14 +345,12 @@ def reordering_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     rows = []
     for name, theirs in torch_reordering_ms(bin_dir, backward).items():
         ours = best[f"small {name}"]
-        # torch's list schedules look at every node once, in Python.
-        least = 100 if name in MOVES else 10
         rows.append(
             Row(
                 f"8B's backward, {name}: ours, torch's",
                 f"{ours:.1f} ms, {theirs:.0f} ms: {theirs / ours:.0f} times",
-                f"at least {least} times",
-                theirs >= least * ours,
+                "at least 100 times",
+                theirs >= 100 * ours,
             )
         )
     return [
@@ -395,7 +393,9 @@ def bucketing_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         return json.loads(done.stdout)[arguments[-1]]["1"]
 
     ours = best_of(rounds, lambda: figures(str(backward)))
-    large = best_of(rounds, lambda: figures("--backward", str(captures / f"{LARGE}.json.zst")))
+    of_large = ("--backward", str(captures / f"{LARGE}.json.zst"))
+    large = best_of(rounds, lambda: figures(*of_large))
+    _, resident = run_process([str(bin_dir / "bucketing_benchmark"), *of_large])
     theirs = torch_overlap_ms(backward)
     return [
         Row(
@@ -412,9 +412,9 @@ def bucketing_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         ),
         Row(
             "the same: memory of the process, which reads the joint graph and cuts it",
-            f"{large['peak_rss_bytes'] / MIB:.0f} MiB",
+            f"{resident / MIB:.0f} MiB",
             "within 1 GB",
-            large["peak_rss_bytes"] <= 1e9,
+            resident <= 1e9,
         ),
     ]
 
