@@ -49,9 +49,10 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
     grouped += move.grouped;
     table.rows.push_back(
         {context.decisions().back().node,
-         {std::string(calls.stream_name(graph, start)), move.before.communication,
-          move.before.compute, move.after.compute, move.before.exposed(), move.after.exposed(),
-          better, move.moves, move.grouped, move.limit, move.bytes_before, move.bytes_after}});
+         {start == kNoCall ? std::string() : std::string(calls.stream_name(graph, start)),
+          move.before.communication, move.before.compute, move.after.compute, move.before.exposed(),
+          move.after.exposed(), better, move.moves, move.grouped, move.limit, move.bytes_before,
+          move.bytes_after}});
   }
   table.rows.push_back({"",
                         {std::string("all"),

@@ -68,6 +68,18 @@ const std::vector<std::pair<std::string, std::string_view>>& ends() {
       {"a collective that nobody waits for",
        "group g: 0 1\nx: f32[4,4] = input\n"
        "r: f32[4,4] = _c10d_functional.all_reduce(x, 'sum', 'g')\nreturn [x]"},
+      {"a wait for what another graph started",
+       "group g: 0 1\nr: f32[4,4] = input\nx: f32[4,4] = input\n"
+       "w: f32[4,4] = _c10d_functional.wait_tensor(r)\na: f32[4,4] = aten.mm(x, x)\n"
+       "y: f32[4,4] = aten.mm(a, w)\nreturn [y]"},
+      {"a collective that is waited for twice",
+       "group g: 0 1\nx: f32[4,4] = input\n"
+       "r: f32[4,4] = _c10d_functional.all_reduce(x, 'sum', 'g')\n"
+       "v: f32[4,4] = _c10d_functional.wait_tensor(r)\na: f32[4,4] = aten.mm(v, x)\n"
+       "w: f32[4,4] = _c10d_functional.wait_tensor(r)\ny: f32[4,4] = aten.mm(a, w)\nreturn [y]"},
+      {"a collective that is returned",
+       "group g: 0 1\nx: f32[4,4] = input\n"
+       "r: f32[4,4] = _c10d_functional.all_reduce(x, 'sum', 'g')\nreturn [r]"},
   };
   return kEnds;
 }
