@@ -53,9 +53,9 @@ class Offloader {
         build_(graph, PartId(0)) {}
 
   Result<Edit> run() {
-    JOINTER_CHECK(check_flat(graph_, "apply_cpu_offload"));
+    JOINTER_CHECK(check_flat(graph_));
     if (options_.defer_layers < 0 || options_.prefetch_layers < 0)
-      return refuse("apply_cpu_offload: a number of layers is negative");
+      return refuse("a number of layers is negative");
     find_ends_of_layers();
     Edit edit{.title = {}, .by = pipeline_text()};
     std::int64_t count = 0, bytes = 0, viewed = 0;

@@ -6,12 +6,12 @@ namespace jointer {
 
 using nlohmann::ordered_json;
 
-Result<void> check_flat(const Graph& graph, std::string_view pass) {
+Result<void> check_flat(const Graph& graph) {
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && (kind == CaptureKind::train_step || kind == CaptureKind::joint))
     return {};
-  return refuse("{} is for a graph of forward and backward in one, and this is {}", pass,
-                graph.is_pair() ? "a pair" : to_string(kind));
+  return refuse("it is for a graph of forward and backward in one, and this is a {}",
+                graph.is_pair() ? "pair" : to_string(kind));
 }
 
 ordered_json Renames::in_arguments(const std::string& json) const {

@@ -14,7 +14,7 @@
 namespace jointer {
 
 // Error (usage): it is a pair, or half of one.
-Result<void> check_flat(const Graph& graph, std::string_view pass);
+Result<void> check_flat(const Graph& graph);
 
 // What calls are named once a pass is through; a name that is not in it stays. Arguments and values
 // as recipes hold them.

@@ -66,7 +66,7 @@ class Rematerializer {
       : graph_(graph), users_(graph), owners_(graph), before_(graph.node_count()) {}
 
   Result<Edit> run() {
-    JOINTER_CHECK(check_flat(graph_, "selective_activation_remat"));
+    JOINTER_CHECK(check_flat(graph_));
     Edit edit{.title = "Nothing is recomputed", .by = "selective_activation_remat"};
     JOINTER_CHECK(check_random());
     JOINTER_CHECK(find_region());

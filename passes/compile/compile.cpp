@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
-#include "core/base/json_text.h"
 #include "core/edit/select.h"
+#include "passes/compile/pipeline_backend.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -29,12 +29,6 @@ PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> p
           .is_idempotent = true};
 }
 
-bool is_annotated(const Graph& graph, const Node& n) {
-  if (!n.custom) return false;
-  const auto custom = parse_json(graph.text(n.custom), "custom");
-  return custom && custom->is_object() && custom->contains("compile_with_inductor");
-}
-
 Result<void> mark_regions(Graph& graph, const Arguments& arguments, PassContext& context) {
   std::vector<bool> is_marked(graph.node_count(), false);
   for (const std::string& selector : arguments.texts("mark")) {
@@ -43,7 +37,7 @@ Result<void> mark_regions(Graph& graph, const Arguments& arguments, PassContext&
   }
   std::size_t count = 0;
   for (const NodeId id : graph.order()) {
-    const bool annotated = is_annotated(graph, graph.node(id));
+    const bool annotated = is_annotated_for_inductor(graph, graph.node(id));
     if (!annotated && !is_marked[id.index()]) continue;
     context.decide(graph, id, "compiled",
                    annotated ? "it is annotated with compile_with_inductor" : "`mark` selects it");

@@ -5,6 +5,7 @@
 
 #include "core/base/result.h"
 #include "core/bench/request.h"
+#include "core/graph/graph.h"
 #include "core/pass/pipeline_text.h"
 
 namespace jointer {
@@ -18,5 +19,8 @@ struct PipelineBackend {
 // Nothing if the pipeline asks for none. Error (usage): it asks for two: the runner has one at a
 // time.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
+
+// A call that carries custom["compile_with_inductor"], as upstream's annotation leaves it.
+bool is_annotated_for_inductor(const Graph& graph, const Node& node);
 
 }  // namespace jointer

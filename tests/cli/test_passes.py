@@ -425,6 +425,19 @@ def test_bench_takes_the_backend_of_the_pipeline(tmp_path: Path) -> None:
     assert any("regional_inductor may change numerics" in note for note in notes)
 
 
+def test_bench_interprets_where_nothing_is_to_be_compiled(tmp_path: Path) -> None:
+    """As upstream's regional_inductor: without an annotation it leaves the graph as it is."""
+    for name, passes, backend in (
+        ("without", "regional_inductor", "interpret"),
+        ("with", "regional_inductor{mark=[mm]}", "regional"),
+    ):
+        (tmp_path / name).mkdir()
+        ran = Bench(tmp_path / name).run(JOINT, "--passes", passes, "--json", ranks=everyone())
+        assert (ran.code, ran.json["backend"]) == (0, backend), ran.err
+        notes = [note for rank in ran.json["ranks"] for note in rank["notes"]]
+        assert any("so that the graph is interpreted" in note for note in notes) == (backend == "interpret")
+
+
 def test_bench_runs_passes_for_each_ranks_file(tmp_path: Path) -> None:
     for rank in range(4):
         (tmp_path / f"r{rank}.json.zst").write_bytes(JOINT.read_bytes())

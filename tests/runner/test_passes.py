@@ -76,6 +76,31 @@ def test_the_sample_computes_the_same_on_two_ranks(pipeline: str) -> None:
     assert result["verify"]["bitwise"] and result["verify"]["compared"] >= 15, result["verify"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "preset",
+    [
+        "deepseek_v3",
+        "deepseek_v3_flex",
+        "fsdp_tp",
+        "fsdp_tp_auto_bucketing",
+        "fsdp_tp_block_bucketing",
+        "fsdp_tp_flex",
+        "fsdp_tp_flex_auto_bucketing_regional",
+        "fsdp_tp_flex_block_bucketing_regional",
+        "fsdp_tp_full_inductor",
+    ],
+)
+def test_presets_run(preset: str) -> None:
+    """The tenth, with a CUDA graph, is for a GPU."""
+    code, result = bench(
+        SAMPLE, "--preset", preset, "--verify", "--threads=1", "--iterations=1", "--warmup=0", timeout=900
+    )
+    assert code == 0, result
+    assert result["verify"]["equal"] and result["verify"]["compared"] >= 15
+    assert result["verify"]["bitwise"] or preset == "fsdp_tp_full_inductor"
+
+
 def test_no_pass_that_keeps_numerics_is_left_out() -> None:
     named = {each.split("{")[0] for pipeline in SAMPLE_PIPELINES for each in steps(pipeline)}
     assert not named & OTHER_GRAPHS.keys()

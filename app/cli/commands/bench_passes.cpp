@@ -22,7 +22,21 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   if (!backend) return passes;
   request.backend = backend->backend;
   if (request.marked.empty()) request.marked = backend->marked;
+  passes.is_regional_ = backend->backend == Backend::regional;
   return passes;
+}
+
+void BenchPasses::interpret_without_regions(const Graph& graph, FittedRequest& fitted) const {
+  if (!is_regional_ || !fitted.request.marked.empty()) return;
+  const auto order = graph.order();
+  if (std::any_of(order.begin(), order.end(),
+                  [&](NodeId id) { return is_annotated_for_inductor(graph, graph.node(id)); }))
+    return;
+  fitted.request.backend = Backend::interpret;
+  fitted.notes.emplace_back(
+      "regional_inductor: no call is annotated with compile_with_inductor or selected by `mark`, "
+      "so "
+      "that the graph is interpreted");
 }
 
 Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorRequest& estimator,
@@ -39,6 +53,7 @@ Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorReques
   fitted.notes.insert(fitted.notes.end(), notes.begin(), notes.end());
   JOINTER_TRY(Graph first, passed(graph));
   graph = std::move(first);
+  interpret_without_regions(graph, fitted);
   BenchmarkRequest& request = fitted.request;
   if (path_of_rank(options.file, 0) == options.file) {
     source_ = ProgramSource::graph;

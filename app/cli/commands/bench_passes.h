@@ -32,10 +32,14 @@ class BenchPasses {
   [[nodiscard]] const std::string& text() const { return text_; }  // empty: there are none
 
  private:
+  // As upstream: where nothing is to be compiled the graph is interpreted. A note says so.
+  void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
+
   PassRegistry registry_;
   Pipeline pipeline_;
   PluginOptions plugins_;
   std::string text_;
+  bool is_regional_ = false;  // the pipeline asks for regions to be compiled, and no person did
   ProgramSource source_ = ProgramSource::files;
   std::optional<TemporaryFolder> folder_;
 };
