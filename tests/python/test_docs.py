@@ -20,7 +20,7 @@ def snippets(page: str) -> list[str]:
 
 def test_there_are_snippets() -> None:
     assert len(snippets("capturing.md")) == 5
-    assert len(snippets("recipes.md")) == 2
+    assert len(snippets("recipes.md")) == 3
 
 
 @pytest.mark.parametrize("snippet", snippets("capturing.md"))
