@@ -8,6 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/edit/change.h"
+#include "core/edit/decision.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/graph.h"
 
@@ -19,6 +20,8 @@ struct Edit {
   std::vector<Change> changes;
   std::vector<std::string> notes;  // what it carried along, what other ranks must do too
   std::string extra = {};          // members of a recipe that this version does not know
+  // Why a pass did it, or did not, node by node: what kept_decisions leaves of what it said.
+  std::vector<Decision> decisions = {};
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 

@@ -149,6 +149,14 @@ Json to_json(const Edit& edit) {
   for (const Change& change : edit.changes)
     if (Json written = std::visit(ChangeWriter{}, change); !written.is_null())
       json["changes"].push_back(std::move(written));
+  for (const Decision& decision : edit.decisions) {
+    Json& written = json["decisions"].emplace_back(Json::object());
+    if (!decision.node.empty()) written["node"] = decision.node;
+    written["action"] = decision.action;
+    if (!decision.reason.empty()) written["reason"] = decision.reason;
+    if (!decision.effect.empty()) written["effect"] = decision.effect;
+    add_extra(written, decision.extra);
+  }
   add_extra(json, edit.extra);
   return json;
 }
@@ -287,6 +295,17 @@ Change read_change(const Json& json, const std::string& where) {
   return read_replace(members);
 }
 
+Decision read_decision(const Json& json, const std::string& where) {
+  Members members(json, where);
+  Decision decision{.pass = {},
+                    .node = members.optional_text("node"),
+                    .action = members.text("action"),
+                    .reason = members.optional_text("reason"),
+                    .effect = members.optional_text("effect")};
+  decision.extra = members.rest();
+  return decision;
+}
+
 Edit read_edit_json(const Json& json, const std::string& where) {
   Members members(json, where);
   Edit edit{.title = members.optional_text("title"),
@@ -297,6 +316,13 @@ Edit read_edit_json(const Json& json, const std::string& where) {
   if (!changes.is_array()) give_up("{}: `changes`: a list is expected", where);
   for (std::size_t i = 0; i < changes.size(); ++i)
     edit.changes.push_back(read_change(changes[i], fmt::format("{}, change {}", where, i)));
+  if (members.has("decisions")) {
+    const Json decisions = members.take("decisions");
+    if (!decisions.is_array()) give_up("{}: `decisions`: a list is expected", where);
+    for (std::size_t i = 0; i < decisions.size(); ++i)
+      edit.decisions.push_back(
+          read_decision(decisions[i], fmt::format("{}, decision {}", where, i)));
+  }
   edit.extra = members.rest();
   return edit;
 }

@@ -1,6 +1,7 @@
 #include "core/edit/replay.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/edit/editor.h"
 #include "core/edit/select.h"
@@ -64,6 +65,9 @@ class Halves {
   [[nodiscard]] Edit local(Edit edit) const {
     std::erase_if(edit.changes, [&](Change& change) {
       return !std::visit([&](auto& kind) { return localize(kind); }, change);
+    });
+    std::erase_if(edit.decisions, [&](Decision& decision) {
+      return !decision.node.empty() && !rename(decision.node);
     });
     return edit;
   }
@@ -226,8 +230,10 @@ class Replayer {
       if (auto* set = std::get_if<SetPolicy>(&change); set != nullptr && !set->nodes.empty())
         if (!keep_what_fits(index, edit.title, *set)) continue;
       Edit one{.title = edit.title, .by = edit.by, .changes = {change}, .notes = edit.notes};
-      if (reason = try_edit(one); !reason.empty())
-        result_.skipped.push_back({index, edit.title, std::move(reason)});
+      one.decisions = std::exchange(edit.decisions, {});  // the first of them tells
+      if (reason = try_edit(one); reason.empty()) continue;
+      result_.skipped.push_back({index, edit.title, std::move(reason)});
+      edit.decisions = std::move(one.decisions);
     }
   }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/edit/decision.h"
 #include "core/graph/graph.h"
 #include "core/pass/parameter.h"
 #include "core/pass/pass_table.h"
@@ -39,15 +40,6 @@ struct PassInfo {
   std::vector<Parameter> parameters;
   bool keeps_numerics = true;  // outputs stay bitwise equal
   bool is_idempotent = false;  // a second run changes nothing
-};
-
-// Why a pass did something to a node, or did not.
-struct Decision {
-  std::string pass;    // filled in by who runs it
-  std::string node;    // as edits name it; empty: of the whole graph
-  std::string action;  // "moved", "kept", "merged": one word
-  std::string reason;  // one sentence
-  friend bool operator==(const Decision&, const Decision&) = default;
 };
 
 // A Python function that is run on a graph in a process of its own.

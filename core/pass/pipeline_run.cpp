@@ -7,6 +7,7 @@
 #include "core/base/json_text.h"
 #include "core/capture/native_writer.h"
 #include "core/graph/validate.h"
+#include "core/pass/effects.h"
 #include "core/pass/pipeline_rules.h"
 
 namespace jointer {
@@ -23,7 +24,29 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
   return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
 }
 
-void note_difference(const Graph& before, const Graph& after, StepResult& result) {
+// A graph's figures, and what they were made of.
+struct Judgement {
+  StepFigures figures;
+  Simulation simulation;
+};
+
+Result<Judgement> judge(const Graph& graph, const AnalysisOptions& options) {
+  JOINTER_TRY(const auto estimator, make_estimator(options.estimator, graph.main_device()));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  Simulation simulation(graph, costs, options.simulation);
+  const MemoryTimeline memory(graph, options.memory);
+  const StepFigures figures{.figures = {.peak_bytes = memory.peak_bytes(),
+                                        .step_ns = simulation.step_ns(),
+                                        .exposed_ns = simulation.exposed_ns()},
+                            .communication_ns = simulation.communication_ns(),
+                            .hidden = simulation.hidden_count(),
+                            .collectives = simulation.collectives().size()};
+  return Judgement{figures, std::move(simulation)};
+}
+
+void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged_after,
+                     StepResult& result) {
+  const Graph &before = judged_before.graph, &after = judged_after.graph;
   if (const auto difference = compare_graphs(before, after)) {
     result.moved = difference->moved.size();
     result.added = difference->added.size();
@@ -31,12 +54,14 @@ void note_difference(const Graph& before, const Graph& after, StepResult& result
     result.changed = difference->changed.size();
     result.retagged = difference->retagged.size();
     result.merged = merged_collectives(before, after, *difference);
+    note_effects(judged_before, judged_after, *difference, result.decisions);
   }
   auto edit = difference(before, after);
   if (edit) {
     result.edit = *std::move(edit);
     result.edit.title = result.step;
     result.edit.by = result.step;
+    result.edit.decisions = kept_decisions(result.decisions);
   } else {
     result.edit_refusal = edit.error().message;
   }
@@ -54,12 +79,12 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
   }
 }
 
-Result<StepResult> run_step(const Graph& before, const StepFigures& figures,
-                            const PipelineStep& step, const Pass& pass,
-                            const PassContext::Options& options) {
+// `now`: of `before`; then of what the step leaves.
+Result<StepResult> run_step(const Graph& before, Judgement& now, const PipelineStep& step,
+                            const Pass& pass, const PassContext::Options& options) {
   StepResult result;
   result.step = to_text(step);
-  result.before = figures;
+  result.before = now.figures;
   JOINTER_TRY(const Arguments arguments, Arguments::check(pass.info.parameters, step.given));
   auto graph = std::make_shared<Graph>(before);
   PassContext context(options);
@@ -73,8 +98,10 @@ Result<StepResult> run_step(const Graph& before, const StepFigures& figures,
   result.decisions = context.decisions();
   for (Decision& decision : result.decisions) decision.pass = step.pass;
   result.tables = context.tables();
-  note_difference(before, *graph, result);
-  JOINTER_TRY(result.after, step_figures(*graph, options.analysis));
+  JOINTER_TRY(Judgement after, judge(*graph, options.analysis));
+  note_difference({before, now.simulation}, {*graph, after.simulation}, result);
+  now = std::move(after);
+  result.after = now.figures;
   result.graph = std::move(graph);
   return result;
 }
@@ -82,15 +109,8 @@ Result<StepResult> run_step(const Graph& before, const StepFigures& figures,
 }  // namespace
 
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options) {
-  JOINTER_TRY(const auto estimator, make_estimator(options.estimator, graph.main_device()));
-  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  const Simulation simulation(graph, costs, options.simulation);
-  const MemoryTimeline memory(graph, options.memory);
-  return StepFigures{.figures = {.peak_bytes = memory.peak_bytes(),
-                                 .step_ns = simulation.step_ns(),
-                                 .exposed_ns = simulation.exposed_ns()},
-                     .hidden = simulation.hidden_count(),
-                     .collectives = simulation.collectives().size()};
+  JOINTER_TRY(const Judgement judgement, judge(graph, options));
+  return judgement.figures;
 }
 
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
@@ -99,18 +119,17 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
   JOINTER_CHECK(registry.check(pipeline));
   JOINTER_CHECK(check_order(pipeline));
   PipelineRun run;
-  JOINTER_TRY(StepFigures figures, step_figures(graph, options.analysis));
+  JOINTER_TRY(Judgement judgement, judge(graph, options.analysis));
   const Graph* now = &graph;
   for (const PipelineStep& step : pipeline) {
     if (!step.is_enabled) continue;
-    auto result = run_step(*now, figures, step, *registry.find(step.pass), options);
+    auto result = run_step(*now, judgement, step, *registry.find(step.pass), options);
     if (!result) {
       run.failed_step = to_text(step);
       run.error =
           Error{result.error().kind, fmt::format("{}: {}", step.pass, result.error().message)};
       return run;
     }
-    figures = result->after;
     run.steps.push_back(*std::move(result));
     now = run.steps.back().graph.get();
     if (done) done(run.steps.back());

@@ -17,6 +17,7 @@ namespace jointer {
 // What a graph costs, as a step is judged by.
 struct StepFigures {
   Figures figures;
+  std::int64_t communication_ns = 0;  // collectives, summed
   std::size_t hidden = 0, collectives = 0;
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };

@@ -93,7 +93,8 @@ TEST_F(CppPluginTest, ComesBackAsEdits) {
   EXPECT_EQ(step.edit.changes.size(), 1U);
   EXPECT_EQ(step.graph->find("b"), b);
   ASSERT_EQ(step.decisions.size(), 1U);
-  EXPECT_EQ(step.decisions[0], (Decision{"swap", "b", "moved", "Somebody wanted it."}));
+  EXPECT_EQ(step.decisions[0],
+            (Decision{"swap", "b", "moved", "Somebody wanted it.", "1 place earlier"}));
 }
 
 TEST_F(CppPluginTest, IsDeterministic) {

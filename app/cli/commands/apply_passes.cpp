@@ -97,7 +97,8 @@ Json to_json(const Answer& a, bool with_decisions) {
       decisions.push_back({{"pass", each.pass},
                            {"node", each.node},
                            {"action", each.action},
-                           {"reason", each.reason}});
+                           {"reason", each.reason},
+                           {"effect", each.effect}});
   return json;
 }
 
@@ -146,10 +147,11 @@ void print_steps(const Answer& a) {
 }
 
 void print_decisions(const Answer& a) {
-  Table table({{"pass", left}, {"node", left}, {"decision", left}, {"why", left}});
+  Table table(
+      {{"pass", left}, {"node", left}, {"decision", left}, {"why", left}, {"effect", left}});
   for (const StepResult& step : a.run.steps)
     for (const Decision& each : step.decisions)
-      table.add({each.pass, each.node, each.action, each.reason});
+      table.add({each.pass, each.node, each.action, each.reason, each.effect});
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 

@@ -120,6 +120,46 @@ TEST(Recipe, AListOfNodesWithARegionIsReadable) {
   EXPECT_EQ(read_recipe(filled)->edits[0], edit);
 }
 
+TEST(Recipe, CarriesTheDecisionsOfPasses) {
+  std::vector<Edit> made = edits();
+  made[1].decisions = {{.pass = {},
+                        .node = "b",
+                        .action = "saved",
+                        .reason = "In the list.",
+                        .effect = "policy MUST_SAVE"},
+                       {.pass = {}, .node = {}, .action = "kept", .reason = "Nothing else fits."}};
+  const Graph graph = parse(kStep);
+  const Recipe recipe = recipe_of(graph, made);
+  const std::string text = write_recipe(recipe);
+  EXPECT_THAT(text, HasSubstr(R"(
+      "decisions": [
+        {
+          "node": "b",
+          "action": "saved",
+          "reason": "In the list.",
+          "effect": "policy MUST_SAVE"
+        },
+        {"action": "kept", "reason": "Nothing else fits."}
+      ])"));
+  const auto again = read_recipe(text);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, recipe);
+  EXPECT_EQ(*read_edit(write_edit(made[1])), made[1]) << "as workspaces and journals hold it";
+  Graph replayed = graph;
+  const auto done = replay(replayed, *again);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->done[1].decisions, made[1].decisions);
+  // Members that a newer version may have.
+  const auto newer = read_edit(
+      R"({"changes": [], "decisions": [{"action": "moved", "score": 0.5, "node": "a"}]})");
+  ASSERT_TRUE(newer) << newer.error().message;
+  EXPECT_THAT(write_edit(*newer), HasSubstr(R"("score":0.5)"));
+  EXPECT_THAT(read_edit(R"({"changes": [], "decisions": [{"node": "a"}]})").error().message,
+              HasSubstr("edit, decision 0: it has no `action`"));
+  EXPECT_THAT(read_edit(R"({"changes": [], "decisions": 3})").error().message,
+              HasSubstr("`decisions`: a list is expected"));
+}
+
 TEST(Recipe, KeepsWhatItDoesNotKnow) {
   const std::string text = R"({
     "format": "jointer-recipe", "version": 1, "made_by": {"tool": "x"},

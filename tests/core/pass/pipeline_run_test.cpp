@@ -83,9 +83,15 @@ TEST_F(PipelineRunTest, SaysWhatEachStepDid) {
   EXPECT_LT(first.after.figures.exposed_ns, first.before.figures.exposed_ns);
   ASSERT_EQ(first.tables.size(), 1U);
   EXPECT_EQ(first.tables[0].rows[0].node, "v");
-  EXPECT_EQ(first.decisions,
-            (std::vector<Decision>{{"sink", "v", "moved", "a does not read it."}}));
+  ASSERT_EQ(first.decisions.size(), 1U);
+  const Decision& decision = first.decisions[0];
+  EXPECT_EQ(decision, (Decision{"sink", "v", "moved", "a does not read it.", decision.effect}));
+  EXPECT_THAT(decision.effect, HasSubstr("1 place later; exposed "));
   EXPECT_EQ(first.edit.by, "sink");
+  // The edit has them for as long as it is kept, and says by itself which pass it was.
+  EXPECT_EQ(first.edit.decisions, kept_decisions(first.decisions));
+  EXPECT_EQ(first.before.communication_ns, first.after.communication_ns);
+  EXPECT_GT(first.after.communication_ns, 0);
   // The edit alone leads to the same graph, and the second run changed nothing.
   Graph edited = graph_;
   ASSERT_TRUE(apply(edited, first.edit));

@@ -1,0 +1,29 @@
+#include "core/edit/decision.h"
+
+#include <fmt/format.h>
+
+#include "core/base/units.h"
+
+namespace jointer {
+
+std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions, std::size_t most,
+                                     std::size_t most_bytes) {
+  std::vector<Decision> kept;
+  std::size_t bytes = 0;
+  for (const Decision& decision : decisions) {
+    bytes += decision.node.size() + decision.action.size() + decision.reason.size() +
+             decision.effect.size();
+    if (kept.size() == most || bytes > most_bytes) break;
+    kept.push_back(decision);
+    kept.back().pass.clear();
+  }
+  if (const std::size_t lost = decisions.size() - kept.size(); lost > 0)
+    kept.push_back({.pass = {},
+                    .node = {},
+                    .action = "left out",
+                    .reason = fmt::format("{} more decisions are not kept with the edit.",
+                                          format_count(static_cast<std::int64_t>(lost)))});
+  return kept;
+}
+
+}  // namespace jointer

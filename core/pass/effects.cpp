@@ -1,0 +1,104 @@
+#include "core/pass/effects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/base/units.h"
+
+namespace jointer {
+namespace {
+
+using Nodes = std::unordered_set<NodeId>;
+
+Nodes set_of(const std::vector<NodeId>& nodes) {
+  return {nodes.begin(), nodes.end()};
+}
+
+std::int64_t place_of(const Graph& graph, NodeId node) {
+  return static_cast<std::int64_t>(graph.position(node));
+}
+
+class Effects {
+ public:
+  Effects(const JudgedGraph& before, const JudgedGraph& after, const GraphDifference& difference)
+      : before_(before),
+        after_(after),
+        moved_(set_of(difference.moved)),
+        changed_(set_of(difference.changed)),
+        retagged_(set_of(difference.retagged)) {
+    for (const NodeId node : difference.added)
+      if (const NodeId origin = after.graph.node(node).origin)
+        replaced_by_.emplace(edit_name(after.graph, origin), node);
+  }
+
+  [[nodiscard]] std::string of(const Decision& decision) const {
+    const std::string& name = decision.node;
+    const NodeId was = before_.graph.find(name), is = after_.graph.find(name);
+    if (!is && !was) return {};
+    if (!is) {
+      const auto in_its_place = replaced_by_.find(name);
+      return in_its_place == replaced_by_.end()
+                 ? std::string("removed")
+                 : fmt::format("removed; {} is in its place",
+                               edit_name(after_.graph, in_its_place->second));
+    }
+    if (!was) return "added";
+    return of(was, is, decision.action == "moved");
+  }
+
+ private:
+  // Which of two neighbours has moved is anyone's choice: then the pass's word counts.
+  [[nodiscard]] std::string of(NodeId was, NodeId is, bool is_said_to_move) const {
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+    if (is_said_to_move || moved_.contains(is)) {
+      const std::int64_t places = place_of(after_.graph, is) - place_of(before_.graph, was);
+      if (places != 0)
+        add(fmt::format("{} {} {}", format_count(std::abs(places)),
+                        std::abs(places) == 1 ? "place" : "places",
+                        places > 0 ? "later" : "earlier"));
+    }
+    if (changed_.contains(is)) {
+      const auto target = [](const Graph& graph, NodeId node) {
+        return graph.target(graph.node(node));
+      };
+      add(target(before_.graph, was) == target(after_.graph, is)
+              ? std::string("other arguments")
+              : fmt::format("calls {}", target(after_.graph, is)));
+    }
+    if (retagged_.contains(is)) {
+      const MemoryPolicy policy = after_.graph.node(is).policy;
+      add(policy == MemoryPolicy::none ? std::string("no policy")
+                                       : fmt::format("policy {}", to_string(policy)));
+    }
+    const auto from = exposed(before_.simulation, was), to = exposed(after_.simulation, is);
+    if (from && to && *from != *to)
+      add(fmt::format("exposed {} -> {}", format_ns(*from), format_ns(*to)));
+    return text;
+  }
+
+  [[nodiscard]] static std::optional<std::int64_t> exposed(const Simulation& simulation,
+                                                           NodeId node) {
+    const std::int32_t index = simulation.collective_of(node);
+    if (index < 0) return std::nullopt;
+    return simulation.collectives()[static_cast<std::size_t>(index)].exposed_ns;
+  }
+
+  const JudgedGraph &before_, &after_;
+  Nodes moved_, changed_, retagged_;
+  std::unordered_map<std::string, NodeId> replaced_by_;  // of what was removed, by its name
+};
+
+}  // namespace
+
+void note_effects(const JudgedGraph& before, const JudgedGraph& after,
+                  const GraphDifference& difference, std::vector<Decision>& decisions) {
+  const Effects effects(before, after, difference);
+  for (Decision& decision : decisions)
+    if (!decision.node.empty()) decision.effect = effects.of(decision);
+}
+
+}  // namespace jointer
