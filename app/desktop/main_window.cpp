@@ -346,15 +346,18 @@ void MainWindow::make_docks() {
         QCoreApplication::translate("MainWindow", kind.title), QString::fromLatin1(kind.name),
         [this, make = kind.make](Document& document) {
           QWidget* pane = make(document);
-          auto* table = qobject_cast<TablePane*>(pane);
-          if (table == nullptr) table = pane->findChild<TablePane*>();
-          if (table != nullptr) table->addActions(node_actions_);
-          if (table != nullptr)
+          QList<TablePane*> tables = pane->findChildren<TablePane*>();
+          if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
+          for (TablePane* table : tables) {
+            table->addActions(node_actions_);
             connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
               with_timeline([](TimelineView& view) { view.show_selection(); });
             });
-          if (auto* graph = qobject_cast<GraphPane*>(pane))
+          }
+          if (auto* graph = qobject_cast<GraphPane*>(pane)) {
             connect(graph, &GraphPane::told, this, &MainWindow::say);
+            graph->view().addAction(why_);
+          }
           if (auto* sac = qobject_cast<SacPane*>(pane)) {
             connect(sac, &SacPane::told, this, &MainWindow::say);
             connect(sac, &SacPane::pair_made, this,

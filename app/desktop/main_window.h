@@ -133,6 +133,7 @@ class MainWindow : public QMainWindow {
   void keep_costs(views::Document& document, const views::MeasurementPtr& measurement);
   void with_planner(const std::function<void(views::MovePlanner&)>& action);
   void hold_selection();
+  void ask_why();
   void set_policy(views::PolicyScope scope, MemoryPolicy policy);
   void change_collectives(bool merge);
   void export_recipe();
@@ -179,6 +180,7 @@ class MainWindow : public QMainWindow {
   std::vector<QAction*> document_actions_;
   std::vector<QAction*> edited_actions_;  // while there are edits
   QList<QAction*> node_actions_;          // of the selected nodes, for menus of panes
+  QAction* why_ = nullptr;                // of them: why a node is where it is
   QAction* undo_ = nullptr;
   QAction* redo_ = nullptr;
   std::vector<QAction*> run_actions_;  // while a benchmark of the document in front runs

@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QStatusBar>
+#include <QTimer>
 #include <QtConcurrentRun>
 #include <array>
 
@@ -14,6 +15,7 @@
 #include "core/edit/replay.h"
 #include "views/document/node_text.h"
 #include "views/edit/policy_edit.h"
+#include "views/inspector/inspector_pane.h"
 #include "views/sac/sac_pane.h"
 
 namespace jointer::desktop {
@@ -102,6 +104,26 @@ void MainWindow::add_edit_actions(QMenu* menu) {
   QMenu* policies = make_policy_menu();
   menu->addMenu(policies);
   node_actions_ << policies->menuAction();
+  menu->addSeparator();
+  add(tr("&Why Is This Here?"), QKeySequence(Qt::Key_Y), &MainWindow::ask_why);
+  why_ = node_actions_.last();
+}
+
+// What the edits say of the selected node.
+void MainWindow::ask_why() {
+  const Document* document = current_document();
+  if (document == nullptr) return;
+  if (!document->has(document->selection().current())) return say(tr("Select a node first."));
+  PaneDock* pane = dock(QStringLiteral("inspector"));
+  pane->show();
+  pane->raise();
+  const auto ask = [pane] {
+    auto* inspector = qobject_cast<InspectorPane*>(pane->pane());
+    if (inspector != nullptr) inspector->ask_why();
+    return inspector != nullptr;
+  };
+  // A pane is made when it is first seen.
+  if (!ask()) QTimer::singleShot(0, pane, [ask] { ask(); });
 }
 
 QMenu* MainWindow::make_policy_menu() {

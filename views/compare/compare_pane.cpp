@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "views/document/document.h"
+#include "views/document/number_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -30,17 +31,55 @@ DifferenceTable::DifferenceTable(Document& document, DifferenceModel* model, QWi
   setAccessibleName(tr("Nodes that differ"));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
+  kinds_ = new QComboBox(this);
+  kinds_->setAccessibleName(tr("Kind of change"));
+  kinds_->setToolTip(tr("Nodes that differ in one way"));
+  kinds_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  kinds_->setMinimumContentsLength(11);
+  controls().addWidget(kinds_);
+  connect(kinds_, &QComboBox::currentIndexChanged, this, [this] {
+    const QVariant kind = kinds_->currentData();
+    model_->show_only(kind.isValid() ? std::optional(static_cast<NodeChange>(kind.toInt()))
+                                     : std::nullopt);
+  });
+  fill_kinds();
 }
 
-void DifferenceTable::set(std::shared_ptr<const Comparison> comparison) {
+void DifferenceTable::show_only(std::optional<NodeChange> change) {
+  kinds_->setCurrentIndex(change ? std::max(0, kinds_->findData(static_cast<int>(*change))) : 0);
+}
+
+void DifferenceTable::fill_kinds() {
+  const QSignalBlocker quiet(kinds_);
+  kinds_->clear();
+  kinds_->addItem(tr("all changes"));
+  if (differences_) {
+    const GraphDifference& d = differences_->difference();
+    const auto add = [&](NodeChange change, std::size_t count) {
+      if (count > 0)
+        kinds_->addItem(QStringLiteral("%1 (%2)").arg(change_text(change), count_text(count)),
+                        static_cast<int>(change));
+    };
+    add(NodeChange::moved, d.moved.size());
+    add(NodeChange::added, d.added.size());
+    add(NodeChange::removed, d.removed.size());
+    add(NodeChange::changed, d.changed.size());
+    add(NodeChange::retagged, d.retagged.size());
+  }
+  model_->show_only(std::nullopt);
+}
+
+void DifferenceTable::set(NodeDifferencesPtr differences) {
   const bool was_empty = model_->row_count() == 0;
-  comparison_ = std::move(comparison);
+  if (differences == differences_) return request_refresh();
+  differences_ = std::move(differences);
+  fill_kinds();
   request_refresh();
   if (was_empty && model_->row_count() > 0) view().fit_columns();
 }
 
 void DifferenceTable::refresh() {
-  model_->set(comparison_);
+  model_->set(differences_, document().shared_snapshot());
 }
 
 ComparePane::ComparePane(Document& document, QWidget* parent)
@@ -169,39 +208,22 @@ void ComparePane::compare() {
 
 void ComparePane::show_comparison(const Result<Comparison>& result) {
   comparison_ = result ? std::make_shared<const Comparison>(*result) : nullptr;
-  summary_->setText(result ? comparison_->summary()
+  summary_->setText(result ? comparison_->nodes->summary()
                            : QString::fromStdString(result.error().message));
   curves_->set(comparison_);
   table_->say(editing_.step_count() == 0
                   ? tr("Nothing is edited yet.\nDrag a collective in the timeline, or select a "
                        "node and press V: what differs then is listed here.")
                   : tr("No node differs between these two states."));
-  table_->set(comparison_);
+  table_->set(comparison_ ? comparison_->nodes : nullptr);
   show_metrics();
   emit compared();
 }
 
 void ComparePane::show_metrics() {
   if (!comparison_) return metrics_->clear();
-  const Theme& theme = Theme::of(palette());
-  QString html = QStringLiteral(
-                     "<table cellspacing=\"0\" cellpadding=\"3\" width=\"100%\"><tr><td></td>"
-                     "<td align=\"right\" style=\"color: %1\">%2</td>"
-                     "<td align=\"right\" style=\"color: %1\">%3</td>"
-                     "<td align=\"right\" style=\"color: %1\" colspan=\"2\">%4</td></tr>")
-                     .arg(theme.muted_text.name(), comparison_->from.name.toHtmlEscaped(),
-                          comparison_->to.name.toHtmlEscaped(), tr("difference"));
-  for (const MetricRow& row : metric_rows(*comparison_)) {
-    const QColor color = row.change == 0  ? theme.muted_text
-                         : row.change < 0 ? theme.accent
-                                          : theme.warning;
-    html += QStringLiteral(
-                "<tr><td>%1</td><td align=\"right\">%2</td><td align=\"right\"><b>%3</b></td>"
-                "<td align=\"right\" style=\"color: %6\">%4</td>"
-                "<td align=\"right\" style=\"color: %6\">%5</td></tr>")
-                .arg(row.name, row.from, row.to, row.difference, row.share, color.name());
-  }
-  metrics_->setHtml(html + QStringLiteral("</table>"));
+  metrics_->setHtml(metric_table_html(metric_rows(*comparison_), comparison_->from.name,
+                                      comparison_->to.name, Theme::of(palette())));
 }
 
 void ComparePane::copy_markdown() {

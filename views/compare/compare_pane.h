@@ -20,16 +20,21 @@ class DifferenceTable : public TablePane {
  public:
   explicit DifferenceTable(Document& document, QWidget* parent = nullptr);
 
-  void set(std::shared_ptr<const Comparison> comparison);
+  void set(NodeDifferencesPtr differences);
   void say(const QString& text) { set_empty_text(text); }
+  // Nodes that differ in one way alone; nothing: all of them.
+  void show_only(std::optional<NodeChange> change);
   [[nodiscard]] DifferenceModel& model() { return *model_; }
+  [[nodiscard]] QComboBox& kind_box() { return *kinds_; }
 
  private:
   DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent);
   void refresh() override;
+  void fill_kinds();
 
   DifferenceModel* model_;
-  std::shared_ptr<const Comparison> comparison_;
+  QComboBox* kinds_ = nullptr;
+  NodeDifferencesPtr differences_;
 };
 
 // Any two states of a document's graph beside each other: as opened, now, the snapshots, the steps

@@ -16,93 +16,35 @@ QString tr(const char* text) {
   return QCoreApplication::translate("Comparison", text);
 }
 
-QString whole(std::int64_t value) {
-  return count_text(value);
-}
-
 QString joined(const QStringList& cells, const QString& between) {
   return cells.join(between);
 }
 
 }  // namespace
 
-QString change_text(NodeChange change) {
-  switch (change) {
-    case NodeChange::moved:
-      return tr("moved");
-    case NodeChange::added:
-      return tr("added");
-    case NodeChange::removed:
-      return tr("removed");
-    case NodeChange::changed:
-      return tr("changed");
-    case NodeChange::retagged:
-      break;
-  }
-  return tr("other policy");
-}
-
-const Graph& Comparison::graph_of(const NodeDifference& node) const {
-  return node.change == NodeChange::removed ? from.snapshot->graph : to.snapshot->graph;
-}
-
-QString Comparison::summary() const {
-  if (difference.empty()) return tr("The same nodes in the same order.");
-  QStringList parts{
-      tr("moved %1 of %2").arg(count_text(difference.moved.size()), count_text(difference.common))};
-  const auto add = [&](const QString& what, std::size_t count) {
-    if (count > 0) parts << QStringLiteral("%1 %2").arg(what, count_text(count));
-  };
-  add(tr("added"), difference.added.size());
-  add(tr("removed"), difference.removed.size());
-  add(tr("changed"), difference.changed.size());
-  add(tr("other policies"), difference.retagged.size());
-  return parts.join(QStringLiteral(" · "));
-}
-
 Result<Comparison> compare_states(ComparedState from, ComparedState to) {
-  const Graph &before = from.snapshot->graph, &after = to.snapshot->graph;
-  JOINTER_TRY(GraphDifference difference, compare_graphs(before, after));
-  std::vector<NodeDifference> nodes;
-  const auto add = [&](NodeChange change, const std::vector<NodeId>& ids) {
-    for (const NodeId id : ids) {
-      NodeDifference node{.change = change, .node = id};
-      if (change == NodeChange::moved)
-        if (const NodeId was = before.find(edit_name(after, id)))
-          node.places = static_cast<std::int64_t>(after.position(id)) -
-                        static_cast<std::int64_t>(before.position(was));
-      nodes.push_back(node);
-    }
+  const auto graph_of = [](const SnapshotPtr& snapshot) {
+    return std::shared_ptr<const Graph>(snapshot, &snapshot->graph);
   };
-  add(NodeChange::moved, difference.moved);
-  add(NodeChange::added, difference.added);
-  add(NodeChange::changed, difference.changed);
-  add(NodeChange::retagged, difference.retagged);
-  std::stable_sort(nodes.begin(), nodes.end(), [&](const auto& a, const auto& b) {
-    return after.position(a.node) < after.position(b.node);
-  });
-  add(NodeChange::removed, difference.removed);
-  return Comparison{std::move(from), std::move(to), std::move(difference), std::move(nodes)};
+  JOINTER_TRY(NodeDifferences nodes,
+              NodeDifferences::find(graph_of(from.snapshot), graph_of(to.snapshot)));
+  return Comparison{std::move(from), std::move(to),
+                    std::make_shared<const NodeDifferences>(std::move(nodes))};
 }
 
 std::vector<MetricRow> metric_rows(const Comparison& comparison) {
   const Snapshot &a = *comparison.from.snapshot, &b = *comparison.to.snapshot;
   const Metrics was = metrics_of(a.graph, a.analysis), is = metrics_of(b.graph, b.analysis);
   std::vector<MetricRow> rows;
-  const auto add = [&](const QString& name, std::int64_t from, std::int64_t to, auto text,
-                       auto difference) {
-    rows.push_back({name, text(from), text(to), difference(from, to),
-                    share_difference_text(from, to), to - from});
-  };
   const auto bytes = [&](const QString& name, std::int64_t Metrics::*value) {
-    add(name, was.*value, is.*value, bytes_text, bytes_difference_text);
+    rows.push_back(bytes_row(name, was.*value, is.*value));
   };
   const auto time = [&](const QString& name, std::int64_t Metrics::*value) {
-    add(name, was.*value, is.*value, time_text, time_difference_text);
+    rows.push_back(time_row(name, was.*value, is.*value));
   };
   const auto count = [&](const QString& name, std::size_t Metrics::*value) {
-    add(name, static_cast<std::int64_t>(was.*value), static_cast<std::int64_t>(is.*value), whole,
-        count_difference_text);
+    rows.push_back(count_row(name, static_cast<std::int64_t>(was.*value),
+                             static_cast<std::int64_t>(is.*value)));
   };
   bytes(tr("Peak memory"), &Metrics::peak_bytes);
   if (a.graph.main_device() == DeviceType::cuda) bytes(tr("Reserved"), &Metrics::reserved_bytes);
@@ -127,9 +69,10 @@ void add_metrics(const Comparison& comparison, Line line) {
 
 template <class Line>
 void add_nodes(const Comparison& comparison, std::size_t most, Line line) {
-  for (std::size_t i = 0; i < std::min(most, comparison.nodes.size()); ++i) {
-    const NodeDifference& node = comparison.nodes[i];
-    const Graph& graph = comparison.graph_of(node);
+  const std::vector<NodeDifference>& nodes = comparison.nodes->nodes();
+  for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
+    const NodeDifference& node = nodes[i];
+    const Graph& graph = comparison.nodes->graph_of(node);
     line(QStringList{change_text(node.change), to_qstring(graph.name(node.node)),
                      to_qstring(graph.target(graph.node(node.node))),
                      node.change == NodeChange::moved ? QString::number(node.places) : QString()});
@@ -145,12 +88,13 @@ QString comparison_markdown(const Comparison& comparison) {
     text += QStringLiteral("| ") + joined(cells, QStringLiteral(" | ")) + QStringLiteral(" |\n");
   };
   add_metrics(comparison, line);
-  text += QStringLiteral("\n%1\n").arg(comparison.summary());
-  if (comparison.nodes.empty()) return text;
+  text += QStringLiteral("\n%1\n").arg(comparison.nodes->summary());
+  const std::size_t count = comparison.nodes->nodes().size();
+  if (count == 0) return text;
   text += tr("\n| change | node | operator | places |\n|---|---|---|---:|\n");
   add_nodes(comparison, kMostNodesInText, line);
-  if (comparison.nodes.size() > kMostNodesInText)
-    text += tr("\n… and %1 more\n").arg(count_text(comparison.nodes.size() - kMostNodesInText));
+  if (count > kMostNodesInText)
+    text += tr("\n… and %1 more\n").arg(count_text(count - kMostNodesInText));
   return text;
 }
 
@@ -165,7 +109,7 @@ QString comparison_tsv(const Comparison& comparison) {
   add_metrics(comparison, line);
   text += u'\n';
   line({tr("change"), tr("node"), tr("operator"), tr("places")});
-  add_nodes(comparison, comparison.nodes.size(), line);
+  add_nodes(comparison, comparison.nodes->nodes().size(), line);
   return text;
 }
 

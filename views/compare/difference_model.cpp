@@ -14,6 +14,8 @@ DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
       {.title = tr("places"),
        .unit = Unit::step,
        .meaning = tr("How many places later it runs; below zero, earlier.")},
+      {.title = tr("how"),
+       .meaning = tr("What it is made from, what it called or was tagged before.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr("What it returns, views counted in full."),
@@ -21,28 +23,44 @@ DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
   };
 }
 
-void DifferenceModel::set(std::shared_ptr<const Comparison> comparison) {
+void DifferenceModel::set(NodeDifferencesPtr differences, const SnapshotPtr& shown) {
+  if (differences == differences_) return names_.set_shown(shown);
   begin_rows();
-  comparison_ = std::move(comparison);
-  rows_.clear();
-  const std::size_t count = comparison_ ? comparison_->nodes.size() : 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (comparison_->nodes[i].change != NodeChange::removed)
-      rows_.emplace(comparison_->nodes[i].node, static_cast<int>(i));
-  set_rows(std::vector<int>(count, -1));
+  differences_ = std::move(differences);
+  std::vector<std::string> names;
+  if (differences_)
+    for (const NodeDifference& node : differences_->nodes())
+      names.push_back(edit_name(differences_->graph_of(node), node.node));
+  names_ = NamedRows(std::move(names));
+  names_.set_shown(shown);
+  set_rows(std::vector<int>(names_.size(), -1));
+}
+
+void DifferenceModel::show_only(std::optional<NodeChange> change) {
+  if (change == only_) return;
+  only_ = change;
+  filter_anew();
+}
+
+bool DifferenceModel::hides_rows() const {
+  return only_ || TableModel::hides_rows();
+}
+
+bool DifferenceModel::passes(int row, const QStringList& words) const {
+  return (!only_ || at(row).change == *only_) && TableModel::passes(row, words);
 }
 
 std::optional<std::int64_t> DifferenceModel::number(int row, int column) const {
   const NodeDifference& node = at(row);
   if (column == places_column && node.change == NodeChange::moved) return node.places;
   if (column != bytes_column) return std::nullopt;
-  const Graph& graph = comparison_->graph_of(node);
+  const Graph& graph = differences_->graph_of(node);
   return graph.output_bytes(graph.node(node.node));
 }
 
 QString DifferenceModel::text(int row, int column) const {
   const NodeDifference& node = at(row);
-  const Graph& graph = comparison_->graph_of(node);
+  const Graph& graph = differences_->graph_of(node);
   switch (column) {
     case change_column:
       return change_text(node.change);
@@ -50,15 +68,18 @@ QString DifferenceModel::text(int row, int column) const {
       return to_qstring(graph.name(node.node));
     case operator_column:
       return to_qstring(graph.target(graph.node(node.node)));
-    case module_column: {
-      const ModuleTree& modules = node.change == NodeChange::removed
-                                      ? comparison_->from.snapshot->analysis.modules
-                                      : comparison_->to.snapshot->analysis.modules;
-      return QString::fromStdString(modules.module(modules.of(node.node)).path);
-    }
+    case module_column:
+      return QString::fromStdString(differences_->module_of(node).path);
+    case detail_column:
+      return differences_->detail(node);
     default:
       return {};
   }
+}
+
+QString DifferenceModel::note(int row, int column) const {
+  if (column != node_column || !names_.is_gone(row)) return {};
+  return tr("The graph that is shown does not have it.");
 }
 
 std::uint64_t DifferenceModel::key(int row) const {
@@ -67,13 +88,12 @@ std::uint64_t DifferenceModel::key(int row) const {
 }
 
 std::vector<NodeId> DifferenceModel::nodes(int row) const {
-  if (at(row).change == NodeChange::removed) return {};
-  return {at(row).node};
+  const NodeId node = names_.node(row);
+  return node ? std::vector{node} : std::vector<NodeId>();
 }
 
 int DifferenceModel::row_of(NodeId node) const {
-  const auto found = rows_.find(node);
-  return found == rows_.end() ? -1 : found->second;
+  return names_.row_of(node);
 }
 
 QString DifferenceModel::things_text(std::size_t things) const {

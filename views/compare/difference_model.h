@@ -1,10 +1,9 @@
 #pragma once
 
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
-#include "views/compare/comparison.h"
+#include "views/compare/node_differences.h"
+#include "views/tables/named_rows.h"
 #include "views/tables/table_model.h"
 
 namespace jointer::views {
@@ -19,31 +18,42 @@ class DifferenceModel : public TableModel {
     operator_column,
     module_column,
     places_column,
+    detail_column,
     bytes_column,
   };
 
   explicit DifferenceModel(QObject* parent = nullptr);
 
-  // Null: nothing is compared.
-  void set(std::shared_ptr<const Comparison> comparison);
+  // Null: nothing is compared. `shown`: where rows' nodes are selected.
+  void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
+  // Rows of one kind of change alone.
+  void show_only(std::optional<NodeChange> change);
+  [[nodiscard]] std::optional<NodeChange> only() const { return only_; }
+  [[nodiscard]] const NamedRows& names() const { return names_; }
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
-  // None of what was removed: the graph that is shown does not have it.
+  // None of what the graph that is shown does not have.
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ protected:
+  [[nodiscard]] bool hides_rows() const override;
+  [[nodiscard]] bool passes(int row, const QStringList& words) const override;
 
  private:
   [[nodiscard]] const NodeDifference& at(int row) const {
-    return comparison_->nodes[static_cast<std::size_t>(row)];
+    return differences_->nodes()[static_cast<std::size_t>(row)];
   }
 
   std::vector<Column> columns_;
-  std::shared_ptr<const Comparison> comparison_;
-  std::unordered_map<NodeId, int> rows_;
+  NodeDifferencesPtr differences_;
+  NamedRows names_;
+  std::optional<NodeChange> only_;
 };
 
 }  // namespace jointer::views

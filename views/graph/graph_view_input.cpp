@@ -398,6 +398,12 @@ void GraphView::fill_menu(QMenu& menu, const LadderHit& under) {
     menu.addAction(tr("Copy &Name"), this, [this, path, node] {
       QApplication::clipboard()->setText(node ? to_qstring(snapshot_->graph.name(*node)) : path);
     });
+    // Of the window: they are about what is selected.
+    for (QAction* action : node ? actions() : QList<QAction*>())
+      menu.addAction(action->text(), this, [this, action, node] {
+        select({*node}, *node, {});
+        action->trigger();
+      });
     menu.addSeparator();
   }
   QAction* show = menu.addAction(tr("Show the Selected &Node"), this, &GraphView::show_selection);

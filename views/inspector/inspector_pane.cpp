@@ -7,7 +7,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/edit/editing.h"
 #include "views/inspector/inspector_html.h"
+#include "views/inspector/why_here.h"
 
 namespace jointer::views {
 namespace {
@@ -59,6 +61,7 @@ void InspectorPane::refresh() {
   const bool is_one = selection.nodes().size() == 1;
   content_ = is_one ? describe(document_.snapshot(), selection.current(), document_.measured())
                     : describe(document_.snapshot(), selection.nodes(), document_.measured());
+  if (is_one) add_reasons(selection.current());
   // The same node after a change of the graph: what was being read stays where it was.
   const bool is_same = is_one && shown_ == selection.current();
   shown_ = is_one ? selection.current() : NodeId{};
@@ -66,6 +69,21 @@ void InspectorPane::refresh() {
   page_->setHtml(inspector_html(content_, document_.graph(), theme, roots_,
                                 std::max(kLeastFont, QFontInfo(font()).pixelSize())));
   page_->verticalScrollBar()->setValue(is_same ? scroll : 0);
+}
+
+// First of all that is said of a node that edits have touched.
+void InspectorPane::add_reasons(NodeId node) {
+  if (asked_ != node) asked_ = {};
+  const std::vector<EditReason> reasons =
+      reasons_for(document_.editing().line(), document_.graph(), node);
+  if (!reasons.empty() || asked_)
+    content_.sections.insert(content_.sections.begin(), why_section(reasons));
+}
+
+void InspectorPane::ask_why() {
+  asked_ = document_.selection().current();
+  request_refresh();
+  page_->verticalScrollBar()->setValue(0);
 }
 
 void InspectorPane::follow(const QUrl& link) {

@@ -20,6 +20,10 @@ class InspectorPane : public QWidget {
   [[nodiscard]] const InspectorContent& content() const { return content_; }
   [[nodiscard]] QTextBrowser& page() { return *page_; }
 
+ public slots:
+  // Brings up what the document's edits say of the selected node: also where they say nothing.
+  void ask_why();
+
  protected:
   void changeEvent(QEvent* event) override;
   void showEvent(QShowEvent* event) override;
@@ -28,12 +32,14 @@ class InspectorPane : public QWidget {
   void request_refresh();
   void refresh();
   void follow(const QUrl& link);
+  void add_reasons(NodeId node);
 
   Document& document_;
   QTextBrowser* page_ = nullptr;
   InspectorContent content_;
   QStringList roots_;
   NodeId shown_;
+  NodeId asked_;  // of which a person wants to know why it is here
   bool is_stale_ = true;
 };
 

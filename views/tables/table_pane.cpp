@@ -1,13 +1,19 @@
 #include "views/tables/table_pane.h"
 
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QMessageBox>
 #include <QScopedValueRollback>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/document/number_text.h"
+#include "views/tables/table_export.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -182,12 +188,29 @@ void TablePane::update_empty_text() {
   empty_->setVisible(is_empty);
 }
 
+void TablePane::copy_all() {
+  QGuiApplication::clipboard()->setText(model_.tsv(shown_rows(model_)));
+}
+
+void TablePane::save_as() {
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Save the table"), accessibleName().toLower() + QStringLiteral(".tsv"),
+      tr("Tab-separated values (*.tsv);;Comma-separated values (*.csv)"));
+  if (path.isEmpty()) return;
+  if (const auto written = write_table(model_, path); !written)
+    QMessageBox::warning(this, tr("Save the table"),
+                         QString::fromStdString(written.error().message));
+}
+
 void TablePane::show_menu(QPoint at) {
   QMenu menu(this);
   const bool has_rows = view_->selectionModel()->hasSelection();
   QAction* copy = menu.addAction(tr("Copy"), view_, &TableView::copy);
   copy->setShortcut(QKeySequence::Copy);
   copy->setEnabled(has_rows);
+  menu.addAction(tr("Copy all %1 rows").arg(count_text(shown_rows(model_).size())), this,
+                 &TablePane::copy_all);
+  menu.addAction(tr("Save as TSV or CSV..."), this, &TablePane::save_as);
   menu.addAction(tr("Select nodes"), this, &TablePane::choose)->setEnabled(has_rows);
   if (view_->rootIsDecorated()) {
     menu.addSeparator();

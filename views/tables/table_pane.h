@@ -25,6 +25,12 @@ class TablePane : public QWidget {
   // What is written under the table.
   [[nodiscard]] QString footer() const { return footer_->text(); }
 
+ public slots:
+  // All rows that the filter shows, as tab-separated values into the clipboard.
+  void copy_all();
+  // The same into a file that a person chooses, which may be CSV too.
+  void save_as();
+
  signals:
   // Double click or Enter on a row: show this node wherever it can be seen.
   void node_activated(jointer::NodeId node);

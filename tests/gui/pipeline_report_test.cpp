@@ -1,0 +1,300 @@
+// What a step of a pipeline did, under real events: rows, links and filters as a person's hands use
+// them, and the inspector's answer to why a node is where it is.
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTextDocumentFragment>
+#include <QTimer>
+
+#include "tests/support/snapshots.h"
+#include "tests/views/pipeline_report/reports.h"
+#include "views/document/node_text.h"
+#include "views/edit/editing.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/inspector/why_here.h"
+#include "views/pipeline/report/step_report.h"
+#include "views/tables/table_export.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kPatienceMs = 15000;
+constexpr QSize kSize(900, 620);
+
+void click(TableView& view, int row, int column = 0) {
+  const auto& model = *static_cast<TableModel*>(view.model());
+  const QModelIndex index = model.index_of(row, column);
+  view.scrollTo(index);
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(index).center());
+}
+
+// The first link of a label, by the keys.
+void follow_link(QLabel& label, int number = 0) {
+  label.setFocus();
+  for (int i = 0; i <= number; ++i) QTest::keyClick(&label, Qt::Key_Tab);
+  QTest::keyClick(&label, Qt::Key_Return);
+}
+
+QString shown_text(const QLabel& label) {
+  return QTextDocumentFragment::fromHtml(label.text()).toPlainText();
+}
+
+}  // namespace
+
+class PipelineReportTest : public QObject {
+  Q_OBJECT
+
+ private:
+  [[nodiscard]] NodeId node(const char* name) const { return document_->graph().find(name); }
+  [[nodiscard]] Selection& selection() const { return document_->selection(); }
+  [[nodiscard]] QString current() const {
+    return selection().current() ? to_qstring(document_->graph().name(selection().current()))
+                                 : QString();
+  }
+  [[nodiscard]] Editing& editing() const { return document_->editing(); }
+  bool settle() {
+    return QTest::qWaitFor([this] { return editing().is_settled(); }, kPatienceMs);
+  }
+  // Runs a pipeline on the graph that is shown, and shows what it did.
+  bool report(const char* pipeline) {
+    steps_ = test::reported(document_->graph(), pipeline);
+    QSignalSpy shown(report_.get(), &StepReport::shown);
+    report_->show_steps(steps_);
+    return shown.wait(kPatienceMs);
+  }
+  // As the pane of pipelines does: a step of the history each.
+  bool apply() {
+    for (const ReportedStep& step : steps_)
+      if (!step.result->edit.changes.empty()) editing().apply(step.result->edit);
+    return settle();
+  }
+  [[nodiscard]] int decision_about(const char* name) const {
+    return report_->decisions().model().row_of(node(name));
+  }
+
+  std::unique_ptr<Document> document_;
+  std::unique_ptr<StepReport> report_;
+  std::vector<ReportedStep> steps_;
+
+ private slots:
+  void init() {
+    document_ = std::make_unique<Document>(OpenRequest{}, test::snapshot_of(test::kCollectives));
+    report_ = std::make_unique<StepReport>(*document_);
+    report_->resize(kSize);
+    report_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(report_.get()));
+  }
+  void cleanup() {
+    report_.reset();
+    document_.reset();
+  }
+
+  void says_what_a_step_did() {
+    QVERIFY(report("sink_waits_iterative"));
+    const StepResult& step = *steps_[0].result;
+    QVERIFY(step.moved > 0);
+    QCOMPARE(shown_text(report_->counts()), QString("moved %1").arg(step.moved));
+    const QString figures = shown_text(report_->figures());
+    for (const char* name : {"Peak memory", "Exposed", "Step", "Communication"})
+      QVERIFY2(figures.contains(name), qPrintable(figures));
+    QVERIFY(figures.contains(
+        time_difference_text(step.before.figures.exposed_ns, step.after.figures.exposed_ns)));
+    QCOMPARE(report_->pages().tabText(0), QString("Changes (%1)").arg(step.moved));
+    QCOMPARE(report_->tables().size(), 1U);
+    // Nothing, again.
+    QSignalSpy shown(report_.get(), &StepReport::shown);
+    report_->clear();
+    QVERIFY(shown.wait(kPatienceMs));
+    QVERIFY(!report_->pages().isVisible());
+  }
+
+  void decisions_and_nodes_select_each_other() {
+    QVERIFY(report("sink_waits_iterative"));
+    report_->pages().setCurrentWidget(&report_->decisions());
+    TableView& view = report_->decisions().view();
+    const QAbstractItemModelTester tester(&report_->decisions().model());
+    QVERIFY(decision_about("v1") >= 0);
+    click(view, decision_about("v1"), DecisionModel::reason_column);
+    QCOMPARE(current(), "v1");
+    selection().select(node("v0"));
+    QCOMPARE(view.selected_rows(), std::vector{decision_about("v0")});
+    // A node that nothing was decided about.
+    selection().select(node("x"));
+    QVERIFY(view.selected_rows().empty());
+  }
+
+  void decisions_are_searched_and_filtered() {
+    QVERIFY(report("sink_waits_iterative,sink_waits"));
+    DecisionTable& table = report_->decisions();
+    report_->pages().setCurrentWidget(&table);
+    const int all = table.model().row_count();
+    QVERIFY(!table.view().isColumnHidden(DecisionModel::step_column));
+    QCOMPARE(table.footer(), QString("%1 decisions").arg(all));
+    QTest::keyClicks(&table.filter_edit(), "V1");
+    const int some = table.model().rowCount();
+    QVERIFY(some > 0 && some < all);
+    QCOMPARE(table.footer(), QString("%1 of %2 decisions").arg(some).arg(all));
+    table.filter_edit().clear();
+    // Of one action: the box is opened by a key.
+    table.action_box().setFocus();
+    QTest::keyClick(&table.action_box(), Qt::Key_Down);
+    const auto& [action, count] = table.model().list().actions.front();
+    QCOMPARE(table.model().action(), action);
+    QCOMPARE(table.model().rowCount(), static_cast<int>(count));
+    QTest::keyClick(&table.action_box(), Qt::Key_Up);
+    // Of the selected nodes.
+    selection().select(node("v0"));
+    QTest::mouseClick(&table.selected_button(), Qt::LeftButton);
+    const std::vector<int> about = shown_rows(table.model());
+    QVERIFY(!about.empty());
+    for (const int row : about) QCOMPARE(table.model().text(row, 0), "v0");
+    selection().select(node("v1"));
+    for (const int row : shown_rows(table.model())) QCOMPARE(table.model().text(row, 0), "v1");
+    QTest::mouseClick(&table.selected_button(), Qt::LeftButton);
+    QCOMPARE(table.model().rowCount(), all);
+  }
+
+  void counts_lead_to_their_nodes() {
+    QVERIFY(report("greedy_bucketing_by_mb"));
+    const StepResult& step = *steps_[0].result;
+    QVERIFY(step.added > 0 && step.removed > 0);
+    report_->pages().setCurrentWidget(&report_->decisions());
+    const QStringList counts = shown_text(report_->counts()).split(QStringLiteral(" · "));
+    const auto added = counts.indexOf(QString("added %1").arg(step.added));
+    QVERIFY2(added >= 0, qPrintable(counts.join(", ")));
+    follow_link(report_->counts(), static_cast<int>(added));
+    QCOMPARE(report_->pages().currentWidget(), &report_->changes());
+    QCOMPARE(report_->changes().model().rowCount(), static_cast<int>(step.added));
+    QCOMPARE(report_->changes().model().text(shown_rows(report_->changes().model()).front(), 0),
+             "added");
+    report_->changes().kind_box().setCurrentIndex(0);
+    QCOMPARE(report_->changes().model().rowCount(), report_->changes().model().row_count());
+  }
+
+  void what_is_gone_is_shown_where_it_is() {
+    QVERIFY(report("greedy_bucketing_by_mb"));
+    QVERIFY(apply());
+    QVERIFY(!node("g0"));
+    report_->pages().setCurrentWidget(&report_->changes());
+    DifferenceModel& changes = report_->changes().model();
+    changes.show_only(NodeChange::removed);
+    int gone = -1;
+    for (const int row : shown_rows(changes))
+      if (changes.text(row, DifferenceModel::node_column) == "g0") gone = row;
+    QVERIFY(gone >= 0);
+    selection().select(node("a"));
+    click(report_->changes().view(), gone, DifferenceModel::node_column);
+    QCOMPARE(current(), "a");
+    QVERIFY(report_->notice().isVisible());
+    QVERIFY2(
+        shown_text(report_->notice())
+            .startsWith("g0 is not in the graph that is shown: greedy_bucketing_by_mb removed it"),
+        qPrintable(report_->notice().text()));
+    follow_link(report_->notice());
+    QVERIFY(QTest::qWaitFor([this] { return current() == "g0"; }, kPatienceMs));
+    QCOMPARE(editing().place(), 0);
+    QVERIFY(!report_->notice().isVisible());
+    // From there, what the step adds is what is missing.
+    changes.show_only(NodeChange::added);
+    const int added = shown_rows(changes).front();
+    const QString name = changes.text(added, DifferenceModel::node_column);
+    click(report_->changes().view(), added, DifferenceModel::node_column);
+    QVERIFY(shown_text(report_->notice()).contains("adds it"));
+    follow_link(report_->notice());
+    QVERIFY(QTest::qWaitFor([&] { return current() == name; }, kPatienceMs));
+    QCOMPARE(editing().place(), 1);
+  }
+
+  void tables_of_passes_sort_and_add_up() {
+    QVERIFY(report("sink_waits_iterative"));
+    PassTablePane& pane = *report_->tables().at(0);
+    report_->pages().setCurrentWidget(&pane);
+    PassTableModel& model = pane.model();
+    const QAbstractItemModelTester tester(&model);
+    int improvement = 0;
+    while (model.columns()[static_cast<std::size_t>(improvement)].title != "improvement")
+      ++improvement;
+    QHeaderView* header = pane.view().header();
+    pane.view().scrollTo(model.index(0, improvement));
+    QTest::mouseClick(header->viewport(), Qt::LeftButton, {},
+                      {header->sectionViewportPosition(improvement) + 10, header->height() / 2});
+    QCOMPARE(model.sort_column(), improvement);
+    pane.view().setFocus();
+    QTest::keyClick(&pane.view(), Qt::Key_A, Qt::ControlModifier);
+    QCOMPARE(selection().nodes().size(), static_cast<std::size_t>(model.row_count()));
+    std::int64_t sum = 0;
+    for (int row = 0; row < model.row_count(); ++row) sum += *model.number(row, improvement);
+    QVERIFY2(pane.footer().contains(QString::fromStdString(format_ns(sum)) + " improvement"),
+             qPrintable(pane.footer()));
+    QTest::keyClick(&pane.view(), Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QApplication::clipboard()->text(), model.tsv(pane.view().selected_rows()));
+  }
+
+  void what_is_shown_is_saved() {
+    QVERIFY(report("sink_waits_iterative"));
+    report_->pages().setCurrentWidget(&report_->decisions());
+    QTemporaryDir folder;
+    const QString path = folder.filePath("decisions.csv");
+    QTimer::singleShot(0, this, [&] {
+      auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+      QVERIFY(dialog != nullptr);
+      dialog->setDirectory(folder.path());
+      dialog->selectNameFilter(dialog->nameFilters().last());
+      dialog->selectFile(path);
+      QMetaObject::invokeMethod(dialog, "accept");
+    });
+    QTest::keyClicks(&report_->decisions().filter_edit(), "v");
+    for (auto* button : report_->pages().cornerWidget()->findChildren<QToolButton*>())
+      if (button->text().startsWith("Save")) QTest::mouseClick(button, Qt::LeftButton);
+    QFile file(path);
+    QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(path));
+    const QString text = QString::fromUtf8(file.readAll());
+    QVERIFY(text.startsWith("node,action,reason,effect,step\r\n"));
+    QCOMPARE(text.count("\r\n"), report_->decisions().model().rowCount() + 1);
+  }
+
+  void the_inspector_says_why() {
+    InspectorPane inspector(*document_);
+    inspector.resize(420, 500);
+    inspector.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&inspector));
+    selection().select(node("v1"));
+    QVERIFY(inspector.content().sections.front().title != why_title());
+    QVERIFY(report("sink_waits_iterative"));
+    QVERIFY(apply());
+    const InspectorSection section = inspector.content().sections.front();
+    QCOMPARE(section.title, why_title());
+    QVERIFY(section.rows.front().value.startsWith("moved, by sink_waits_iterative. "));
+    QVERIFY(inspector.page().toPlainText().contains("Effect: "));
+    // Undo takes it away, redo brings it back.
+    editing().undo();
+    QVERIFY(settle());
+    QVERIFY(inspector.content().sections.front().title != why_title());
+    editing().redo();
+    QVERIFY(settle());
+    QCOMPARE(inspector.content().sections.front().title, why_title());
+    // A workspace has it.
+    const History history = editing().history();
+    QCOMPARE(history.steps.back().edits.back().decisions, steps_[0].result->edit.decisions);
+    // Of what no edit names, only when it is asked.
+    selection().select(node("x"));
+    QVERIFY(inspector.content().sections.front().title != why_title());
+    inspector.ask_why();
+    QCOMPARE(inspector.content().sections.front().title, why_title());
+    QCOMPARE(inspector.content().sections.front().rows.front().value, "No edit names it.");
+    selection().select(node("a"));
+    QVERIFY(inspector.content().sections.front().title != why_title());
+  }
+};
+
+}  // namespace jointer::views
+
+QTEST_MAIN(jointer::views::PipelineReportTest)
+#include "pipeline_report_test.moc"

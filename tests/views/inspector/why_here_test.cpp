@@ -1,0 +1,77 @@
+#include "views/inspector/why_here.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/views/pipeline_report/reports.h"
+#include "views/edit/edit_run.h"
+
+namespace jointer::views {
+namespace {
+
+class WhyHereTest : public ::testing::Test {
+ protected:
+  void apply(const Edit& edit) {
+    const EditRun done = run_edits(graph_, {edit});
+    ASSERT_TRUE(done.refused.empty()) << done.refused.front();
+    line_.insert(line_.end(), done.done.begin(), done.done.end());
+  }
+  [[nodiscard]] std::vector<EditReason> of(const char* name) const {
+    return reasons_for(line_, graph_, graph_.find(name));
+  }
+
+  Graph graph_ = test::parse(test::kCollectives);
+  EditLine line_;
+};
+
+TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
+  apply(test::reported(graph_, "sink_waits_iterative")[0].result->edit);
+  apply({.title = "Move v1 1 place earlier",
+         .by = {},
+         .changes = {MoveNodes{{"v1"}, "y"}},
+         .notes = {}});
+  const std::vector<EditReason> reasons = of("v1");
+  ASSERT_EQ(reasons.size(), 2U);
+  EXPECT_EQ(reasons[0].edit, 2U);
+  EXPECT_TRUE(reasons[0].by.isEmpty());
+  EXPECT_EQ(reasons[0].action, "Move v1 1 place earlier");
+  EXPECT_EQ(reasons[1].by, "sink_waits_iterative");
+  EXPECT_EQ(reasons[1].action, "moved");
+  EXPECT_FALSE(reasons[1].reason.isEmpty());
+  EXPECT_TRUE(reasons[1].effect.contains("later; exposed ")) << reasons[1].effect.toStdString();
+  const InspectorSection section = why_section(reasons);
+  ASSERT_EQ(section.rows.size(), 2U);
+  EXPECT_EQ(section.rows[0].value, "by hand: Move v1 1 place earlier");
+  EXPECT_TRUE(section.rows[1].value.startsWith("moved, by sink_waits_iterative. "));
+}
+
+TEST_F(WhyHereTest, WhatNoEditNamesIsAsItWasOpened) {
+  apply(test::reported(graph_, "sink_waits_iterative")[0].result->edit);
+  EXPECT_TRUE(of("x").empty());
+  const InspectorSection section = why_section({});
+  ASSERT_EQ(section.rows.size(), 1U);
+  EXPECT_EQ(section.rows[0].value, "No edit names it.");
+}
+
+TEST_F(WhyHereTest, WhatAPassMadeTellsWhatWasSaidOfItsOrigin) {
+  Edit edit = test::reported(graph_, "greedy_bucketing_by_mb")[0].result->edit;
+  ASSERT_FALSE(edit.decisions.empty());
+  apply(edit);
+  NodeId bucket;
+  for (const NodeId node : graph_.order())
+    if (graph_.is_collective_start(graph_.node(node))) bucket = node;
+  const auto reasons = reasons_for(line_, graph_, bucket);
+  ASSERT_FALSE(reasons.empty());
+  EXPECT_EQ(reasons[0].by, "greedy_bucketing_by_mb");
+  // Without its decisions the edit is still named.
+  graph_ = test::parse(test::kCollectives);
+  line_.clear();
+  edit.decisions.clear();
+  apply(edit);
+  const auto silent = reasons_for(line_, graph_, bucket);
+  ASSERT_EQ(silent.size(), 1U);
+  EXPECT_EQ(silent[0].action, "added");
+  EXPECT_EQ(silent[0].reason, "The pass gave no reason.");
+}
+
+}  // namespace
+}  // namespace jointer::views

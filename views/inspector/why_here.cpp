@@ -1,0 +1,105 @@
+#include "views/inspector/why_here.h"
+
+#include <algorithm>
+
+#include "views/inspector/inspector_words.h"
+
+namespace jointer::views {
+
+using namespace inspector;
+
+namespace {
+
+constexpr std::size_t kMostRows = 40;
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// What an edit does to a node; empty if it does not name it. Of what was added only the inverse
+// has the name at hand.
+QString deed(const DoneEdit& done, const std::string& name) {
+  for (const Change& change : done.edit.changes) {
+    if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))
+      return words("moved");
+    if (const auto* replace = std::get_if<ReplaceCall>(&change); replace && replace->node == name)
+      return words("changed");
+    if (const auto* set = std::get_if<SetPolicy>(&change);
+        set && (set->select == name || has(set->nodes, name)))
+      return words("tagged");
+  }
+  for (const Change& change : done.inverse.changes)
+    if (const auto* remove = std::get_if<RemoveNode>(&change); remove && remove->node == name)
+      return words("added");
+  return {};
+}
+
+}  // namespace
+
+std::vector<EditReason> reasons_for(const EditLine& line, const Graph& graph, NodeId node) {
+  const std::string name = edit_name(graph, node);
+  const NodeId made_from = graph.node(node).origin;
+  const std::string origin = made_from ? edit_name(graph, made_from) : std::string();
+  std::vector<EditReason> reasons;
+  for (std::size_t i = line.size(); i-- > 0;) {
+    const DoneEdit& done = *line[i];
+    const QString by = QString::fromStdString(done.edit.by);
+    const std::size_t before = reasons.size();
+    for (const Decision& decision : done.edit.decisions) {
+      const bool is_own = decision.node == name;
+      if (decision.node.empty() || (!is_own && decision.node != origin)) continue;
+      reasons.push_back({.edit = i + 1,
+                         .by = by,
+                         .action = QString::fromStdString(decision.action),
+                         .reason = QString::fromStdString(decision.reason),
+                         .effect = QString::fromStdString(decision.effect),
+                         .about = is_own ? QString() : QString::fromStdString(origin)});
+    }
+    if (reasons.size() > before) continue;
+    const QString what = deed(done, name);
+    if (what.isEmpty()) continue;
+    const bool is_by_hand = by.isEmpty();
+    reasons.push_back({.edit = i + 1,
+                       .by = by,
+                       .action = is_by_hand ? QString::fromStdString(done.edit.title) : what,
+                       .reason = is_by_hand ? QString() : words("The pass gave no reason."),
+                       .effect = {},
+                       .about = {}});
+  }
+  return reasons;
+}
+
+QString why_title() {
+  return words("Why is this here?");
+}
+
+InspectorSection why_section(const std::vector<EditReason>& reasons) {
+  InspectorSection section{why_title(), {}};
+  if (reasons.empty()) {
+    section.rows.push_back({.label = words("as opened"),
+                            .value = words("No edit names it."),
+                            .note = words("It stands where the capture has it, among nodes that "
+                                          "may have moved.")});
+    return section;
+  }
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMostRows); ++i) {
+    const EditReason& reason = reasons[i];
+    QString value = reason.by.isEmpty()
+                        ? words("by hand: %1").arg(reason.action)
+                        : words("%1, by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));
+    if (!reason.about.isEmpty()) value += words(" Of %1, from which it is made:").arg(reason.about);
+    if (!reason.reason.isEmpty()) value += u' ' + reason.reason;
+    if (!reason.effect.isEmpty()) value += words(" Effect: %1.").arg(reason.effect);
+    section.rows.push_back({.label = words("edit %1").arg(reason.edit),
+                            .value = value,
+                            .provenance = Provenance::computed,
+                            .note = reason.by});
+  }
+  if (reasons.size() > kMostRows)
+    section.rows.push_back(
+        {.label = words("left out"),
+         .value = words("%1 older ones").arg(count_text(reasons.size() - kMostRows))});
+  return section;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,115 @@
+#include "views/pipeline/report/decision_model.h"
+
+#include <algorithm>
+
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMostReason = 640, kMostEffect = 420;
+
+}  // namespace
+
+DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("node"), .meaning = tr("What was decided about.")},
+      {.title = tr("action"), .meaning = tr("What the pass did with it.")},
+      {.title = tr("reason"),
+       .meaning = tr("Why, in the pass's words."),
+       .most_width = kMostReason},
+      {.title = tr("effect"),
+       .meaning = tr("What became of the node in this step, by comparing the graphs before and "
+                     "after it."),
+       .most_width = kMostEffect},
+      {.title = tr("step"), .meaning = tr("Which step of the pipeline decided it.")},
+  };
+}
+
+void DecisionModel::set(DecisionList list, const SnapshotPtr& shown) {
+  begin_rows();
+  list_ = std::move(list);
+  list_.names.set_shown(shown);
+  action_.clear();
+  nodes_.reset();
+  set_rows(std::vector<int>(list_.rows.size(), -1));
+}
+
+void DecisionModel::show_action(const std::string& action) {
+  if (action == action_) return;
+  action_ = action;
+  filter_anew();
+}
+
+void DecisionModel::show_nodes(std::optional<std::unordered_set<std::string>> nodes) {
+  if (nodes == nodes_) return;
+  nodes_ = std::move(nodes);
+  filter_anew();
+}
+
+void DecisionModel::prepare_filter() {
+  words_.clear();
+  for (const QString& word : filter().split(u' ', Qt::SkipEmptyParts))
+    words_.push_back(word.toLower().toStdString());
+}
+
+bool DecisionModel::hides_rows() const {
+  return !action_.empty() || nodes_ || TableModel::hides_rows();
+}
+
+// Bytes are compared: 10^5 rows are looked through between two keys.
+bool DecisionModel::passes(int row, const QStringList& /*words*/) const {
+  const Decision& decision = at(row);
+  if (!action_.empty() && decision.action != action_) return false;
+  if (nodes_ && !nodes_->contains(decision.node)) return false;
+  const std::string& text = list_.texts[static_cast<std::size_t>(row)];
+  return std::all_of(words_.begin(), words_.end(),
+                     [&](const std::string& word) { return text.find(word) != std::string::npos; });
+}
+
+std::optional<std::int64_t> DecisionModel::number(int /*row*/, int /*column*/) const {
+  return std::nullopt;
+}
+
+QString DecisionModel::text(int row, int column) const {
+  const Decision& decision = at(row);
+  switch (column) {
+    case node_column:
+      return decision.node.empty() ? tr("(the graph)") : QString::fromStdString(decision.node);
+    case action_column:
+      return QString::fromStdString(decision.action);
+    case reason_column:
+      return QString::fromStdString(decision.reason);
+    case effect_column:
+      return QString::fromStdString(decision.effect);
+    case step_column: {
+      const auto step = static_cast<std::size_t>(list_.rows[static_cast<std::size_t>(row)].step);
+      return tr("%1 · %2").arg(step + 1).arg(
+          QString::fromStdString(list_.steps[step].result->step));
+    }
+    default:
+      return {};
+  }
+}
+
+QString DecisionModel::note(int row, int column) const {
+  if (column != node_column || !list_.names.is_gone(row)) return {};
+  return tr("The graph that is shown does not have it.");
+}
+
+std::vector<NodeId> DecisionModel::nodes(int row) const {
+  const NodeId node = list_.names.node(row);
+  return node ? std::vector{node} : std::vector<NodeId>();
+}
+
+int DecisionModel::row_of(NodeId node) const {
+  return list_.names.row_of(node);
+}
+
+QString DecisionModel::things_text(std::size_t things) const {
+  const auto all = static_cast<std::size_t>(row_count());
+  if (things == all) return all == 1 ? tr("1 decision") : tr("%1 decisions").arg(count_text(all));
+  return tr("%1 of %2 decisions").arg(count_text(things), count_text(all));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "views/pipeline/report/decision_list.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// A row a decision of a pass: what it did to a node, or did not, and why.
+class DecisionModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    node_column,
+    action_column,
+    reason_column,
+    effect_column,
+    step_column,
+  };
+
+  explicit DecisionModel(QObject* parent = nullptr);
+
+  void set(DecisionList list, const SnapshotPtr& shown);
+  // Where rows' nodes are selected.
+  void set_shown(const SnapshotPtr& shown) { list_.names.set_shown(shown); }
+  [[nodiscard]] const DecisionList& list() const { return list_; }
+
+  // Rows of one action alone; empty: of all.
+  void show_action(const std::string& action);
+  [[nodiscard]] const std::string& action() const { return action_; }
+  // Rows of these nodes alone, by the names of edits; nothing: of all.
+  void show_nodes(std::optional<std::unordered_set<std::string>> nodes);
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override {
+    return static_cast<std::uint64_t>(row);
+  }
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  // "12 of 4,096 decisions"
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ protected:
+  void prepare_filter() override;
+  [[nodiscard]] bool hides_rows() const override;
+  [[nodiscard]] bool passes(int row, const QStringList& words) const override;
+
+ private:
+  [[nodiscard]] const Decision& at(int row) const {
+    return *list_.rows[static_cast<std::size_t>(row)].decision;
+  }
+
+  std::vector<Column> columns_;
+  DecisionList list_;
+  std::string action_;
+  std::optional<std::unordered_set<std::string>> nodes_;
+  std::vector<std::string> words_;  // of the filter, in lower case
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,86 @@
+#include "views/pipeline/report/decision_table.h"
+
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "core/edit/edit.h"
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+
+DecisionTable::DecisionTable(Document& document, QWidget* parent)
+    : DecisionTable(document, new DecisionModel, parent) {}
+
+DecisionTable::DecisionTable(Document& document, DecisionModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter by node, action, reason, effect"), parent),
+      model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("Decisions"));
+  set_empty_text(tr("The pass gave no reasons."));
+  view().setRootIsDecorated(false);
+  view().setItemsExpandable(false);
+  actions_ = new QComboBox(this);
+  actions_->setAccessibleName(tr("Action"));
+  actions_->setToolTip(tr("Decisions of one action"));
+  actions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  actions_->setMinimumContentsLength(11);
+  controls().addWidget(actions_);
+  selected_ = new QToolButton(this);
+  selected_->setText(tr("Selected"));
+  selected_->setToolTip(tr("Decisions about the selected nodes alone"));
+  selected_->setCheckable(true);
+  selected_->setMinimumHeight(22);
+  controls().addWidget(selected_);
+  connect(actions_, &QComboBox::currentIndexChanged, this,
+          [this] { model_->show_action(actions_->currentData().toString().toStdString()); });
+  connect(selected_, &QToolButton::toggled, this, [this] {
+    only_.clear();
+    take_selection();
+  });
+  connect(&document.selection(), &Selection::nodes_changed, this, &DecisionTable::take_selection);
+  fill_actions();
+}
+
+void DecisionTable::set(DecisionList list) {
+  const QSignalBlocker quiet(selected_);
+  selected_->setChecked(false);
+  model_->set(std::move(list), document().shared_snapshot());
+  view().setColumnHidden(DecisionModel::step_column, model_->list().steps.size() < 2);
+  fill_actions();
+  request_refresh();
+  if (isVisible()) view().fit_columns();
+}
+
+void DecisionTable::refresh() {
+  model_->set_shown(document().shared_snapshot());
+}
+
+void DecisionTable::show_action(const std::string& action) {
+  actions_->setCurrentIndex(std::max(0, actions_->findData(QString::fromStdString(action))));
+}
+
+void DecisionTable::fill_actions() {
+  const QSignalBlocker quiet(actions_);
+  actions_->clear();
+  actions_->addItem(tr("all actions"), QString());
+  for (const auto& [action, count] : model_->list().actions) {
+    const QString name = QString::fromStdString(action);
+    actions_->addItem(QStringLiteral("%1 (%2)").arg(name, count_text(count)), name);
+  }
+}
+
+// A row that is clicked selects a node the table is about already: the rows beside it stay.
+void DecisionTable::take_selection() {
+  if (!selected_->isChecked()) return model_->show_nodes(std::nullopt);
+  std::unordered_set<std::string> names;
+  for (const NodeId node : document().selection().nodes())
+    if (document().has(node)) names.insert(edit_name(document().graph(), node));
+  const bool is_part =
+      !names.empty() && std::all_of(names.begin(), names.end(),
+                                    [&](const auto& name) { return only_.contains(name); });
+  if (is_part) return;
+  only_ = std::move(names);
+  model_->show_nodes(only_);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,142 @@
+#include "views/pipeline/report/pass_table_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "views/document/node_text.h"
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kNodeColumn = 0;
+
+Unit unit_of(PassTable::Unit unit) {
+  switch (unit) {
+    case PassTable::Unit::text:
+      return Unit::text;
+    case PassTable::Unit::count:
+      return Unit::count;
+    case PassTable::Unit::bytes:
+      return Unit::bytes;
+    case PassTable::Unit::nanoseconds:
+      return Unit::time;
+    case PassTable::Unit::number:
+      break;
+  }
+  return Unit::thousandths;
+}
+
+bool adds_up(PassTable::Unit unit) {
+  return unit == PassTable::Unit::count || unit == PassTable::Unit::nanoseconds;
+}
+
+std::optional<std::int64_t> thousandths(double number) {
+  constexpr double kMost = 9.0e15;
+  const double scaled = std::round(number * 1000);
+  if (!(std::abs(scaled) < kMost)) return std::nullopt;
+  return static_cast<std::int64_t>(scaled);
+}
+
+}  // namespace
+
+PassTableModel::PassTableModel(QObject* parent) : TableModel(parent) {}
+
+void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
+  begin_rows();
+  table_ = std::move(table);
+  columns_ = {{.title = tr("node"), .meaning = tr("What the row is of.")}};
+  rows_.clear();
+  sums_.clear();
+  std::vector<std::string> names;
+  if (table_) {
+    for (const PassTable::Column& column : table_->columns)
+      columns_.push_back({.title = QString::fromStdString(column.name),
+                          .unit = unit_of(column.unit),
+                          .adds_up = adds_up(column.unit),
+                          .total_title = QString::fromStdString(column.name)});
+    const bool has_nodes = std::any_of(table_->rows.begin(), table_->rows.end(),
+                                       [](const auto& row) { return !row.node.empty(); });
+    for (const PassTable::Row& row : table_->rows) {
+      if (has_nodes && row.node.empty()) {
+        sums_.push_back(&row);
+        continue;
+      }
+      rows_.push_back(&row);
+      names.push_back(row.node);
+    }
+  }
+  names_ = NamedRows(std::move(names));
+  names_.set_shown(shown);
+  set_rows(std::vector<int>(rows_.size(), -1));
+}
+
+const PassTable::Cell* PassTableModel::cell(const PassTable::Row& row, int column) const {
+  const auto index = static_cast<std::size_t>(column - 1);
+  return column >= 1 && index < row.cells.size() ? &row.cells[index] : nullptr;
+}
+
+QString PassTableModel::summary() const {
+  QStringList lines;
+  for (const PassTable::Row* row : sums_) {
+    QString name;
+    QStringList parts;
+    for (std::size_t c = 0; c < table_->columns.size(); ++c) {
+      const PassTable::Cell* held = cell(*row, static_cast<int>(c) + 1);
+      const PassTable::Column& column = table_->columns[c];
+      const QString shown =
+          held == nullptr ? QString() : QString::fromStdString(cell_text(*held, column.unit));
+      if (shown.isEmpty()) continue;
+      if (column.unit == PassTable::Unit::text && name.isEmpty())
+        name = shown;
+      else
+        parts << QStringLiteral("%1 %2").arg(QString::fromStdString(column.name), shown);
+    }
+    lines << (name.isEmpty() ? QString() : name + QStringLiteral(": ")) +
+                 parts.join(QStringLiteral(" · "));
+  }
+  return lines.join(u'\n');
+}
+
+std::optional<std::int64_t> PassTableModel::number(int row, int column) const {
+  const PassTable::Cell* held = cell(at(row), column);
+  if (held == nullptr || columns_[static_cast<std::size_t>(column)].unit == Unit::text)
+    return std::nullopt;
+  const bool is_number = columns_[static_cast<std::size_t>(column)].unit == Unit::thousandths;
+  if (const auto* whole = std::get_if<std::int64_t>(held))
+    return is_number ? thousandths(static_cast<double>(*whole)) : std::optional(*whole);
+  if (const auto* real = std::get_if<double>(held)) {
+    const auto scaled = thousandths(*real);
+    return is_number || !scaled ? scaled : std::optional(*scaled / 1000);
+  }
+  return std::nullopt;
+}
+
+QString PassTableModel::text(int row, int column) const {
+  if (column == kNodeColumn) return QString::fromStdString(at(row).node);
+  const PassTable::Cell* held = cell(at(row), column);
+  return held == nullptr ? QString()
+                         : QString::fromStdString(cell_text(*held, PassTable::Unit::text));
+}
+
+QString PassTableModel::note(int row, int column) const {
+  if (column != kNodeColumn || !names_.is_gone(row)) return {};
+  return tr("The graph that is shown does not have it.");
+}
+
+std::vector<NodeId> PassTableModel::nodes(int row) const {
+  const NodeId node = names_.node(row);
+  return node ? std::vector{node} : std::vector<NodeId>();
+}
+
+int PassTableModel::row_of(NodeId node) const {
+  return names_.row_of(node);
+}
+
+QString PassTableModel::things_text(std::size_t things) const {
+  const auto all = static_cast<std::size_t>(row_count());
+  if (things == all) return all == 1 ? tr("1 row") : tr("%1 rows").arg(count_text(all));
+  return tr("%1 of %2 rows").arg(count_text(things), count_text(all));
+}
+
+}  // namespace jointer::views

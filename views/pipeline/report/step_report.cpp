@@ -1,0 +1,283 @@
+#include "views/pipeline/report/step_report.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <QtConcurrentRun>
+
+#include "views/document/number_text.h"
+#include "views/edit/editing.h"
+#include "views/pipeline/report/report_summary.h"
+#include "views/theme/bar_button.h"
+#include "views/theme/fonts.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8;
+const QString kMerged = QStringLiteral("merged");
+
+QString link(const QString& target, const QString& text, const Theme& theme) {
+  return QStringLiteral("<a href=\"%1\" style=\"color: %3; text-decoration: none\">%2</a>")
+      .arg(target, text.toHtmlEscaped(), theme.accent.name());
+}
+
+QLabel* add_label(QVBoxLayout& column, QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  label->setContentsMargins(kMargin, 0, kMargin, 0);
+  label->setTextInteractionFlags(Qt::TextBrowserInteraction);
+  column.addWidget(label);
+  return label;
+}
+
+}  // namespace
+
+// What a working thread makes of the steps.
+struct StepReport::Made {
+  std::vector<ReportedStep> steps;
+  NodeDifferencesPtr differences;
+  QString refusal;
+  DecisionList decisions;
+};
+
+StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
+  setAccessibleName(tr("What the step did"));
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::Base);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  empty_ = new QLabel(tr("Run a step: what it did stands here."), this);
+  empty_->setAlignment(Qt::AlignCenter);
+  empty_->setWordWrap(true);
+  empty_->setForegroundRole(QPalette::PlaceholderText);
+  whole->addWidget(empty_, 1);
+  body_ = new QWidget(this);
+  whole->addWidget(body_, 1);
+  auto* column = new QVBoxLayout(body_);
+  column->setContentsMargins(0, kMargin, 0, 0);
+  column->setSpacing(4);
+  title_ = add_label(*column, body_);
+  QFont bold = font();
+  bold.setBold(true);
+  title_->setFont(bold);
+  effort_ = add_label(*column, body_);
+  effort_->setFont(small_font(font()));
+  effort_->setForegroundRole(QPalette::PlaceholderText);
+  counts_ = add_label(*column, body_);
+  figures_ = add_label(*column, body_);
+  notice_ = add_label(*column, body_);
+  notice_->hide();
+  pages_ = new QTabWidget(body_);
+  pages_->setDocumentMode(true);
+  pages_->setUsesScrollButtons(true);
+  changes_ = new DifferenceTable(document, pages_);
+  decisions_ = new DecisionTable(document, pages_);
+  pages_->addTab(changes_, tr("Changes"));
+  pages_->addTab(decisions_, tr("Decisions"));
+  column->addWidget(pages_, 1);
+  make_corner();
+  setFocusProxy(pages_);
+  watch(*changes_, changes_->model(), changes_->model().names());
+  watch(*decisions_, decisions_->model(), decisions_->model().list().names);
+  connect(counts_, &QLabel::linkActivated, this, &StepReport::follow_count);
+  connect(notice_, &QLabel::linkActivated, this, &StepReport::follow_notice);
+  connect(&document_, &Document::changed, this, [this] {
+    notice_->hide();
+    const NodeId node = awaited_.empty() ? NodeId() : document_.graph().find(awaited_);
+    if (node) document_.selection().select(node);
+    awaited_.clear();
+  });
+  body_->hide();
+}
+
+void StepReport::make_corner() {
+  auto* bar = new QWidget(pages_);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(0, 0, kMargin, 0);
+  row->setSpacing(2);
+  QToolButton* copy = add_bar_button(*bar, tr("Copy"), tr("Copy the rows that are shown, as TSV"));
+  QToolButton* save =
+      add_bar_button(*bar, tr("Save..."), tr("Save the rows that are shown, as TSV or CSV"));
+  connect(copy, &QToolButton::clicked, this, [this] {
+    if (TablePane* table = current_table()) table->copy_all();
+  });
+  connect(save, &QToolButton::clicked, this, [this] {
+    if (TablePane* table = current_table()) table->save_as();
+  });
+  pages_->setCornerWidget(bar);
+}
+
+TablePane* StepReport::current_table() const {
+  return qobject_cast<TablePane*>(pages_->currentWidget());
+}
+
+// A row whose node the shown graph does not have selects nothing: it is said where the node is.
+void StepReport::watch(TablePane& pane, const TableModel& model, const NamedRows& names) {
+  connect(&pane, &TablePane::node_activated, this, &StepReport::node_activated);
+  connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model, &names] {
+    const std::vector<int> rows = pane.view().selected_rows();
+    const bool is_gone =
+        rows.size() == 1 && rows.front() < model.row_count() && names.is_gone(rows.front());
+    notice_gone(is_gone ? names.name(rows.front()) : std::string());
+  });
+}
+
+void StepReport::set_empty_text(const QString& text) {
+  empty_->setText(text);
+}
+
+void StepReport::show_steps(std::vector<ReportedStep> steps) {
+  const quint64 job = ++wanted_;
+  const auto make = [steps = std::move(steps)] {
+    auto made = std::make_shared<Made>();
+    made->steps = steps;
+    if (steps.empty()) return made;
+    auto differences = NodeDifferences::find(steps.front().before, steps.back().result->graph);
+    if (differences)
+      made->differences = std::make_shared<const NodeDifferences>(*std::move(differences));
+    else
+      made->refusal = QString::fromStdString(differences.error().message);
+    made->decisions = list_decisions(steps);
+    return made;
+  };
+  QtConcurrent::run(make).then(this, [this, job](const std::shared_ptr<Made>& made) {
+    if (job == wanted_) take(*made);
+  });
+}
+
+void StepReport::take(Made& made) {
+  steps_ = std::move(made.steps);
+  differences_ = std::move(made.differences);
+  refusal_ = made.refusal;
+  empty_->setVisible(steps_.empty());
+  body_->setVisible(!steps_.empty());
+  notice_gone({});
+  changes_->set(differences_);
+  changes_->say(refusal_.isEmpty() ? tr("It changed no node.") : refusal_);
+  decisions_->set(std::move(made.decisions));
+  add_tables();
+  const auto title = [](const QString& name, std::size_t count) {
+    return count == 0 ? name : QStringLiteral("%1 (%2)").arg(name, count_text(count));
+  };
+  pages_->setTabText(0, title(tr("Changes"), differences_ ? differences_->nodes().size() : 0));
+  pages_->setTabText(1, title(tr("Decisions"), decisions_->model().list().rows.size()));
+  // Where there is something to read: the table of figures stays a click away.
+  const bool has_changes = differences_ && !differences_->nodes().empty();
+  if (!has_changes && pages_->currentWidget() == changes_) pages_->setCurrentWidget(decisions_);
+  show_figures();
+  emit shown();
+}
+
+void StepReport::add_tables() {
+  const QString current = pages_->tabText(pages_->currentIndex());
+  for (PassTablePane* table : tables_) delete table;
+  tables_.clear();
+  for (std::size_t step = 0; step < steps_.size(); ++step)
+    for (const PassTable& each : steps_[step].result->tables) {
+      const PassTableModel::TablePtr table(steps_[step].result, &each);
+      auto* pane = new PassTablePane(document_, table, pages_);
+      const QString title = QString::fromStdString(each.title);
+      const int index = pages_->addTab(
+          pane, steps_.size() == 1 ? title : QStringLiteral("%1 · %2").arg(step + 1).arg(title));
+      pages_->setTabToolTip(index, QString::fromStdString(steps_[step].result->step));
+      watch(*pane, pane->model(), pane->model().names());
+      pane->addActions(decisions_->actions());
+      tables_.push_back(pane);
+      // The same table of another step comes in its place.
+      if (pages_->tabText(index) == current) pages_->setCurrentIndex(index);
+    }
+}
+
+void StepReport::show_figures() {
+  if (steps_.empty()) return;
+  const Theme& theme = Theme::of(palette());
+  title_->setText(report_title(steps_).toHtmlEscaped());
+  effort_->setText(report_effort(steps_));
+  QStringList parts;
+  if (differences_) {
+    std::size_t merged = 0;
+    for (const ReportedStep& step : steps_) merged += step.result->merged;
+    for (const ReportCount& count : report_counts(*differences_, merged))
+      parts << link(count.link, count.text, theme);
+    if (parts.isEmpty()) parts << tr("The same nodes in the same order.");
+  } else {
+    parts << tr("Nodes are not compared: %1").arg(refusal_.toHtmlEscaped());
+  }
+  counts_->setText(parts.join(QStringLiteral(" · ")));
+  figures_->setText(metric_table_html(report_rows(steps_), tr("before"), tr("after"), theme));
+}
+
+void StepReport::follow_count(const QString& link) {
+  if (link == kMerged) {
+    decisions_->show_action(kMerged.toStdString());
+    pages_->setCurrentWidget(decisions_);
+    return;
+  }
+  changes_->show_only(static_cast<NodeChange>(link.toInt()));
+  pages_->setCurrentWidget(changes_);
+}
+
+const Graph& StepReport::state(std::size_t after) const {
+  return after == 0 ? *steps_.front().before : *steps_[after - 1].result->graph;
+}
+
+int StepReport::place_of(std::size_t after) const {
+  const Editing& editing = document_.editing();
+  const Edit& edit = steps_[after == 0 ? 0 : after - 1].result->edit;
+  for (int i = editing.step_count() - 1; i >= 0; --i) {
+    const EditLine& line = editing.step(i).after;
+    if (!line.empty() && line.back()->edit == edit) return after == 0 ? i : i + 1;
+  }
+  return -1;
+}
+
+void StepReport::notice_gone(const std::string& name) {
+  gone_ = name;
+  gone_place_ = -1;
+  notice_->setVisible(!name.empty() && !steps_.empty());
+  if (name.empty() || steps_.empty()) return;
+  // The latest state that has it, after the last step backwards.
+  std::size_t after = steps_.size() + 1;
+  while (after > 0 && !state(after - 1).find(name)) --after;
+  const QString shown = QString::fromStdString(name);
+  if (after == 0) {
+    notice_->setText(tr("No state of this run has %1.").arg(shown.toHtmlEscaped()));
+    return;
+  }
+  --after;
+  gone_place_ = place_of(after);
+  const bool is_removed = after < steps_.size();
+  QString text = is_removed ? tr("%1 is not in the graph that is shown: %2 removed it.")
+                            : tr("%1 is not in the graph that is shown: %2 adds it.");
+  const std::size_t step = is_removed ? after : adding_step(name);
+  text = text.arg(shown, QString::fromStdString(steps_[step].result->step).section(u'{', 0, 0))
+             .toHtmlEscaped();
+  if (gone_place_ >= 0)
+    text += u' ' + link(QStringLiteral("state"),
+                        is_removed ? tr("Show the state before") : tr("Show the state after"),
+                        Theme::of(palette()));
+  notice_->setText(text);
+}
+
+// Which step it is there after, and not before.
+std::size_t StepReport::adding_step(const std::string& name) const {
+  std::size_t step = steps_.size() - 1;
+  while (step > 0 && state(step).find(name)) --step;
+  return step;
+}
+
+void StepReport::follow_notice() {
+  if (gone_place_ < 0) return;
+  awaited_ = gone_;
+  document_.editing().go_to(gone_place_);
+}
+
+void StepReport::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) show_figures();
+}
+
+}  // namespace jointer::views
