@@ -24,6 +24,8 @@
 #include "views/compare/compare_pane.h"
 #include "views/document/node_text.h"
 #include "views/history/history_pane.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/inspector/why_here.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -60,6 +62,7 @@ class EditTest : public QObject {
   void drags_all_that_is_selected();
   void policies_are_edits();
   void refusals_are_said();
+  void says_why_a_node_is_here();
   void recipes_go_out_and_in();
   void a_workspace_brings_everything_back();
   void hides_a_quarter_of_the_exposed_time_by_hand();
@@ -541,6 +544,36 @@ void EditTest::refusals_are_said() {
 }
 
 // --- Files ---
+
+void EditTest::says_why_a_node_is_here() {
+  QVERIFY(open_sample() != nullptr);
+  const NodeId wait = exposed_wait();
+  const std::string name = edit_name(document().graph(), wait);
+  const NodeId next = document().graph().order()[document().graph().position(wait) + 2];
+  Edit edit{.title = "sink_waits",
+            .by = "sink_waits",
+            .changes = {MoveNodes{{name}, edit_name(document().graph(), next)}},
+            .notes = {}};
+  edit.decisions = {
+      {.pass = {}, .node = name, .action = "moved", .reason = "Nobody reads it yet."}};
+  editing().apply(edit);
+  QVERIFY(settle());
+  QVERIFY2(editing().step_count() == 1, "the node has room behind it");
+  // The pane is behind another one, and has not been seen yet.
+  window_->dock("inspector")->hide();
+  document().selection().select(wait);
+  run_action("Why Is This Here?");
+  QTRY_VERIFY(window_->dock("inspector")->pane() != nullptr);
+  const auto* inspector = qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
+  QTRY_VERIFY(inspector->isVisible());
+  QTRY_COMPARE(inspector->content().sections.front().title, why_title());
+  QVERIFY(
+      inspector->content().sections.front().rows.front().value.contains("Nobody reads it yet."));
+  // A node that no edit names is answered for, too.
+  document().selection().select(document().graph().order().front());
+  QTest::keyClick(window_.get(), Qt::Key_Y);
+  QTRY_COMPARE(inspector->content().sections.front().rows.front().value, "No edit names it.");
+}
 
 void EditTest::recipes_go_out_and_in() {
   QVERIFY(open_sample() != nullptr);

@@ -136,6 +136,16 @@ class PanesTest : public QObject {
     QCOMPARE(lines[1].count('\t'), lines[0].count('\t'));
   }
 
+  void copies_all_that_is_shown() {
+    OperatorsPane pane(*document_);
+    show(pane);
+    QTest::keyClicks(&pane.filter_edit(), "aten.m");
+    pane.copy_all();
+    const QStringList lines = QApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), pane.model().rowCount() + 1);
+    QVERIFY(lines[1].startsWith("aten.m"));
+  }
+
   void a_new_snapshot_keeps_what_is_open_and_selected() {
     ModulesPane pane(*document_);
     show(pane);

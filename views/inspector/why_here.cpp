@@ -34,6 +34,10 @@ QString deed(const DoneEdit& done, const std::string& name) {
   return {};
 }
 
+QString sentence(const QString& text) {
+  return text.endsWith(u'.') || text.endsWith(u'!') ? text : text + u'.';
+}
+
 }  // namespace
 
 std::vector<EditReason> reasons_for(const EditLine& line, const Graph& graph, NodeId node) {
@@ -88,7 +92,7 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
                         ? words("by hand: %1").arg(reason.action)
                         : words("%1, by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));
     if (!reason.about.isEmpty()) value += words(" Of %1, from which it is made:").arg(reason.about);
-    if (!reason.reason.isEmpty()) value += u' ' + reason.reason;
+    if (!reason.reason.isEmpty()) value += u' ' + sentence(reason.reason);
     if (!reason.effect.isEmpty()) value += words(" Effect: %1.").arg(reason.effect);
     section.rows.push_back({.label = words("edit %1").arg(reason.edit),
                             .value = value,

@@ -1,12 +1,18 @@
 #include "views/pipeline/report/decision_table.h"
 
 #include <QSignalBlocker>
+#include <QTimer>
 #include <algorithm>
 
 #include "core/edit/edit.h"
 #include "views/document/number_text.h"
 
 namespace jointer::views {
+namespace {
+
+constexpr int kLeastReason = 260;
+
+}  // namespace
 
 DecisionTable::DecisionTable(Document& document, QWidget* parent)
     : DecisionTable(document, new DecisionModel, parent) {}
@@ -19,6 +25,7 @@ DecisionTable::DecisionTable(Document& document, DecisionModel* model, QWidget* 
   set_empty_text(tr("The pass gave no reasons."));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
+  view().setTextElideMode(Qt::ElideRight);  // sentences are read from their beginning
   actions_ = new QComboBox(this);
   actions_->setAccessibleName(tr("Action"));
   actions_->setToolTip(tr("Decisions of one action"));
@@ -48,7 +55,32 @@ void DecisionTable::set(DecisionList list) {
   view().setColumnHidden(DecisionModel::step_column, model_->list().steps.size() < 2);
   fill_actions();
   request_refresh();
-  if (isVisible()) view().fit_columns();
+  if (isVisible()) fit();
+}
+
+void DecisionTable::fit() {
+  view().fit_columns();
+  fit_reasons();
+}
+
+// Reasons have the room that the other columns leave.
+void DecisionTable::fit_reasons() {
+  int others = 0;
+  for (int column = 0; column < model_->columnCount(); ++column)
+    if (column != DecisionModel::reason_column && !view().isColumnHidden(column))
+      others += view().columnWidth(column);
+  view().setColumnWidth(DecisionModel::reason_column,
+                        std::max(kLeastReason, view().viewport()->width() - others));
+}
+
+void DecisionTable::showEvent(QShowEvent* event) {
+  TablePane::showEvent(event);
+  QTimer::singleShot(0, this, &DecisionTable::fit_reasons);
+}
+
+void DecisionTable::resizeEvent(QResizeEvent* event) {
+  TablePane::resizeEvent(event);
+  QTimer::singleShot(0, this, &DecisionTable::fit_reasons);
 }
 
 void DecisionTable::refresh() {

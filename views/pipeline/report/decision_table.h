@@ -24,9 +24,15 @@ class DecisionTable : public TablePane {
   // Checked: decisions about the selected nodes alone.
   [[nodiscard]] QToolButton& selected_button() { return *selected_; }
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   DecisionTable(Document& document, DecisionModel* model, QWidget* parent);
   void refresh() override;
+  void fit();
+  void fit_reasons();
   void fill_actions();
   void take_selection();
 

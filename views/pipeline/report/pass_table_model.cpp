@@ -10,6 +10,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kNodeColumn = 0;
+constexpr int kMostWidth = 260;  // in pixels: titles are as long as the pass has made them
 
 Unit unit_of(PassTable::Unit unit) {
   switch (unit) {
@@ -54,7 +55,8 @@ void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
       columns_.push_back({.title = QString::fromStdString(column.name),
                           .unit = unit_of(column.unit),
                           .adds_up = adds_up(column.unit),
-                          .total_title = QString::fromStdString(column.name)});
+                          .total_title = QString::fromStdString(column.name),
+                          .most_width = kMostWidth});
     const bool has_nodes = std::any_of(table_->rows.begin(), table_->rows.end(),
                                        [](const auto& row) { return !row.node.empty(); });
     for (const PassTable::Row& row : table_->rows) {

@@ -17,6 +17,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
+constexpr int kMostFigures = 560;  // in pixels: wider, a row falls apart
 const QString kMerged = QStringLiteral("merged");
 
 QString link(const QString& target, const QString& text, const Theme& theme) {
@@ -68,6 +69,7 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   effort_->setForegroundRole(QPalette::PlaceholderText);
   counts_ = add_label(*column, body_);
   figures_ = add_label(*column, body_);
+  figures_->setMaximumWidth(kMostFigures);
   notice_ = add_label(*column, body_);
   notice_->hide();
   pages_ = new QTabWidget(body_);
@@ -227,9 +229,10 @@ const Graph& StepReport::state(std::size_t after) const {
 int StepReport::place_of(std::size_t after) const {
   const Editing& editing = document_.editing();
   const Edit& edit = steps_[after == 0 ? 0 : after - 1].result->edit;
+  if (edit.changes.empty()) return -1;
   for (int i = editing.step_count() - 1; i >= 0; --i) {
     const EditLine& line = editing.step(i).after;
-    if (!line.empty() && line.back()->edit == edit) return after == 0 ? i : i + 1;
+    if (!line.empty() && line.back()->edit.changes == edit.changes) return after == 0 ? i : i + 1;
   }
   return -1;
 }
