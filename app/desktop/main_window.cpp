@@ -12,6 +12,7 @@
 #include <array>
 
 #include "core/capture/measurement_file.h"
+#include "core/pass/pipeline_file.h"
 #include "core/workspace/open_workspace.h"
 #include "views/benchmark/benchmark_pane.h"
 #include "views/compare/compare_pane.h"
@@ -35,7 +36,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 4;
+constexpr int kStateVersion = 5;
 constexpr int kMessageMs = 8000;
 
 // The panes, in the order of the menu. Each is made for a document when it is first seen.
@@ -58,6 +59,9 @@ QWidget* make_inspector(Document& document) {
 QWidget* make_benchmark_pane(Document& document) {
   return new BenchmarkPane(*document.findChild<Benchmarks*>());
 }
+QWidget* make_pipeline_pane(Document& document) {
+  return new PipelinePane(*document.findChild<PipelineSession*>());
+}
 constexpr std::array kPanes{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
@@ -68,6 +72,7 @@ constexpr std::array kPanes{
     PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), make_inspector},
     PaneKind{"history", QT_TRANSLATE_NOOP("MainWindow", "History"), make_pane<HistoryPane>},
     PaneKind{"compare", QT_TRANSLATE_NOOP("MainWindow", "Compare"), make_pane<ComparePane>},
+    PaneKind{"pipeline", QT_TRANSLATE_NOOP("MainWindow", "Pipeline"), make_pipeline_pane},
 };
 
 QStringList dropped_files(const QMimeData* data) {
@@ -86,6 +91,7 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
       analysis_(std::move(analysis)),
       service_(service),
       history_(std::move(history)),
+      passes_(settings),
       recent_(settings) {
   setWindowTitle(QStringLiteral("Jointer"));
   setAcceptDrops(true);
@@ -107,6 +113,7 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   make_edit_menu();
   make_view_menu();
   make_graph_menu();
+  make_passes_menu();
   make_go_menu();
   make_help_menu();
   make_status_bar();
@@ -250,6 +257,9 @@ void MainWindow::refresh_actions() {
   const Benchmarks* benchmarks = benchmarks_of(document);
   for (QAction* action : run_actions_)
     action->setEnabled(benchmarks != nullptr && benchmarks->is_running());
+  const PipelineSession* pipeline = pipeline_of(document);
+  for (QAction* action : pass_actions_)
+    action->setEnabled(pipeline != nullptr && pipeline->is_running());
   const Editing* editing = document == nullptr ? nullptr : &document->editing();
   for (QAction* action : edited_actions_)
     action->setEnabled(editing != nullptr && editing->is_edited());
@@ -287,6 +297,7 @@ void MainWindow::tab_ready(DocumentTab* tab) {
   connect(benchmarks, &Benchmarks::message_changed, this,
           [this, benchmarks] { say(benchmarks->message()); });
   listen_to_edits(tab);
+  connect_pipeline(*new PipelineSession(*document, passes_));
   connect(document, &Document::changed, this, &MainWindow::refresh_status);
   connect(document, &Document::failed, this, &MainWindow::say);
   connect(document, &Document::busy_changed, this, [this](bool busy) {
@@ -358,6 +369,7 @@ void MainWindow::make_docks() {
             connect(graph, &GraphPane::told, this, &MainWindow::say);
             graph->view().addAction(why_);
           }
+          if (auto* pipeline = qobject_cast<PipelinePane*>(pane)) connect_pipeline_pane(*pipeline);
           if (auto* sac = qobject_cast<SacPane*>(pane)) {
             connect(sac, &SacPane::told, this, &MainWindow::say);
             connect(sac, &SacPane::pair_made, this,
@@ -388,8 +400,11 @@ void MainWindow::place_docks() {
   tabifyDockWidget(dock(QStringLiteral("benchmark")), dock(QStringLiteral("history")));
   tabifyDockWidget(dock(QStringLiteral("history")), dock(QStringLiteral("compare")));
   tabifyDockWidget(inspector, alive);
+  // Its steps, and what they are told, want the room of the middle.
+  tabifyDockWidget(graph, dock(QStringLiteral("pipeline")));
   for (PaneDock* dock : docks_) dock->show();
   modules->raise();
+  graph->raise();
   inspector->raise();
   const int share = width() / 20;
   resizeDocks({modules, graph, inspector}, {share * 5, share * 10, share * 5}, Qt::Horizontal);
@@ -425,10 +440,13 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  // What was measured is laid over the graph in front; everything else is a graph.
+  // What was measured is laid over the graph in front, a pipeline is for it; everything else is a
+  // graph.
   QStringList graphs;
   for (const QString& path : dropped_files(event->mimeData())) {
-    if (current_document() != nullptr && is_measurement_file(path.toStdString()))
+    if (current_document() != nullptr && is_pipeline_file(path.toStdString()))
+      load_pipeline_file(path);
+    else if (current_document() != nullptr && is_measurement_file(path.toStdString()))
       import_measurement(path);
     else
       graphs << path;

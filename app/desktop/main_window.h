@@ -13,12 +13,15 @@
 #include <optional>
 #include <vector>
 
+#include "app/desktop/local_passes.h"
 #include "core/bench/history.h"
 #include "views/benchmark/benchmarks.h"
 #include "views/edit/editing.h"
 #include "views/edit/move_planner.h"
 #include "views/edit/policy_edit.h"
 #include "views/palette/command_palette.h"
+#include "views/pipeline/code_questions.h"
+#include "views/pipeline/pipeline_pane.h"
 #include "views/theme/theme_choice.h"
 #include "views/window/document_tab.h"
 #include "views/window/pages.h"
@@ -56,7 +59,7 @@ class MainWindow : public QMainWindow {
   // Opens what was not closed when the program ended.
   void restore_left();
   // A dock by its object name: "modules", "operators", "sac", "benchmark", "graph", "alive",
-  // "inspector", "history", "compare".
+  // "inspector", "history", "compare", "pipeline".
   [[nodiscard]] views::PaneDock* dock(const QString& name) const;
 
  signals:
@@ -73,7 +76,7 @@ class MainWindow : public QMainWindow {
 
  private:
   // Which documents an action works on.
-  enum class Needs : std::uint8_t { nothing, document, run, undo, redo, edits };
+  enum class Needs : std::uint8_t { nothing, document, run, passes, undo, redo, edits };
   template <class Slot>
   QAction* add_action(QMenu* menu, const QString& text, const QList<QKeySequence>& keys,
                       Needs needs, Slot slot);
@@ -87,6 +90,16 @@ class MainWindow : public QMainWindow {
   void listen_to_edits(views::DocumentTab* tab);
   void make_view_menu();
   void make_graph_menu();
+  void make_passes_menu();  // this, and what follows it, in main_window_passes.cpp
+  void fill_pass_menu();
+  void connect_pipeline(views::PipelineSession& session);
+  void connect_pipeline_pane(views::PipelinePane& pane);
+  void show_pane(const QString& name);
+  void with_pipeline(const std::function<void(views::PipelineSession&)>& action);
+  void with_pipeline_pane(std::function<void(views::PipelinePane&)> action);
+  void add_pass(const QString& name);
+  void load_pipeline_file(const QString& path);
+  void open_graph_of_step(const QString& capture, const QString& recipe);
   void make_go_menu();
   void make_help_menu();
   void fill_recent_menu();
@@ -159,6 +172,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] views::Document* current_document() const;
   // Of a document that is shown; made when it is ready.
   [[nodiscard]] static views::Benchmarks* benchmarks_of(const views::Document* document);
+  [[nodiscard]] static views::PipelineSession* pipeline_of(const views::Document* document);
   [[nodiscard]] views::TimelineView* timeline() const;
   void with_timeline(const std::function<void(views::TimelineView&)>& action);
 
@@ -166,6 +180,8 @@ class MainWindow : public QMainWindow {
   AnalysisOptions analysis_;
   views::BenchmarkService& service_;
   BenchmarkHistory history_;
+  LocalPasses passes_;
+  views::CodeQuestions* questions_ = nullptr;
   QString journal_folder_;
   std::map<views::DocumentTab*, views::Found> found_;  // while their graphs are being read
   views::RecentFiles recent_;
@@ -183,7 +199,9 @@ class MainWindow : public QMainWindow {
   QAction* why_ = nullptr;                // of them: why a node is where it is
   QAction* undo_ = nullptr;
   QAction* redo_ = nullptr;
-  std::vector<QAction*> run_actions_;  // while a benchmark of the document in front runs
+  std::vector<QAction*> run_actions_;   // while a benchmark of the document in front runs
+  std::vector<QAction*> pass_actions_;  // while its pipeline runs
+  QMenu* pass_menu_ = nullptr;          // an entry a pass
   QMenu* recent_menu_ = nullptr;
   QMenu* panes_menu_ = nullptr;
   QToolButton* facts_ = nullptr;

@@ -17,6 +17,7 @@ QAction* MainWindow::add_action(QMenu* menu, const QString& text, const QList<QK
   connect(action, &QAction::triggered, this, slot);
   if (needs == Needs::document) document_actions_.push_back(action);
   if (needs == Needs::run) run_actions_.push_back(action);
+  if (needs == Needs::passes) pass_actions_.push_back(action);
   if (needs == Needs::undo) undo_ = action;
   if (needs == Needs::redo) redo_ = action;
   if (needs == Needs::edits) edited_actions_.push_back(action);

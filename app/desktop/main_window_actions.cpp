@@ -400,7 +400,8 @@ void MainWindow::make_go_menu() {
   int number = 0;
   for (PaneDock* dock : docks_)
     add_action(menu, tr("To %1").arg(dock->windowTitle()),
-               {QKeySequence(QStringLiteral("Alt+%1").arg(++number))}, Needs::document, [dock] {
+               {QKeySequence(QStringLiteral("Alt+%1").arg(++number % 10))}, Needs::document,
+               [dock] {
                  dock->show();
                  dock->raise();
                  dock->widget()->setFocus();
@@ -452,6 +453,7 @@ void MainWindow::show_keys() {
   groups.append(GraphView::keys());
   groups.append(TimelineView::keys());
   groups.append(SacTable::keys());
+  groups.append(StepList::keys());
   auto* help = new KeysHelp(groups, this);
   help->setAttribute(Qt::WA_DeleteOnClose);
   help->show();

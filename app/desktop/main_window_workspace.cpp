@@ -28,6 +28,7 @@ void take_journal(const LeftJournal& left, Found& found) {
   found.changed_at = left.state.changed_at;
   found.workspace.history = left.state.workspace.history;
   found.workspace.options = left.state.workspace.options;
+  found.workspace.pipeline = left.state.workspace.pipeline;
   found.workspace.capture = left.state.workspace.capture;
 }
 
@@ -124,7 +125,8 @@ void MainWindow::restore_left() {
 // --- Keeping ---
 
 void MainWindow::keep(DocumentTab* tab, Benchmarks& benchmarks) {
-  auto* keeper = new Keeper(*tab->document(), benchmarks, journal_folder_);
+  auto* keeper = new Keeper(*tab->document(), benchmarks, journal_folder_,
+                            &pipeline_of(tab->document())->draft());
   connect(keeper, &Keeper::dirty_changed, this, [this, tab] {
     refresh_tab_texts(tab);
     refresh_title();

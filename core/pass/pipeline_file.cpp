@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "core/base/json_text.h"
@@ -20,7 +21,8 @@ class Cutter {
  public:
   struct Piece {
     std::string text;
-    std::size_t line = 0;  // where it begins, from 1
+    std::vector<std::size_t> places = {};  // of each of its characters in the whole
+    std::size_t line = 0;                  // where it begins, from 1
   };
 
   std::vector<Piece> cut(std::string_view text) {
@@ -30,7 +32,7 @@ class Cutter {
         while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
         continue;
       }
-      take(c, i > 0 && text[i - 1] == '\\' && !is_escaped_);
+      take(c, i, i > 0 && text[i - 1] == '\\' && !is_escaped_);
       if (c == '\n') ++line_;
     }
     end_piece();
@@ -38,7 +40,7 @@ class Cutter {
   }
 
  private:
-  void take(char c, bool is_escaped) {
+  void take(char c, std::size_t place, bool is_escaped) {
     is_escaped_ = in_quotes_ && is_escaped;
     if (c == '"' && !is_escaped_) in_quotes_ = !in_quotes_;
     if (!in_quotes_ && (c == '{' || c == '[')) ++depth_;
@@ -52,6 +54,7 @@ class Cutter {
     if (piece_.text.empty()) piece_.line = line_;
     // A line's end inside brackets is a blank.
     piece_.text += c == '\n' && !in_quotes_ ? ' ' : c;
+    piece_.places.push_back(place);
   }
 
   void end_piece() {
@@ -66,13 +69,9 @@ class Cutter {
 };
 
 Result<PipelineFile> read_text(std::string_view text, std::string_view path) {
-  PipelineFile file;
-  for (const Cutter::Piece& piece : Cutter().cut(text)) {
-    auto steps = parse_pipeline(piece.text);
-    if (!steps) return input_error("{}, line {}: {}", path, piece.line, steps.error().message);
-    file.steps.insert(file.steps.end(), steps->begin(), steps->end());
-  }
-  return file;
+  auto steps = parse_step_lines(text);
+  if (!steps) return input_error("{}, {}", path, steps.error().message);
+  return PipelineFile{.name = {}, .summary = {}, .steps = *std::move(steps)};
 }
 
 // --- JSON ---
@@ -187,6 +186,32 @@ std::string comment(const std::string& text) {
 }
 
 }  // namespace
+
+Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at) {
+  Pipeline pipeline;
+  for (const Cutter::Piece& piece : Cutter().cut(text)) {
+    std::size_t at = 0;
+    auto steps = parse_pipeline(piece.text, &at);
+    if (!steps) {
+      if (wrong_at != nullptr)
+        *wrong_at = at < piece.places.size() ? piece.places[at] : piece.places.back() + 1;
+      return fail(Error::Kind::usage, "line {}: {}", piece.line, steps.error().message);
+    }
+    pipeline.insert(pipeline.end(), steps->begin(), steps->end());
+  }
+  return pipeline;
+}
+
+bool is_pipeline_file(const std::string& path) {
+  if (path.ends_with(".pipeline") || path.ends_with(".pipeline.json")) return true;
+  // Its beginning is enough, and captures are large.
+  constexpr std::size_t kHead = 256;
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return head.starts_with('{') && head.find(fmt::format("\"{}\"", kFormat)) != std::string::npos;
+}
 
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");

@@ -17,6 +17,14 @@ struct PipelineFile {
   friend bool operator==(const PipelineFile&, const PipelineFile&) = default;
 };
 
+// Steps as a text file has them: divided by commas or ends of lines, `#` starts a comment. Error
+// (usage): the line, and as parse_pipeline; `wrong_at`: where in the text, in bytes.
+Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
+
+// Whether the file at `path` is a pipeline: by its name (`.pipeline`, `.pipeline.json`), or JSON
+// that begins as one.
+bool is_pipeline_file(const std::string& path);
+
 // Knows by its first character which of both it is. `path` is for messages. Error (input): where,
 // and what is wrong; a newer version is refused.
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path);

@@ -2,28 +2,41 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace jointer {
 
-Result<void> check_order(const Pipeline& pipeline) {
+std::optional<OrderMistake> find_order_mistake(const Pipeline& pipeline) {
   std::vector<std::string_view> names;
-  for (const PipelineStep& step : pipeline)
-    if (step.is_enabled) names.emplace_back(step.pass);
+  std::vector<std::size_t> steps;  // of the pipeline, by name
+  for (std::size_t i = 0; i < pipeline.size(); ++i) {
+    if (!pipeline[i].is_enabled) continue;
+    names.emplace_back(pipeline[i].pass);
+    steps.push_back(i);
+  }
   const auto place = [&](std::string_view name) {
-    return std::find(names.begin(), names.end(), name) - names.begin();
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
-  const auto end = std::ssize(names);
+  const std::size_t end = names.size();
   if (const auto at = place("cudagraph"); at < end && at + 1 != end)
-    return fail(Error::Kind::usage,
-                "cudagraph must be the last pass: it records the graph as it is then");
-  if (place("autobucketing_reordering") < end && place("transformer_block_bucketing") < end)
-    return fail(Error::Kind::usage,
-                "autobucketing_reordering and transformer_block_bucketing exclude each other: both "
-                "bucket the same collectives");
+    return OrderMistake{steps[at],
+                        "cudagraph must be the last pass: it records the graph as it is then"};
+  const auto automatic = place("autobucketing_reordering");
+  const auto blocks = place("transformer_block_bucketing");
+  if (automatic < end && blocks < end)
+    return OrderMistake{steps[std::max(automatic, blocks)],
+                        "autobucketing_reordering and transformer_block_bucketing exclude each "
+                        "other: both bucket the same collectives"};
   if (const auto full = place("full_inductor_compilation");
       full < end && place("inductor_decomposition") > full)
-    return fail(Error::Kind::usage,
-                "full_inductor_compilation needs inductor_decomposition before it");
+    return OrderMistake{steps[full],
+                        "full_inductor_compilation needs inductor_decomposition before it"};
+  return std::nullopt;
+}
+
+Result<void> check_order(const Pipeline& pipeline) {
+  if (const auto mistake = find_order_mistake(pipeline))
+    return fail(Error::Kind::usage, "{}", mistake->message);
   return {};
 }
 

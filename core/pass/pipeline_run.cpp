@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
 
 #include "core/base/bytes.h"
 #include "core/base/json_text.h"
@@ -12,6 +13,8 @@
 
 namespace jointer {
 namespace {
+
+constexpr const char* kReproducer = "reproducer";
 
 // Starts that a step took away, if it put others in their place.
 std::size_t merged_collectives(const Graph& before, const Graph& after,
@@ -80,7 +83,7 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
 }
 
 // `now`: of `before`; then of what the step leaves.
-Result<StepResult> run_step(const Graph& before, Judgement& now, const PipelineStep& step,
+Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineStep& step,
                             const Pass& pass, const PassContext::Options& options) {
   StepResult result;
   result.step = to_text(step);
@@ -106,11 +109,26 @@ Result<StepResult> run_step(const Graph& before, Judgement& now, const PipelineS
   return result;
 }
 
+// As run_pass(), of a pass that is there; what went wrong begins with its name.
+Result<StepResult> run_named(const Graph& before, Judgement& now, const PipelineStep& step,
+                             const PassRegistry& registry, const PassContext::Options& options) {
+  auto result = run_pass(before, now, step, *registry.find(step.pass), options);
+  if (!result) return fail(result.error().kind, "{}: {}", step.pass, result.error().message);
+  return result;
+}
+
 }  // namespace
 
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options) {
   JOINTER_TRY(const Judgement judgement, judge(graph, options));
   return judgement.figures;
+}
+
+Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
+                            const PassRegistry& registry, const PassContext::Options& options) {
+  JOINTER_CHECK(registry.check({step}));
+  JOINTER_TRY(Judgement now, judge(before, options.analysis));
+  return run_named(before, now, step, registry, options);
 }
 
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
@@ -123,11 +141,10 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
   const Graph* now = &graph;
   for (const PipelineStep& step : pipeline) {
     if (!step.is_enabled) continue;
-    auto result = run_step(*now, judgement, step, *registry.find(step.pass), options);
+    auto result = run_named(*now, judgement, step, registry, options);
     if (!result) {
       run.failed_step = to_text(step);
-      run.error =
-          Error{result.error().kind, fmt::format("{}: {}", step.pass, result.error().message)};
+      run.error = result.error();
       return run;
     }
     run.steps.push_back(*std::move(result));
@@ -137,18 +154,44 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
   return run;
 }
 
+std::string unused_reproducer_path(const std::string& folder, const std::string& pass) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (int i = 1;; ++i) {
+    const std::string number = i == 1 ? std::string() : fmt::format(".{}", i);
+    const fs::path path =
+        fs::path(folder) / fmt::format("jointer-reproducer.{}{}.json.zst", pass, number);
+    if (!fs::exists(path, error)) return path.string();
+  }
+}
+
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
                               const PipelineStep& failed, const Error& error) {
   Graph copy = graph;
   OrderedJson reproducer{{"pipeline", to_text(failed)}, {"error", error.message}};
   if (copy.is_pair()) {
     std::string members(copy.pair_extra());
-    keep_member(members, "reproducer", reproducer);
+    keep_member(members, kReproducer, reproducer);
     copy.set_pair_extra(std::move(members));
   } else {
-    keep_member(copy.part(PartId(std::size_t{0})).extra, "reproducer", reproducer);
+    keep_member(copy.part(PartId(std::size_t{0})).extra, kReproducer, reproducer);
   }
   return write_bytes(path, write_native(copy));
+}
+
+std::optional<Reproduced> reproduced(const Graph& graph) {
+  const std::string_view members = graph.is_pair() ? std::string_view(graph.pair_extra())
+                                                   : graph.part(PartId(std::size_t{0})).extra;
+  if (members.find(kReproducer) == std::string_view::npos) return std::nullopt;
+  const auto json = parse_json(fmt::format("{{{}}}", members), kReproducer);
+  if (!json || !json->contains(kReproducer)) return std::nullopt;
+  const OrderedJson& said = (*json)[kReproducer];
+  const auto text = [&](const char* key) {
+    const auto found = said.is_object() ? said.find(key) : said.end();
+    return said.is_object() && found != said.end() && found->is_string() ? found->get<std::string>()
+                                                                         : std::string();
+  };
+  return Reproduced{.pipeline = text("pipeline"), .error = text("error")};
 }
 
 }  // namespace jointer

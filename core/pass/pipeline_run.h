@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ struct PipelineRun {
   std::string failed_step;
 };
 
+// Runs one step on `before`; whether it is enabled is not asked.
+// Error (usage): there is no such pass, or what it was told. Error (run, cancelled): why it failed.
+// Each with the pass's name first; `before` is as it was.
+Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
+                            const PassRegistry& registry, const PassContext::Options& options);
+
 // Disabled steps are passed over. `done`: told after each step. Error (usage): the pipeline does
 // not fit the registry, or the order breaks upstream's rules (pipeline_rules.h); nothing was run
 // then.
@@ -52,9 +59,18 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});
 
+// A name in the folder (empty: the current one) for a reproducer of this pass, that no file has
+// yet.
+std::string unused_reproducer_path(const std::string& folder, const std::string& pass);
+
 // What is needed to see a failure again, in one file that is a capture too: the graph with the
 // pipeline and the error beside it. Error (run): it could not be written.
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
                               const PipelineStep& failed, const Error& error);
+// What a reproducer says beside its graph; nothing where the graph comes from no reproducer.
+struct Reproduced {
+  std::string pipeline, error;
+};
+std::optional<Reproduced> reproduced(const Graph& graph);
 
 }  // namespace jointer

@@ -24,6 +24,8 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
+  [[nodiscard]] std::size_t at() const { return at_; }
+
   Result<Pipeline> parse() {
     Pipeline pipeline;
     skip_blanks();
@@ -136,8 +138,11 @@ PassValue value_of_word(std::string_view word) {
   return std::string(word);
 }
 
-Result<Pipeline> parse_pipeline(std::string_view text) {
-  return Parser(text).parse();
+Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at) {
+  Parser parser(text);
+  auto pipeline = parser.parse();
+  if (!pipeline && wrong_at != nullptr) *wrong_at = parser.at();
+  return pipeline;
 }
 
 std::string to_text(const PipelineStep& step) {

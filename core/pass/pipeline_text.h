@@ -28,7 +28,8 @@ struct PipelineStep {
 using Pipeline = std::vector<PipelineStep>;
 
 // Error (usage): one sentence with the place: "after `apply_sac{save=`, at character 15: ...".
-Result<Pipeline> parse_pipeline(std::string_view text);
+// `wrong_at`: the place alone, in bytes; left as it is without an error.
+Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at = nullptr);
 
 std::string to_text(const PipelineStep& step);
 std::string to_text(const Pipeline& pipeline);

@@ -48,6 +48,8 @@ OrderedJson start_record(const JournalState& state) {
                    {"workspace", state.workspace_path},
                    {"capture", capture_to_json(state.workspace.capture)},
                    {"options", options_to_json(state.workspace.options)}};
+  if (state.workspace.pipeline != WorkspacePipeline())
+    json["pipeline"] = pipeline_to_json(state.workspace.pipeline);
   history_to_json(json, state.workspace.history);
   return json;
 }
@@ -69,6 +71,7 @@ Result<JournalState> read_start(const OrderedJson& json) {
   JOINTER_TRY(state.workspace.capture, capture_from_json(json["capture"]));
   JOINTER_TRY(state.workspace.history, history_from_json(json));
   if (json.contains("options")) state.workspace.options = options_from_json(json["options"]);
+  if (json.contains("pipeline")) state.workspace.pipeline = pipeline_from_json(json["pipeline"]);
   return state;
 }
 
@@ -102,6 +105,10 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
   }
   if (record.contains("options")) {
     state.workspace.options = options_from_json(record["options"]);
+    return true;
+  }
+  if (record.contains("pipeline")) {
+    state.workspace.pipeline = pipeline_from_json(record["pipeline"]);
     return true;
   }
   if (record.contains("closed")) {
@@ -252,6 +259,10 @@ void Journal::set_place(std::size_t place) {
 
 void Journal::set_states(const std::vector<KeptState>& states) {
   append({{"states", states_to_json(states)}});
+}
+
+void Journal::set_pipeline(const WorkspacePipeline& pipeline) {
+  append({{"pipeline", pipeline_to_json(pipeline)}});
 }
 
 void Journal::set_options(const WorkspaceOptions& options) {

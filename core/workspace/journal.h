@@ -60,6 +60,7 @@ class Journal {
   void add(const HistoryStep& step);  // after what is done; what was undone is gone
   void set_place(std::size_t place);
   void set_states(const std::vector<KeptState>& states);
+  void set_pipeline(const WorkspacePipeline& pipeline);
   void set_options(const WorkspaceOptions& options);
   void set_closed(bool closed);
 

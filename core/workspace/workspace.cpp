@@ -44,8 +44,10 @@ std::string unknown(const OrderedJson& json, const Known& known) {
 constexpr std::string_view kCaptureMembers[] = {
     "path", "backward", "absolute", "absolute_backward", "graph", "assume", "hash"};
 constexpr std::string_view kOptionMembers[] = {"device", "estimator", "optimizer"};
-constexpr std::string_view kMembers[] = {"format", "version", "title",   "capture",    "edits",
-                                         "place",  "states",  "options", "benchmarks", "layout"};
+constexpr std::string_view kMembers[] = {"format",     "version", "title",   "capture",
+                                         "edits",      "place",   "states",  "options",
+                                         "benchmarks", "layout",  "pipeline"};
+constexpr std::string_view kPipelineMembers[] = {"text", "sources"};
 
 Result<std::vector<BenchmarkResult>> benchmarks_from_json(const OrderedJson& json) {
   if (!json.is_array()) return input_error("`benchmarks` is no list");
@@ -74,6 +76,8 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
   JOINTER_TRY(workspace.history, history_from_json(json));
   if (const auto options = json.find("options"); options != json.end() && options->is_object())
     workspace.options = options_from_json(*options);
+  if (const auto pipeline = json.find("pipeline"); pipeline != json.end())
+    workspace.pipeline = pipeline_from_json(*pipeline);
   if (const auto benchmarks = json.find("benchmarks"); benchmarks != json.end()) {
     JOINTER_TRY(workspace.benchmarks, benchmarks_from_json(*benchmarks));
   }
@@ -116,6 +120,23 @@ WorkspaceOptions options_from_json(const OrderedJson& json) {
           .estimator = text_member(json, "estimator"),
           .optimizer = text_member(json, "optimizer"),
           .extra = unknown(json, kOptionMembers)};
+}
+
+WorkspacePipeline pipeline_from_json(const OrderedJson& json) {
+  if (!json.is_object()) return {};
+  WorkspacePipeline pipeline{
+      .text = text_member(json, "text"), .sources = {}, .extra = unknown(json, kPipelineMembers)};
+  if (const auto sources = json.find("sources"); sources != json.end() && sources->is_object())
+    for (const auto& [pass, source] : sources->items())
+      if (source.is_string()) pipeline.sources.emplace_back(pass, source.get<std::string>());
+  return pipeline;
+}
+
+OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline) {
+  OrderedJson json{{"text", pipeline.text}};
+  for (const auto& [pass, source] : pipeline.sources) json["sources"][pass] = source;
+  add_members(json, pipeline.extra);
+  return json;
 }
 
 OrderedJson options_to_json(const WorkspaceOptions& options) {
@@ -197,6 +218,8 @@ std::string workspace_text(const Workspace& workspace) {
   member("states");
   write_lines(text, history["states"]);
   plain("options", options_to_json(workspace.options));
+  if (workspace.pipeline != WorkspacePipeline())
+    plain("pipeline", pipeline_to_json(workspace.pipeline));
   plain("layout", workspace.layout);
   member("benchmarks");
   text += '[';

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/json_text.h"
@@ -36,12 +37,23 @@ struct WorkspaceOptions {
   friend bool operator==(const WorkspaceOptions&, const WorkspaceOptions&) = default;
 };
 
+// The pipeline that a person edits, as text: it names passes, and nothing of them runs before
+// somebody asks for it. Nothing here says that foreign code is allowed: that is for each machine.
+struct WorkspacePipeline {
+  std::string text;  // a step a line, disabled ones too
+  // Where passes come from that are not built in: "my_pass", "Python: /home/me/my_pass.py".
+  std::vector<std::pair<std::string, std::string>> sources;
+  std::string extra = {};
+  friend bool operator==(const WorkspacePipeline&, const WorkspacePipeline&) = default;
+};
+
 struct Workspace {
   std::string title;
   CaptureReference capture;
   History history;
   std::vector<BenchmarkResult> benchmarks;  // oldest first
   WorkspaceOptions options;
+  WorkspacePipeline pipeline;
   std::string layout;  // the desktop's own
   std::string extra;   // members that this version does not know: `"key":value,...`
 };
@@ -66,6 +78,8 @@ Result<void> write_workspace(const std::string& path, Workspace workspace);
 // Parts of it, for journals.
 OrderedJson capture_to_json(const CaptureReference& capture);
 Result<CaptureReference> capture_from_json(const OrderedJson& json);
+OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline);
+WorkspacePipeline pipeline_from_json(const OrderedJson& json);
 OrderedJson options_to_json(const WorkspaceOptions& options);
 WorkspaceOptions options_from_json(const OrderedJson& json);
 

@@ -182,7 +182,25 @@ void ComparePane::refresh() {
   if (!isVisible()) return;
   is_stale_ = false;
   fill_choices();
+  choose_wanted();
   compare();
+}
+
+void ComparePane::show_states(const EditLine& from, const EditLine& to) {
+  wanted_states_ = {from, to};
+  refresh();
+}
+
+void ComparePane::choose_wanted() {
+  if (!wanted_states_) return;
+  const auto [from, to] = *std::exchange(wanted_states_, std::nullopt);
+  const auto choose = [this](QComboBox* box, const EditLine& line) {
+    // The last one: a place in the history rather than "now", which goes along.
+    for (std::size_t i = choices_.size(); i-- > 0;)
+      if (choices_[i].line == line) return box->setCurrentIndex(static_cast<int>(i));
+  };
+  choose(from_, from);
+  choose(to_, to);
 }
 
 void ComparePane::compare() {

@@ -51,6 +51,9 @@ class ComparePane : public QWidget {
   // Null while it is being made.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
+  // Two places of the history beside each other.
+  void show_states(const EditLine& from, const EditLine& to);
+
  public slots:
   void copy_markdown();
   void copy_tsv();
@@ -68,6 +71,7 @@ class ComparePane : public QWidget {
     EditLine line;
   };
   void fill_choices();
+  void choose_wanted();
   void refresh();
   void compare();
   void show_comparison(const Result<Comparison>& result);
@@ -84,6 +88,7 @@ class ComparePane : public QWidget {
   std::shared_ptr<const Comparison> comparison_;
   quint64 wanted_ = 0;  // the newest comparison that was asked for
   bool is_stale_ = true;
+  std::optional<std::pair<EditLine, EditLine>> wanted_states_;  // until it is seen
 };
 
 }  // namespace jointer::views

@@ -13,7 +13,11 @@ namespace jointer::views {
 Result<QString> write_pair(const SacState& state, const QString& title) {
   JOINTER_TRY(const Graph pair,
               emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner));
-  const std::string text = write_native(pair);
+  return write_graph_file(pair, title);
+}
+
+Result<QString> write_graph_file(const Graph& graph, const QString& title) {
+  const std::string text = write_native(graph);
   const QString hash = QString::fromLatin1(
       QCryptographicHash::hash(QByteArrayView(text.data(), static_cast<qsizetype>(text.size())),
                                QCryptographicHash::Sha256)
@@ -25,8 +29,9 @@ Result<QString> write_pair(const SacState& state, const QString& title) {
   if (!folder.mkpath(QStringLiteral(".")))
     return fail(Error::Kind::input, "{}: the folder cannot be made", folder.path().toStdString());
   const QString path =
-      folder.filePath(QStringLiteral("%1.%2.pair.json.zst")
-                          .arg(QString(title).replace(kOdd, QStringLiteral("_")), hash));
+      folder.filePath(QStringLiteral("%1.%2.%3.json.zst")
+                          .arg(QString(title).replace(kOdd, QStringLiteral("_")), hash,
+                               graph.is_pair() ? QStringLiteral("pair") : QStringLiteral("graph")));
   JOINTER_CHECK(write_bytes(path.toStdString(), text));
   return path;
 }

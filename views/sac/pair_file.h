@@ -10,5 +10,7 @@ namespace jointer::views {
 // plan it is: the same plan gives the same file. On a working thread. Error (usage): as emit_pair;
 // (input): the file could not be written.
 Result<QString> write_pair(const SacState& state, const QString& title);
+// The same of a graph that is there.
+Result<QString> write_graph_file(const Graph& graph, const QString& title);
 
 }  // namespace jointer::views

@@ -41,15 +41,18 @@ std::vector<LeftJournal> journals_of(const std::string& folder, const OpenReques
   return found;
 }
 
-Keeper::Keeper(Document& document, Benchmarks& benchmarks, QString folder)
+Keeper::Keeper(Document& document, Benchmarks& benchmarks, QString folder, PipelineDraft* pipeline)
     : QObject(&document),
       document_(document),
       benchmarks_(benchmarks),
+      draft_(pipeline),
       folder_(std::move(folder)),
       hash_(QtConcurrent::run(
           [baseline = document.baseline()] { return graph_hash(baseline->graph); })) {
   saving_.setMaxThreadCount(1);
   saved_options_ = known_options_ = options();
+  saved_pipeline_ = known_pipeline_ = this->pipeline();
+  if (draft_ != nullptr) connect(draft_, &PipelineDraft::changed, this, &Keeper::follow);
   connect(&document_.editing(), &Editing::changed, this, &Keeper::follow);
   connect(&document_, &Document::changed, this, &Keeper::follow);
 }
@@ -86,6 +89,10 @@ WorkspaceOptions Keeper::options() const {
           .optimizer = from.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"};
 }
 
+WorkspacePipeline Keeper::pipeline() const {
+  return draft_ == nullptr ? WorkspacePipeline() : draft_->kept();
+}
+
 Workspace Keeper::workspace() {
   const OpenRequest& source = document_.source();
   Workspace workspace;
@@ -99,6 +106,7 @@ Workspace Keeper::workspace() {
                        .hash = hash_.result()};
   workspace.history = document_.editing().history();
   workspace.options = options();
+  workspace.pipeline = pipeline();
   workspace.extra = extra_;
   return workspace;
 }
@@ -116,7 +124,8 @@ bool Keeper::differs_from_saved() const {
     known.steps.resize(known.place);
     return known;
   };
-  return done(known_) != done(saved_known_) || known_options_ != saved_options_;
+  return done(known_) != done(saved_known_) || known_options_ != saved_options_ ||
+         known_pipeline_ != saved_pipeline_;
 }
 
 void Keeper::set_dirty(bool dirty) {
@@ -147,7 +156,10 @@ void Keeper::start_journal(const Workspace& start) {
 void Keeper::follow() {
   const Known now = known_now();
   WorkspaceOptions options_now = options();
-  if (is_restoring_ || (now == known_ && options_now == known_options_)) return;
+  WorkspacePipeline pipeline_now = pipeline();
+  if (is_restoring_ ||
+      (now == known_ && options_now == known_options_ && pipeline_now == known_pipeline_))
+    return;
   if (!journal_) {
     Workspace start = workspace();
     start.history = saved_history_;
@@ -155,8 +167,10 @@ void Keeper::follow() {
   }
   if (journal_) write_difference(now);
   if (journal_ && options_now != known_options_) journal_->set_options(options_now);
+  if (journal_ && pipeline_now != known_pipeline_) journal_->set_pipeline(pipeline_now);
   known_ = now;
   known_options_ = std::move(options_now);
+  known_pipeline_ = std::move(pipeline_now);
   set_dirty(differs_from_saved());
 }
 
@@ -191,6 +205,8 @@ void Keeper::restore(const Found& found) {
       return;
     }
   }
+  if (draft_ != nullptr && found.workspace.pipeline != WorkspacePipeline())
+    draft_->restore(found.workspace.pipeline);
   if (!found.workspace.benchmarks.empty()) benchmarks_.add(found.workspace.benchmarks);
   restoring_ = std::make_unique<QObject>();
   connect(&document_.editing(), &Editing::applied_all, restoring_.get(),
@@ -213,10 +229,11 @@ void Keeper::take_restored(int edits, const QStringList& refused) {
   is_restoring_ = false;
   known_ = known_now();
   known_options_ = options();
+  known_pipeline_ = pipeline();
   if (is_found_dirty_)
     start_journal(workspace());
   else
-    remember(known_, known_options_, document_.editing().history());
+    remember(known_, known_options_, known_pipeline_, document_.editing().history());
   set_dirty(is_found_dirty_ || !refused.isEmpty());
   emit restored(edits, refused);
 }
@@ -232,14 +249,18 @@ void Keeper::discard() {
   }
   if (journal_) journal_->remove();
   journal_.reset();
+  is_restoring_ = true;
+  if (draft_ != nullptr) draft_->restore(found.workspace.pipeline);
   restore(found);
 }
 
 // --- Saving ---
 
-void Keeper::remember(const Known& known, const WorkspaceOptions& options, History history) {
+void Keeper::remember(const Known& known, const WorkspaceOptions& options,
+                      const WorkspacePipeline& pipeline, History history) {
   saved_known_ = known;
   saved_options_ = options;
+  saved_pipeline_ = pipeline;
   saved_history_ = std::move(history);
 }
 
@@ -270,7 +291,7 @@ void Keeper::write_file(const QString& path, const QByteArray& layout) {
         is_saving_ = false;
         if (!mistake.isEmpty()) return emit failed(tr("Not saved: %1").arg(mistake));
         path_ = path;
-        remember(known, options, workspace.history);
+        remember(known, options, workspace.pipeline, workspace.history);
         take_saved();
         emit saved(path);
       });
@@ -279,7 +300,7 @@ void Keeper::write_file(const QString& path, const QByteArray& layout) {
 // The journal has nothing that the file has not, unless more was done meanwhile.
 void Keeper::take_saved() {
   const Known now = known_now();
-  if (now == saved_known_ && options() == saved_options_) {
+  if (now == saved_known_ && options() == saved_options_ && pipeline() == saved_pipeline_) {
     if (journal_) journal_->remove();
     journal_.reset();
   } else {
@@ -287,6 +308,7 @@ void Keeper::take_saved() {
   }
   known_ = now;
   known_options_ = options();
+  known_pipeline_ = pipeline();
   set_dirty(differs_from_saved());
 }
 

@@ -14,6 +14,7 @@
 #include "views/benchmark/benchmarks.h"
 #include "views/document/document.h"
 #include "views/edit/editing.h"
+#include "views/pipeline/pipeline_draft.h"
 
 namespace jointer::views {
 
@@ -31,8 +32,10 @@ struct Found {
 class Keeper : public QObject {
   Q_OBJECT
  public:
-  // Owned by the document. Journals are files in `folder`; empty: none are kept.
-  Keeper(Document& document, Benchmarks& benchmarks, QString folder);
+  // Owned by the document. Journals are files in `folder`; empty: none are kept. `pipeline`: what
+  // is edited beside the graph, where there is such a thing; of the same document.
+  Keeper(Document& document, Benchmarks& benchmarks, QString folder,
+         PipelineDraft* pipeline = nullptr);
   ~Keeper() override;
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
@@ -91,19 +94,23 @@ class Keeper : public QObject {
   void give_up_restoring(const QString& why);
   void write_file(const QString& path, const QByteArray& layout);
   void take_saved();
-  void remember(const Known& known, const WorkspaceOptions& options, History history);
+  void remember(const Known& known, const WorkspaceOptions& options,
+                const WorkspacePipeline& pipeline, History history);
   [[nodiscard]] Known known_now() const;
   [[nodiscard]] WorkspaceOptions options() const;
+  [[nodiscard]] WorkspacePipeline pipeline() const;
   // Without benchmarks and layout.
   [[nodiscard]] Workspace workspace();
 
   Document& document_;
   Benchmarks& benchmarks_;
+  PipelineDraft* draft_;
   QString folder_, path_;
   QFuture<std::string> hash_;  // of the graph as it was opened
   std::unique_ptr<Journal> journal_;
   Known known_, saved_known_;  // of the journal, or else the file; of the file
   WorkspaceOptions known_options_, saved_options_;
+  WorkspacePipeline known_pipeline_, saved_pipeline_;
   History saved_history_;               // what a journal starts from
   std::string extra_;                   // members of the file that this version does not know
   std::unique_ptr<QObject> restoring_;  // while a history is done again

@@ -11,16 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A name in the folder that no file has yet.
-std::string unused_path(const fs::path& folder, const std::string& pass) {
-  std::error_code error;
-  for (int i = 1;; ++i) {
-    const std::string number = i == 1 ? std::string() : fmt::format(".{}", i);
-    const fs::path path = folder / fmt::format("jointer-reproducer.{}{}.json.zst", pass, number);
-    if (!fs::exists(path, error)) return path.string();
-  }
-}
-
 // In quotes that a shell takes as they are.
 std::string shell_word(const std::string& text) {
   std::string out = "'";
@@ -41,11 +31,11 @@ Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const Pipeli
   if (failed == nullptr) return error;
   const Graph& last = end_of(run, graph);
   std::string path =
-      options.reproducer.empty() ? unused_path({}, failed->pass) : options.reproducer;
+      options.reproducer.empty() ? unused_reproducer_path({}, failed->pass) : options.reproducer;
   auto written = write_reproducer(path, last, *failed, error);
   if (!written && options.reproducer.empty()) {
     std::error_code no_folder;
-    path = unused_path(fs::temp_directory_path(no_folder), failed->pass);
+    path = unused_reproducer_path(fs::temp_directory_path(no_folder).string(), failed->pass);
     written = write_reproducer(path, last, *failed, error);
   }
   if (written)

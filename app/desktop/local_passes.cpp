@@ -1,0 +1,291 @@
+#include "app/desktop/local_passes.h"
+
+#include <QCryptographicHash>
+#include <QFile>
+#include <QFileInfo>
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "passes/built_in.h"
+#include "plugins/cpp/plugin_folder.h"
+#include "plugins/cpp/plugins.h"
+#include "plugins/hosted/declaration.h"
+#include "plugins/python/python_passes.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+const QString kPlugins = QStringLiteral("passes/plugins");
+const QString kPython = QStringLiteral("passes/python");
+const QString kAllowed = QStringLiteral("passes/allowed");
+const QString kPluginSource = QStringLiteral("plugin: ");
+const QString kPythonSource = QStringLiteral("Python: ");
+
+// Of the content of a file; empty if it cannot be read.
+QString hash_of(const QString& path) {
+  QFile file(path);
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  if (path.isEmpty() || !file.open(QFile::ReadOnly) || !hash.addData(&file)) return {};
+  return QString::fromLatin1(hash.result().toHex());
+}
+
+// "/x/my_pass.py" of "/x/my_pass.py:f"; empty of a module.
+QString python_file(const QString& spec) {
+  const qsizetype ending = spec.indexOf(QStringLiteral(".py"));
+  const bool is_file =
+      ending >= 0 && (ending + 3 == spec.size() || spec[ending + 3] == QLatin1Char(':'));
+  return is_file ? spec.left(ending + 3) : QString();
+}
+
+ForeignCode plugin_code(const QString& folder) {
+  ForeignCode code{
+      .kind = ForeignCode::Kind::plugin, .source = folder, .file = {}, .hash = {}, .passes = {}};
+  if (const auto described = read_plugin_folder(folder.toStdString())) {
+    code.file = QString::fromStdString(described->library_path());
+    for (const PassInfo& info : described->passes) code.passes << QString::fromStdString(info.name);
+  }
+  code.hash = hash_of(code.file);
+  return code;
+}
+
+ForeignCode python_code(const QString& spec) {
+  const QString file = python_file(spec);
+  return {.kind = ForeignCode::Kind::python,
+          .source = spec,
+          .file = file,
+          .hash = hash_of(file),
+          .passes = {}};
+}
+
+QString key_of(const ForeignCode& code) {
+  return code.hash + u' ' + code.file;
+}
+
+// In place of a pass that nobody allowed to run.
+Pass withheld(const Pass& pass) {
+  return {
+      .info = pass.info,
+      .run = [source = pass.info.source](Graph&, const Arguments&, PassContext&) -> Result<void> {
+        return fail(Error::Kind::usage, "nobody allowed {} to run here", source);
+      }};
+}
+
+std::string infos_text(const PassRegistry& registry) {
+  OrderedJson list = OrderedJson::array();
+  for (const Pass& pass : registry.passes()) list.push_back(to_json(pass.info));
+  return write_json(list);
+}
+
+Result<std::vector<PassInfo>> infos_of(const QString& text) {
+  JOINTER_TRY(const OrderedJson list, parse_json(text.toStdString(), "settings"));
+  std::vector<PassInfo> infos;
+  for (const OrderedJson& each : list) {
+    JOINTER_TRY(PassInfo info, read_pass_info(each));
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+}  // namespace
+
+// Lines of passes come on their threads, and are told on the window's.
+class LocalPasses::Printer : public QObject {
+ public:
+  explicit Printer(LocalPasses& passes) : passes_(&passes) {}
+  // On the window's thread.
+  void end() { passes_ = nullptr; }
+  static void print(const std::shared_ptr<Printer>& printer, std::string_view pass,
+                    std::string_view line) {
+    QMetaObject::invokeMethod(printer.get(), [printer, pass = std::string(pass),
+                                              line = std::string(line)] {
+      if (printer->passes_ != nullptr)
+        emit printer->passes_->printed(QString::fromStdString(pass), QString::fromStdString(line));
+    });
+  }
+
+ private:
+  LocalPasses* passes_;
+};
+
+LocalPasses::LocalPasses(QSettings& settings, QObject* parent)
+    : PassService(parent), settings_(settings), printer_(new Printer(*this), [](Printer* printer) {
+        printer->deleteLater();  // the last one to let go may be a thread of a pass
+      }) {
+  host_.log = [printer = printer_](std::string_view pass, std::string_view line) {
+    Printer::print(printer, pass, line);
+  };
+  load();
+  make_registry();
+}
+
+LocalPasses::~LocalPasses() {
+  printer_->end();
+}
+
+PythonRunner LocalPasses::python() const {
+  return python_runner(host_);
+}
+
+// --- Settings ---
+
+void LocalPasses::load() {
+  plugins_ = settings_.value(kPlugins).toStringList();
+  const QStringList allowed = settings_.value(kAllowed).toStringList();
+  allowed_ = {allowed.begin(), allowed.end()};
+  const int count = settings_.beginReadArray(kPython);
+  for (int i = 0; i < count; ++i) {
+    settings_.setArrayIndex(i);
+    python_.push_back({settings_.value(QStringLiteral("spec")).toString(),
+                       settings_.value(QStringLiteral("hash")).toString(),
+                       settings_.value(QStringLiteral("declared")).toString()});
+  }
+  settings_.endArray();
+}
+
+void LocalPasses::store() const {
+  settings_.setValue(kPlugins, plugins_);
+  QStringList allowed(allowed_.begin(), allowed_.end());
+  allowed.sort();
+  settings_.setValue(kAllowed, allowed);
+  settings_.remove(kPython);
+  settings_.beginWriteArray(kPython);
+  int index = 0;
+  for (const PythonSource& each : python_) {
+    if (each.hash.isEmpty()) continue;  // a module: allowed for this run of the program alone
+    settings_.setArrayIndex(index++);
+    settings_.setValue(QStringLiteral("spec"), each.spec);
+    settings_.setValue(QStringLiteral("hash"), each.hash);
+    settings_.setValue(QStringLiteral("declared"), each.declared);
+  }
+  settings_.endArray();
+}
+
+// --- What there is ---
+
+void LocalPasses::add_one(PassRegistry& registry, const Pass& pass) {
+  const auto code = code_at(QString::fromStdString(pass.info.source));
+  const auto added = registry.add(!code || is_allowed(*code) ? pass : withheld(pass));
+  if (!added)
+    problems_ << QString::fromStdString(
+        fmt::format("{}: {}", pass.info.source, added.error().message));
+}
+
+void LocalPasses::add_plugins(PassRegistry& registry) {
+  PassRegistry named;
+  for (const QString& folder : plugins_)
+    if (const auto added = jointer::add_plugin(named, folder.toStdString(), host_); !added)
+      problems_ << QString::fromStdString(added.error().message);
+  for (const Pass& pass : named.passes()) add_one(registry, pass);
+  PassRegistry found;
+  for (const PluginError& error : jointer::add_plugins(found, plugin_search_path(), host_))
+    problems_ << QString::fromStdString(error.message);
+  for (const Pass& pass : found.passes())
+    if (const Pass* known = registry.find(pass.info.name);
+        known == nullptr || known->info.source != pass.info.source)
+      add_one(registry, pass);
+}
+
+void LocalPasses::add_python(PassRegistry& registry) {
+  for (const PythonSource& each : python_) {
+    const ForeignCode code = python_code(each.spec);
+    const auto infos = infos_of(each.declared);
+    if (!infos) continue;  // settings of another version: it is added again by hand
+    if (code.hash != each.hash) {
+      problems_ << tr("%1 is not what it was when it was added: add it again.").arg(each.spec);
+      continue;
+    }
+    for (PassInfo info : *infos) {
+      info.source = (kPythonSource + each.spec).toStdString();
+      add_one(registry, python_pass(std::move(info), each.spec.toStdString(), host_));
+    }
+  }
+}
+
+void LocalPasses::make_registry() {
+  problems_.clear();
+  PassRegistry registry = built_in_passes();
+  add_plugins(registry);
+  add_python(registry);
+  registry_ = std::make_shared<const PassRegistry>(std::move(registry));
+  emit changed();
+}
+
+// --- What may run ---
+
+bool LocalPasses::is_allowed(const ForeignCode& code) const {
+  return code.hash.isEmpty()
+             ? code.kind == ForeignCode::Kind::python && allowed_modules_.contains(code.source)
+             : allowed_.contains(key_of(code));
+}
+
+std::optional<ForeignCode> LocalPasses::code_at(const QString& source) const {
+  if (source.startsWith(kPluginSource)) return plugin_code(source.mid(kPluginSource.size()));
+  if (source.startsWith(kPythonSource)) return python_code(source.mid(kPythonSource.size()));
+  return std::nullopt;
+}
+
+// Asked anew for each run: the file may be another one by now.
+std::optional<ForeignCode> LocalPasses::unallowed(const QString& pass) const {
+  const Pass* known = registry_->find(pass.toStdString());
+  if (known == nullptr) return std::nullopt;
+  auto code = code_at(QString::fromStdString(known->info.source));
+  if (!code || is_allowed(*code)) return std::nullopt;
+  code->passes = {pass};
+  return code;
+}
+
+void LocalPasses::allow(const ForeignCode& code) {
+  if (code.hash.isEmpty())
+    allowed_modules_ << code.source;
+  else
+    allowed_ << key_of(code);
+  store();
+  make_registry();
+}
+
+void LocalPasses::add(const ForeignCode& code) {
+  if (code.kind == ForeignCode::Kind::plugin)
+    add_plugin(code);
+  else
+    add_python(code);
+}
+
+void LocalPasses::add_plugin(const ForeignCode& code) {
+  PassRegistry alone;
+  if (const auto added = jointer::add_plugin(alone, code.source.toStdString(), host_); !added) {
+    emit failed(QString::fromStdString(added.error().message));
+    return;
+  }
+  if (!plugins_.contains(code.source)) plugins_ << code.source;
+  store();
+  make_registry();
+}
+
+// On a working thread: a host imports torch first.
+void LocalPasses::add_python(const ForeignCode& code) {
+  if (!is_allowed(code)) {
+    emit failed(tr("%1 was not allowed to run.").arg(code.source));
+    return;
+  }
+  const auto declare = [spec = code.source.toStdString(), host = host_]() -> Result<std::string> {
+    PassRegistry alone;
+    JOINTER_CHECK(add_python_passes(alone, std::span(&spec, 1), host));
+    return infos_text(alone);
+  };
+  QtConcurrent::run(&threads(), declare)
+      .then(this, [this, code](const Result<std::string>& declared) {
+        if (!declared) {
+          emit failed(QString::fromStdString(declared.error().message));
+          return;
+        }
+        std::erase_if(python_, [&](const PythonSource& each) { return each.spec == code.source; });
+        python_.push_back({code.source, code.hash, QString::fromStdString(*declared)});
+        store();
+        make_registry();
+      });
+}
+
+}  // namespace jointer::desktop

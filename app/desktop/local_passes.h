@@ -1,0 +1,62 @@
+#pragma once
+
+#include <QSet>
+#include <QSettings>
+#include <memory>
+#include <vector>
+
+#include "plugins/hosted/hosted_pass.h"
+#include "views/pipeline/pass_service.h"
+
+namespace jointer::desktop {
+
+// The passes of this machine: built in, plugins that are found or were added, Python passes that
+// were added. What a person allowed is kept in the settings of this machine, by file and content;
+// what Python passes declare is kept with it, so that a start of the program runs none of them.
+class LocalPasses : public views::PassService {
+  Q_OBJECT
+ public:
+  // The settings must outlive it.
+  explicit LocalPasses(QSettings& settings, QObject* parent = nullptr);
+  ~LocalPasses() override;
+  LocalPasses(const LocalPasses&) = delete;
+  LocalPasses& operator=(const LocalPasses&) = delete;
+
+  [[nodiscard]] std::shared_ptr<const PassRegistry> registry() const override { return registry_; }
+  [[nodiscard]] QStringList problems() const override { return problems_; }
+  [[nodiscard]] PythonRunner python() const override;
+  [[nodiscard]] std::optional<views::ForeignCode> unallowed(const QString& pass) const override;
+  [[nodiscard]] std::optional<views::ForeignCode> code_at(const QString& source) const override;
+  void allow(const views::ForeignCode& code) override;
+  void add(const views::ForeignCode& code) override;
+
+ private:
+  class Printer;
+  // A Python pass that was declared once.
+  struct PythonSource {
+    QString spec, hash;
+    QString declared;  // JSON: a list of what its passes are and take
+  };
+
+  void load();
+  void store() const;
+  void make_registry();
+  void add_plugins(PassRegistry& registry);
+  void add_python(PassRegistry& registry);
+  void add_one(PassRegistry& registry, const Pass& pass);
+  void add_plugin(const views::ForeignCode& code);
+  void add_python(const views::ForeignCode& code);
+  [[nodiscard]] bool is_allowed(const views::ForeignCode& code) const;
+
+  QSettings& settings_;
+  std::shared_ptr<Printer> printer_;
+  HostOptions host_;
+  QStringList plugins_;  // folders that were added
+  std::vector<PythonSource> python_;
+  QSet<QString> allowed_;          // "HASH FILE"
+  QSet<QString> allowed_modules_;  // as long as the program runs
+  std::shared_ptr<const PassRegistry> registry_;
+  QStringList problems_;
+};
+
+}  // namespace jointer::desktop

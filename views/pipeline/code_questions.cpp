@@ -1,0 +1,138 @@
+#include "views/pipeline/code_questions.h"
+
+#include <QDateTime>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kHashLetters = 16, kSpecLetters = 44;
+
+}  // namespace
+
+QString code_text(const ForeignCode& code) {
+  QStringList lines;
+  lines << (code.kind == ForeignCode::Kind::plugin
+                ? CodeQuestions::tr("C++ plugin %1").arg(QDir::toNativeSeparators(code.source))
+                : CodeQuestions::tr("Python pass %1").arg(QDir::toNativeSeparators(code.source)));
+  if (!code.passes.isEmpty())
+    lines << CodeQuestions::tr("passes: %1").arg(code.passes.join(QStringLiteral(", ")));
+  if (code.file.isEmpty()) {
+    lines << CodeQuestions::tr(
+        "a module of the Python that is installed: asked for each time that "
+        "the program is started");
+    return lines.join(u'\n');
+  }
+  const QFileInfo file(code.file);
+  lines << CodeQuestions::tr("file: %1").arg(QDir::toNativeSeparators(code.file));
+  lines << (file.exists() ? CodeQuestions::tr("changed %1, SHA-256 %2...")
+                                .arg(QLocale().toString(file.lastModified(), QLocale::ShortFormat),
+                                     code.hash.left(kHashLetters))
+                          : CodeQuestions::tr("it is not there"));
+  return lines.join(u'\n');
+}
+
+CodeQuestions::CodeQuestions(PassService& service, QWidget* window)
+    : QObject(window), service_(service), window_(window) {}
+
+void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void()>& then) {
+  QStringList all;
+  for (const ForeignCode& each : code) all << code_text(each);
+  auto* box = new QMessageBox(QMessageBox::Question, tr("Run code of others?"),
+                              tr("This runs code that does not come with Jointer."),
+                              QMessageBox::NoButton, window_);
+  box->setObjectName(QStringLiteral("code_question"));
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::PlainText);
+  box->setInformativeText(
+      all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
+      tr("It runs in a process of its own, on a copy of the graph, and may do there whatever you "
+         "may do on this machine. It is not asked for again until the file changes."));
+  QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
+  QPushButton* cancel = box->addButton(QMessageBox::Cancel);
+  box->setDefaultButton(cancel);
+  box->setEscapeButton(cancel);
+  connect(run, &QPushButton::clicked, this, [this, code, then] {
+    for (const ForeignCode& each : code) service_.allow(each);
+    then();
+  });
+  box->open();
+}
+
+void CodeQuestions::load(const ForeignCode& code) {
+  if (code.kind == ForeignCode::Kind::plugin) return service_.add(code);  // runs nothing of it
+  ask({code}, [this, code] { service_.add(code); });
+}
+
+void CodeQuestions::choose_plugin() {
+  const QString folder = QFileDialog::getExistingDirectory(
+      window_, tr("Folder of a plugin, with its plugin.json"), last_folder_);
+  if (folder.isEmpty()) return;
+  last_folder_ = folder;
+  if (const auto code = service_.code_at(QStringLiteral("plugin: ") + folder)) load(*code);
+}
+
+void CodeQuestions::load_python(const QString& spec) {
+  if (const auto code = service_.code_at(QStringLiteral("Python: ") + spec)) load(*code);
+}
+
+// A file, or a function of a module by its name.
+void CodeQuestions::choose_python() {
+  auto* dialog = new QDialog(window_);
+  dialog->setObjectName(QStringLiteral("python_pass"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Add a Python pass"));
+  auto* column = new QVBoxLayout(dialog);
+  auto* text = new QLabel(
+      tr("file.py for all that it declares, file.py:function, or module:function"), dialog);
+  text->setTextFormat(Qt::PlainText);
+  column->addWidget(text);
+  auto* row = new QHBoxLayout;
+  auto* edit = new QLineEdit(dialog);
+  edit->setAccessibleName(tr("Python pass"));
+  edit->setPlaceholderText(QStringLiteral("my_passes.py"));
+  edit->setMinimumWidth(edit->fontMetrics().averageCharWidth() * kSpecLetters);
+  row->addWidget(edit, 1);
+  auto* browse = new QPushButton(tr("Choose File..."), dialog);
+  browse->setAutoDefault(false);
+  row->addWidget(browse);
+  column->addLayout(row);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, dialog);
+  QPushButton* add = buttons->addButton(tr("Add..."), QDialogButtonBox::AcceptRole);
+  add->setEnabled(false);
+  column->addWidget(buttons);
+  connect(edit, &QLineEdit::textChanged, add,
+          [add](const QString& typed) { add->setEnabled(!typed.trimmed().isEmpty()); });
+  connect(browse, &QPushButton::clicked, this, [this, dialog, edit] {
+    const QString path = QFileDialog::getOpenFileName(
+        dialog, tr("Python file with passes"), last_folder_, tr("Python (*.py);;All files (*)"));
+    if (path.isEmpty()) return;
+    last_folder_ = QFileInfo(path).absolutePath();
+    edit->setText(path);
+  });
+  connect(buttons, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
+  connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  connect(dialog, &QDialog::accepted, this, [this, edit] {
+    // A file is kept by its whole path.
+    const QString spec = edit->text().trimmed();
+    const qsizetype ending = spec.indexOf(QStringLiteral(".py"));
+    const bool is_file =
+        ending >= 0 && (ending + 3 == spec.size() || spec[ending + 3] == QLatin1Char(':'));
+    load_python(is_file ? QFileInfo(spec.left(ending + 3)).absoluteFilePath() + spec.mid(ending + 3)
+                        : spec);
+  });
+  dialog->open();
+}
+
+}  // namespace jointer::views

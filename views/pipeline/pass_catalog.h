@@ -1,0 +1,47 @@
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+
+#include "views/pipeline/catalog_model.h"
+#include "views/pipeline/pass_service.h"
+
+namespace jointer::views {
+
+// A popup with every pass: type some letters, Up and Down move, Enter adds one, Shift+Enter adds it
+// and stays, Esc closes.
+class PassCatalog : public QFrame {
+  Q_OBJECT
+ public:
+  explicit PassCatalog(PassService& service, QWidget* parent = nullptr);
+
+  [[nodiscard]] QLineEdit& edit() { return *edit_; }
+  [[nodiscard]] QListView& list() { return *list_; }
+  [[nodiscard]] CatalogModel& model() { return *model_; }
+
+  // Below that widget, or above it where there is no room.
+  void open(const QWidget& at);
+
+ signals:
+  void chosen(const QString& pass);
+  void plugin_wanted();
+  void python_wanted();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void refresh();
+  void select_first();
+  void choose(const QModelIndex& index, bool stays);
+  void move_current(int by);
+
+  PassService& service_;
+  CatalogModel* model_;
+  QLineEdit* edit_ = nullptr;
+  QListView* list_ = nullptr;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,390 @@
+#include "views/pipeline/pipeline_pane.h"
+
+#include <QAction>
+#include <QContextMenuEvent>
+#include <QDir>
+#include <QEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/pass/pipeline_file.h"
+#include "passes/presets/presets.h"
+#include "views/benchmark/flow_layout.h"
+#include "views/document/number_text.h"
+#include "views/pipeline/step_text.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8, kSpacing = 4;
+constexpr int kWide = 600;  // from here on the pages stand beside the list
+constexpr int kProgressHeight = 4;
+const QString kFilter =
+    QStringLiteral("Pipelines (*.pipeline *.pipeline.json *.json *.txt);;All files (*)");
+
+}  // namespace
+
+void take_preset(PipelineSession& session, const QString& name) {
+  const auto pipeline = preset_pipeline(name.toStdString());
+  if (!pipeline) return session.say(QString::fromStdString(pipeline.error().message), true);
+  session.draft().set_pipeline(*pipeline);
+  for (const PipelinePreset& preset : pipeline_presets())
+    if (preset.name == name.toStdString()) session.say(QString::fromStdString(preset.summary));
+}
+
+Result<void> load_pipeline(PipelineSession& session, const QString& path) {
+  JOINTER_TRY(const PaddedBytes bytes, read_bytes(path.toStdString()));
+  JOINTER_TRY(const PipelineFile file,
+              read_pipeline_file(bytes.view(), QFileInfo(path).fileName().toStdString()));
+  session.draft().set_pipeline(file.steps);
+  session.say(PipelineSession::tr("%1 steps from %2.")
+                  .arg(count_text(file.steps.size()), QFileInfo(path).fileName()));
+  return {};
+}
+
+Result<void> save_pipeline(const PipelineSession& session, const QString& path) {
+  const PipelineFile file{.name = QFileInfo(path).baseName().toStdString(),
+                          .summary = {},
+                          .steps = session.draft().pipeline()};
+  const bool is_json = path.endsWith(QStringLiteral(".json"));
+  return write_bytes(path.toStdString(),
+                     is_json ? write_pipeline_json(file) : write_pipeline_text(file));
+}
+
+PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
+    : QWidget(parent), session_(session) {
+  setAccessibleName(tr("Pipeline"));
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::Base);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, kSpacing, 0, 0);
+  column->setSpacing(kSpacing);
+  list_ = new StepList(session_, this);
+  column->addWidget(make_bar());
+  status_ = new QLabel(this);
+  status_->setContentsMargins(kMargin, 0, kMargin, 0);
+  status_->setWordWrap(true);
+  status_->setTextFormat(Qt::PlainText);
+  status_->setMinimumSize(1, fontMetrics().height());
+  status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  status_->setAccessibleName(tr("How the pipeline stands"));
+  column->addWidget(status_);
+  progress_ = new QProgressBar(this);
+  progress_->setTextVisible(false);
+  progress_->setFixedHeight(kProgressHeight);
+  progress_->setAccessibleName(tr("Progress of the run"));
+  QSizePolicy kept = progress_->sizePolicy();
+  kept.setRetainSizeWhenHidden(true);
+  progress_->setSizePolicy(kept);
+  column->addWidget(progress_);
+  splitter_ = new QSplitter(Qt::Horizontal, this);
+  splitter_->setChildrenCollapsible(false);
+  stack_ = new QStackedWidget(splitter_);
+  stack_->addWidget(make_empty_page());
+  stack_->addWidget(list_);
+  splitter_->addWidget(stack_);
+  pages_ = new QTabWidget(splitter_);
+  pages_->setDocumentMode(true);
+  form_ = new StepForm(session_, pages_);
+  step_ = new StepPage(session_, pages_);
+  text_ = new PipelineTextPage(session_, pages_);
+  pages_->addTab(form_, tr("Parameters"));
+  pages_->addTab(step_, tr("Result"));
+  pages_->addTab(text_, tr("Text"));
+  pages_->setMinimumSize(200, 60);
+  splitter_->addWidget(pages_);
+  splitter_->setStretchFactor(0, 2);
+  splitter_->setStretchFactor(1, 3);
+  column->addWidget(splitter_, 1);
+  catalog_ = new PassCatalog(session_.service(), this);
+  setFocusProxy(list_);
+
+  connect(list_, &StepList::current_changed, this, &PipelinePane::follow_current);
+  connect(list_, &StepList::activated_step, this, [this] {
+    pages_->setCurrentWidget(form_);
+    form_->focus_first();
+  });
+  connect(catalog_, &PassCatalog::chosen, this, &PipelinePane::add_pass);
+  connect(catalog_, &PassCatalog::plugin_wanted, this, &PipelinePane::plugin_wanted);
+  connect(catalog_, &PassCatalog::python_wanted, this, &PipelinePane::python_wanted);
+  connect(form_, &StepForm::load_wanted, this, &PipelinePane::load_wanted);
+  connect(step_, &StepPage::compare_wanted, this, &PipelinePane::compare_wanted);
+  connect(&session_, &PipelineSession::changed, this, &PipelinePane::refresh);
+  connect(&session_, &PipelineSession::progressed, this, &PipelinePane::show_status);
+  connect(&session_, &PipelineSession::message_changed, this, &PipelinePane::show_status);
+  connect(&session_, &PipelineSession::step_ended, this, &PipelinePane::follow_end);
+  add_actions();
+  follow_current();
+  refresh();
+}
+
+// --- Building ---
+
+QWidget* PipelinePane::make_bar() {
+  auto* bar = new QWidget(this);
+  auto* row = new FlowLayout(bar, kSpacing, kSpacing);
+  row->setContentsMargins(kMargin, 0, kMargin, 0);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  bar->setSizePolicy(policy);
+  const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
+    auto* button = new QPushButton(text, bar);
+    button->setAutoDefault(false);
+    button->setToolTip(tip);
+    button->setFixedWidth(fontMetrics().horizontalAdvance(text) + 3 * kMargin);
+    row->addWidget(button);
+    connect(button, &QPushButton::clicked, this, slot);
+    return button;
+  };
+  run_ = add_button(tr("Run"), {}, [this] { session_.run(); });
+  next_ = add_button(tr("Next Step"), {}, [this] { session_.run_next(); });
+  stop_ = add_button(tr("Stop"),
+                     tr("Give up what is under way; steps that are done stay (Ctrl+Shift+.)"),
+                     [this] { session_.cancel(); });
+  add_ = add_button(tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
+                    [this] { open_catalog(); });
+  const auto add_menu = [&](const QString& text, const QString& tip, QMenu* menu) {
+    auto* button = new QPushButton(text, bar);
+    button->setAutoDefault(false);
+    button->setToolTip(tip);
+    button->setMenu(menu);
+    row->addWidget(button);
+    return menu;
+  };
+  presets_ = add_menu(tr("Presets"), tr("Pipelines of upstream, in place of what there is"),
+                      make_presets());
+  more_ = add_menu(tr("More"), tr("The step, the list, files"), make_more());
+  return bar;
+}
+
+QMenu* PipelinePane::make_presets() {
+  auto* menu = new QMenu(this);
+  menu->setToolTipsVisible(true);
+  for (const PipelinePreset& preset : pipeline_presets()) {
+    const QString name = QString::fromStdString(preset.name);
+    QAction* action = menu->addAction(name, this, [this, name] { take_preset(session_, name); });
+    action->setToolTip(QStringLiteral("%1\n%2").arg(QString::fromStdString(preset.summary),
+                                                    QString::fromStdString(preset.pipeline)));
+  }
+  return menu;
+}
+
+QMenu* PipelinePane::make_more() {
+  auto* menu = new QMenu(this);
+  menu->setToolTipsVisible(true);
+  const auto add = [&](const QString& text, const QString& tip, auto slot) {
+    QAction* action = menu->addAction(text, this, slot);
+    action->setToolTip(tip);
+    return action;
+  };
+  to_here_ = add(tr("Run to Here"), tr("Every step up to and with the current one"),
+                 [this] { run_to_current(); });
+  start_over_ = add(tr("Start Over"), tr("The document goes back to before the first step"),
+                    [this] { session_.start_over(); });
+  menu->addSeparator();
+  step_actions_ << to_here_
+                << add(tr("Duplicate Step\tCtrl+D"), {}, [this] { list_->duplicate_current(); })
+                << add(tr("Remove Step\tDel"), {}, [this] { list_->remove_current(); })
+                << add(tr("Move Up\tAlt+Up"), {}, [this] { list_->move_current(-1); })
+                << add(tr("Move Down\tAlt+Down"), {}, [this] { list_->move_current(1); });
+  take_back_ = add(tr("Take Back the Last Change of the List"), {},
+                   [this] { session_.draft().take_back(); });
+  menu->addSeparator();
+  add(tr("Load Pipeline..."), {}, [this] { choose_file(); });
+  save_ = add(tr("Save Pipeline As..."), {}, [this] { save_file(); });
+  menu->addSeparator();
+  add(tr("Add Plugin..."), tr("A folder with a plugin.json: C++ passes of others"),
+      [this] { emit plugin_wanted(); });
+  add(tr("Add Python Pass..."), tr("A file or a module with (gm, example_inputs) -> gm"),
+      [this] { emit python_wanted(); });
+  return menu;
+}
+
+QWidget* PipelinePane::make_empty_page() {
+  auto* page = new QWidget(this);
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(2 * kMargin, kMargin, 2 * kMargin, kMargin);
+  column->addStretch(1);
+  auto* text = new QLabel(tr("No step yet. Add a pass, choose a preset, drop a pipeline file here, "
+                             "or write one under Text."),
+                          page);
+  text->setWordWrap(true);
+  text->setAlignment(Qt::AlignCenter);
+  text->setForegroundRole(QPalette::PlaceholderText);
+  column->addWidget(text);
+  auto* row = new QHBoxLayout;
+  row->addStretch(1);
+  auto* add = new QPushButton(tr("Add a Pass..."), page);
+  add->setAutoDefault(false);
+  connect(add, &QPushButton::clicked, this, &PipelinePane::open_catalog);
+  row->addWidget(add);
+  row->addStretch(1);
+  column->addLayout(row);
+  column->addStretch(1);
+  return page;
+}
+
+// For the palette: what has no key of the window's.
+void PipelinePane::add_actions() {
+  const auto add = [this](const QString& text, auto slot) {
+    auto* action = new QAction(text, this);
+    connect(action, &QAction::triggered, this, slot);
+  };
+  add(tr("Pipeline: Run to the Current Step"), [this] { run_to_current(); });
+  add(tr("Pipeline: Start Over"), [this] { session_.start_over(); });
+  add(tr("Pipeline: Duplicate the Current Step"), [this] { list_->duplicate_current(); });
+  add(tr("Pipeline: Remove the Current Step"), [this] { list_->remove_current(); });
+  add(tr("Pipeline: Take Back the Last Change of the List"),
+      [this] { session_.draft().take_back(); });
+  add(tr("Pipeline: Edit as Text"), [this] {
+    pages_->setCurrentWidget(text_);
+    text_->edit().setFocus();
+  });
+}
+
+// --- Commands ---
+
+void PipelinePane::open_catalog() {
+  catalog_->open(add_->isVisible() ? static_cast<QWidget&>(*add_) : *this);
+}
+
+void PipelinePane::add_pass(const QString& name) {
+  list_->set_current(
+      session_.draft().insert(list_->place_to_add(), {.pass = name.toStdString(), .given = {}}));
+  pages_->setCurrentWidget(form_);
+}
+
+void PipelinePane::choose_file() {
+  const QString path =
+      QFileDialog::getOpenFileName(this, tr("Load pipeline"), last_folder_, kFilter);
+  if (path.isEmpty()) return;
+  last_folder_ = QFileInfo(path).absolutePath();
+  if (const auto loaded = load_pipeline(session_, path); !loaded)
+    session_.say(QString::fromStdString(loaded.error().message), true);
+}
+
+void PipelinePane::save_file() {
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Save pipeline"),
+      QDir(last_folder_).filePath(session_.document().title() + QStringLiteral(".pipeline.json")),
+      kFilter);
+  if (path.isEmpty()) return;
+  last_folder_ = QFileInfo(path).absolutePath();
+  const auto saved = save_pipeline(session_, path);
+  if (saved)
+    session_.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));
+  else
+    session_.say(QString::fromStdString(saved.error().message), true);
+}
+
+void PipelinePane::run_to_current() {
+  if (const auto place = list_->current()) session_.run_to(static_cast<int>(*place));
+}
+
+void PipelinePane::contextMenuEvent(QContextMenuEvent* event) {
+  if (list_->isVisible() && list_->rect().contains(list_->mapFromGlobal(event->globalPos())))
+    more_->exec(event->globalPos());
+}
+
+// --- Following ---
+
+void PipelinePane::follow_current() {
+  const auto place = list_->current();
+  const quint64 id = place ? session_.draft().steps()[*place].id : 0;
+  form_->show_step(id);
+  step_->show_step(id);
+  refresh();
+}
+
+// Who runs step by step looks at what each did.
+void PipelinePane::follow_end(quint64 step) {
+  if (const auto progress = session_.progress();
+      progress && progress->done < progress->count && session_.failure(progress->place) == nullptr)
+    return;
+  list_->set_current(step);
+  pages_->setCurrentWidget(step_);
+}
+
+void PipelinePane::refresh() {
+  stack_->setCurrentIndex(session_.draft().empty() ? 0 : 1);
+  const bool is_running = session_.is_running();
+  const QString why_not = session_.why_not();
+  run_->setEnabled(why_not.isEmpty());
+  next_->setEnabled(why_not.isEmpty());
+  const auto next = session_.next();
+  run_->setToolTip(why_not.isEmpty() ? tr("Every step that is left (Ctrl+Shift+R)") : why_not);
+  next_->setToolTip(why_not.isEmpty() && next ? tr("%1, and no more (F10)")
+                                                    .arg(QString::fromStdString(
+                                                        session_.draft().steps()[*next].step.pass))
+                                              : why_not);
+  stop_->setEnabled(is_running);
+  for (QAction* action : step_actions_) action->setEnabled(list_->current().has_value());
+  to_here_->setEnabled(list_->current().has_value() && !is_running);
+  start_over_->setEnabled(!is_running);
+  take_back_->setEnabled(session_.draft().can_take_back());
+  save_->setEnabled(!session_.draft().empty());
+  show_status();
+}
+
+void PipelinePane::show_status() {
+  const auto progress = session_.progress();
+  progress_->setVisible(progress.has_value());
+  const Theme& theme = Theme::of(palette());
+  QColor color = theme.muted_text;
+  QString text;
+  if (progress) {
+    const auto& steps = session_.draft().steps();
+    const QString pass = progress->place < steps.size()
+                             ? QString::fromStdString(steps[progress->place].step.pass)
+                             : QString();
+    text = progress->is_applying
+               ? tr("The document takes what was done...")
+               : tr("Step %1 of %2: %3, %4")
+                     .arg(progress->done + 1)
+                     .arg(progress->count)
+                     .arg(pass, time_text(progress->elapsed_ms / 100 * 100'000'000));
+    color = theme.text;
+    // A pass that says nothing of how far it is has a bar that only moves.
+    const bool is_known = progress->of_step > 0 || progress->count > 1 || progress->is_applying;
+    progress_->setRange(0, is_known ? 1000 : 0);
+    const double done = static_cast<double>(progress->done) + progress->of_step;
+    if (is_known)
+      progress_->setValue(
+          static_cast<int>(1000 * std::min(1.0, done / static_cast<double>(progress->count))));
+  } else if (!session_.message().isEmpty()) {
+    text = session_.message();
+    color = session_.message_is_error() ? theme.error : theme.text;
+  } else if (!session_.draft().empty()) {
+    const auto next = session_.next();
+    const QString why_not = session_.why_not();
+    text =
+        next && why_not.isEmpty()
+            ? tr("Next: %1.").arg(QString::fromStdString(session_.draft().steps()[*next].step.pass))
+            : why_not;
+  } else {
+    text = tr("Passes change the graph one after another; each is a step that can be undone.");
+  }
+  status_->setText(text);
+  QPalette colors = status_->palette();
+  if (colors.color(QPalette::WindowText) == color) return;
+  colors.setColor(QPalette::WindowText, color);
+  status_->setPalette(colors);
+}
+
+void PipelinePane::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  splitter_->setOrientation(width() >= kWide ? Qt::Horizontal : Qt::Vertical);
+}
+
+void PipelinePane::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange && status_ != nullptr && catalog_ != nullptr)
+    show_status();
+}
+
+}  // namespace jointer::views

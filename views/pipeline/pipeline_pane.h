@@ -1,0 +1,101 @@
+#pragma once
+
+#include <QLabel>
+#include <QMenu>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <QWidget>
+
+#include "views/pipeline/pass_catalog.h"
+#include "views/pipeline/pipeline_session.h"
+#include "views/pipeline/pipeline_text_page.h"
+#include "views/pipeline/step_form.h"
+#include "views/pipeline/step_list.h"
+#include "views/pipeline/step_page.h"
+
+namespace jointer::views {
+
+// The pipeline of a document: its steps in order, what each is told, the text of it all, runs step
+// by step, and what each step did.
+class PipelinePane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PipelinePane(PipelineSession& session, QWidget* parent = nullptr);
+
+  [[nodiscard]] PipelineSession& session() { return session_; }
+  [[nodiscard]] StepList& list() { return *list_; }
+  [[nodiscard]] StepForm& form() { return *form_; }
+  [[nodiscard]] PipelineTextPage& text_page() { return *text_; }
+  [[nodiscard]] StepPage& step_page() { return *step_; }
+  [[nodiscard]] QTabWidget& pages() { return *pages_; }
+  [[nodiscard]] PassCatalog& catalog() { return *catalog_; }
+  [[nodiscard]] QPushButton& run_button() { return *run_; }
+  [[nodiscard]] QPushButton& next_button() { return *next_; }
+  [[nodiscard]] QPushButton& stop_button() { return *stop_; }
+  [[nodiscard]] QMenu& presets() { return *presets_; }
+  [[nodiscard]] QMenu& more() { return *more_; }
+  [[nodiscard]] QString status() const { return status_->text(); }
+
+ public slots:
+  void open_catalog();
+  // After the current step, which it becomes.
+  void add_pass(const QString& name);
+  void choose_file();
+  void save_file();
+  void run_to_current();
+
+ signals:
+  // A sentence for whoever waits.
+  void told(const QString& sentence);
+  void plugin_wanted();
+  void python_wanted();
+  void load_wanted(const jointer::views::ForeignCode& code);
+  void compare_wanted(const jointer::views::EditLine& before,
+                      const jointer::views::EditLine& after);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+
+ private:
+  QWidget* make_bar();
+  QWidget* make_empty_page();
+  QMenu* make_presets();
+  QMenu* make_more();
+  void add_actions();
+  void follow_current();
+  void follow_end(quint64 step);
+  void refresh();
+  void show_status();
+
+  PipelineSession& session_;
+  QPushButton *run_ = nullptr, *next_ = nullptr, *stop_ = nullptr, *add_ = nullptr;
+  QMenu *presets_ = nullptr, *more_ = nullptr;
+  QAction *to_here_ = nullptr, *start_over_ = nullptr, *take_back_ = nullptr, *save_ = nullptr;
+  QList<QAction*> step_actions_;  // of the current step
+  QLabel* status_ = nullptr;
+  QProgressBar* progress_ = nullptr;
+  QSplitter* splitter_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  StepList* list_ = nullptr;
+  QTabWidget* pages_ = nullptr;
+  StepForm* form_ = nullptr;
+  StepPage* step_ = nullptr;
+  PipelineTextPage* text_ = nullptr;
+  PassCatalog* catalog_ = nullptr;
+  QString last_folder_;
+};
+
+// A preset's steps in place of what there is. Nothing runs.
+void take_preset(PipelineSession& session, const QString& name);
+// Reads a file of steps into the draft, in place of what there is. Error (input): as
+// read_pipeline_file. Nothing runs.
+Result<void> load_pipeline(PipelineSession& session, const QString& path);
+// As JSON, or as text where the name does not end with .json.
+Result<void> save_pipeline(const PipelineSession& session, const QString& path);
+
+}  // namespace jointer::views

@@ -1,0 +1,516 @@
+#include "views/pipeline/pipeline_session.h"
+
+#include <QDir>
+#include <QStandardPaths>
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/edit/recipe.h"
+#include "core/pass/nearest_name.h"
+#include "core/pass/pipeline_file.h"
+#include "core/pass/pipeline_rules.h"
+#include "views/document/number_text.h"
+#include "views/edit/editing.h"
+#include "views/edit/metrics.h"
+#include "views/sac/pair_file.h"
+#include "views/sac/solve_settings.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kTickMs = 50;
+
+QString sentence_of(const std::string& text) {
+  QString sentence = QString::fromStdString(text);
+  if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
+  if (!sentence.endsWith(u'.')) sentence += u'.';
+  return sentence;
+}
+
+// What is wrong with a step on its own.
+QString own_mistake(const PipelineStep& step, const PassRegistry& registry, const QString& source) {
+  const Pass* pass = registry.find(step.pass);
+  if (pass != nullptr) {
+    const auto fits = Arguments::check(pass->info.parameters, step.given);
+    return fits ? QString() : sentence_of(fits.error().message);
+  }
+  const QString name = QString::fromStdString(step.pass);
+  if (!source.isEmpty()) return PipelineSession::tr("%1 is not loaded. %2").arg(name, source);
+  std::vector<std::string_view> names;
+  for (const Pass& each : registry.passes()) names.emplace_back(each.info.name);
+  return PipelineSession::tr("There is no pass %1; did you mean %2?")
+      .arg(name, QString::fromStdString(std::string(nearest_name(step.pass, names))));
+}
+
+// A partitioner's step, as the SAC pane knows it: the plan follows from the tags, and the graph
+// stays the joint one.
+std::optional<Edit> partition_edit(const StepResult& result) {
+  if (!parse_solve(result.step)) return std::nullopt;
+  return Edit{.title = result.step, .by = result.step, .changes = {}, .notes = {}};
+}
+
+}  // namespace
+
+QString status_text(StepStatus status) {
+  switch (status) {
+    case StepStatus::idle:
+      return PipelineSession::tr("not run");
+    case StepStatus::disabled:
+      return PipelineSession::tr("off");
+    case StepStatus::wrong:
+      return PipelineSession::tr("cannot run");
+    case StepStatus::waiting:
+      return PipelineSession::tr("waiting");
+    case StepStatus::running:
+      return PipelineSession::tr("running");
+    case StepStatus::done:
+      return PipelineSession::tr("done");
+    case StepStatus::undone:
+      return PipelineSession::tr("undone");
+    case StepStatus::outdated:
+      return PipelineSession::tr("outdated");
+    case StepStatus::failed:
+      return PipelineSession::tr("failed");
+  }
+  return {};
+}
+
+PipelineSession::PipelineSession(Document& document, PassService& service)
+    : QObject(&document), document_(document), service_(service) {
+  tick_.setInterval(kTickMs);
+  connect(&tick_, &QTimer::timeout, this, &PipelineSession::progressed);
+  connect(&draft_, &PipelineDraft::changed, this, &PipelineSession::follow_draft);
+  connect(&service_, &PassService::changed, this, &PipelineSession::follow_draft);
+  connect(&service_, &PassService::printed, this, [this](const QString& pass, const QString& line) {
+    if (run_ && run_->outcomes.size() < run_->steps.size() &&
+        run_->steps[run_->outcomes.size()].step.pass == pass.toStdString())
+      printed_ << line;
+  });
+  connect(&document_.editing(), &Editing::changed, this, &PipelineSession::changed);
+  connect(&document_, &Document::changed, this, &PipelineSession::changed);
+  // A reproducer comes with the step that failed.
+  if (const auto said = reproduced(document_.baseline()->graph)) {
+    if (const auto pipeline = parse_step_lines(said->pipeline)) draft_.set_pipeline(*pipeline);
+    say(tr("This is a reproducer. It says: %1").arg(QString::fromStdString(said->error)));
+  }
+}
+
+PipelineSession::~PipelineSession() {
+  if (run_) run_->work.share->is_cancelled = true;
+}
+
+// --- What there is ---
+
+std::vector<DraftStep> PipelineSession::enabled() const {
+  std::vector<DraftStep> steps;
+  for (const DraftStep& each : draft_.steps())
+    if (each.step.is_enabled) steps.push_back(each);
+  return steps;
+}
+
+const EditLine& PipelineSession::line_after(std::size_t ran_count) const {
+  return ran_count == 0 ? start_line_ : ran_[ran_count - 1].line;
+}
+
+std::optional<int> PipelineSession::place_of(const EditLine& line) const {
+  const Editing& editing = document_.editing();
+  for (int place = 0; place <= editing.step_count(); ++place)
+    if (editing.line_at(place) == line) return place;
+  return std::nullopt;
+}
+
+std::optional<std::size_t> PipelineSession::reached() const {
+  if (ran_.empty() || !same_estimates(*start_estimates_, document_.snapshot())) return std::nullopt;
+  // Steps that changed nothing have the same line: the last of them counts.
+  for (std::size_t count = ran_.size() + 1; count-- > 0;)
+    if (line_after(count) == document_.editing().line()) return count;
+  return std::nullopt;
+}
+
+std::size_t PipelineSession::unchanged() const {
+  const std::vector<DraftStep> steps = enabled();
+  std::size_t count = 0;
+  while (count < ran_.size() && count < steps.size() && ran_[count].step == steps[count].step)
+    ++count;
+  return count;
+}
+
+std::size_t PipelineSession::base() const {
+  const auto there = reached();
+  return there ? std::min(*there, unchanged()) : 0;
+}
+
+std::optional<std::size_t> PipelineSession::ran(std::size_t place) const {
+  if (place >= draft_.size() || !draft_.steps()[place].step.is_enabled) return std::nullopt;
+  const auto index = static_cast<std::size_t>(std::count_if(
+      draft_.steps().begin(), draft_.steps().begin() + static_cast<std::ptrdiff_t>(place),
+      [](const DraftStep& each) { return each.step.is_enabled; }));
+  return index < unchanged() ? std::optional(index) : std::nullopt;
+}
+
+std::optional<std::size_t> PipelineSession::next() const {
+  const std::vector<DraftStep> steps = enabled();
+  const std::size_t from = base();
+  return from < steps.size() ? draft_.find(steps[from].id) : std::nullopt;
+}
+
+StepStatus PipelineSession::status(std::size_t place) const {
+  const DraftStep& step = draft_.steps()[place];
+  if (!step.step.is_enabled) return StepStatus::disabled;
+  if (run_)
+    for (std::size_t i = 0; i < run_->steps.size(); ++i)
+      if (run_->steps[i].id == step.id) {
+        const std::size_t now = run_->outcomes.size();
+        return i < now ? StepStatus::done : i == now ? StepStatus::running : StepStatus::waiting;
+      }
+  if (!mistakes_[place].isEmpty()) return StepStatus::wrong;
+  if (failure(place) != nullptr) return StepStatus::failed;
+  if (const auto index = ran(place)) {
+    const auto there = reached();
+    return there && *index < *there ? StepStatus::done : StepStatus::undone;
+  }
+  return outcome(place) ? StepStatus::outdated : StepStatus::idle;
+}
+
+QString PipelineSession::mistake(std::size_t place) const {
+  return place < mistakes_.size() ? mistakes_[place] : QString();
+}
+
+StepOutcomePtr PipelineSession::outcome(std::size_t place) const {
+  if (place >= draft_.size()) return nullptr;
+  const quint64 id = draft_.steps()[place].id;
+  if (run_)
+    for (const StepOutcomePtr& each : run_->outcomes)
+      if (each->step == id) return each;
+  for (const RanStep& each : ran_)
+    if (each.outcome->step == id) return each.outcome;
+  if (const auto index = ran(place)) return ran_[*index].outcome;
+  return nullptr;
+}
+
+const StepFailure* PipelineSession::failure(std::size_t place) const {
+  if (!failure_ || place >= draft_.size()) return nullptr;
+  const DraftStep& step = draft_.steps()[place];
+  return failure_->step == step.id && failure_->text == to_text(step.step) ? &*failure_ : nullptr;
+}
+
+std::optional<PipelineSession::Lines> PipelineSession::lines(std::size_t place) const {
+  const auto index = ran(place);
+  if (!index || run_) return std::nullopt;
+  const Lines lines{line_after(*index), line_after(*index + 1)};
+  return place_of(lines.before) && place_of(lines.after) ? std::optional(lines) : std::nullopt;
+}
+
+QString PipelineSession::why_not() const {
+  if (run_) return tr("A run is under way.");
+  const std::vector<DraftStep> steps = enabled();
+  if (draft_.empty()) return tr("There is no step yet.");
+  if (steps.empty()) return tr("No step is ticked.");
+  for (std::size_t place = 0; place < draft_.size(); ++place)
+    if (draft_.steps()[place].step.is_enabled && !mistakes_[place].isEmpty())
+      return tr("Step %1: %2").arg(place + 1).arg(mistakes_[place]);
+  if (base() == steps.size()) return tr("Every step is done.");
+  return {};
+}
+
+bool PipelineSession::is_settled() const {
+  return !run_ && document_.editing().is_settled();
+}
+
+std::optional<PipelineSession::Progress> PipelineSession::progress() const {
+  if (!run_) return std::nullopt;
+  const std::size_t done = run_->outcomes.size();
+  const std::size_t at = std::min(done, run_->steps.size() - 1);
+  return Progress{.place = draft_.find(run_->steps[at].id).value_or(0),
+                  .done = done,
+                  .count = run_->steps.size(),
+                  .of_step = run_->work.share->done,
+                  .elapsed_ms = run_->since.elapsed(),
+                  .is_applying = run_->is_applying};
+}
+
+void PipelineSession::say(const QString& sentence, bool is_error) {
+  message_ = sentence;
+  message_is_error_ = is_error;
+  emit message_changed();
+}
+
+// --- What is wrong ---
+
+void PipelineSession::find_mistakes() {
+  const Pipeline pipeline = draft_.pipeline();
+  const auto registry = service_.registry();
+  mistakes_.clear();
+  for (const PipelineStep& step : pipeline) {
+    const QString name = QString::fromStdString(step.pass);
+    if (const Pass* pass = registry->find(step.pass)) {
+      const QString source = QString::fromStdString(pass->info.source);
+      if (service_.code_at(source)) draft_.set_source(name, source);
+    }
+    mistakes_.push_back(own_mistake(step, *registry, draft_.source_of(name)));
+  }
+  if (const auto wrong = find_order_mistake(pipeline); wrong && mistakes_[wrong->step].isEmpty())
+    mistakes_[wrong->step] = sentence_of(wrong->message);
+}
+
+void PipelineSession::follow_draft() {
+  find_mistakes();
+  if (!run_ && !message_.isEmpty()) say({});  // it was about what was there before
+  emit changed();
+}
+
+// --- Running ---
+
+void PipelineSession::run_next() {
+  if (const auto place = next())
+    run_until(*place + 1);
+  else
+    run_until(draft_.size());
+}
+
+void PipelineSession::run_until(std::size_t end) {
+  if (run_) return;
+  const std::vector<DraftStep> all = enabled();
+  const std::size_t first = base();
+  std::vector<DraftStep> steps;
+  QList<ForeignCode> code;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t place = *draft_.find(all[i].id);
+    if (place >= end) break;
+    if (!mistakes_[place].isEmpty())
+      return say(tr("Step %1: %2").arg(place + 1).arg(mistakes_[place]), true);
+    if (i < first) continue;
+    steps.push_back(all[i]);
+    const auto foreign = service_.unallowed(QString::fromStdString(all[i].step.pass));
+    if (!foreign) continue;
+    const auto known = std::find_if(code.begin(), code.end(), [&](const ForeignCode& each) {
+      return each.source == foreign->source;
+    });
+    if (known == code.end())
+      code << *foreign;
+    else
+      known->passes += foreign->passes;
+  }
+  if (steps.empty()) {
+    const QString why = why_not();
+    return say(why.isEmpty() ? tr("Every step up to here is done.") : why);
+  }
+  if (!code.isEmpty()) {
+    emit asks(code, [this, end] { run_until(end); });
+    return;
+  }
+  start(std::move(steps), first);
+}
+
+void PipelineSession::start(std::vector<DraftStep> steps, std::size_t first) {
+  const SnapshotPtr now = document_.shared_snapshot();
+  if (!reached()) {
+    ran_.clear();
+    start_line_ = document_.editing().line();
+    start_graph_ = std::shared_ptr<const Graph>(now, &now->graph);
+    start_estimates_ = now;
+  }
+  failure_.reset();
+  printed_.clear();
+  run_.emplace();
+  run_->first = first;
+  run_->line = document_.editing().line();
+  run_->steps = std::move(steps);
+  run_->since.start();
+  PipelineWork& work = run_->work;
+  work.graph = first == 0 ? start_graph_ : ran_[first - 1].outcome->result.graph;
+  work.steps = run_->steps;
+  work.registry = service_.registry();
+  work.options.analysis = document_.analysis().options;
+  work.options.python = service_.python();
+  work.reproducer_folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
+                           QStringLiteral("/reproducers");
+  say({});
+  tick_.start();
+  run_->watcher = new QFutureWatcher<StepDone>(this);
+  connect(run_->watcher, &QFutureWatcherBase::resultReadyAt, this, &PipelineSession::take);
+  connect(run_->watcher, &QFutureWatcherBase::finished, this, &PipelineSession::finish);
+  run_->watcher->setFuture(QtConcurrent::run(&service_.threads(), work_pipeline, work));
+  emit changed();
+  emit progressed();
+}
+
+void PipelineSession::take(int index) {
+  if (!run_ || run_->is_applying) return;
+  const StepDone ended = run_->watcher->resultAt(index);
+  quint64 step = 0;
+  if (ended.outcome) {
+    step = ended.outcome->step;
+    ended.outcome->printed = std::exchange(printed_, {});
+    run_->outcomes.push_back(ended.outcome);
+  } else {
+    step = ended.failure->step;
+    ended.failure->printed = std::exchange(printed_, {});
+    failure_ = *ended.failure;
+  }
+  emit changed();
+  emit progressed();
+  emit step_ended(step);
+}
+
+// What it still has to say is of a run that was given up, or has been told. It may be in the middle
+// of its call.
+void PipelineSession::drop_watcher() {
+  run_->watcher->disconnect(this);
+  std::exchange(run_->watcher, nullptr)->deleteLater();
+}
+
+void PipelineSession::finish() {
+  if (!run_ || run_->is_applying) return;
+  if (!failure_) return apply(done_text(), false);
+  QString text = sentence_of(failure_->error.message);
+  text += u' ' + tr("The graph is as it was before this step.");
+  if (!failure_->no_reproducer.isEmpty())
+    text += u' ' + tr("No reproducer: %1.").arg(failure_->no_reproducer);
+  else if (!failure_->reproducer.isEmpty())
+    text += u' ' + tr("Reproducer: %1").arg(QDir::toNativeSeparators(failure_->reproducer));
+  apply(text, true);
+}
+
+// The thread ends by itself when its pass next asks; nobody waits for it.
+void PipelineSession::cancel() {
+  if (!run_ || run_->is_applying) return;
+  run_->work.share->is_cancelled = true;
+  const std::size_t done = run_->outcomes.size();
+  const QString pass =
+      QString::fromStdString(run_->steps[std::min(done, run_->steps.size() - 1)].step.pass);
+  apply(done == 0   ? tr("Cancelled in %1: nothing was changed.").arg(pass)
+        : done == 1 ? tr("Cancelled in %1: the step before it stays.").arg(pass)
+                    : tr("Cancelled in %1: the %2 steps before it stay.").arg(pass).arg(done),
+        false);
+}
+
+QString PipelineSession::done_text() const {
+  if (run_->outcomes.empty()) return {};
+  std::int64_t ns = 0;
+  for (const StepOutcomePtr& each : run_->outcomes) ns += each->result.ns;
+  const QString steps = run_->outcomes.size() == 1
+                            ? tr("1 step")
+                            : tr("%1 steps").arg(count_text(run_->outcomes.size()));
+  return tr("%1 in %2: %3")
+      .arg(steps, time_text(ns),
+           figures_difference_text(run_->outcomes.front()->result.before.figures,
+                                   run_->outcomes.back()->result.after.figures));
+}
+
+// What the steps did becomes edits of the document, one each.
+void PipelineSession::apply(const QString& message, bool is_error) {
+  tick_.stop();
+  drop_watcher();
+  if (run_->outcomes.empty()) return end_run(message, is_error);
+  Editing& editing = document_.editing();
+  if (editing.line() != run_->line || !editing.is_settled())
+    return end_run(tr("The graph was edited while the pipeline ran: nothing of it was done. Run it "
+                      "again."),
+                   true);
+  run_->is_applying = true;
+  const EditLine base = line_after(run_->first);
+  bool is_elsewhere =
+      std::any_of(ran_.begin(), ran_.begin() + static_cast<std::ptrdiff_t>(run_->first),
+                  [](const RanStep& each) { return each.outcome->is_another_graph(); });
+  std::vector<Edit> edits;
+  std::vector<std::size_t> edits_after;
+  for (const StepOutcomePtr& outcome : run_->outcomes) {
+    const StepResult& result = outcome->result;
+    if (!is_elsewhere && outcome->is_another_graph()) {
+      is_elsewhere = true;
+      if (auto edit = partition_edit(result)) edits.push_back(*std::move(edit));
+    } else if (!is_elsewhere && !result.edit.changes.empty()) {
+      edits.push_back(result.edit);
+    }
+    edits_after.push_back(edits.size());
+  }
+  applying_ = std::make_unique<QObject>();
+  const auto take_it = [=, this](const QStringList& refused) {
+    applying_.release()->deleteLater();  // it is in the middle of its call
+    take_applied(base, edits_after, refused, message, is_error);
+  };
+  const bool goes_back = base != editing.line();
+  if (edits.empty() && !goes_back) return take_it({});
+  if (edits.empty())
+    connect(&editing, &Editing::changed, applying_.get(), [this, base, take_it] {
+      if (document_.editing().line() == base) take_it({});
+    });
+  else
+    connect(&editing, &Editing::applied_all, applying_.get(),
+            [take_it](int /*count*/, const QStringList& refused) { take_it(refused); });
+  emit changed();
+  emit progressed();
+  if (goes_back)
+    if (const auto place = place_of(base)) editing.go_to(*place);
+  if (!edits.empty()) editing.apply_all(std::move(edits));
+}
+
+void PipelineSession::take_applied(const EditLine& base,
+                                   const std::vector<std::size_t>& edits_after,
+                                   const QStringList& refused, const QString& message,
+                                   bool is_error) {
+  const EditLine line = document_.editing().line();
+  const bool fits = refused.isEmpty() && line.size() == base.size() + edits_after.back() &&
+                    std::equal(base.begin(), base.end(), line.begin());
+  if (!fits) {
+    ran_.clear();
+    return end_run(tr("The document did not take what was done: %1").arg(refused.value(0)), true);
+  }
+  ran_.resize(run_->first);
+  for (std::size_t i = 0; i < run_->outcomes.size(); ++i)
+    ran_.push_back({.step = run_->steps[i].step,
+                    .outcome = run_->outcomes[i],
+                    .line = {line.begin(), line.begin() + static_cast<std::ptrdiff_t>(
+                                                              base.size() + edits_after[i])}});
+  end_run(message, is_error);
+}
+
+void PipelineSession::end_run(const QString& message, bool is_error) {
+  tick_.stop();
+  run_.reset();
+  say(message, is_error);
+  emit changed();
+  emit progressed();
+}
+
+void PipelineSession::start_over() {
+  if (run_) return;
+  if (const auto place = ran_.empty() ? std::nullopt : place_of(start_line_))
+    document_.editing().go_to(*place);
+}
+
+// --- Graphs that no edit leads to ---
+
+void PipelineSession::open_graph(int place) {
+  const auto index = place < 0 ? std::nullopt : ran(static_cast<std::size_t>(place));
+  if (!index || run_) return;
+  // The last graph that is one of its own; what follows are edits of it.
+  std::size_t from = *index;
+  while (from > 0 && !ran_[from].outcome->is_another_graph()) --from;
+  if (!ran_[from].outcome->is_another_graph()) from = *index;
+  std::vector<Edit> edits;
+  for (std::size_t i = from + 1; i <= *index; ++i)
+    if (const Edit& edit = ran_[i].outcome->result.edit; !edit.changes.empty())
+      edits.push_back(edit);
+  const auto write = [graph = ran_[from].outcome->result.graph,
+                      after = ran_[*index].outcome->result.graph, edits,
+                      title = document_.title()]() -> Result<QStringList> {
+    JOINTER_TRY(const QString capture, write_graph_file(*graph, title));
+    if (edits.empty()) return QStringList{capture, QString()};
+    const QString recipe = capture + QStringLiteral(".recipe.json");
+    JOINTER_CHECK(
+        write_bytes(recipe.toStdString(),
+                    write_recipe(make_recipe(*graph, *after, edits, title.toStdString()))));
+    return QStringList{capture, recipe};
+  };
+  say(tr("Writing the graph..."));
+  QtConcurrent::run(write).then(this, [this](const Result<QStringList>& files) {
+    if (!files) return say(QString::fromStdString(files.error().message), true);
+    say({});
+    emit graph_made(files->at(0), files->at(1));
+  });
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,128 @@
+#include "views/pipeline/pipeline_text_page.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QEvent>
+#include <QFontDatabase>
+#include <QFontInfo>
+#include <QHBoxLayout>
+#include <QMimeData>
+#include <QPushButton>
+#include <QScopedValueRollback>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/pass/pipeline_file.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8;
+
+// A file that is dropped is the window's: its path is no text for a pipeline.
+class StepsEdit : public QPlainTextEdit {
+ public:
+  using QPlainTextEdit::QPlainTextEdit;
+
+ protected:
+  [[nodiscard]] bool canInsertFromMimeData(const QMimeData* source) const override {
+    return !source->hasUrls() && QPlainTextEdit::canInsertFromMimeData(source);
+  }
+};
+
+}  // namespace
+
+PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
+    : QWidget(parent), session_(session) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+  column->setSpacing(4);
+  edit_ = new StepsEdit(this);
+  QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+  fixed.setPixelSize(QFontInfo(font()).pixelSize());
+  edit_->setFont(fixed);
+  edit_->setAccessibleName(tr("The pipeline as text"));
+  edit_->setPlaceholderText(
+      QStringLiteral("apply_sac{save=[aten.mm]}\nmin_cut_partition\n# ") +
+      tr("a step a line, or divided by commas; ~ before a step: it does not run"));
+  edit_->setTabChangesFocus(true);
+  edit_->setLineWrapMode(QPlainTextEdit::WidgetWidth);
+  column->addWidget(edit_, 1);
+  auto* row = new QHBoxLayout;
+  said_ = new QLabel(this);
+  said_->setWordWrap(true);
+  said_->setTextFormat(Qt::PlainText);
+  said_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row->addWidget(said_, 1);
+  auto* copy = new QPushButton(tr("Copy as One Line"), this);
+  copy->setToolTip(tr("As `jointer apply --passes` takes it"));
+  connect(copy, &QPushButton::clicked, this, [this] {
+    QApplication::clipboard()->setText(
+        QString::fromStdString(to_text(session_.draft().pipeline())));
+  });
+  row->addWidget(copy, 0, Qt::AlignTop);
+  column->addLayout(row);
+  connect(edit_, &QPlainTextEdit::textChanged, this, &PipelineTextPage::take_text);
+  connect(&session_, &PipelineSession::changed, this, &PipelineTextPage::show_draft);
+  show_draft();
+}
+
+// Text that says the same stays as it was written, with its comments.
+void PipelineTextPage::show_draft() {
+  if (is_showing_) return;
+  const auto written = parse_step_lines(edit_->toPlainText().toStdString());
+  if (written && *written == session_.draft().pipeline()) return;
+  // What is being written and is not right yet is not taken away from who writes it.
+  if (!written && edit_->hasFocus()) return;
+  const QScopedValueRollback showing(is_showing_, true);
+  edit_->setPlainText(session_.draft().text());
+  mark(std::nullopt, {});
+}
+
+void PipelineTextPage::take_text() {
+  if (is_showing_) return;
+  const std::string text = edit_->toPlainText().toStdString();
+  std::size_t at = 0;
+  const auto pipeline = parse_step_lines(text, &at);
+  if (!pipeline) {
+    // Bytes are what is counted; letters of other alphabets have several.
+    const auto letters = QString::fromUtf8(text.data(), static_cast<qsizetype>(at)).size();
+    return mark(static_cast<int>(letters), QString::fromStdString(pipeline.error().message));
+  }
+  const QScopedValueRollback showing(is_showing_, true);
+  session_.draft().set_pipeline(*pipeline);
+  mark(std::nullopt, {});
+}
+
+void PipelineTextPage::mark(std::optional<int> at, const QString& sentence) {
+  mistake_ = sentence;
+  mistake_at_ = at;
+  const Theme& theme = Theme::of(palette());
+  QList<QTextEdit::ExtraSelection> marks;
+  if (at) {
+    QTextEdit::ExtraSelection wrong;
+    wrong.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
+    wrong.format.setUnderlineColor(theme.error);
+    wrong.format.setForeground(theme.error);
+    const int last = std::max(0, edit_->document()->characterCount() - 1);
+    wrong.cursor = QTextCursor(edit_->document());
+    // At the end there is nothing to mark but what is before it.
+    wrong.cursor.setPosition(std::min(*at, std::max(0, last - 1)));
+    wrong.cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
+    marks << wrong;
+  }
+  edit_->setExtraSelections(marks);
+  QPalette colors = said_->palette();
+  colors.setColor(QPalette::WindowText, at ? theme.error : theme.muted_text);
+  said_->setPalette(colors);
+  said_->setText(at ? tr("Not taken: %1").arg(sentence)
+                    : tr("Changes are taken as they are typed."));
+}
+
+void PipelineTextPage::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange && said_ != nullptr) mark(mistake_at_, mistake_);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,60 @@
+#include "views/pipeline/pipeline_work.h"
+
+#include <QDir>
+
+namespace jointer::views {
+namespace {
+
+// Of what a person did wrong, or gave up, there is nothing to see again.
+void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
+                    const QString& folder) {
+  if (failure.error.kind == Error::Kind::cancelled || failure.error.kind == Error::Kind::usage)
+    return;
+  if (folder.isEmpty() || !QDir().mkpath(folder)) {
+    failure.no_reproducer = QObject::tr("there is no folder for it");
+    return;
+  }
+  const std::string path = unused_reproducer_path(folder.toStdString(), step.pass);
+  if (const auto written = write_reproducer(path, graph, step, failure.error); !written)
+    failure.no_reproducer = QString::fromStdString(written.error().message);
+  else
+    failure.reproducer = QString::fromStdString(path);
+}
+
+}  // namespace
+
+void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
+  PassContext::Options options = work.options;
+  const std::shared_ptr<RunShare> share = work.share;
+  options.report = [share](double done) { share->done = done; };
+  options.is_cancelled = [share] { return share->is_cancelled.load(); };
+  std::shared_ptr<const Graph> graph = work.graph;
+  for (const DraftStep& each : work.steps) {
+    share->done = 0;
+    const auto run = [&]() -> Result<StepResult> {
+      if (share->is_cancelled) return fail(Error::Kind::cancelled, "it was cancelled");
+      return run_step(*graph, each.step, *work.registry, options);
+    };
+    Result<StepResult> result = run();
+    if (share->is_cancelled) return;  // nobody looks any more
+    if (!result) {
+      auto failure = std::make_shared<StepFailure>(StepFailure{.step = each.id,
+                                                               .text = to_text(each.step),
+                                                               .error = result.error(),
+                                                               .reproducer = {},
+                                                               .no_reproducer = {},
+                                                               .printed = {}});
+      add_reproducer(*failure, *graph, each.step, work.reproducer_folder);
+      promise.addResult(StepDone{.outcome = {}, .failure = std::move(failure)});
+      return;
+    }
+    const auto after = result->graph;
+    promise.addResult(StepDone{
+        .outcome = std::make_shared<StepOutcome>(StepOutcome{
+            .step = each.id, .result = *std::move(result), .before = graph, .printed = {}}),
+        .failure = {}});
+    graph = after;
+  }
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,158 @@
+#include "views/pipeline/step_form.h"
+
+#include <QEvent>
+#include <algorithm>
+
+#include "views/document/node_text.h"
+#include "views/theme/fonts.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 10;
+
+}  // namespace
+
+StepForm::StepForm(PipelineSession& session, QWidget* parent)
+    : QScrollArea(parent), session_(session) {
+  setFrameShape(NoFrame);
+  setWidgetResizable(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setAccessibleName(tr("Parameters of the step"));
+  page_ = new QWidget(this);
+  page_->setBackgroundRole(QPalette::Base);
+  page_->setAutoFillBackground(true);
+  column_ = new QVBoxLayout(page_);
+  column_->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+  column_->setSpacing(4);
+  const auto add_label = [this](bool is_muted) {
+    auto* label = new QLabel(page_);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    if (is_muted) label->setForegroundRole(QPalette::PlaceholderText);
+    column_->addWidget(label);
+    return label;
+  };
+  title_ = add_label(false);
+  QFont bold = title_->font();
+  bold.setBold(true);
+  title_->setFont(bold);
+  summary_ = add_label(false);
+  notes_ = add_label(true);
+  notes_->setFont(small_font(font()));
+  mistake_ = add_label(false);
+  load_ = new QPushButton(tr("Load it..."), page_);
+  column_->addWidget(load_, 0, Qt::AlignLeft);
+  column_->addSpacing(4);
+  column_->addStretch(1);
+  setWidget(page_);
+  connect(load_, &QPushButton::clicked, this, [this] {
+    const auto place = session_.draft().find(id_);
+    if (!place) return;
+    const QString pass = QString::fromStdString(session_.draft().steps()[*place].step.pass);
+    if (const auto code = session_.service().code_at(session_.draft().source_of(pass)))
+      emit load_wanted(*code);
+  });
+  connect(&session_, &PipelineSession::changed, this, &StepForm::refresh);
+  refresh();
+}
+
+ParameterField* StepForm::field(const QString& name) const {
+  for (ParameterField* each : fields_)
+    if (each->parameter().name == name.toStdString()) return each;
+  return nullptr;
+}
+
+void StepForm::focus_first() {
+  for (const ParameterField* each : fields_)
+    for (auto* control : each->findChildren<QWidget*>(Qt::FindDirectChildrenOnly))
+      if (control->focusPolicy() != Qt::NoFocus && control != &each->hint())
+        return control->setFocus(Qt::TabFocusReason);
+}
+
+void StepForm::show_step(quint64 id) {
+  id_ = id;
+  shown_registry_.reset();  // other fields, also of the same pass: texts are of one step
+  refresh();
+}
+
+void StepForm::refresh() {
+  const auto place = session_.draft().find(id_);
+  page_->setVisible(place.has_value());
+  if (!place) return;
+  const PipelineStep& step = session_.draft().steps()[*place].step;
+  const auto registry = session_.service().registry();
+  const Pass* pass = registry->find(step.pass);
+  if (registry != shown_registry_ || step.pass != shown_pass_) {
+    shown_registry_ = registry;
+    shown_pass_ = step.pass;
+    make_fields(pass);
+  }
+  show_values();
+  // What is wrong with a value stands at its field; here is what is wrong with the step.
+  const bool is_at_field = std::any_of(fields_.begin(), fields_.end(), [](const ParameterField* f) {
+    return !f->mistake().isEmpty();
+  });
+  mistake_->setText(is_at_field ? QString() : session_.mistake(*place));
+  mistake_->setVisible(!mistake_->text().isEmpty());
+  QPalette colors = mistake_->palette();
+  colors.setColor(QPalette::WindowText, Theme::of(palette()).error);
+  mistake_->setPalette(colors);
+  const QString source = session_.draft().source_of(QString::fromStdString(step.pass));
+  load_->setVisible(pass == nullptr && session_.service().code_at(source).has_value());
+}
+
+void StepForm::make_fields(const Pass* pass) {
+  for (ParameterField* each : fields_) delete each;
+  fields_.clear();
+  title_->setText(QString::fromStdString(shown_pass_));
+  summary_->setVisible(pass != nullptr);
+  notes_->setVisible(pass != nullptr);
+  if (pass == nullptr) return;
+  const PassInfo& info = pass->info;
+  summary_->setText(QString::fromStdString(info.summary));
+  QStringList notes{tr("stage: %1").arg(to_qstring(to_string(info.stage))),
+                    tr("of: %1").arg(QString::fromStdString(info.source))};
+  if (!info.keeps_numerics) notes << tr("outputs need not be equal bit by bit");
+  if (info.parameters.empty()) notes << tr("takes no parameters");
+  notes_->setText(notes.join(QStringLiteral(" · ")));
+  for (const Parameter& parameter : info.parameters) {
+    auto* field = new ParameterField(parameter, page_);
+    column_->insertWidget(column_->count() - 1, field);
+    fields_.push_back(field);
+    connect(field, &ParameterField::edited, this,
+            [this, name = parameter.name](const std::optional<PassValue>& value) {
+              if (const auto place = session_.draft().find(id_))
+                session_.draft().set_argument(*place, name, value);
+            });
+  }
+  // Keys go through the form as it is read.
+  QWidget* before = load_;
+  for (const ParameterField* each : fields_)
+    for (QWidget* control :
+         {static_cast<QWidget*>(each->line()), static_cast<QWidget*>(each->check()),
+          static_cast<QWidget*>(each->choice()), static_cast<QWidget*>(&each->reset())}) {
+      if (control == nullptr) continue;
+      setTabOrder(before, control);
+      before = control;
+    }
+}
+
+void StepForm::show_values() {
+  const PipelineStep& step = session_.draft().steps()[*session_.draft().find(id_)].step;
+  for (ParameterField* field : fields_) {
+    const auto given = std::find_if(step.given.begin(), step.given.end(), [&](const auto& each) {
+      return each.first == field->parameter().name;
+    });
+    field->show_value(given == step.given.end() ? std::nullopt : std::optional(given->second));
+  }
+}
+
+void StepForm::changeEvent(QEvent* event) {
+  QScrollArea::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange && load_ != nullptr && id_ != 0) refresh();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <vector>
+
+#include "views/pipeline/parameter_field.h"
+#include "views/pipeline/pipeline_session.h"
+
+namespace jointer::views {
+
+// What one step is told: a field a parameter that its pass declares. What is typed is in the
+// pipeline at once.
+class StepForm : public QScrollArea {
+  Q_OBJECT
+ public:
+  explicit StepForm(PipelineSession& session, QWidget* parent = nullptr);
+
+  // 0: none.
+  void show_step(quint64 id);
+  [[nodiscard]] const std::vector<ParameterField*>& fields() const { return fields_; }
+  [[nodiscard]] ParameterField* field(const QString& name) const;
+  // The first field has the keys.
+  void focus_first();
+  [[nodiscard]] QPushButton& load_button() { return *load_; }
+
+ signals:
+  // The pass is of others and not loaded.
+  void load_wanted(const jointer::views::ForeignCode& code);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void refresh();
+  void make_fields(const Pass* pass);
+  void show_values();
+
+  PipelineSession& session_;
+  quint64 id_ = 0;
+  std::string shown_pass_;
+  std::shared_ptr<const PassRegistry> shown_registry_;
+  QWidget* page_ = nullptr;
+  QVBoxLayout* column_ = nullptr;
+  QLabel *title_ = nullptr, *summary_ = nullptr, *notes_ = nullptr, *mistake_ = nullptr;
+  QPushButton* load_ = nullptr;
+  std::vector<ParameterField*> fields_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <QListView>
+#include <optional>
+
+#include "views/palette/keys_group.h"
+#include "views/pipeline/step_model.h"
+
+namespace jointer::views {
+
+// The steps, to be ticked, dragged into another order, taken away. The current step stays the
+// current one while the list changes around it.
+class StepList : public QListView {
+  Q_OBJECT
+ public:
+  explicit StepList(PipelineSession& session, QWidget* parent = nullptr);
+
+  [[nodiscard]] StepModel& model() { return *model_; }
+  // Nothing if none is.
+  [[nodiscard]] std::optional<std::size_t> current() const;
+  void set_current(quint64 id);
+  // Where a step that is added goes: after the current one.
+  [[nodiscard]] std::size_t place_to_add() const;
+  // Where the dragged step would go, nothing if none is dragged.
+  [[nodiscard]] std::optional<std::size_t> gap() const { return gap_; }
+
+  static KeysGroup keys();
+
+ public slots:
+  void remove_current();
+  void duplicate_current();
+  void move_current(int by);
+  void toggle_current();
+
+ signals:
+  // Another step is the current one, or none.
+  void current_changed();
+  // Enter, or a double click.
+  void activated_step();
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  void restore_current();
+  void end_drag();
+  [[nodiscard]] std::size_t gap_at(int y) const;
+
+  PipelineSession& session_;
+  StepModel* model_;
+  quint64 current_id_ = 0;
+  int current_row_ = 0;
+  bool is_restoring_ = false;
+  std::optional<int> pressed_row_;
+  QPoint pressed_at_;
+  std::optional<std::size_t> gap_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,163 @@
+#include "views/pipeline/step_page.h"
+
+#include <QEvent>
+#include <QFontInfo>
+
+#include "views/benchmark/flow_layout.h"
+#include "views/document/number_text.h"
+#include "views/edit/editing.h"
+#include "views/pipeline/step_text.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 10;
+
+QString html_of(const QStringList& lines) {
+  QString html;
+  for (const QString& line : lines) html += line.toHtmlEscaped() + QStringLiteral("<br>");
+  return html;
+}
+
+}  // namespace
+
+StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent), session_(session) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(kMargin, kMargin, kMargin, 0);
+  column->setSpacing(6);
+  summary_ = new QLabel(this);
+  summary_->setWordWrap(true);
+  summary_->setTextFormat(Qt::PlainText);
+  summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(summary_);
+  ways_ = new QWidget(this);
+  auto* row = new FlowLayout(ways_, 4, 4);
+  row->setContentsMargins(0, 0, 0, 0);
+  const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
+    auto* button = new QPushButton(text, ways_);
+    button->setAutoDefault(false);
+    button->setToolTip(tip);
+    connect(button, &QPushButton::clicked, this, slot);
+    row->addWidget(button);
+    return button;
+  };
+  before_ = add_button(tr("Show Before"), tr("The document goes to the graph before this step"),
+                       [this] { go_to(false); });
+  after_ = add_button(tr("Show After"), tr("The document goes to the graph after this step"),
+                      [this] { go_to(true); });
+  compare_ =
+      add_button(tr("Compare"), tr("The graphs before and after it beside each other"), [this] {
+        const auto place = session_.draft().find(id_);
+        const auto lines = place ? session_.lines(*place) : std::nullopt;
+        if (lines) emit compare_wanted(lines->before, lines->after);
+      });
+  open_ = add_button(tr("Open Its Graph"),
+                     tr("The graph after this step as one of its own, in another tab"), [this] {
+                       if (const auto place = session_.draft().find(id_))
+                         session_.open_graph(static_cast<int>(*place));
+                     });
+  column->addWidget(ways_);
+  details_ = new QTextBrowser(this);
+  details_->setFrameShape(QFrame::NoFrame);
+  details_->setOpenLinks(false);
+  details_->document()->setDocumentMargin(0);
+  details_->setAccessibleName(tr("What the step did"));
+  details_->setMinimumHeight(40);
+  column->addWidget(details_, 1);
+  connect(&session_, &PipelineSession::changed, this, &StepPage::refresh);
+  refresh();
+}
+
+void StepPage::show_step(quint64 id) {
+  id_ = id;
+  refresh();
+}
+
+void StepPage::go_to(bool after) {
+  const auto place = session_.draft().find(id_);
+  const auto lines = place ? session_.lines(*place) : std::nullopt;
+  if (!lines) return;
+  Editing& editing = session_.document().editing();
+  const EditLine& line = after ? lines->after : lines->before;
+  for (int i = 0; i <= editing.step_count(); ++i)
+    if (editing.line_at(i) == line) return editing.go_to(i);
+}
+
+void StepPage::refresh() {
+  const auto place = session_.draft().find(id_);
+  const StepOutcomePtr outcome = place ? session_.outcome(*place) : nullptr;
+  const StepFailure* failure = place ? session_.failure(*place) : nullptr;
+  const auto lines = place ? session_.lines(*place) : std::nullopt;
+  const bool has_states = lines && lines->before != lines->after;
+  ways_->setVisible(outcome != nullptr && failure == nullptr);
+  before_->setEnabled(has_states);
+  after_->setEnabled(has_states);
+  compare_->setEnabled(has_states);
+  open_->setEnabled(place && session_.status(*place) == StepStatus::done && !session_.is_running());
+  if (!place) {
+    summary_->setText(tr("Select a step: what it did is shown here once it has run."));
+  } else if (failure != nullptr) {
+    summary_->setText(tr("It failed, and the graph is as it was before it."));
+  } else if (outcome == nullptr) {
+    summary_->setText(session_.status(*place) == StepStatus::running ? tr("It is running.")
+                                                                     : tr("It has not run yet."));
+  } else {
+    const StepFigures &a = outcome->result.before, &b = outcome->result.after;
+    const auto change = [](const QString& name, const QString& from, const QString& to) {
+      return from == to ? QStringLiteral("%1 %2").arg(name, to)
+                        : QStringLiteral("%1 %2 → %3").arg(name, from, to);
+    };
+    summary_->setText(QStringList{
+        changes_text(outcome->result),
+        change(tr("peak"), bytes_text(a.figures.peak_bytes), bytes_text(b.figures.peak_bytes)),
+        change(tr("step"), time_text(a.figures.step_ns), time_text(b.figures.step_ns)),
+        change(tr("exposed"), time_text(a.figures.exposed_ns), time_text(b.figures.exposed_ns)),
+        change(tr("hidden"), tr("%1 of %2").arg(a.hidden).arg(a.collectives),
+               tr("%1 of %2").arg(b.hidden).arg(b.collectives))}
+                          .join(QStringLiteral(" · ")));
+  }
+  show_details(failure == nullptr ? outcome : nullptr, failure);
+}
+
+void StepPage::show_details(const StepOutcomePtr& outcome, const StepFailure* failure) {
+  const Theme& theme = Theme::of(palette());
+  if (failure != nullptr) {
+    shown_.reset();
+    QString html = QStringLiteral("<p style=\"color:%1\">%2</p>")
+                       .arg(theme.error.name(),
+                            QString::fromStdString(failure->error.message).toHtmlEscaped());
+    if (!failure->reproducer.isEmpty())
+      html += QStringLiteral("<p>%1<br><code>%2</code></p>")
+                  .arg(tr("The graph, the step and the error in one file:"),
+                       failure->reproducer.toHtmlEscaped());
+    if (!failure->printed.isEmpty())
+      html += QStringLiteral("<p>%1</p><pre>%2</pre>")
+                  .arg(tr("It printed:"), html_of(failure->printed));
+    details_->setHtml(html);
+    return;
+  }
+  if (outcome == shown_ && outcome != nullptr) return;
+  shown_ = outcome;
+  if (outcome == nullptr) return details_->clear();
+  QString html;
+  if (outcome->is_another_graph())
+    html += QStringLiteral("<p>%1</p>")
+                .arg(tr("It made another graph, which no edit leads to: %1. Later steps go on "
+                        "with it; Open Its Graph shows it.")
+                         .arg(QString::fromStdString(outcome->result.edit_refusal))
+                         .toHtmlEscaped());
+  if (!outcome->printed.isEmpty())
+    html +=
+        QStringLiteral("<p>%1</p><pre>%2</pre>").arg(tr("It printed:"), html_of(outcome->printed));
+  details_->setHtml(html);
+}
+
+void StepPage::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() != QEvent::PaletteChange || details_ == nullptr) return;
+  shown_.reset();
+  refresh();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QLabel>
+#include <QPushButton>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+#include <QWidget>
+
+#include "views/pipeline/pipeline_session.h"
+
+namespace jointer::views {
+
+// What the last run of one step left behind: a line of figures, the ways to look at the graph
+// before and after it, and below, in detail, what it did.
+class StepPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit StepPage(PipelineSession& session, QWidget* parent = nullptr);
+
+  // 0: none.
+  void show_step(quint64 id);
+  [[nodiscard]] QString summary() const { return summary_->text(); }
+  [[nodiscard]] QPushButton& before_button() { return *before_; }
+  [[nodiscard]] QPushButton& after_button() { return *after_; }
+  [[nodiscard]] QPushButton& compare_button() { return *compare_; }
+  [[nodiscard]] QPushButton& open_button() { return *open_; }
+
+ signals:
+  // Beside each other: the states before and after it.
+  void compare_wanted(const jointer::views::EditLine& before,
+                      const jointer::views::EditLine& after);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void refresh();
+  void show_details(const StepOutcomePtr& outcome, const StepFailure* failure);
+  void go_to(bool after);
+
+  PipelineSession& session_;
+  quint64 id_ = 0;
+  StepOutcomePtr shown_;
+  QLabel* summary_ = nullptr;
+  QWidget* ways_ = nullptr;
+  QPushButton *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;
+  QTextBrowser* details_ = nullptr;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,83 @@
+#include "views/pipeline/step_text.h"
+
+#include "views/document/node_text.h"
+#include "views/document/number_text.h"
+#include "views/edit/metrics.h"
+
+namespace jointer::views {
+namespace {
+
+const QString kDot = QStringLiteral(" · ");
+
+QString words(const char* text) {
+  return PipelineSession::tr(text);
+}
+
+}  // namespace
+
+QString arguments_text(const PipelineStep& step) {
+  QStringList parts;
+  for (const auto& [name, value] : step.given)
+    parts << QString::fromStdString(name + "=" + to_text(value));
+  return parts.join(QStringLiteral(", "));
+}
+
+QString changes_text(const StepResult& result) {
+  QStringList parts;
+  const auto add = [&](const QString& what, std::size_t count) {
+    if (count > 0) parts << QStringLiteral("%1 %2").arg(what, count_text(count));
+  };
+  add(words("moved"), result.moved);
+  add(words("merged"), result.merged);
+  add(words("added"), result.added);
+  add(words("removed"), result.removed);
+  add(words("changed"), result.changed);
+  add(words("retagged"), result.retagged);
+  if (!parts.isEmpty()) return parts.join(kDot);
+  return result.edit_refusal.empty() ? words("no node changed") : words("another graph");
+}
+
+QString outcome_text(const StepOutcome& outcome) {
+  const StepResult& result = outcome.result;
+  const QString changes = changes_text(result);
+  if (result.before.figures == result.after.figures) return changes;
+  return changes + kDot + figures_difference_text(result.before.figures, result.after.figures);
+}
+
+QString detail_text(const PipelineSession& session, std::size_t place) {
+  const StepStatus status = session.status(place);
+  if (status == StepStatus::wrong || status == StepStatus::disabled)
+    if (const QString mistake = session.mistake(place); !mistake.isEmpty()) return mistake;
+  if (const StepFailure* failure = session.failure(place); status == StepStatus::failed)
+    return QString::fromStdString(failure->error.message);
+  const auto outcome = session.outcome(place);
+  const bool has_run =
+      status == StepStatus::done || status == StepStatus::undone || status == StepStatus::outdated;
+  if (has_run && outcome) return outcome_text(*outcome);
+  const Pass* pass = session.service().registry()->find(session.draft().steps()[place].step.pass);
+  return pass == nullptr ? QString() : QString::fromStdString(pass->info.summary);
+}
+
+QString status_line(const PipelineSession& session, std::size_t place) {
+  const StepStatus status = session.status(place);
+  const QString text = status_text(status);
+  if (status == StepStatus::running) {
+    const auto progress = session.progress();
+    return progress && progress->of_step > 0
+               ? QStringLiteral("%1, %2 %").arg(text).arg(static_cast<int>(progress->of_step * 100))
+               : text;
+  }
+  if (const auto outcome = session.outcome(place); status == StepStatus::done && outcome)
+    return QStringLiteral("%1, %2").arg(text, time_text(outcome->result.ns));
+  return text;
+}
+
+QString parameter_text(const Parameter& parameter) {
+  QStringList parts{to_qstring(to_string(parameter.type))};
+  if (const std::string range = range_text(parameter); !range.empty())
+    parts << QString::fromStdString(range);
+  parts << words("by default %1").arg(QString::fromStdString(to_text(parameter.otherwise)));
+  return parts.join(QStringLiteral(", "));
+}
+
+}  // namespace jointer::views
