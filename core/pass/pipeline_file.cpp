@@ -203,7 +203,7 @@ Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at) 
 }
 
 bool is_pipeline_file(const std::string& path) {
-  if (path.ends_with(".pipeline") || path.ends_with(".pipeline.json")) return true;
+  if (path.ends_with(".jointer-passes")) return true;
   // Its beginning is enough, and captures are large.
   constexpr std::size_t kHead = 256;
   std::ifstream file(path, std::ios::binary);

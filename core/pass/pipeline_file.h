@@ -21,7 +21,7 @@ struct PipelineFile {
 // (usage): the line, and as parse_pipeline; `wrong_at`: where in the text, in bytes.
 Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
 
-// Whether the file at `path` is a pipeline: by its name (`.pipeline`, `.pipeline.json`), or JSON
+// Whether the file at `path` is a pipeline: by its name (`.jointer-passes`), or JSON
 // that begins as one.
 bool is_pipeline_file(const std::string& path);
 

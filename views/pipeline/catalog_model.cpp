@@ -117,6 +117,7 @@ QVariant CatalogModel::data(const QModelIndex& index, int role) const {
 }
 
 Qt::ItemFlags CatalogModel::flags(const QModelIndex& index) const {
+  if (!index.isValid()) return Qt::NoItemFlags;
   if (pass(index.row()).isEmpty()) return Qt::ItemIsEnabled | Qt::ItemNeverHasChildren;
   return Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemNeverHasChildren;
 }

@@ -47,7 +47,7 @@ QString typed_text(const PassValue& value) {
   return QString::fromStdString(to_text(value));
 }
 
-ParameterField::ParameterField(const Parameter& parameter, QWidget* parent)
+ParameterField::ParameterField(const Parameter& parameter, bool is_stacked, QWidget* parent)
     : QWidget(parent), parameter_(parameter) {
   const QString name = QString::fromStdString(parameter_.name);
   auto* grid = new QGridLayout(this);
@@ -81,10 +81,12 @@ ParameterField::ParameterField(const Parameter& parameter, QWidget* parent)
   hint_->setTextFormat(Qt::PlainText);
   hint_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   grid->addWidget(name_, 0, 0);
-  grid->addWidget(control, 0, 1);
-  grid->addWidget(reset_, 0, 2);
-  grid->addWidget(hint_, 1, 1, 1, 2);
-  grid->setColumnStretch(1, 1);
+  const int row = is_stacked ? 1 : 0;
+  grid->addWidget(control, row, is_stacked ? 0 : 1);
+  grid->addWidget(reset_, row, is_stacked ? 1 : 2);
+  grid->addWidget(hint_, row + 1, is_stacked ? 0 : 1, 1, 2);
+  grid->setColumnStretch(is_stacked ? 0 : 1, 1);
+  if (is_stacked) name_->setMinimumWidth(0);
   show_value(std::nullopt);
 }
 
@@ -160,9 +162,7 @@ void ParameterField::show_state(const std::optional<PassValue>& given) {
       mistake_ = QString::fromStdString(fits.error().message);
   reset_->setVisible(given.has_value());
   const Theme& theme = Theme::of(palette());
-  QPalette colors = hint_->palette();
-  colors.setColor(QPalette::WindowText, mistake_.isEmpty() ? theme.muted_text : theme.error);
-  hint_->setPalette(colors);
+  set_color(*hint_, mistake_.isEmpty() ? theme.muted_text : theme.error);
   hint_->setText(mistake_.isEmpty() ? QString::fromStdString(parameter_.doc)
                                     : tr("Not possible: %1.").arg(mistake_));
   hint_->setVisible(!hint_->text().isEmpty());

@@ -23,7 +23,8 @@ QString typed_text(const PassValue& value);
 class ParameterField : public QWidget {
   Q_OBJECT
  public:
-  explicit ParameterField(const Parameter& parameter, QWidget* parent = nullptr);
+  // Stacked: the name stands over the control, for want of room beside it.
+  ParameterField(const Parameter& parameter, bool is_stacked, QWidget* parent = nullptr);
 
   [[nodiscard]] const Parameter& parameter() const { return parameter_; }
   // None given: shows the default. Does not signal `edited`.

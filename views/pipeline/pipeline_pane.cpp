@@ -24,8 +24,7 @@ namespace {
 constexpr int kMargin = 8, kSpacing = 4;
 constexpr int kWide = 600;  // from here on the pages stand beside the list
 constexpr int kProgressHeight = 4;
-const QString kFilter =
-    QStringLiteral("Pipelines (*.pipeline *.pipeline.json *.json *.txt);;All files (*)");
+const QString kFilter = QStringLiteral("Pipelines (*.jointer-passes *.json);;All files (*)");
 
 }  // namespace
 
@@ -271,7 +270,7 @@ void PipelinePane::choose_file() {
 void PipelinePane::save_file() {
   const QString path = QFileDialog::getSaveFileName(
       this, tr("Save pipeline"),
-      QDir(last_folder_).filePath(session_.document().title() + QStringLiteral(".pipeline.json")),
+      QDir(last_folder_).filePath(session_.document().title() + QStringLiteral(".jointer-passes")),
       kFilter);
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
@@ -370,10 +369,7 @@ void PipelinePane::show_status() {
     text = tr("Passes change the graph one after another; each is a step that can be undone.");
   }
   status_->setText(text);
-  QPalette colors = status_->palette();
-  if (colors.color(QPalette::WindowText) == color) return;
-  colors.setColor(QPalette::WindowText, color);
-  status_->setPalette(colors);
+  set_color(*status_, color);
 }
 
 void PipelinePane::resizeEvent(QResizeEvent* event) {

@@ -23,7 +23,6 @@ constexpr int kTickMs = 50;
 
 QString sentence_of(const std::string& text) {
   QString sentence = QString::fromStdString(text);
-  if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
   if (!sentence.endsWith(u'.')) sentence += u'.';
   return sentence;
 }
@@ -209,7 +208,9 @@ QString PipelineSession::why_not() const {
   if (steps.empty()) return tr("No step is ticked.");
   for (std::size_t place = 0; place < draft_.size(); ++place)
     if (draft_.steps()[place].step.is_enabled && !mistakes_[place].isEmpty())
-      return tr("Step %1: %2").arg(place + 1).arg(mistakes_[place]);
+      return tr("Step %1, %2, cannot run.")
+          .arg(place + 1)
+          .arg(QString::fromStdString(draft_.steps()[place].step.pass));
   if (base() == steps.size()) return tr("Every step is done.");
   return {};
 }
@@ -393,10 +394,18 @@ QString PipelineSession::done_text() const {
   const QString steps = run_->outcomes.size() == 1
                             ? tr("1 step")
                             : tr("%1 steps").arg(count_text(run_->outcomes.size()));
-  return tr("%1 in %2: %3")
-      .arg(steps, time_text(ns),
-           figures_difference_text(run_->outcomes.front()->result.before.figures,
-                                   run_->outcomes.back()->result.after.figures));
+  QString text = tr("%1 in %2: %3")
+                     .arg(steps, time_text(ns),
+                          figures_difference_text(run_->outcomes.front()->result.before.figures,
+                                                  run_->outcomes.back()->result.after.figures));
+  const auto other = std::ranges::find_if(
+      run_->outcomes, [](const StepOutcomePtr& each) { return each->is_another_graph(); });
+  if (other != run_->outcomes.end())
+    text += u' ' + ((*other)->result.graph->is_pair() && !(*other)->before->is_pair()
+                        ? tr("(%1 made a pair: Open Its Graph shows it.)")
+                        : tr("(%1 made another graph: Open Its Graph shows it.)"))
+                       .arg(QString::fromStdString((*other)->result.step));
+  return text;
 }
 
 // What the steps did becomes edits of the document, one each.

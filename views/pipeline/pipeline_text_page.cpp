@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "core/pass/pipeline_file.h"
+#include "views/pipeline/step_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -113,9 +114,7 @@ void PipelineTextPage::mark(std::optional<int> at, const QString& sentence) {
     marks << wrong;
   }
   edit_->setExtraSelections(marks);
-  QPalette colors = said_->palette();
-  colors.setColor(QPalette::WindowText, at ? theme.error : theme.muted_text);
-  said_->setPalette(colors);
+  set_color(*said_, at ? theme.error : theme.muted_text);
   said_->setText(at ? tr("Not taken: %1").arg(sentence)
                     : tr("Changes are taken as they are typed."));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "views/document/node_text.h"
+#include "views/pipeline/step_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 
@@ -11,6 +12,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 10;
+constexpr std::size_t kLongName = 24;  // from here on names stand over their controls
 
 }  // namespace
 
@@ -80,8 +82,8 @@ void StepForm::show_step(quint64 id) {
 
 void StepForm::refresh() {
   const auto place = session_.draft().find(id_);
-  page_->setVisible(place.has_value());
-  if (!place) return;
+  title_->setVisible(place.has_value());
+  if (!place) return show_nothing();
   const PipelineStep& step = session_.draft().steps()[*place].step;
   const auto registry = session_.service().registry();
   const Pass* pass = registry->find(step.pass);
@@ -97,17 +99,28 @@ void StepForm::refresh() {
   });
   mistake_->setText(is_at_field ? QString() : session_.mistake(*place));
   mistake_->setVisible(!mistake_->text().isEmpty());
-  QPalette colors = mistake_->palette();
-  colors.setColor(QPalette::WindowText, Theme::of(palette()).error);
-  mistake_->setPalette(colors);
+  set_color(*mistake_, Theme::of(palette()).error);
   const QString source = session_.draft().source_of(QString::fromStdString(step.pass));
   load_->setVisible(pass == nullptr && session_.service().code_at(source).has_value());
+}
+
+void StepForm::show_nothing() {
+  shown_registry_.reset();
+  for (ParameterField* each : fields_) delete each;
+  fields_.clear();
+  for (QWidget* each : {static_cast<QWidget*>(notes_), static_cast<QWidget*>(mistake_),
+                        static_cast<QWidget*>(load_)})
+    each->hide();
+  summary_->setForegroundRole(QPalette::PlaceholderText);
+  summary_->setText(tr("Select a step: what it can be told is set here."));
+  summary_->show();
 }
 
 void StepForm::make_fields(const Pass* pass) {
   for (ParameterField* each : fields_) delete each;
   fields_.clear();
   title_->setText(QString::fromStdString(shown_pass_));
+  summary_->setForegroundRole(QPalette::WindowText);
   summary_->setVisible(pass != nullptr);
   notes_->setVisible(pass != nullptr);
   if (pass == nullptr) return;
@@ -118,8 +131,10 @@ void StepForm::make_fields(const Pass* pass) {
   if (!info.keeps_numerics) notes << tr("outputs need not be equal bit by bit");
   if (info.parameters.empty()) notes << tr("takes no parameters");
   notes_->setText(notes.join(QStringLiteral(" · ")));
+  const bool is_stacked = std::any_of(info.parameters.begin(), info.parameters.end(),
+                                      [](const Parameter& p) { return p.name.size() > kLongName; });
   for (const Parameter& parameter : info.parameters) {
-    auto* field = new ParameterField(parameter, page_);
+    auto* field = new ParameterField(parameter, is_stacked, page_);
     column_->insertWidget(column_->count() - 1, field);
     fields_.push_back(field);
     connect(field, &ParameterField::edited, this,

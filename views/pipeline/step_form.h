@@ -36,6 +36,7 @@ class StepForm : public QScrollArea {
  private:
   void refresh();
   void make_fields(const Pass* pass);
+  void show_nothing();
   void show_values();
 
   PipelineSession& session_;

@@ -41,7 +41,7 @@ QString outcome_text(const StepOutcome& outcome) {
   const StepResult& result = outcome.result;
   const QString changes = changes_text(result);
   if (result.before.figures == result.after.figures) return changes;
-  return changes + kDot + figures_difference_text(result.before.figures, result.after.figures);
+  return figures_difference_text(result.before.figures, result.after.figures) + kDot + changes;
 }
 
 QString detail_text(const PipelineSession& session, std::size_t place) {
@@ -78,6 +78,11 @@ QString parameter_text(const Parameter& parameter) {
     parts << QString::fromStdString(range);
   parts << words("by default %1").arg(QString::fromStdString(to_text(parameter.otherwise)));
   return parts.join(QStringLiteral(", "));
+}
+
+void set_color(QLabel& label, const QColor& color) {
+  const QString style = QStringLiteral("color: ") + color.name();
+  if (label.styleSheet() != style) label.setStyleSheet(style);
 }
 
 }  // namespace jointer::views

@@ -1,0 +1,667 @@
+// The pipeline pane with the mouse and the keys as a person's: alone with passes that a test plays,
+// and in the real window with plugins.
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QDragEnterEvent>
+#include <QFile>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QMouseEvent>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+
+#include "app/desktop/main_window.h"
+#include "core/base/bytes.h"
+#include "core/base/environment.h"
+#include "core/graph/canonical.h"
+#include "core/pass/pipeline_file.h"
+#include "core/process/child.h"
+#include "passes/presets/presets.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/fake_passes.h"
+#include "tests/support/paths.h"
+#include "tests/support/snapshots.h"
+#include "views/compare/compare_pane.h"
+#include "views/edit/editing.h"
+#include "views/pipeline/pipeline_pane.h"
+#include "views/pipeline/step_delegate.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::MainWindow;
+
+constexpr int kPatienceMs = 20000;
+const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+
+}  // namespace
+
+class PipelineTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() {
+    apply_theme(*qApp, ThemeChoice::light);
+    folder_ = std::make_unique<QTemporaryDir>();
+  }
+  void cleanup() {
+    pane_.reset();
+    document_.reset();
+    service_.reset();
+    window_.reset();
+    settings_.reset();
+  }
+
+  void the_empty_pane_says_what_to_do();
+  void a_pass_is_added_by_typing();
+  void a_step_is_dragged_and_moved_by_keys();
+  void a_box_is_ticked();
+  void steps_are_removed_duplicated_and_taken_back();
+  void the_form_is_what_the_pass_declares();
+  void what_cannot_be_is_said_at_the_field_and_the_step();
+  void the_text_is_the_pipeline();
+  void runs_step_by_step_and_undoes();
+  void a_changed_step_runs_again_from_there();
+  void stopping_takes_no_time();
+  void a_failure_leaves_the_graph_and_a_reproducer();
+  void an_edit_meanwhile_is_not_lost();
+  void another_order_is_refused_at_its_step();
+  void code_of_others_is_asked_for();
+  void the_window_runs_a_preset_as_edits();
+  void a_pair_opens_with_the_steps_that_follow();
+  void a_dropped_pipeline_is_loaded_and_runs_nothing();
+  void a_plugin_that_fails_says_so();
+  void a_workspace_keeps_the_pipeline();
+
+ private:
+  // --- The pane alone ---
+  void make_pane(const char* text = "") {
+    service_ = std::make_unique<test::FakePasses>();
+    document_ = std::make_unique<Document>(OpenRequest{.path = "small.json"},
+                                           test::snapshot_of(test::kSmallStep));
+    session_ = new PipelineSession(*document_, *service_);
+    session_->draft().set_pipeline(*parse_step_lines(text));
+    pane_ = std::make_unique<PipelinePane>(*session_);
+    pane_->resize(800, 420);
+    pane_->show();
+    QVERIFY(QTest::qWaitForWindowActive(pane_.get()));
+  }
+  [[nodiscard]] StepList& list() const { return pane_->list(); }
+  [[nodiscard]] PipelineDraft& draft() const { return session_->draft(); }
+  [[nodiscard]] QString text() const { return QString::fromStdString(to_text(draft().pipeline())); }
+  [[nodiscard]] QRect row(int index) const {
+    return list().visualRect(list().model().index(index));
+  }
+  [[nodiscard]] StepStatus status(int index) const {
+    return session_->status(static_cast<std::size_t>(index));
+  }
+  static void press(QPushButton& button) { QTest::mouseClick(&button, Qt::LeftButton); }
+  bool settle() {
+    return QTest::qWaitFor([this] { return session_->is_settled(); }, kPatienceMs);
+  }
+  [[nodiscard]] std::string hash() const { return graph_hash(document_->graph()); }
+
+  // --- The window ---
+  void make_window() {
+    settings_ =
+        std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+    window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, benchmarks_,
+                                           BenchmarkHistory(folder_->path().toStdString()));
+    window_->resize(1600, 1000);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  }
+  bool open(const QString& path) {
+    QSignalSpy opened(window_.get(), &MainWindow::opened);
+    window_->open({.path = path.toStdString()});
+    return opened.wait(kPatienceMs) && show_pane();
+  }
+  bool show_pane() {
+    PaneDock* dock = window_->dock("pipeline");
+    dock->show();
+    dock->raise();
+    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return false;
+    session_ = &window_pane().session();
+    return true;
+  }
+  [[nodiscard]] PipelinePane& window_pane() const {
+    return *qobject_cast<PipelinePane*>(window_->dock("pipeline")->pane());
+  }
+  [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
+  void drop(const QString& path) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    QDragEnterEvent enter(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
+                          Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &enter);
+    QDropEvent event(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
+                     Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &event);
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<test::FakePasses> service_;
+  std::unique_ptr<Document> document_;
+  PipelineSession* session_ = nullptr;  // owned by its document
+  std::unique_ptr<PipelinePane> pane_;
+  test::FakeBenchmarks benchmarks_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+// --- The list ---
+
+void PipelineTest::the_empty_pane_says_what_to_do() {
+  make_pane();
+  QVERIFY(!list().isVisible());
+  QVERIFY(!pane_->run_button().isEnabled());
+  QCOMPARE(pane_->run_button().toolTip(), "There is no step yet.");
+  bool is_said = false;
+  for (const auto* label : pane_->findChildren<QLabel*>())
+    is_said = is_said || (label->isVisible() && label->text().contains("choose a preset"));
+  QVERIFY(is_said);
+}
+
+void PipelineTest::a_pass_is_added_by_typing() {
+  make_pane();
+  pane_->open_catalog();
+  QVERIFY(pane_->catalog().isVisible());
+  const int all = pane_->catalog().model().pass_count();
+  QTest::keyClicks(&pane_->catalog().edit(), "sinkwaits");
+  QVERIFY(pane_->catalog().model().pass_count() < all);
+  const QAbstractItemModelTester tester(&pane_->catalog().model());
+  QTest::keyClick(&pane_->catalog().edit(), Qt::Key_Return, Qt::ShiftModifier);
+  QVERIFY(pane_->catalog().isVisible());
+  QTest::keyClick(&pane_->catalog().edit(), Qt::Key_Return);
+  QVERIFY(!pane_->catalog().isVisible());
+  QVERIFY(text().startsWith("sink_waits"));
+  QCOMPARE(draft().size(), 2U);
+  QCOMPARE(list().current(), std::optional<std::size_t>(1));
+  // What could not be loaded is in the list, with its reason.
+  service_->set_problems({"/x/broken: its library is not there"});
+  bool is_listed = false;
+  for (int i = 0; i < pane_->catalog().model().rowCount(); ++i)
+    is_listed = is_listed || pane_->catalog().model().index(i).data().toString().contains("/x/");
+  QVERIFY(is_listed);
+}
+
+void PipelineTest::a_step_is_dragged_and_moved_by_keys() {
+  make_pane("stays,remove_tags,told");
+  const QAbstractItemModelTester tester(&list().model());
+  const QPoint from = row(0).center(), to(row(2).center().x(), row(2).bottom() - 3);
+  QTest::mousePress(list().viewport(), Qt::LeftButton, {}, from);
+  for (const QPoint at : {from + QPoint(0, 15), (from + to) / 2, to}) {
+    QMouseEvent move(QEvent::MouseMove, at, list().viewport()->mapToGlobal(at), Qt::NoButton,
+                     Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(list().viewport(), &move);
+  }
+  QCOMPARE(list().gap(), std::optional<std::size_t>(3));
+  QTest::mouseRelease(list().viewport(), Qt::LeftButton, {}, to);
+  QCOMPARE(text(), "remove_tags,told,stays");
+  QVERIFY(!list().gap());
+  // It stays the current one, and goes on by keys.
+  QCOMPARE(list().current(), std::optional<std::size_t>(2));
+  QTest::keyClick(&list(), Qt::Key_Up, Qt::AltModifier);
+  QCOMPARE(text(), "remove_tags,stays,told");
+  QTest::keyClick(&list(), Qt::Key_Down, Qt::AltModifier);
+  QTest::keyClick(&list(), Qt::Key_Down, Qt::AltModifier);
+  QCOMPARE(text(), "remove_tags,told,stays");
+  // Esc leaves all where it was.
+  QTest::mousePress(list().viewport(), Qt::LeftButton, {}, row(2).center());
+  QMouseEvent move(QEvent::MouseMove, row(0).topLeft(),
+                   list().viewport()->mapToGlobal(row(0).topLeft()), Qt::NoButton, Qt::LeftButton,
+                   Qt::NoModifier);
+  QApplication::sendEvent(list().viewport(), &move);
+  QVERIFY(list().gap());
+  QTest::keyClick(&list(), Qt::Key_Escape);
+  QTest::mouseRelease(list().viewport(), Qt::LeftButton, {}, row(0).topLeft());
+  QCOMPARE(text(), "remove_tags,told,stays");
+}
+
+void PipelineTest::a_box_is_ticked() {
+  make_pane("stays,remove_tags");
+  QTest::mouseClick(list().viewport(), Qt::LeftButton, {}, StepDelegate::box_rect(row(1)).center());
+  QCOMPARE(text(), "stays,~remove_tags");
+  QCOMPARE(status(1), StepStatus::disabled);
+  list().setFocus();
+  QTest::keyClick(&list(), Qt::Key_Space);
+  QCOMPARE(text(), "stays,remove_tags");
+}
+
+void PipelineTest::steps_are_removed_duplicated_and_taken_back() {
+  make_pane("stays,told{count=3}");
+  list().setFocus();
+  QTest::keyClick(&list(), Qt::Key_Down);
+  QTest::keyClick(&list(), Qt::Key_D, Qt::ControlModifier);
+  QCOMPARE(text(), "stays,told{count=3},told{count=3}");
+  QTest::keyClick(&list(), Qt::Key_Delete);
+  QTest::keyClick(&list(), Qt::Key_Delete);
+  QCOMPARE(text(), "stays");
+  draft().take_back();
+  QCOMPARE(text(), "stays,told{count=3}");
+}
+
+// --- What a step is told ---
+
+void PipelineTest::the_form_is_what_the_pass_declares() {
+  make_pane("told");
+  const auto field = [this](const char* name) { return pane_->form().field(name); };
+  QCOMPARE(pane_->form().fields().size(), 7U);
+  QTest::keyClick(&list(), Qt::Key_Return);
+  QVERIFY(field("flag")->check()->hasFocus());
+  QTest::keyClick(field("flag")->check(), Qt::Key_Space);
+  QCOMPARE(text(), "told{flag=true}");
+  // The default is shown as such, and is not written down.
+  QVERIFY(field("count")->line()->placeholderText().contains("4 (default)"));
+  QTest::keyClicks(field("count")->line(), "12");
+  QCOMPARE(text(), "told{flag=true,count=12}");
+  QTest::keyClicks(field("limit")->line(), "1.5 GiB");
+  QVERIFY(field("limit")->mistake().isEmpty());
+  QTest::keyClicks(field("operators")->line(), "aten.mm, aten.bmm");
+  QTest::keyClick(field("way")->choice(), Qt::Key_Down);
+  emit field("way")->choice()->activated(1);
+  QTest::keyClicks(field("pattern")->line(), "layers.0 and more");
+  QCOMPARE(text(),
+           "told{flag=true,count=12,limit=1.5GiB,operators=[aten.mm,aten.bmm],way=greedy,"
+           "pattern=\"layers.0 and more\"}");
+  QVERIFY(session_->mistake(0).isEmpty());
+  for (const char* name : {"flag", "count", "limit", "operators", "way", "pattern"}) {
+    QVERIFY(field(name)->reset().isVisible());
+    QTest::mouseClick(&field(name)->reset(), Qt::LeftButton);
+    QVERIFY(!field(name)->reset().isVisible());
+  }
+  QCOMPARE(text(), "told");
+  QVERIFY(field("count")->line()->text().isEmpty());
+  QVERIFY(!field("flag")->check()->isChecked());
+}
+
+void PipelineTest::what_cannot_be_is_said_at_the_field_and_the_step() {
+  make_pane("stays,told");
+  list().setCurrentIndex(list().model().index(1));
+  ParameterField* share = pane_->form().field("share");
+  QTest::keyClicks(share->line(), "1.5");
+  QVERIFY(share->hint().text().contains("must be 0 .. 1"));
+  QCOMPARE(status(1), StepStatus::wrong);
+  QVERIFY(!pane_->run_button().isEnabled());
+  QVERIFY(pane_->run_button().toolTip().startsWith("Step 2, told"));
+  // What is typed stays while it is wrong.
+  QCOMPARE(share->line()->text(), "1.5");
+  QTest::keyClick(share->line(), Qt::Key_Backspace);
+  QTest::keyClick(share->line(), Qt::Key_Backspace);
+  QCOMPARE(text(), "stays,told{share=1}");
+  QVERIFY(pane_->run_button().isEnabled());
+  QTest::keyClick(share->line(), Qt::Key_Backspace);
+  QTest::keyClicks(share->line(), "much");
+  QVERIFY(share->hint().text().contains("a number is expected"));
+}
+
+void PipelineTest::the_text_is_the_pipeline() {
+  make_pane("stays");
+  QPlainTextEdit& edit = pane_->text_page().edit();
+  pane_->pages().setCurrentWidget(&pane_->text_page());
+  QCOMPARE(edit.toPlainText(), "stays\n");
+  edit.setFocus();
+  edit.selectAll();
+  QTest::keyClicks(&edit, "# mine");
+  QTest::keyClick(&edit, Qt::Key_Return);
+  QTest::keyClicks(&edit, "told{count=2}, ~stays");
+  QCOMPARE(text(), "told{count=2},~stays");
+  // What says the same is left as it was written.
+  QVERIFY(edit.toPlainText().startsWith("# mine"));
+  QTest::keyClicks(&edit, "{count}");
+  QCOMPARE(pane_->text_page().mistake_at(),
+           std::optional<int>(static_cast<int>(edit.toPlainText().indexOf("}", 30))));
+  QVERIFY(pane_->text_page().mistake().startsWith("line 2:"));
+  QCOMPARE(edit.extraSelections().size(), 1);
+  QCOMPARE(text(), "told{count=2},~stays");
+  // Another change of the list, while the keys are elsewhere, is what there is then.
+  list().setFocus();
+  draft().enable(1, true);
+  QCOMPARE(edit.toPlainText(), "told{count=2}\nstays\n");
+  QVERIFY(pane_->text_page().mistake().isEmpty());
+  // A form and a text of the same thing.
+  list().setCurrentIndex(list().model().index(0));
+  QTest::keyClicks(pane_->form().field("count")->line(), "0");
+  QCOMPARE(edit.toPlainText(), "told{count=20}\nstays\n");
+}
+
+// --- Runs ---
+
+void PipelineTest::runs_step_by_step_and_undoes() {
+  make_pane("remove_tags,stays,sink_waits_iterative");
+  const std::string start = hash();
+  const auto tagged = [this] {
+    return document_->graph().node(document_->graph().find("mm")).policy != MemoryPolicy::none;
+  };
+  QVERIFY(tagged());
+  press(pane_->next_button());
+  QVERIFY(settle());
+  QCOMPARE(status(0), StepStatus::done);
+  QCOMPARE(status(1), StepStatus::idle);
+  QVERIFY(!tagged());
+  Editing& editing = document_->editing();
+  QCOMPARE(editing.step_count(), 1);
+  QCOMPARE(editing.step(0).title, "remove_tags");
+  QCOMPARE(list().current(), std::optional<std::size_t>(0));
+  QVERIFY(pane_->step_page().summary().contains("retagged 2"));
+  // A step that changes nothing is no step of the history.
+  press(pane_->next_button());
+  QVERIFY(settle());
+  QCOMPARE(status(1), StepStatus::done);
+  QCOMPARE(editing.step_count(), 1);
+  press(pane_->run_button());
+  QVERIFY(settle());
+  QCOMPARE(status(2), StepStatus::done);
+  QVERIFY(!pane_->run_button().isEnabled());
+  editing.go_to(0);
+  QVERIFY(settle());
+  QVERIFY(tagged());
+  QCOMPARE(hash(), start);
+  QCOMPARE(status(0), StepStatus::undone);
+  // Again from where the document is now.
+  press(pane_->run_button());
+  QVERIFY(settle());
+  QCOMPARE(status(0), StepStatus::done);
+  QCOMPARE(status(2), StepStatus::done);
+  list().setCurrentIndex(list().model().index(0));
+  press(pane_->step_page().before_button());
+  QVERIFY(settle());
+  QVERIFY(tagged());
+  QCOMPARE(editing.place(), 0);
+  press(pane_->step_page().after_button());
+  QVERIFY(settle());
+  QVERIFY(!tagged());
+}
+
+void PipelineTest::a_changed_step_runs_again_from_there() {
+  make_pane("remove_tags,told,apply_sac");
+  press(pane_->run_button());
+  QVERIFY(settle());
+  Editing& editing = document_->editing();
+  QCOMPARE(editing.step_count(), 2);
+  const StepOutcomePtr first = session_->outcome(0);
+  draft().set_argument(1, "count", 7);
+  QCOMPARE(status(0), StepStatus::done);
+  QCOMPARE(status(1), StepStatus::outdated);
+  QCOMPARE(status(2), StepStatus::outdated);
+  QCOMPARE(session_->next(), std::optional<std::size_t>(1));
+  press(pane_->run_button());
+  QVERIFY(settle());
+  QCOMPARE(session_->outcome(0), first);  // it did not run again
+  QCOMPARE(status(2), StepStatus::done);
+  QCOMPARE(editing.step_count(), 2);
+  QCOMPARE(editing.step(1).title, "apply_sac");
+  session_->start_over();
+  QVERIFY(settle());
+  QCOMPARE(editing.place(), 0);
+}
+
+void PipelineTest::stopping_takes_no_time() {
+  make_pane("remove_tags,slow,apply_sac");
+  press(pane_->run_button());
+  QVERIFY(session_->is_running());
+  QVERIFY(pane_->stop_button().isEnabled());
+  QVERIFY(QTest::qWaitFor(
+      [this] { return status(1) == StepStatus::running && service_->running() == 1; },
+      kPatienceMs));
+  QTRY_VERIFY(pane_->status().contains("Step 2 of 3: slow"));
+  QCOMPARE(status(2), StepStatus::waiting);
+  QElapsedTimer time;
+  time.start();
+  press(pane_->stop_button());
+  QVERIFY(settle());
+  QVERIFY2(time.elapsed() < 100, qPrintable(QString::number(time.elapsed())));
+  QVERIFY(pane_->status().startsWith("Cancelled in slow"));
+  // The step before it stays, and can be undone.
+  QCOMPARE(status(0), StepStatus::done);
+  QCOMPARE(status(1), StepStatus::idle);
+  QCOMPARE(document_->editing().step_count(), 1);
+  // The next run does not wait for what was given up.
+  draft().remove(1);
+  press(pane_->run_button());
+  QVERIFY(settle());
+  QCOMPARE(status(1), StepStatus::done);
+  QTRY_COMPARE(service_->running(), 0);
+  QCOMPARE(document_->editing().step_count(), 2);
+}
+
+void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
+  for (const char* pass : {"fails", "spoils"}) {
+    make_pane((std::string("remove_tags,") + pass + ",apply_sac").c_str());
+    press(pane_->run_button());
+    QVERIFY(settle());
+    QCOMPARE(status(0), StepStatus::done);
+    QCOMPARE(status(1), StepStatus::failed);
+    QCOMPARE(status(2), StepStatus::idle);
+    QCOMPARE(document_->editing().step_count(), 1);
+    const StepFailure* failure = session_->failure(1);
+    QVERIFY(pane_->status().contains("The graph is as it was before this step"));
+    QVERIFY(QFile::exists(failure->reproducer));
+    QCOMPARE(list().current(), std::optional<std::size_t>(1));
+    // It is a capture, and comes with the step that failed.
+    const auto graph = open_graph({.path = failure->reproducer.toStdString()});
+    QVERIFY(graph);
+    Document again(OpenRequest{.path = "again"}, *make_snapshot(*graph, {}));
+    const auto* session = new PipelineSession(again, *service_);
+    QCOMPARE(session->draft().text(), QString::fromLatin1(pass) + "\n");
+    QVERIFY(session->message().startsWith("This is a reproducer"));
+    QFile::remove(failure->reproducer);
+    // Told otherwise, it is no failure any more.
+    draft().remove(1);
+    QCOMPARE(status(1), StepStatus::idle);
+    cleanup();
+  }
+}
+
+void PipelineTest::an_edit_meanwhile_is_not_lost() {
+  make_pane("remove_tags,slow");
+  press(pane_->run_button());
+  QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
+  Edit edit{.title = "mine", .by = {}, .changes = {}, .notes = {}};
+  edit.changes.emplace_back(SetPolicy{.select = "relu", .policy = MemoryPolicy::must_save});
+  document_->editing().apply(edit);
+  QVERIFY(QTest::qWaitFor([this] { return document_->editing().is_edited(); }, kPatienceMs));
+  press(pane_->stop_button());
+  QVERIFY(settle());
+  QCOMPARE(document_->editing().step_count(), 1);
+  QCOMPARE(document_->editing().step(0).title, "mine");
+  QVERIFY(pane_->status().contains("edited while the pipeline ran"));
+}
+
+void PipelineTest::another_order_is_refused_at_its_step() {
+  make_pane("autobucketing_reordering,stays,transformer_block_bucketing");
+  QCOMPARE(status(0), StepStatus::idle);
+  QCOMPARE(status(2), StepStatus::wrong);
+  QVERIFY(list().model().index(2).data(StepModel::detail_role).toString().contains("exclude"));
+  draft().set_pipeline(*parse_step_lines("sink_wait_iterative"));
+  QVERIFY(session_->mistake(0).contains("did you mean sink_waits_iterative?"));
+}
+
+void PipelineTest::code_of_others_is_asked_for() {
+  make_pane("foreign");
+  QSignalSpy asked(session_, &PipelineSession::asks);
+  press(pane_->run_button());
+  QCOMPARE(asked.count(), 1);
+  QVERIFY(!session_->is_running());
+  const auto code = asked[0][0].value<QList<ForeignCode>>();
+  QCOMPARE(code.size(), 1);
+  QCOMPARE(code[0].source, "/somewhere");
+  QVERIFY(code_text(code[0]).contains("foreign"));
+  // Once it is allowed, what was asked for goes on.
+  service_->allow(code[0]);
+  asked[0][1].value<std::function<void()>>()();
+  QVERIFY(settle());
+  QCOMPARE(status(0), StepStatus::done);
+  QCOMPARE(asked.count(), 1);
+  // A list that is kept says where it was from, and that it is not loaded.
+  const WorkspacePipeline kept = draft().kept();
+  QCOMPARE(kept.sources.size(), 1U);
+  service_->remove_foreign();
+  QVERIFY(session_->mistake(0).contains("/somewhere"));
+  pane_->pages().setCurrentWidget(&pane_->form());
+  QVERIFY(pane_->form().load_button().isVisible());
+}
+
+// --- The window ---
+
+void PipelineTest::the_window_runs_a_preset_as_edits() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QAction* preset = nullptr;
+  for (auto* action : window_->findChildren<QAction*>())
+    if (action->text() == "Preset fsdp_tp_auto_bucketing") preset = action;
+  QVERIFY(preset != nullptr);
+  preset->trigger();
+  QCOMPARE(session_->draft().size(), 4U);
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier | Qt::ShiftModifier);
+  QVERIFY(session_->is_running());
+  QVERIFY(settle());
+  for (int i = 0; i < 4; ++i) QCOMPARE(status(i), StepStatus::done);
+  // Up to the partitioner they are edits of the joint graph; the partition is one that the SAC pane
+  // understands, and what follows belongs to the pair.
+  const Editing& editing = document().editing();
+  QVERIFY(editing.step_count() >= 1);
+  QCOMPARE(editing.step(editing.step_count() - 1).title, "min_cut_partition");
+  QVERIFY(session_->outcome(2)->is_another_graph());
+  QVERIFY(session_->outcome(3)->result.graph->is_pair());
+  const std::string before = graph_hash(document().baseline()->graph);
+  document().editing().go_to(0);
+  QVERIFY(settle());
+  QCOMPARE(graph_hash(document().graph()), before);
+}
+
+void PipelineTest::a_pair_opens_with_the_steps_that_follow() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  session_->draft().set_pipeline(*parse_step_lines("min_cut_partition\nsink_waits_iterative"));
+  session_->run();
+  QVERIFY(settle());
+  const std::string after = graph_hash(*session_->outcome(1)->result.graph);
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_pane().list().setCurrentIndex(window_pane().list().model().index(1));
+  press(window_pane().step_page().open_button());
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(window_->tab_count(), 2);
+  QVERIFY(document().graph().is_pair());
+  QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document().graph()), after, kPatienceMs);
+  QCOMPARE(document().editing().step_count(), 1);
+  QCOMPARE(document().editing().step(0).by, "sink_waits_iterative");
+}
+
+void PipelineTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  const QString path = folder_->filePath("mine.json");
+  QVERIFY(write_bytes(
+      path.toStdString(),
+      write_pipeline_json(
+          {.name = "mine", .summary = {}, .steps = *parse_step_lines("remove_tags,~apply_sac")})));
+  drop(path);
+  QCOMPARE(text(), "remove_tags,~apply_sac");
+  QVERIFY(!session_->is_running());
+  QCOMPARE(window_->tab_count(), 1);
+  QCOMPARE(document().editing().step_count(), 0);
+  // Saved and read again it is the same.
+  const QString saved = folder_->filePath("saved.jointer-passes");
+  QVERIFY(save_pipeline(*session_, saved));
+  session_->draft().set_pipeline({});
+  drop(saved);
+  QCOMPARE(text(), "remove_tags,~apply_sac");
+  // What is none says so, and the list stays.
+  QFile broken(folder_->filePath("broken.jointer-passes"));
+  QVERIFY(broken.open(QFile::WriteOnly));
+  broken.write("remove_tags{");
+  broken.close();
+  drop(broken.fileName());
+  QVERIFY(session_->message_is_error());
+  QVERIFY(session_->message().contains("broken.jointer-passes, line 1"));
+  QCOMPARE(text(), "remove_tags,~apply_sac");
+}
+
+void PipelineTest::a_plugin_that_fails_says_so() {
+  // As it lies on disk, described by its host.
+  const QString folder = folder_->filePath("bad_passes");
+  QVERIFY(QDir().mkpath(folder));
+  const QString library = folder + "/bad_passes.so";
+  QVERIFY(QFile::copy(QStringLiteral(JOINTER_TEST_MODULES "/bad_passes.so"), library));
+  ChildOptions describe;
+  describe.command = {beside_this_program("jointer-plugin-host"), "--describe",
+                      library.toStdString(), "For tests."};
+  auto child = Child::start(describe);
+  QVERIFY(child);
+  QVERIFY(child->wait().succeeded());
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  auto& service = session_->service();
+  const auto code = service.code_at("plugin: " + folder);
+  QVERIFY(code.has_value());
+  service.add(*code);  // runs nothing of it
+  QVERIFY(service.registry()->find("throw_exception") != nullptr);
+  const std::string before = graph_hash(document().graph());
+  session_->draft().set_pipeline(*parse_step_lines("print,crash"));
+  session_->run();
+  // Nothing runs before it is allowed; Esc allows nothing.
+  auto* box = window_->findChild<QMessageBox*>("code_question");
+  QVERIFY(box != nullptr);
+  QVERIFY(box->informativeText().contains("bad_passes.so"));
+  QTest::keyClick(box, Qt::Key_Escape);
+  QTRY_VERIFY(window_->findChild<QMessageBox*>("code_question") == nullptr);
+  QVERIFY(!session_->is_running());
+  session_->run();
+  box = window_->findChild<QMessageBox*>("code_question");
+  QVERIFY(box != nullptr);
+  for (auto* button : box->buttons())
+    if (box->buttonRole(button) == QMessageBox::AcceptRole)
+      QTest::mouseClick(button, Qt::LeftButton);
+  QVERIFY(settle());
+  QCOMPARE(status(0), StepStatus::done);
+  QVERIFY(session_->outcome(0)->printed.contains("hello from printf"));
+  QCOMPARE(status(1), StepStatus::failed);
+  QVERIFY(session_->message().contains("signal"));
+  QCOMPARE(graph_hash(document().graph()), before);
+  QVERIFY(QFile::exists(session_->failure(1)->reproducer));
+  QFile::remove(session_->failure(1)->reproducer);
+  // Asked once: also after a restart, and until the file is another one.
+  cleanup();
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(session_->service().registry()->find("crash") != nullptr);
+  QVERIFY(!session_->service().unallowed("crash").has_value());
+  QFile changed(library);
+  QVERIFY(changed.open(QFile::Append));
+  changed.write("x");
+  changed.close();
+  QVERIFY(session_->service().unallowed("crash").has_value());
+}
+
+void PipelineTest::a_workspace_keeps_the_pipeline() {
+  const QString path = folder_->filePath("work.jointer");
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  session_->draft().set_pipeline(
+      *parse_step_lines("remove_tags,~sink_waits_iterative{budget=0.1}"));
+  auto* keeper = document().findChild<Keeper*>();
+  QVERIFY(keeper->is_dirty());
+  QSignalSpy saved(keeper, &Keeper::saved);
+  keeper->save(path, {});
+  QVERIFY(saved.wait(kPatienceMs));
+  QVERIFY(!keeper->is_dirty());
+  cleanup();
+  make_window();
+  QVERIFY(open(path));
+  QTRY_COMPARE_WITH_TIMEOUT(text(), "remove_tags,~sink_waits_iterative{budget=0.1}", kPatienceMs);
+  QCOMPARE(document().editing().step_count(), 0);
+  QVERIFY(!session_->is_running());
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::PipelineTest)
+#include "pipeline_test.moc"

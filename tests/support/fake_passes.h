@@ -1,0 +1,130 @@
+#pragma once
+
+// Passes that a test plays, beside the built-in ones: one that fails, one that runs until it is
+// given up, one that belongs to somebody else, one that prints.
+
+#include <QSet>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "passes/built_in.h"
+#include "views/pipeline/pass_service.h"
+
+namespace jointer::test {
+
+class FakePasses : public views::PassService {
+ public:
+  FakePasses() {
+    add("fails", [](Graph&, const Arguments&, PassContext&) -> Result<void> {
+      throw std::runtime_error("nobody expected this");
+    });
+    // Changes the graph first: nothing of that may be seen.
+    add("spoils", [](Graph& graph, const Arguments&, PassContext&) -> Result<void> {
+      graph.set_order({});
+      return fail(Error::Kind::run, "it gave up half way");
+    });
+    // Until it is given up; then some more, as a pass that seldom asks.
+    add("slow", [running = running_](Graph&, const Arguments&, PassContext& context) {
+      ++*running;
+      Result<void> result;
+      while ((result = context.report(0.25))) std::this_thread::sleep_for(kNap);
+      std::this_thread::sleep_for(20 * kNap);
+      --*running;
+      return result;
+    });
+    add(
+        "foreign", [](Graph&, const Arguments&, PassContext&) { return Result<void>(); },
+        "plugin: /somewhere");
+    add("stays", [](Graph&, const Arguments&, PassContext& context) {
+      context.decide("kept", "Nothing was worth it.");
+      return Result<void>();
+    });
+    std::vector<Parameter> all;
+    const auto parameter = [&](std::string name, Parameter::Type type, PassValue otherwise) {
+      all.push_back({.name = std::move(name),
+                     .type = type,
+                     .otherwise = std::move(otherwise),
+                     .doc = "A parameter for tests."});
+      return &all.back();
+    };
+    parameter("flag", Parameter::Type::boolean, false);
+    auto* count = parameter("count", Parameter::Type::integer, 4);
+    count->least = 1;
+    auto* share = parameter("share", Parameter::Type::number, 0.5);
+    share->least = 0;
+    share->most = 1;
+    parameter("limit", Parameter::Type::bytes, {});
+    parameter("way", Parameter::Type::text, "dp")->choices = {"dp", "greedy"};
+    parameter("pattern", Parameter::Type::text, {});
+    parameter("operators", Parameter::Type::list, PassValue::List{});
+    add(
+        "told", [](Graph&, const Arguments&, PassContext&) { return Result<void>(); }, "tests",
+        std::move(all));
+  }
+
+  // How many runs of `slow` have not ended.
+  [[nodiscard]] int running() const { return *running_; }
+  [[nodiscard]] int allowed_count() const { return static_cast<int>(allowed_.size()); }
+  void set_problems(const QStringList& problems) {
+    problems_ = problems;
+    emit changed();
+  }
+  void remove_foreign() {
+    PassRegistry others;
+    for (const Pass& pass : registry_->passes())
+      if (pass.info.name != "foreign") (void)others.add(pass);
+    registry_ = std::make_shared<const PassRegistry>(std::move(others));
+    emit changed();
+  }
+
+  [[nodiscard]] std::shared_ptr<const PassRegistry> registry() const override { return registry_; }
+  [[nodiscard]] QStringList problems() const override { return problems_; }
+  [[nodiscard]] PythonRunner python() const override { return {}; }
+  [[nodiscard]] std::optional<views::ForeignCode> unallowed(const QString& pass) const override {
+    const Pass* known = registry_->find(pass.toStdString());
+    auto code =
+        known == nullptr ? std::nullopt : code_at(QString::fromStdString(known->info.source));
+    if (!code || allowed_.contains(code->source)) return std::nullopt;
+    code->passes = {pass};
+    return code;
+  }
+  [[nodiscard]] std::optional<views::ForeignCode> code_at(const QString& source) const override {
+    if (!source.startsWith(QStringLiteral("plugin: "))) return std::nullopt;
+    return views::ForeignCode{.kind = views::ForeignCode::Kind::plugin,
+                              .source = source.mid(8),
+                              .file = source.mid(8) + QStringLiteral("/plugin.so"),
+                              .hash = QStringLiteral("0123456789abcdef"),
+                              .passes = {}};
+  }
+  void allow(const views::ForeignCode& code) override {
+    allowed_ << code.source;
+    emit changed();
+  }
+  void add(const views::ForeignCode& /*code*/) override {}
+
+ private:
+  static constexpr std::chrono::milliseconds kNap{5};
+
+  template <class Run>
+  void add(const char* name, Run run, const char* source = "tests",
+           std::vector<Parameter> parameters = {}) {
+    PassRegistry more = *registry_;
+    (void)more.add({.info = {.name = name,
+                             .summary = "A pass for tests.",
+                             .source = source,
+                             .stage = PassStage::check,
+                             .parameters = std::move(parameters)},
+                    .run = std::move(run)});
+    registry_ = std::make_shared<const PassRegistry>(std::move(more));
+  }
+
+  std::shared_ptr<std::atomic<int>> running_ = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<const PassRegistry> registry_ =
+      std::make_shared<const PassRegistry>(built_in_passes());
+  QStringList problems_;
+  QSet<QString> allowed_;
+};
+
+}  // namespace jointer::test
