@@ -15,7 +15,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kWidth = 560, kHeight = 460, kMargin = 8, kPadding = 4;
+constexpr int kWidth = 640, kHeight = 460, kMargin = 8, kPadding = 4;
 
 // The name over its sentence; a heading in small letters.
 class CatalogDelegate : public QStyledItemDelegate {

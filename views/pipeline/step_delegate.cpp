@@ -1,6 +1,5 @@
 #include "views/pipeline/step_delegate.h"
 
-#include <QApplication>
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
@@ -27,6 +26,24 @@ QColor status_color(StepStatus status, const Theme& theme) {
     default:
       return theme.muted_text;
   }
+}
+
+// Of our own: the style's has an outline that nobody sees on a dark ground.
+void paint_box(QPainter& painter, const QRectF& square, bool is_ticked, const Theme& theme) {
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(theme.muted_text, 1));
+  painter.setBrush(theme.raised);
+  painter.drawRoundedRect(square, 2, 2);
+  if (is_ticked) {
+    painter.setPen(QPen(theme.text, 2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setBrush(Qt::NoBrush);
+    const auto at = [&](double x, double y) {
+      return QPointF(square.left() + x * square.width(), square.top() + y * square.height());
+    };
+    painter.drawPolyline(QPolygonF({at(0.22, 0.52), at(0.42, 0.75), at(0.78, 0.25)}));
+  }
+  painter.restore();
 }
 
 }  // namespace
@@ -104,14 +121,8 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   painter->save();
   if (is_selected) painter->fillRect(option.rect, theme.accent);
 
-  QStyleOptionViewItem box;
-  box.rect = box_rect(option.rect).adjusted(3, 3, -3, -3);
-  box.palette = option.palette;
-  box.state = QStyle::State_Enabled |
-              (index.data(Qt::CheckStateRole).toInt() == Qt::Checked ? QStyle::State_On
-                                                                     : QStyle::State_Off);
-  const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
-  style->drawPrimitive(QStyle::PE_IndicatorItemViewItemCheck, &box, painter, option.widget);
+  paint_box(*painter, QRectF(box_rect(option.rect)).adjusted(3.5, 3.5, -3.5, -3.5),
+            index.data(Qt::CheckStateRole).toInt() == Qt::Checked, theme);
 
   QFont bold = option.font;
   bold.setBold(true);

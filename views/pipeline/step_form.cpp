@@ -14,6 +14,15 @@ namespace {
 constexpr int kMargin = 10;
 constexpr std::size_t kLongName = 24;  // from here on names stand over their controls
 
+// Fusion outlines controls in a darker shade of the window, which on a dark ground nobody sees:
+// here they have a lighter one. It is nothing's background.
+void outline_controls(QWidget& page, const QPalette& palette) {
+  constexpr QColor kOutline(0x70, 0x78, 0x82);
+  QPalette colors = palette;
+  if (Theme::of(palette).dark) colors.setColor(QPalette::Window, kOutline);
+  page.setPalette(colors);
+}
+
 }  // namespace
 
 StepForm::StepForm(PipelineSession& session, QWidget* parent)
@@ -25,6 +34,7 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   page_ = new QWidget(this);
   page_->setBackgroundRole(QPalette::Base);
   page_->setAutoFillBackground(true);
+  outline_controls(*page_, palette());
   column_ = new QVBoxLayout(page_);
   column_->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
   column_->setSpacing(4);
@@ -167,7 +177,9 @@ void StepForm::show_values() {
 
 void StepForm::changeEvent(QEvent* event) {
   QScrollArea::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && load_ != nullptr && id_ != 0) refresh();
+  if (event->type() != QEvent::PaletteChange || load_ == nullptr) return;
+  outline_controls(*page_, palette());
+  if (id_ != 0) refresh();
 }
 
 }  // namespace jointer::views

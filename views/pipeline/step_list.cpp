@@ -39,8 +39,7 @@ KeysGroup StepList::keys() {
            {tr("Drag; Alt+Up, Alt+Down"), tr("Move the step")},
            {tr("Delete"), tr("Remove the step")},
            {tr("Ctrl+D"), tr("Duplicate the step")},
-           {tr("Enter"), tr("To its parameters")},
-           {tr("Ctrl+Z in the list"), tr("Undo what a run did to the graph, as everywhere")}}};
+           {tr("Enter"), tr("To its parameters")}}};
 }
 
 std::optional<std::size_t> StepList::current() const {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "tests/support/temporary_folder.h"
+
 namespace jointer::test {
 namespace {
 
@@ -75,6 +79,35 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
   EXPECT_THAT(
       error(head + "1,\"steps\":[{\"pass\":\"a\",\"parameters\":{\"k\":18446744073709551615}}]}"),
       HasSubstr("too large"));
+}
+
+TEST(PipelineFile, StepsOfATextSayWhereTheyAreWrong) {
+  const std::string good = "a{k=1}, b # why\n\nc{\n  x=[1,\n 2]}\n";
+  ASSERT_TRUE(parse_step_lines(good));
+  EXPECT_EQ(to_text(*parse_step_lines(good)), "a{k=1},b,c{x=[1,2]}");
+  const auto place = [](const std::string& text) {
+    std::size_t at = 999;
+    const auto steps = parse_step_lines(text, &at);
+    EXPECT_FALSE(steps) << text;
+    return at;
+  };
+  EXPECT_EQ(place("a,b{k=}"), 6U);
+  EXPECT_EQ(place("a # comment\nb{k}"), 15U);
+  EXPECT_EQ(place("a{k=1"), 5U) << "at the end";
+  EXPECT_EQ(place("# only\n{"), 7U);
+}
+
+TEST(PipelineFile, IsKnownByItsNameOrItsBeginning) {
+  const TemporaryFolder folder;
+  const auto is_one = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return is_pipeline_file(folder / name);
+  };
+  EXPECT_TRUE(is_one("p.jointer-passes", "a"));
+  EXPECT_TRUE(is_one("p.json", write_pipeline_json({.name = "n", .summary = {}, .steps = {}})));
+  EXPECT_FALSE(is_one("q.json", R"({"format":"jointer-capture"})"));
+  EXPECT_FALSE(is_one("p.txt", "a"));
+  EXPECT_FALSE(is_pipeline_file(folder / "none"));
 }
 
 }  // namespace

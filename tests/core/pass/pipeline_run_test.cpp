@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <stdexcept>
 
 #include "core/capture/native_writer.h"
@@ -199,6 +200,50 @@ TEST_F(PipelineRunTest, AReproducerIsACaptureWithItsPipeline) {
   EXPECT_EQ(graph_hash(*graph), hash_);
   EXPECT_THAT(write_native(*graph),
               HasSubstr(R"("reproducer":{"pipeline":"breaks{n=3}","error":"it broke"})"));
+  const auto said = reproduced(*graph);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->pipeline, "breaks{n=3}");
+  EXPECT_EQ(said->error, "it broke");
+  EXPECT_FALSE(reproduced(graph_));
+}
+
+TEST_F(PipelineRunTest, AReproducerTakesANameThatNoFileHas) {
+  const TemporaryFolder folder;
+  const std::string first = unused_reproducer_path(folder / "", "breaks");
+  EXPECT_THAT(first, HasSubstr("jointer-reproducer.breaks.json.zst"));
+  std::ofstream(first) << "x";
+  EXPECT_NE(unused_reproducer_path(folder / "", "breaks"), first);
+}
+
+TEST_F(PipelineRunTest, AStepAloneIsAsInAPipeline) {
+  const auto figures = step_figures(graph_, options_.analysis);
+  ASSERT_TRUE(figures);
+  // Rules for the order of steps are those of a whole pipeline.
+  const PipelineStep wrong = parse_pipeline("no_such_pass")->front();
+  const PassRegistry registry =
+      registry_of({pass_of("full_inductor_compilation", sink), pass_of("sink", sink)});
+  const auto none = run_step(graph_, *figures, wrong, registry, options_);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, Error::Kind::usage);
+  const PipelineStep alone = parse_pipeline("full_inductor_compilation")->front();
+  EXPECT_FALSE(run_pipeline(graph_, {alone}, registry, options_));
+  const auto result = run_step(graph_, *figures, alone, registry, options_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->before, *figures);
+  EXPECT_EQ(graph_hash(graph_), hash_);
+}
+
+TEST(PipelineRules, SayWhichStepStandsWrong) {
+  const auto wrong = [](std::string_view text) {
+    const auto mistake = find_order_mistake(*parse_pipeline(text));
+    return mistake ? static_cast<int>(mistake->step) : -1;
+  };
+  EXPECT_EQ(wrong("a,cudagraph"), -1);
+  EXPECT_EQ(wrong("a,cudagraph,~b"), -1) << "what does not run does not count";
+  EXPECT_EQ(wrong("~x,cudagraph,b"), 1);
+  EXPECT_EQ(wrong("transformer_block_bucketing,a,autobucketing_reordering"), 2);
+  EXPECT_EQ(wrong("a,full_inductor_compilation,inductor_decomposition"), 1);
+  EXPECT_EQ(wrong("inductor_decomposition,full_inductor_compilation"), -1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "core/workspace/workspace.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -137,6 +138,18 @@ TEST(Workspace, SaysWhatIsWrong) {
   EXPECT_EQ(parse_workspace("[]", "w").error().message,
             "w: it is no workspace (no \"format\": \"jointer-workspace\")");
   EXPECT_EQ(parse_workspace("{", "w").error().message, "w: not JSON at byte 2");
+}
+
+TEST(Workspace, KeepsThePipelineThatIsEdited) {
+  Workspace workspace = example();
+  workspace.pipeline = {.text = "apply_sac\n~mine{k=\"two words\"}\n",
+                        .sources = {{"mine", "Python: /home/me/mine.py"}},
+                        .extra = R"("later":[1])"};
+  const auto read = parse_workspace(workspace_text(workspace), "w.jointer");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->pipeline, workspace.pipeline);
+  workspace.pipeline = {};
+  EXPECT_THAT(workspace_text(workspace), testing::Not(testing::HasSubstr("pipeline")));
 }
 
 TEST(Workspace, IsKnownByItsBeginning) {

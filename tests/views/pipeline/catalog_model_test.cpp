@@ -1,0 +1,66 @@
+#include "views/pipeline/catalog_model.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+#include "passes/built_in.h"
+
+namespace jointer::views {
+namespace {
+
+class Catalog : public testing::Test {
+ protected:
+  Catalog() { model.set_passes(registry, {}); }
+  [[nodiscard]] QStringList headings() const {
+    QStringList found;
+    for (int row = 0; row < model.rowCount(); ++row)
+      if (model.index(row).data(CatalogModel::heading_role).toBool())
+        found << model.index(row).data().toString();
+    return found;
+  }
+
+  std::shared_ptr<const PassRegistry> registry =
+      std::make_shared<const PassRegistry>(built_in_passes());
+  CatalogModel model;
+  QAbstractItemModelTester tester{&model, QAbstractItemModelTester::FailureReportingMode::Fatal};
+};
+
+TEST_F(Catalog, HasEveryPassUnderItsStage) {
+  EXPECT_EQ(static_cast<std::size_t>(model.pass_count()), registry->passes().size());
+  EXPECT_EQ(headings().first(), "joint");
+  EXPECT_EQ(headings().last(), "compile");
+  QString stage;
+  for (int row = 0; row < model.rowCount(); ++row) {
+    if (model.pass(row).isEmpty()) {
+      EXPECT_FALSE(model.flags(model.index(row)).testFlag(Qt::ItemIsSelectable));
+      stage = model.index(row).data().toString();
+    } else {
+      const Pass* pass = registry->find(model.pass(row).toStdString());
+      EXPECT_EQ(stage.toStdString(), to_string(pass->info.stage));
+      EXPECT_FALSE(model.index(row).data(CatalogModel::summary_role).toString().isEmpty());
+    }
+  }
+}
+
+TEST_F(Catalog, ANameIsABetterAnswerThanASentence) {
+  model.set_text("sinkwaitsit");
+  EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
+  model.set_text("one after the other, as far");
+  ASSERT_GE(model.first_pass(), 0);
+  EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
+  model.set_text("nothing answers this");
+  EXPECT_EQ(model.first_pass(), -1);
+  EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST_F(Catalog, ListsWhatCouldNotBeLoaded) {
+  model.set_passes(registry, {"/x: it was built with another compiler: build it again"});
+  EXPECT_EQ(headings().last(), "not loaded");
+  const QModelIndex last = model.index(model.rowCount() - 1);
+  EXPECT_TRUE(last.data(CatalogModel::problem_role).toBool());
+  EXPECT_TRUE(model.pass(last.row()).isEmpty());
+}
+
+}  // namespace
+}  // namespace jointer::views
