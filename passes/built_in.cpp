@@ -10,13 +10,14 @@
 #include "passes/fsdp/fsdp.h"
 #include "passes/reordering/reordering.h"
 #include "passes/sac/sac.h"
+#include "passes/tune/tune.h"
 
 namespace jointer {
 
 PassRegistry built_in_passes() {
   PassRegistry registry;
   for (auto family : {clean_up_passes, sac_passes, fsdp_passes, bucketing_passes, reordering_passes,
-                      check_passes, compile_passes})
+                      check_passes, compile_passes, tune_passes})
     for (Pass& pass : family())
       if (!registry.add(std::move(pass))) std::abort();  // declared wrong: a defect of this program
   return registry;

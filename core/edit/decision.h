@@ -9,7 +9,9 @@
 namespace jointer {
 
 struct Decision {
-  std::string pass;         // filled in by who runs it; not in what an edit keeps: Edit::by says it
+  // Filled in by who runs it, where a pass that runs others does not; not in what an edit keeps:
+  // Edit::by says it.
+  std::string pass;
   std::string node;         // as edits name it; empty: of the whole graph
   std::string action;       // "moved", "kept", "merged": one word
   std::string reason;       // one sentence

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/edit/edit.h"
-
 namespace jointer {
 
 std::string_view to_string(PassStage stage) {
@@ -24,6 +22,8 @@ std::string_view to_string(PassStage stage) {
       return "check";
     case PassStage::compile:
       return "compile";
+    case PassStage::search:
+      return "search";
   }
   return "";
 }

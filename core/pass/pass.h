@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "core/edit/decision.h"
+#include "core/edit/edit.h"
 #include "core/graph/graph.h"
 #include "core/pass/parameter.h"
 #include "core/pass/pass_table.h"
+#include "core/pass/pipeline_text.h"
 #include "core/schedule/analysis.h"
 
 namespace jointer {
@@ -29,6 +31,7 @@ enum class PassStage : std::uint8_t {
   reordering,  // the same nodes in another order
   check,       // changes nothing
   compile,     // how the runner runs it
+  search,      // looks for the other passes that serve best
 };
 std::string_view to_string(PassStage stage);
 
@@ -76,17 +79,27 @@ class PassContext {
   void decide(const Graph& graph, NodeId node, std::string action, std::string reason);
   void decide(std::string action, std::string reason);
 
+  void add_decision(Decision decision) { decisions_.push_back(std::move(decision)); }
   // What a pass that this one ran has decided and reported.
   void add(const PassContext& part);
   void add_table(PassTable table) { tables_.push_back(std::move(table)); }
+  // Of a pass that runs others: which, with what they were told.
+  void add_step(PipelineStep step) { ran_.push_back(std::move(step)); }
+  // Of a pass whose work reads better in several edits than in one: what it did, in order. Together
+  // they give the graph that it leaves.
+  void add_edit(Edit edit) { edits_.push_back(std::move(edit)); }
 
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
   [[nodiscard]] const std::vector<PassTable>& tables() const { return tables_; }
+  [[nodiscard]] const Pipeline& steps() const { return ran_; }
+  [[nodiscard]] const std::vector<Edit>& edits() const { return edits_; }
 
  private:
   const Options& options_;
   std::vector<Decision> decisions_;
   std::vector<PassTable> tables_;
+  Pipeline ran_;
+  std::vector<Edit> edits_;
 };
 
 struct Pass {

@@ -33,9 +33,8 @@ struct Judgement {
   Simulation simulation;
 };
 
-Result<Judgement> judge(const Graph& graph, const AnalysisOptions& options) {
-  JOINTER_TRY(const auto estimator, make_estimator(options.estimator, graph.main_device()));
-  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+Judgement judge(const Graph& graph, const Estimator& estimator, const AnalysisOptions& options) {
+  const std::vector<NodeCost> costs = estimate_all(graph, estimator);
   Simulation simulation(graph, costs, options.simulation);
   const MemoryTimeline memory(graph, options.memory);
   const StepFigures figures{.figures = {.peak_bytes = memory.peak_bytes(),
@@ -47,8 +46,13 @@ Result<Judgement> judge(const Graph& graph, const AnalysisOptions& options) {
   return Judgement{figures, std::move(simulation)};
 }
 
+Result<Judgement> judge(const Graph& graph, const AnalysisOptions& options) {
+  JOINTER_TRY(const auto estimator, make_estimator(options.estimator, graph.main_device()));
+  return judge(graph, *estimator, options);
+}
+
 void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged_after,
-                     StepResult& result) {
+                     const PassContext& context, StepResult& result) {
   const Graph &before = judged_before.graph, &after = judged_after.graph;
   if (const auto difference = compare_graphs(before, after)) {
     result.moved = difference->moved.size();
@@ -65,20 +69,12 @@ void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged
     result.edit.title = result.step;
     result.edit.by = result.step;
     result.edit.decisions = kept_decisions(result.decisions);
+    if (!context.edits().empty())
+      result.edits = context.edits();
+    else if (!result.edit.changes.empty())
+      result.edits.push_back(result.edit);
   } else {
     result.edit_refusal = edit.error().message;
-  }
-}
-
-// A plugin may throw, which nothing else here does.
-Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& arguments,
-                         PassContext& context) {
-  try {
-    return pass.run(graph, arguments, context);
-  } catch (const std::exception& thrown) {
-    return fail(Error::Kind::run, "it threw: {}", thrown.what());
-  } catch (...) {
-    return fail(Error::Kind::run, "it threw something that is no std::exception");
   }
 }
 
@@ -99,10 +95,12 @@ Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineS
   if (const auto sound = validate(*graph); !sound)
     return fail(Error::Kind::run, "it left a graph that is not sound: {}", sound.error().message);
   result.decisions = context.decisions();
-  for (Decision& decision : result.decisions) decision.pass = step.pass;
+  for (Decision& decision : result.decisions)
+    if (decision.pass.empty()) decision.pass = step.pass;
   result.tables = context.tables();
+  result.ran = context.steps();
   JOINTER_TRY(Judgement after, judge(*graph, options.analysis));
-  note_difference({before, now.simulation}, {*graph, after.simulation}, result);
+  note_difference({before, now.simulation}, {*graph, after.simulation}, context, result);
   now = std::move(after);
   result.after = now.figures;
   result.graph = std::move(graph);
@@ -119,9 +117,25 @@ Result<StepResult> run_named(const Graph& before, Judgement& now, const Pipeline
 
 }  // namespace
 
+Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& arguments,
+                         PassContext& context) {
+  try {
+    return pass.run(graph, arguments, context);
+  } catch (const std::exception& thrown) {
+    return fail(Error::Kind::run, "it threw: {}", thrown.what());
+  } catch (...) {
+    return fail(Error::Kind::run, "it threw something that is no std::exception");
+  }
+}
+
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options) {
   JOINTER_TRY(const Judgement judgement, judge(graph, options));
   return judgement.figures;
+}
+
+StepFigures step_figures(const Graph& graph, const Estimator& estimator,
+                         const AnalysisOptions& options) {
+  return judge(graph, estimator, options).figures;
 }
 
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,

@@ -23,6 +23,13 @@ struct StepFigures {
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
+// The same for a caller that has the estimator, which is then not looked up in `options`.
+StepFigures step_figures(const Graph& graph, const Estimator& estimator,
+                         const AnalysisOptions& options);
+
+// Runs a pass that may throw, as a plugin may: an exception becomes an error (run).
+Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& arguments,
+                         PassContext& context);
 
 struct StepResult {
   std::string step;  // as the pipeline writes it
@@ -35,7 +42,11 @@ struct StepResult {
   // What it did as primitive changes, by the step's name; no changes where a new graph was made
   // that no edit leads to (a pair out of a joint graph), and `edit_refusal` then says why.
   Edit edit;
+  // The same in the parts that the pass says, each as readable as it can be; else the edit alone,
+  // and none where it has no changes.
+  std::vector<Edit> edits;
   std::string edit_refusal;
+  Pipeline ran;  // the passes that a pass ran which runs others
   std::shared_ptr<const Graph> graph;  // after it
 };
 

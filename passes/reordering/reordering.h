@@ -18,5 +18,6 @@ Pass decide_global_ordering_of_comms_pass();
 Pass enforce_comm_ordering_for_fsdp_pass();
 Pass reorder_for_peak_memory_pass();
 Pass reorder_compute_and_comm_for_overlap_pass();
+Pass place_collectives_pass();
 
 }  // namespace jointer

@@ -165,7 +165,7 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
                   "--save-recipe: {} makes a new graph, which no recipe does ({}); run the passes "
                   "before it alone, or export a save plan with `jointer sac --export recipe`",
                   pass_of(step), step.edit_refusal);
-    if (!step.edit.changes.empty()) edits.push_back(step.edit);
+    edits.insert(edits.end(), step.edits.begin(), step.edits.end());
   }
   const Graph& after = end_of(run, graph);
   const Recipe recipe = make_recipe(graph, after, std::move(edits), std::string(graph.title()));

@@ -1,0 +1,241 @@
+// auto_tune: looks for the passes that make the step shortest within a budget of memory, and runs
+// them.
+//
+// Steps
+//   1. The search (passes/tune/tuner.h): orders, buckets, and where the graph is not cut yet,
+//      policies and partitioners, together; each candidate is simulated and its memory counted.
+//   2. The winner's steps are run on the graph. What the run did is theirs: their decisions, and an
+//      edit for each of them, or for each move of one that moves single collectives.
+// Nothing within the budget leaves the graph as it is, and a decision says the lowest peak that was
+// found.
+//
+// What is reported: a decision for each step of the winner with what the step would lose without
+// it, one for each preset that is slower or over the budget, why candidates came to nothing, and
+// the frontier of step time against peak as a table.
+//
+// Deterministic for a number of evaluations and a seed; `seconds` only ends the search earlier, so
+// give one that is not reached where every rank tunes for itself, or tune once and give the recipe
+// to all.
+//
+// Source: ours. Cost: `evaluations` candidates; see tuner.cpp.
+
+#include "passes/tune/auto_tune.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/base/units.h"
+#include "core/edit/difference.h"
+#include "passes/built_in.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+using Unit = PassTable::Unit;
+
+std::string text_of(const Pipeline& pipeline) {
+  return pipeline.empty() ? "the graph as it is" : to_text(pipeline);
+}
+
+std::string figures_text(const Figures& f) {
+  return fmt::format("step {}, {} exposed, peak {}", format_ns(f.step_ns),
+                     format_ns(f.exposed_ns), format_bytes(f.peak_bytes));
+}
+
+TuneOptions read_options(const Arguments& arguments, const PassContext& context,
+                         std::int64_t unedited_peak) {
+  constexpr std::int64_t kMostThreads = 16;
+  TuneOptions options;
+  options.context.analysis = context.analysis();
+  options.evaluations = static_cast<std::size_t>(arguments.integer("evaluations"));
+  if (arguments.is_given("seconds")) options.seconds = arguments.number("seconds");
+  options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  options.twin_groups = arguments.boolean("twin_groups");
+  const std::int64_t threads = arguments.integer("threads");
+  const std::int64_t cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  options.threads =
+      static_cast<std::size_t>(std::min(threads == 0 ? cores : threads, kMostThreads));
+  if (arguments.is_given("memory_budget"))
+    options.budget = arguments.integer("memory_budget");
+  else if (arguments.is_given("memory_share"))
+    options.budget = static_cast<std::int64_t>(static_cast<double>(unedited_peak) *
+                                               arguments.number("memory_share"));
+  if (const auto limit = context.peak_limit())
+    options.budget = std::min(options.budget.value_or(*limit), *limit);
+  return options;
+}
+
+PassTable frontier_table(const TuneResult& result) {
+  PassTable table{.title = "step time against peak memory",
+                  .columns = {{"passes", Unit::text},
+                              {"candidate", Unit::count},
+                              {"peak", Unit::bytes},
+                              {"step", Unit::nanoseconds},
+                              {"exposed", Unit::nanoseconds},
+                              {"is", Unit::text}},
+                  .rows = {}};
+  const auto add = [&](const TunePoint& point, std::string what) {
+    const Figures& f = point.figures.figures;
+    table.rows.push_back({"",
+                          {text_of(point.pipeline), static_cast<std::int64_t>(point.evaluation),
+                           f.peak_bytes, f.step_ns, f.exposed_ns, std::move(what)}});
+  };
+  add(result.unedited, "unedited");
+  for (const TunePoint& preset : result.presets) add(preset, "preset " + preset.name);
+  for (const TunePoint& point : result.frontier)
+    add(point, result.winner && point.pipeline == result.winner->pipeline ? "winner" : "frontier");
+  return table;
+}
+
+PassTable steps_table(const TuneResult& result) {
+  PassTable table{.title = "what each step gains",
+                  .columns = {{"step", Unit::text},
+                              {"step time without it", Unit::nanoseconds},
+                              {"peak without it", Unit::bytes}},
+                  .rows = {}};
+  const auto cell = [](const std::optional<std::int64_t>& more) {
+    return more ? PassTable::Cell(*more) : PassTable::Cell();
+  };
+  for (const TuneStep& step : result.steps)
+    table.rows.push_back({"", {to_text(step.step), cell(step.ns_more), cell(step.bytes_more)}});
+  return table;
+}
+
+void decide_steps(const TuneResult& result, PassContext& context) {
+  for (const TuneStep& step : result.steps)
+    context.decide("step", fmt::format("{}. {}", to_text(step.step), gain_text(step)));
+}
+
+void decide_presets(const TuneResult& result, PassContext& context) {
+  for (const TunePoint& preset : result.presets) {
+    const Figures& f = preset.figures.figures;
+    const bool is_over = result.budget && f.peak_bytes > *result.budget;
+    context.decide("tried", fmt::format("The preset {}: {}{}.", preset.name, figures_text(f),
+                                        is_over ? ", which is over the budget" : ""));
+  }
+}
+
+void decide_result(const TuneResult& result, PassContext& context) {
+  const std::string budget = format_bytes(*result.budget);
+  if (result.winner)
+    context.decide("chosen",
+                   fmt::format("{}: {}; as it was, {}.", text_of(result.winner->pipeline),
+                               figures_text(result.winner->figures.figures),
+                               figures_text(result.unedited.figures.figures)));
+  else
+    context.decide("kept",
+                   result.lowest
+                       ? fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.",
+                                     budget, text_of(result.lowest->pipeline),
+                                     figures_text(result.lowest->figures.figures))
+                       : fmt::format("Nothing is within {}: no candidate came to a graph.",
+                                     budget));
+  decide_steps(result, context);
+  context.decide("searched",
+                 fmt::format("{} {} of them were over {}.", end_text(result), result.over_budget,
+                             budget));
+  decide_presets(result, context);
+  for (const auto& [reason, count] : result.failures)
+    context.decide("failed", fmt::format("{} of them: {}.", count, reason));
+  if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_CHECK(context.report(0));
+  const PassRegistry registry = built_in_passes();
+  JOINTER_TRY(const StepFigures before, step_figures(graph, context.analysis()));
+  TuneOptions options = read_options(arguments, context, before.figures.peak_bytes);
+  double done = 0;
+  options.context.report = [&](double part) { done = part; };
+  options.context.is_cancelled = [&] { return !context.report(done); };
+  JOINTER_TRY(const TuneResult result, tune(graph, registry, options));
+  if (result.end == TuneResult::End::cancelled)
+    return fail(Error::Kind::cancelled, "it was cancelled");
+  decide_result(result, context);
+  context.add_table(steps_table(result));
+  context.add_table(frontier_table(result));
+  if (result.winner)
+    JOINTER_CHECK(carry_out(graph, result.winner->pipeline, registry, *result.budget, context));
+  return context.report(1);
+}
+
+std::vector<Parameter> parameters() {
+  Parameter budget = parameter("memory_budget", Parameter::Type::bytes, {},
+                               "Bytes that the peak must not exceed; none: memory_share.");
+  budget.least = 0;
+  Parameter share = parameter("memory_share", Parameter::Type::number, {},
+                              "The same as a share of the graph's own peak; none: the run's limit, "
+                              "else the graph's own peak.");
+  share.least = 0;
+  Parameter seconds = parameter("seconds", Parameter::Type::number, {},
+                                "Seconds after which the search ends, however many candidates are "
+                                "left; none: it does not.");
+  seconds.least = 0;
+  return {
+      count("evaluations", 200, 1, "Candidates that are evaluated."),
+      std::move(seconds),
+      std::move(budget),
+      std::move(share),
+      count("seed", 0, 0, "What the choice of candidates begins with."),
+      count("threads", 0, 0,
+            "How many candidates are evaluated at once; 0: as many as the machine has cores. It "
+            "changes nothing else."),
+      flag("twin_groups", true,
+           "Whether reassign_to_pg may be used: whoever runs the graph then makes a process group "
+           "more."),
+  };
+}
+
+}  // namespace
+
+Pass auto_tune_pass() {
+  return {.info = {.name = "auto_tune",
+                   .summary = "Looks for orders, buckets and policies with the shortest step "
+                              "within a memory budget, and runs what it found.",
+                   .source = "ours",
+                   .stage = PassStage::search,
+                   .parameters = parameters()},
+          .run = run};
+}
+
+std::string gain_text(const TuneStep& step) {
+  if (!step.ns_more) return "What it gains was not looked at.";
+  const auto change = [](std::int64_t more, const std::string& size) {
+    return fmt::format("{} {}", size, more > 0 ? "more" : "less");
+  };
+  const std::int64_t ns = *step.ns_more, bytes = *step.bytes_more;
+  const std::string time =
+      ns == 0 ? "as long" : change(ns, format_ns(ns < 0 ? -ns : ns));
+  if (bytes == 0) return fmt::format("Without it the step would take {}.", time);
+  return fmt::format("Without it the step would take {}, and the peak be {}.", time,
+                     change(bytes, format_bytes(bytes < 0 ? -bytes : bytes)));
+}
+
+std::string end_text(const TuneResult& result) {
+  const std::string_view why = result.end == TuneResult::End::time        ? ": the time was up"
+                               : result.end == TuneResult::End::cancelled ? ": it was stopped"
+                                                                          : "";
+  return fmt::format("{} candidates, and {} to see what each step gains{}.", result.evaluated,
+                     result.taken_apart, why);
+}
+
+Result<void> carry_out(Graph& graph, const Pipeline& winner, const PassRegistry& registry,
+                       std::int64_t budget, PassContext& context) {
+  PassContext::Options options;
+  options.analysis = context.analysis();
+  options.peak_limit = budget;
+  options.is_cancelled = [&] { return !context.report(1); };
+  JOINTER_TRY(const PipelineRun done, run_pipeline(graph, winner, registry, options));
+  if (done.error) return tl::unexpected(*done.error);
+  for (const StepResult& step : done.steps) {
+    for (const Decision& each : step.decisions) context.add_decision(each);
+    for (const PassTable& table : step.tables) context.add_table(table);
+    for (const Edit& edit : step.edits) context.add_edit(edit);
+  }
+  for (const PipelineStep& step : winner) context.add_step(step);
+  if (!done.steps.empty()) graph = *done.steps.back().graph;
+  return {};
+}
+
+}  // namespace jointer

@@ -1,0 +1,132 @@
+// Steps of one evaluation
+//   1. The longest beginning of the pipeline whose graph is kept is looked up; the steps behind it
+//      are run, each on a copy, and their graphs are kept in turn. A beginning that failed fails
+//      every pipeline that begins so.
+//   2. The last graph is costed, simulated and its memory counted, as a step of a run is.
+// Where another thread is at the same beginning, this one waits for it: it waits only for shorter
+// beginnings than its own, so that no two wait for each other.
+//
+// What is kept changes how long an evaluation takes, never what it says: passes give the same every
+// time. Cost: the steps that are not kept; figures take 10 ms on Llama3-8B.
+
+#include "passes/tune/evaluator.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace jointer {
+
+Result<std::unique_ptr<Evaluator>> Evaluator::make(const Graph& graph, const PassRegistry& registry,
+                                                   Options options) {
+  std::unique_ptr<Evaluator> made(new Evaluator(graph, registry, std::move(options)));
+  JOINTER_TRY(made->estimator_,
+              make_estimator(made->options_.context.analysis.estimator, graph.main_device()));
+  return made;
+}
+
+Evaluator::Evaluator(const Graph& graph, const PassRegistry& registry, Options options)
+    : registry_(registry),
+      options_(std::move(options)),
+      graph_(std::shared_ptr<const Graph>(), &graph) {
+  options_.context.report = {};
+}
+
+Result<Evaluation> Evaluator::evaluate(const Pipeline& pipeline) {
+  const std::string text = to_text(pipeline);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = evaluated_.find(text); known != evaluated_.end()) return known->second;
+  }
+  JOINTER_TRY(const Behind last, behind(pipeline, pipeline.size()));
+  Evaluation evaluation;
+  if (last.graph) {
+    evaluation.figures = figures_of(*last.graph);
+  } else {
+    evaluation.failure = last.failure;
+  }
+  if (options_.keeps_figures) {
+    const std::lock_guard lock(mutex_);
+    evaluated_.emplace(text, evaluation);
+  }
+  return evaluation;
+}
+
+Result<std::shared_ptr<const Graph>> Evaluator::graph_of(const Pipeline& pipeline) {
+  JOINTER_TRY(const Behind last, behind(pipeline, pipeline.size()));
+  if (!last.graph) return fail(Error::Kind::run, "{}: {}", last.failure.step, last.failure.reason);
+  return last.graph;
+}
+
+Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_t steps) {
+  if (steps == 0) return Behind{graph_, {}};
+  const std::string text =
+      to_text(Pipeline(pipeline.begin(), pipeline.begin() + static_cast<std::ptrdiff_t>(steps)));
+  if (options_.kept_graphs > 0) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const auto [found, is_new] = kept_.try_emplace(text);
+      found->second.used = ++clock_;
+      if (is_new) break;  // this thread makes it
+      if (found->second.behind) return *found->second.behind;
+      made_.wait_for(lock, std::chrono::milliseconds(20));
+      if (is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
+    }
+  }
+  const auto make = [&]() -> Result<Behind> {
+    JOINTER_TRY(const Behind before, behind(pipeline, steps - 1));
+    if (!before.graph) return before;
+    return run_step(*before.graph, pipeline[steps - 1]);
+  };
+  auto made = make();
+  if (options_.kept_graphs == 0) return made;
+  {
+    const std::lock_guard lock(mutex_);
+    if (made)
+      kept_.find(text)->second.behind = *made;
+    else
+      kept_.erase(text);  // cancelled: who waits for it tries for itself, and is cancelled too
+    forget_oldest();
+  }
+  made_.notify_all();
+  return made;
+}
+
+Result<Evaluator::Behind> Evaluator::run_step(const Graph& before, const PipelineStep& step) {
+  const auto failed = [&](const Error& error) -> Result<Behind> {
+    if (error.kind == Error::Kind::cancelled) return tl::unexpected(error);
+    return Behind{nullptr, {to_text(step), error.message}};
+  };
+  const Pass& pass = *registry_.find(step.pass);
+  const auto arguments = Arguments::check(pass.info.parameters, step.given);
+  if (!arguments) return failed(arguments.error());
+  if (is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
+  auto graph = std::make_shared<Graph>(before);
+  PassContext context(options_.context);
+  ++passes_run_;
+  if (const auto done = run_guarded(pass, *graph, *arguments, context); !done)
+    return failed(done.error());
+  return Behind{std::move(graph), {}};
+}
+
+StepFigures Evaluator::figures_of(const Graph& graph) const {
+  return step_figures(graph, *estimator_, options_.context.analysis);
+}
+
+// The smallest number of graphs that may be kept is few: a linear search does.
+void Evaluator::forget_oldest() {
+  const auto graphs = [&] {
+    return static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), [](const auto& each) {
+      return each.second.behind && each.second.behind->graph;
+    }));
+  };
+  for (std::size_t count = graphs(); count > options_.kept_graphs; --count) {
+    auto oldest = kept_.end();
+    for (auto each = kept_.begin(); each != kept_.end(); ++each)
+      if (each->second.behind && each->second.behind->graph &&
+          (oldest == kept_.end() || each->second.used < oldest->second.used))
+        oldest = each;
+    kept_.erase(oldest);
+  }
+}
+
+}  // namespace jointer

@@ -1,0 +1,11 @@
+#include "passes/tune/tune.h"
+
+#include "passes/tune/auto_tune.h"
+
+namespace jointer {
+
+std::vector<Pass> tune_passes() {
+  return {auto_tune_pass()};
+}
+
+}  // namespace jointer

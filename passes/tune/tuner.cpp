@@ -1,0 +1,382 @@
+// A search that any number of evaluations ends.
+//
+// Terms
+//   candidate  a pipeline in sections (candidate.h); what it comes to is its point.
+//   better     of two within the budget: the shorter step, then the lower peak, then fewer steps of
+//              the pipeline, then its text.
+//   elite      the best candidates of different figures, and those of the frontier.
+//
+// Steps
+//   1. The graph as it is gives the budget, if nobody else did: passes are run with it as their
+//      limit, and what is above it afterwards is a point of the frontier and no winner.
+//   2. Candidates come in batches of eight: the presets and pipelines that often serve, then
+//      changes of the elite: a step more, less or elsewhere, another value, other policies or
+//      buckets, sections of two. None comes twice.
+//   3. A batch is evaluated by all threads, and folded in its order. Whatever becomes the best is
+//      taken apart at once: without each of its steps in turn; the best of what is not worse takes
+//      its place, until every step gains something. What that is, is what the winner is explained
+//      by.
+//
+// The candidates of a batch are fixed before it is evaluated, by the seed and by what earlier
+// batches came to. So the result depends on the seed and on how many candidates were evaluated,
+// and neither on threads nor on time; where the time is up within a batch, its candidates count up
+// to the first that was not done. The first N candidates of a longer search are those of a search
+// of N, and so is what was taken apart: more evaluations never give a worse winner.
+//
+// Cost: an evaluation is the passes of the candidate that no other one began with, and 10 ms of
+// figures on Llama3-8B; tests/benchmarks/tune_benchmark.cpp says how many a second.
+//
+// Source: ours.
+
+#include "passes/tune/tuner.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include "core/pass/pipeline_rules.h"
+#include "passes/tune/evaluator.h"
+#include "passes/tune/search_space.h"
+
+namespace jointer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kBatch = 8, kElite = 6;
+
+// What passes ask whether to go on. Only the thread that searches asks the person.
+class Stop {
+ public:
+  Stop(const TuneOptions& options)
+      : options_(options), searcher_(std::this_thread::get_id()), begin_(Clock::now()) {}
+
+  [[nodiscard]] bool is_set() {
+    if (std::this_thread::get_id() == searcher_) poll();
+    return end_.load(std::memory_order_relaxed) != kGoesOn;
+  }
+  void poll() {
+    if (end_ != kGoesOn) return;
+    if (options_.context.is_cancelled && options_.context.is_cancelled()) end_ = kCancelled;
+    if (options_.seconds && seconds() >= *options_.seconds) end_ = kTime;
+  }
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+  [[nodiscard]] TuneResult::End end() const {
+    return end_ == kTime        ? TuneResult::End::time
+           : end_ == kCancelled ? TuneResult::End::cancelled
+                                : TuneResult::End::evaluations;
+  }
+
+ private:
+  enum Ending : int { kGoesOn, kTime, kCancelled };
+  const TuneOptions& options_;
+  std::thread::id searcher_;
+  Clock::time_point begin_;
+  std::atomic<int> end_ = kGoesOn;
+};
+
+struct Entry {
+  Candidate candidate;
+  TunePoint point;
+  std::string text;  // of the pipeline
+};
+
+auto key(const Entry& e) {
+  return std::tuple(e.point.figures.figures.step_ns, e.point.figures.figures.peak_bytes,
+                    e.point.pipeline.size(), std::string_view(e.text));
+}
+
+class Search {
+ public:
+  Search(const Graph& graph, const PassRegistry& registry, const TuneOptions& options,
+         const TuneWatcher& watcher)
+      : graph_(graph),
+        registry_(registry),
+        options_(options),
+        watcher_(watcher),
+        stop_(options),
+        space_(graph, registry, {.twin_groups = options.twin_groups}),
+        chance_(options.seed) {}
+
+  Result<TuneResult> run() {
+    JOINTER_TRY(result_.unedited.figures, step_figures(graph_, options_.context.analysis));
+    result_.out_of_reach = space_.out_of_reach();
+    result_.budget = options_.budget               ? options_.budget
+                     : options_.context.peak_limit ? options_.context.peak_limit
+                                                   : result_.unedited.figures.figures.peak_bytes;
+    JOINTER_CHECK(make_evaluator());
+    std::vector<NamedCandidate> starts = space_.starts();
+    std::size_t next_start = 0;
+    while (result_.evaluated < options_.evaluations && !stop_.is_set()) {
+      const std::size_t most = std::min(kBatch, options_.evaluations - result_.evaluated);
+      std::vector<NamedCandidate> batch;
+      while (batch.size() < most && next_start < starts.size()) {
+        seen_.insert(to_text(starts[next_start].candidate.pipeline()));
+        batch.push_back(std::move(starts[next_start++]));
+      }
+      while (batch.size() < most && next_start == starts.size()) {
+        auto candidate = unseen();
+        if (!candidate) break;
+        batch.push_back({{}, std::move(*candidate)});
+      }
+      if (batch.empty()) break;  // there are no others
+      run_batch(batch);
+    }
+    result_.end = stop_.end();
+    if (result_.evaluated == 0 && result_.end != TuneResult::End::evaluations)
+      return fail(Error::Kind::cancelled, "stopped before anything was evaluated");
+    return std::move(result_);
+  }
+
+ private:
+  Result<void> make_evaluator() {
+    Evaluator::Options options;
+    options.context = options_.context;
+    options.context.peak_limit = result_.budget;
+    options.context.is_cancelled = [this] { return stop_.is_set(); };
+    // A graph takes about 1 KB a node.
+    constexpr std::size_t kNodes = std::size_t{1} << 20, kLeast = 8, kMost = 96;
+    options.kept_graphs = options_.kept_graphs.value_or(
+        std::clamp(kNodes / (graph_.node_count() + 1), kLeast, kMost));
+    JOINTER_TRY(evaluator_, Evaluator::make(graph_, registry_, std::move(options)));
+    return {};
+  }
+
+  // --- Candidates ---
+
+  [[nodiscard]] const Candidate& parent() {
+    const std::size_t which = chance_.below(10);
+    if (!elite_.empty() && (which < 8 || frontier_.empty())) {
+      const std::size_t among = which < 5 ? std::min<std::size_t>(3, elite_.size()) : elite_.size();
+      return elite_[chance_.below(among)].candidate;
+    }
+    if (!frontier_.empty()) return frontier_[chance_.below(frontier_.size())].candidate;
+    return nothing_;
+  }
+
+  std::optional<Candidate> unseen() {
+    constexpr std::size_t kTries = 200, kTriesAChange = 10;
+    for (std::size_t i = 0; i < kTries; ++i) {
+      Candidate candidate = parent();
+      if (chance_.once_in(6)) candidate = SearchSpace::mixed(candidate, parent(), chance_);
+      for (std::size_t changes = 1 + i / kTriesAChange; changes > 0; --changes)
+        candidate = space_.changed(std::move(candidate), chance_);
+      if (space_.needs_partition() && candidate.sections[Candidate::partition].empty()) continue;
+      if (!check_order(candidate.pipeline())) continue;
+      if (seen_.insert(to_text(candidate.pipeline())).second) return candidate;
+    }
+    return std::nullopt;
+  }
+
+  // --- Evaluating ---
+
+  // As many of them, from the first, as were done before the search ended.
+  std::vector<Evaluation> evaluate(const std::vector<Pipeline>& pipelines) {
+    std::vector<std::optional<Evaluation>> done(pipelines.size());
+    std::atomic<std::size_t> next = 0, ended = 0;
+    std::mutex mutex;
+    std::condition_variable changed;
+    const auto work = [&] {
+      for (std::size_t i = next++; i < pipelines.size() && !stop_.is_set(); i = next++)
+        if (auto evaluation = evaluator_->evaluate(pipelines[i])) done[i] = *std::move(evaluation);
+    };
+    {
+      std::vector<std::jthread> others;
+      const std::size_t count = std::min(options_.threads, pipelines.size());
+      for (std::size_t i = 1; i < count; ++i)
+        others.emplace_back([&] {
+          work();
+          const std::lock_guard lock(mutex);
+          ++ended;
+          changed.notify_one();
+        });
+      work();
+      // A person may cancel while the others are at their last ones.
+      std::unique_lock lock(mutex);
+      while (ended < others.size()) {
+        changed.wait_for(lock, std::chrono::milliseconds(20));
+        stop_.poll();
+      }
+    }
+    std::vector<Evaluation> first;
+    for (auto& each : done) {
+      if (!each) break;
+      first.push_back(std::move(*each));
+    }
+    return first;
+  }
+
+  void run_batch(const std::vector<NamedCandidate>& batch) {
+    std::vector<Pipeline> pipelines;
+    for (const NamedCandidate& each : batch) pipelines.push_back(each.candidate.pipeline());
+    const std::vector<Evaluation> done = evaluate(pipelines);
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      ++result_.evaluated;
+      const auto entry = fold(batch[i].name, batch[i].candidate, done[i]);
+      if (entry && is_best(*entry)) take_apart(*entry);
+      report(pipelines[i], done[i]);
+    }
+  }
+
+  void report(const Pipeline& pipeline, const Evaluation& evaluation) {
+    if (watcher_) {
+      const TunePoint point{.name = {},
+                            .pipeline = pipeline,
+                            .figures = evaluation.figures,
+                            .evaluation = result_.evaluated};
+      if (!evaluation.failure) watcher_({point, result_});
+    }
+    if (!options_.context.report) return;
+    double done =
+        static_cast<double>(result_.evaluated) / static_cast<double>(options_.evaluations);
+    if (options_.seconds) done = std::max(done, stop_.seconds() / *options_.seconds);
+    options_.context.report(std::min(done, 1.0));
+  }
+
+  // --- What came of them ---
+
+  [[nodiscard]] bool fits(const StepFigures& figures) const {
+    return figures.figures.peak_bytes <= *result_.budget;
+  }
+
+  std::optional<Entry> fold(const std::string& name, const Candidate& candidate,
+                            const Evaluation& evaluation) {
+    if (evaluation.failure) {
+      const TuneFailure& failure = *evaluation.failure;
+      ++result_.failures[fmt::format("{}: {}", failure.step.substr(0, failure.step.find('{')),
+                                     failure.reason)];
+      return std::nullopt;
+    }
+    Entry entry{.candidate = candidate,
+                .point = {.name = name,
+                          .pipeline = candidate.pipeline(),
+                          .figures = evaluation.figures,
+                          .evaluation = result_.evaluated},
+                .text = {}};
+    entry.text = to_text(entry.point.pipeline);
+    if (!name.empty()) result_.presets.push_back(entry.point);
+    add_to_frontier(entry);
+    if (!fits(evaluation.figures)) {
+      ++result_.over_budget;
+      if (!result_.winner && (!result_.lowest || peak_key(entry.point) < peak_key(*result_.lowest)))
+        result_.lowest = entry.point;
+      return std::nullopt;
+    }
+    add_to_elite(entry);
+    return entry;
+  }
+
+  static std::pair<std::int64_t, std::int64_t> peak_key(const TunePoint& point) {
+    return {point.figures.figures.peak_bytes, point.figures.figures.step_ns};
+  }
+
+  void add_to_frontier(const Entry& entry) {
+    const Figures& f = entry.point.figures.figures;
+    for (const Entry& other : frontier_) {
+      const Figures& o = other.point.figures.figures;
+      if (o.step_ns <= f.step_ns && o.peak_bytes <= f.peak_bytes &&
+          !(o.step_ns == f.step_ns && o.peak_bytes == f.peak_bytes && key(entry) < key(other)))
+        return;
+    }
+    std::erase_if(frontier_, [&](const Entry& other) {
+      const Figures& o = other.point.figures.figures;
+      return f.step_ns <= o.step_ns && f.peak_bytes <= o.peak_bytes;
+    });
+    const auto place = std::find_if(frontier_.begin(), frontier_.end(), [&](const Entry& other) {
+      return other.point.figures.figures.peak_bytes > f.peak_bytes;
+    });
+    frontier_.insert(place, entry);
+    result_.frontier.clear();
+    for (const Entry& each : frontier_) result_.frontier.push_back(each.point);
+  }
+
+  // One for each pair of figures: others of the same are the same graph, as a rule.
+  void add_to_elite(const Entry& entry) {
+    for (Entry& other : elite_)
+      if (other.point.figures == entry.point.figures) {
+        if (key(entry) < key(other)) other = entry;
+        return;
+      }
+    const auto place = std::find_if(elite_.begin(), elite_.end(),
+                                    [&](const Entry& other) { return key(entry) < key(other); });
+    elite_.insert(place, entry);
+    if (elite_.size() > kElite) elite_.pop_back();
+  }
+
+  [[nodiscard]] bool is_best(const Entry& entry) const {
+    return !best_ || key(entry) < key(*best_);
+  }
+
+  void set_best(const Entry& entry) {
+    best_ = entry;
+    result_.winner = entry.point;
+    result_.lowest.reset();
+    result_.steps.clear();
+    for (const PipelineStep& step : entry.point.pipeline)
+      result_.steps.push_back({.step = step, .ns_more = {}, .bytes_more = {}});
+  }
+
+  // Leaves out what gains nothing, one step after the other.
+  void take_apart(const Entry& entry) {
+    set_best(entry);
+    for (bool is_shorter = true; is_shorter && !stop_.is_set();) {
+      is_shorter = false;
+      std::vector<std::size_t> left_out;
+      std::vector<Candidate> candidates;
+      std::vector<Pipeline> pipelines;
+      const Entry whole = *best_;
+      for (std::size_t i = 0; i < whole.candidate.size(); ++i) {
+        Candidate without = without_step(whole.candidate, i);
+        if (space_.needs_partition() && without.sections[Candidate::partition].empty()) continue;
+        left_out.push_back(i);
+        pipelines.push_back(without.pipeline());
+        candidates.push_back(std::move(without));
+      }
+      const std::vector<Evaluation> done = evaluate(pipelines);
+      for (std::size_t k = 0; k < done.size(); ++k) {
+        ++result_.taken_apart;
+        seen_.insert(to_text(pipelines[k]));
+        if (done[k].failure) continue;
+        const Figures &then = done[k].figures.figures, &now = whole.point.figures.figures;
+        if (!is_shorter) {
+          result_.steps[left_out[k]].ns_more = then.step_ns - now.step_ns;
+          result_.steps[left_out[k]].bytes_more = then.peak_bytes - now.peak_bytes;
+        }
+        const auto part = fold({}, candidates[k], done[k]);
+        if (!part || !is_best(*part)) continue;
+        set_best(*part);
+        is_shorter = true;
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const PassRegistry& registry_;
+  const TuneOptions& options_;
+  const TuneWatcher& watcher_;
+  Stop stop_;
+  SearchSpace space_;
+  Chance chance_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::set<std::string> seen_;  // texts of pipelines
+  std::vector<Entry> elite_;    // best first
+  std::vector<Entry> frontier_;  // by growing peak
+  std::optional<Entry> best_;
+  const Candidate nothing_;
+  TuneResult result_;
+};
+
+}  // namespace
+
+Result<TuneResult> tune(const Graph& graph, const PassRegistry& registry,
+                        const TuneOptions& options, const TuneWatcher& watcher) {
+  return Search(graph, registry, options, watcher).run();
+}
+
+}  // namespace jointer
