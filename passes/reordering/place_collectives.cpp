@@ -13,7 +13,8 @@
 //      from a what-if. Of the gaps within the memory allowed the one with the shortest step is
 //      chosen; of several the one that shows least, then that with the lowest peak, then the
 //      nearest. The block moves there where that saves enough.
-//   Rounds end when nothing moved, or as many were made as asked for.
+//   Rounds end when nothing moved, or as many were made as asked for. What shows as much as when it
+//   was looked at last is passed over, and so is a block with nothing that takes time in its gaps.
 //
 // Every move is an edit of its own, as a person would make it. Collectives of one process group
 // keep their order unless told otherwise: ranks whose estimates differ would hang.
@@ -58,7 +59,8 @@ class Placing {
         users_(graph),
         dependencies_(graph),
         what_if_(graph, dependencies_, costs_, options_.memory, options_.simulation),
-        allowed_(allowed_bytes(what_if_.figures().peak_bytes, settings.memory_budget, context)) {}
+        allowed_(allowed_bytes(what_if_.figures().peak_bytes, settings.memory_budget, context)),
+        seen_(graph.node_count(), -1) {}
 
   Result<Graph> run() {
     for (std::int64_t round = 0; round < settings_.rounds; ++round) {
@@ -74,6 +76,9 @@ class Placing {
   Result<void> run_round(std::int64_t round) {
     const std::vector<CollectiveTiming> shown = collectives_that_show();
     for (std::size_t i = 0; i < shown.size(); ++i) {
+      std::int64_t& seen = seen_[shown[i].start.index()];
+      if (seen == shown[i].exposed_ns) continue;
+      seen = shown[i].exposed_ns;
       const double part = static_cast<double>(i) / static_cast<double>(shown.size());
       JOINTER_CHECK(context_.report((static_cast<double>(round) + part) /
                                     static_cast<double>(settings_.rounds)));
@@ -89,8 +94,7 @@ class Placing {
     const auto all = simulation.collectives();
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].exposed_ns >= std::max<std::int64_t>(settings_.least_gain_ns, 1))
-        order.push_back(i);
+      if (all[i].exposed_ns >= least_gain()) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return all[a].exposed_ns > all[b].exposed_ns;
     });
@@ -116,76 +120,103 @@ class Placing {
   Result<void> place(NodeId node) {
     const std::vector<NodeId> block =
         carry(ordered_, users_, node, carrying_direction(ordered_, node)).block;
-    const auto preview = what_if_.preview(block);
-    if (!preview) return {};  // what stands within the chain must stay there
+    const auto range = what_if_.range(block);
+    if (!range) return {};  // what stands within the chain must stay there
+    const Gaps gaps = gaps_in_turn(block, *range);
+    if (!any_work_in(block, gaps)) return {};
+    JOINTER_TRY(const RangePreview preview, what_if_.preview(block));
     const Figures now = what_if_.figures();
-    const auto gap = best_gap(block, *preview);
+    const auto gap = best_gap(gaps, preview);
     if (!gap) return {};
-    const Figures then = preview->at[*gap - preview->range.first];
-    if (now.step_ns - then.step_ns < std::max<std::int64_t>(settings_.least_gain_ns, 1)) return {};
+    const Figures then = preview.at[*gap - range->first];
+    if (now.step_ns - then.step_ns < least_gain()) return {};
     return move(node, block, *gap, now, then);
   }
 
-  [[nodiscard]] std::optional<std::size_t> best_gap(std::span<const NodeId> block,
-                                                    const RangePreview& preview) const {
-    const auto [first, last] = gaps_in_turn(block, preview.range);
+  [[nodiscard]] std::int64_t least_gain() const {
+    return std::max<std::int64_t>(settings_.least_gain_ns, 1);
+  }
+
+  struct Gaps {
+    std::size_t first = 0, last = 0;
+  };
+
+  [[nodiscard]] std::optional<std::size_t> best_gap(Gaps gaps, const RangePreview& preview) const {
     const auto key = [&](std::size_t gap) {
       const Figures& f = preview.at[gap - preview.range.first];
       const std::size_t at = preview.range.current;
       return std::tuple(f.step_ns, f.exposed_ns, f.peak_bytes, gap > at ? gap - at : at - gap, gap);
     };
     std::optional<std::size_t> best;
-    for (std::size_t gap = first; gap <= last; ++gap) {
+    for (std::size_t gap = gaps.first; gap <= gaps.last; ++gap) {
       if (preview.at[gap - preview.range.first].peak_bytes > allowed_) continue;
       if (!best || key(gap) < key(*best)) best = gap;
     }
     return best;
   }
 
+  [[nodiscard]] static bool is_in(std::span<const NodeId> block, NodeId id) {
+    return std::find(block.begin(), block.end(), id) != block.end();
+  }
+
+  // A place of the order as a gap of the order without the block.
+  [[nodiscard]] std::size_t gap_of(std::span<const NodeId> block, std::size_t place) const {
+    return place -
+           static_cast<std::size_t>(std::count_if(block.begin(), block.end(), [&](NodeId id) {
+             return ordered_.position(id) < place;
+           }));
+  }
+
+  // Without anything that takes time in between, one gap is as good as another.
+  [[nodiscard]] bool any_work_in(std::span<const NodeId> block, Gaps gaps) const {
+    const std::span<const NodeId> order = ordered_.order();
+    std::size_t rest = gaps.first;
+    for (std::size_t place = place_of_rest(block, rest); rest < gaps.last; ++place) {
+      if (is_in(block, order[place])) continue;
+      if (const NodeCost& cost = costs_[order[place].index()];
+          cost.lane != NodeCost::Lane::none || cost.host_ns > 0)
+        return true;
+      ++rest;
+    }
+    return false;
+  }
+
+  // Where the node behind a gap stands.
+  [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
+    std::vector<std::size_t> places;
+    for (const NodeId id : block) places.push_back(ordered_.position(id));
+    std::sort(places.begin(), places.end());
+    for (const std::size_t place : places)
+      if (place <= gap) ++gap;
+    return gap;
+  }
+
   // The gaps in which no start of the block is on the other side of one of its stream's.
-  [[nodiscard]] std::pair<std::size_t, std::size_t> gaps_in_turn(std::span<const NodeId> block,
-                                                                 const LegalRange& range) const {
-    std::size_t first = range.first, last = range.last;
-    if (settings_.may_overtake) return {first, last};
-    const auto is_in_block = [&](NodeId id) {
-      return std::find(block.begin(), block.end(), id) != block.end();
-    };
+  [[nodiscard]] Gaps gaps_in_turn(std::span<const NodeId> block, const LegalRange& range) const {
+    Gaps gaps{range.first, range.last};
+    if (settings_.may_overtake) return gaps;
     const std::span<const NodeId> order = ordered_.order();
     for (const NodeId id : block) {
       const Node& start = ordered_.node(id);
       if (!ordered_.is_asynchronous(start)) continue;
       const std::size_t stream = stream_key(ordered_, start, options_.simulation);
-      std::size_t rest = 0;  // nodes before this one that are not in the block
-      for (std::size_t place = 0; place < order.size(); ++place) {
-        if (is_in_block(order[place])) continue;
-        if (rest > last) break;
-        const Node& other = ordered_.node(order[place]);
-        if (ordered_.is_asynchronous(other) &&
-            stream_key(ordered_, other, options_.simulation) == stream) {
-          if (place < ordered_.position(id))
-            first = std::max(first, rest + 1);
-          else
-            last = std::min(last, rest);
-        }
-        ++rest;
-      }
+      const auto is_of_stream = [&](NodeId other) {
+        return ordered_.is_asynchronous(ordered_.node(other)) && !is_in(block, other) &&
+               stream_key(ordered_, ordered_.node(other), options_.simulation) == stream;
+      };
+      const std::size_t here = ordered_.position(id);
+      for (std::size_t place = here; place-- > 0 && gap_of(block, place + 1) > gaps.first;)
+        if (is_of_stream(order[place])) gaps.first = gap_of(block, place + 1);
+      for (std::size_t place = here + 1; place < order.size() && gap_of(block, place) < gaps.last;
+           ++place)
+        if (is_of_stream(order[place])) gaps.last = gap_of(block, place);
     }
-    return {first, last};
-  }
-
-  // The node that stands behind a gap.
-  [[nodiscard]] NodeId behind(std::span<const NodeId> block, std::size_t gap) const {
-    std::size_t rest = 0;
-    for (const NodeId id : ordered_.order()) {
-      if (std::find(block.begin(), block.end(), id) != block.end()) continue;
-      if (rest++ == gap) return id;
-    }
-    return {};
+    return gaps;
   }
 
   Result<void> move(NodeId node, std::span<const NodeId> block, std::size_t gap, const Figures& now,
                     const Figures& then) {
-    const NodeId before = behind(block, gap);
+    const NodeId before = ordered_.order()[place_of_rest(block, gap)];
     JOINTER_TRY(Edit edit, move_edit(ordered_, block, before));
     JOINTER_CHECK(what_if_.move(block, gap));
     ordered_.move(block, before);
@@ -210,6 +241,7 @@ class Placing {
   WhatIf what_if_;
   std::int64_t allowed_ = 0;  // bytes
   std::size_t moved_ = 0;
+  std::vector<std::int64_t> seen_;  // by start: what it exposed when it was looked at, or -1
 };
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
@@ -230,24 +262,24 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }  // namespace
 
 Pass place_collectives_pass() {
-  return {.info = {.name = "place_collectives",
-                   .summary = "Puts collectives that show where the step is shortest, one after "
-                              "the other, each move an edit.",
-                   .source = "ours",
-                   .stage = PassStage::reordering,
-                   .parameters =
-                       {count("rounds", 2, 1, "How often all are looked at, if anything moves."),
-                        optional_count("most",
-                                       "How many are looked at in a round, those first that show "
-                                       "most; none: all."),
-                        number("least_gain_us", 2.0,
-                               "Microseconds of the step that a move must save."),
-                        number("peak_memory_budget", 0.0,
-                               "By which share of itself the peak may grow."),
-                        flag("unsafe_collectives_reorder", false,
-                             "Collectives of one process group may change their order. Ranks that "
-                             "decide differently then hang.")}},
-          .run = run};
+  return {
+      .info = {.name = "place_collectives",
+               .summary = "Puts collectives that show where the step is shortest, one after "
+                          "the other, each move an edit.",
+               .source = "ours",
+               .stage = PassStage::reordering,
+               .parameters =
+                   {count("rounds", 2, 1, "How often all are looked at, if anything moves."),
+                    optional_count("most",
+                                   "How many are looked at in a round, those first that show "
+                                   "most; none: all."),
+                    number("least_gain_us", 2.0, "Microseconds of the step that a move must save."),
+                    number("peak_memory_budget", 0.0,
+                           "By which share of itself the peak may grow."),
+                    flag("unsafe_collectives_reorder", false,
+                         "Collectives of one process group may change their order. Ranks that "
+                         "decide differently then hang.")}},
+      .run = run};
 }
 
 }  // namespace jointer

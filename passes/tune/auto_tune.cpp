@@ -39,8 +39,8 @@ std::string text_of(const Pipeline& pipeline) {
 }
 
 std::string figures_text(const Figures& f) {
-  return fmt::format("step {}, {} exposed, peak {}", format_ns(f.step_ns),
-                     format_ns(f.exposed_ns), format_bytes(f.peak_bytes));
+  return fmt::format("step {}, {} exposed, peak {}", format_ns(f.step_ns), format_ns(f.exposed_ns),
+                     format_bytes(f.peak_bytes));
 }
 
 TuneOptions read_options(const Arguments& arguments, const PassContext& context,
@@ -119,22 +119,19 @@ void decide_presets(const TuneResult& result, PassContext& context) {
 void decide_result(const TuneResult& result, PassContext& context) {
   const std::string budget = format_bytes(*result.budget);
   if (result.winner)
-    context.decide("chosen",
-                   fmt::format("{}: {}; as it was, {}.", text_of(result.winner->pipeline),
-                               figures_text(result.winner->figures.figures),
-                               figures_text(result.unedited.figures.figures)));
+    context.decide("chosen", fmt::format("{}: {}; as it was, {}.", text_of(result.winner->pipeline),
+                                         figures_text(result.winner->figures.figures),
+                                         figures_text(result.unedited.figures.figures)));
   else
-    context.decide("kept",
-                   result.lowest
-                       ? fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.",
-                                     budget, text_of(result.lowest->pipeline),
-                                     figures_text(result.lowest->figures.figures))
-                       : fmt::format("Nothing is within {}: no candidate came to a graph.",
-                                     budget));
+    context.decide(
+        "kept", result.lowest
+                    ? fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.",
+                                  budget, text_of(result.lowest->pipeline),
+                                  figures_text(result.lowest->figures.figures))
+                    : fmt::format("Nothing is within {}: no candidate came to a graph.", budget));
   decide_steps(result, context);
-  context.decide("searched",
-                 fmt::format("{} {} of them were over {}.", end_text(result), result.over_budget,
-                             budget));
+  context.decide("searched", fmt::format("{} {} of them were over {}.", end_text(result),
+                                         result.over_budget, budget));
   decide_presets(result, context);
   for (const auto& [reason, count] : result.failures)
     context.decide("failed", fmt::format("{} of them: {}.", count, reason));
@@ -205,8 +202,7 @@ std::string gain_text(const TuneStep& step) {
     return fmt::format("{} {}", size, more > 0 ? "more" : "less");
   };
   const std::int64_t ns = *step.ns_more, bytes = *step.bytes_more;
-  const std::string time =
-      ns == 0 ? "as long" : change(ns, format_ns(ns < 0 ? -ns : ns));
+  const std::string time = ns == 0 ? "as long" : change(ns, format_ns(ns < 0 ? -ns : ns));
   if (bytes == 0) return fmt::format("Without it the step would take {}.", time);
   return fmt::format("Without it the step would take {}, and the peak be {}.", time,
                      change(bytes, format_bytes(bytes < 0 ? -bytes : bytes)));

@@ -12,11 +12,11 @@ namespace jointer {
 
 struct Candidate {
   enum Section : std::size_t {
-    policies,    // tags of a joint graph; of a flat step also what carries them out
-    partition,   // of a joint graph: the partitioner
-    early,       // orders before collectives are merged
-    buckets,     // what merges collectives
-    orders,      // orders of what there is then
+    policies,   // tags of a joint graph; of a flat step also what carries them out
+    partition,  // of a joint graph: the partitioner
+    early,      // orders before collectives are merged
+    buckets,    // what merges collectives
+    orders,     // orders of what there is then
     kSections,
   };
   std::array<Pipeline, kSections> sections;

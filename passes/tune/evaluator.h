@@ -31,9 +31,9 @@ struct Evaluation {
 class Evaluator {
  public:
   struct Options {
-    PassContext::Options context;   // what passes are run with; `report` is not called
-    std::size_t kept_graphs = 64;   // behind steps; 0: none
-    bool keeps_figures = true;      // of every pipeline that was evaluated
+    PassContext::Options context;  // what passes are run with; `report` is not called
+    std::size_t kept_graphs = 64;  // behind steps; 0: none
+    bool keeps_figures = true;     // of every pipeline that was evaluated
   };
   // All must outlive it. Error (usage): the estimator does not exist.
   static Result<std::unique_ptr<Evaluator>> make(const Graph& graph, const PassRegistry& registry,
@@ -48,7 +48,7 @@ class Evaluator {
   [[nodiscard]] std::size_t passes_run() const { return passes_run_; }
 
  private:
-  struct Behind {  // a pipeline
+  struct Behind {                        // a pipeline
     std::shared_ptr<const Graph> graph;  // null where it failed
     TuneFailure failure;
   };

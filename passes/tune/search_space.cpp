@@ -187,20 +187,19 @@ PipelineStep SearchSpace::turned(PipelineStep step, Chance& chance) const {
 PipelineStep SearchSpace::any_order(Chance& chance) const {
   if (!communicates_) return turned(step_of("reorder_for_peak_memory"), chance);
   // What serves often stands here often.
-  static constexpr std::string_view kOrders[] = {
-      "reorder_communication_preserving_peak_memory",
-      "reorder_communication_preserving_peak_memory",
-      "reorder_communication_preserving_peak_memory",
-      "place_collectives",
-      "place_collectives",
-      "place_collectives",
-      "sink_waits_iterative",
-      "sink_waits_iterative",
-      "reorder_for_peak_memory",
-      "reorder_for_peak_memory",
-      "raise_comms",
-      "reorder_compute_for_overlap",
-      "sink_waits"};
+  static constexpr std::string_view kOrders[] = {"reorder_communication_preserving_peak_memory",
+                                                 "reorder_communication_preserving_peak_memory",
+                                                 "reorder_communication_preserving_peak_memory",
+                                                 "place_collectives",
+                                                 "place_collectives",
+                                                 "place_collectives",
+                                                 "sink_waits_iterative",
+                                                 "sink_waits_iterative",
+                                                 "reorder_for_peak_memory",
+                                                 "reorder_for_peak_memory",
+                                                 "raise_comms",
+                                                 "reorder_compute_for_overlap",
+                                                 "sink_waits"};
   PipelineStep step = step_of(chance.one_of(kOrders));
   for (std::size_t turns = chance.below(3); turns > 0; --turns) step = turned(step, chance);
   return step;
@@ -281,9 +280,9 @@ void SearchSpace::change_policies(Candidate& candidate, Chance& chance) const {
     toggle_saved(*sac, chance);
     return;
   }
-  static constexpr std::string_view kTaggers[] = {"",          "apply_sac",
-                                                  "apply_sac", "tag_with_memory_policy",
-                                                  "tag_with_memory_policy", "remove_tags"};
+  static constexpr std::string_view kTaggers[] = {
+      "",           "apply_sac", "apply_sac", "tag_with_memory_policy", "tag_with_memory_policy",
+      "remove_tags"};
   policies.clear();
   if (const std::string_view tagger = chance.one_of(kTaggers); !tagger.empty())
     policies.push_back(turned(step_of(tagger), chance));

@@ -364,8 +364,8 @@ class Search {
   SearchSpace space_;
   Chance chance_;
   std::unique_ptr<Evaluator> evaluator_;
-  std::set<std::string> seen_;  // texts of pipelines
-  std::vector<Entry> elite_;    // best first
+  std::set<std::string> seen_;   // texts of pipelines
+  std::vector<Entry> elite_;     // best first
   std::vector<Entry> frontier_;  // by growing peak
   std::optional<Entry> best_;
   const Candidate nothing_;

@@ -18,13 +18,13 @@ struct TuneOptions {
   // The estimator and the rules; `peak_limit` is the budget where no other is given. `report` and
   // `is_cancelled` are called from the thread that searches alone.
   PassContext::Options context;
-  std::size_t evaluations = 200;              // candidates at most
-  std::optional<double> seconds;              // and no longer than that
+  std::size_t evaluations = 200;  // candidates at most
+  std::optional<double> seconds;  // and no longer than that
   std::uint64_t seed = 0;
-  std::size_t threads = 1;                    // from 1; whoever searches is one of them
-  std::optional<std::int64_t> budget;         // bytes of peak; none: the graph's own peak
-  bool twin_groups = true;                    // whether reassign_to_pg may be used
-  std::optional<std::size_t> kept_graphs;     // see Evaluator; none: as many as fit into memory
+  std::size_t threads = 1;                 // from 1; whoever searches is one of them
+  std::optional<std::int64_t> budget;      // bytes of peak; none: the graph's own peak
+  bool twin_groups = true;                 // whether reassign_to_pg may be used
+  std::optional<std::size_t> kept_graphs;  // see Evaluator; none: as many as fit into memory
 };
 
 // A pipeline with what it comes to.
@@ -54,10 +54,10 @@ struct TuneResult {
   std::vector<TunePoint> presets;  // those that the graph takes, in their order
   // The shortest step within the budget; none if nothing is within it.
   std::optional<TunePoint> winner;
-  std::vector<TuneStep> steps;  // of the winner
+  std::vector<TuneStep> steps;      // of the winner
   std::optional<TunePoint> lowest;  // the lowest peak, where there is no winner
 
-  std::size_t evaluated = 0;   // candidates, failed ones too
+  std::size_t evaluated = 0;    // candidates, failed ones too
   std::size_t taken_apart = 0;  // evaluations on top, to see what each step of the best gains
   std::size_t over_budget = 0;
   std::map<std::string, std::size_t> failures;  // why candidates came to nothing, and how many

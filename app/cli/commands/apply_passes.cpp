@@ -66,7 +66,7 @@ Json to_json(const Answer& a, bool with_decisions) {
   json["name"] = a.name;
   json["pipeline"] = a.pipeline;
   Json& passes = json["passes"] = Json::array();
-  for (const StepResult& step : a.run.steps)
+  for (const StepResult& step : a.run.steps) {
     passes.push_back({{"name", pass_of(step)},
                       {"step", step.step},
                       {"ms", to_ms(step.ns)},
@@ -79,6 +79,8 @@ Json to_json(const Answer& a, bool with_decisions) {
                       {"decisions", step.decisions.size()},
                       {"before", to_json(step.before)},
                       {"after", to_json(step.after)}});
+    if (!step.ran.empty()) passes.back()["ran"] = to_text(step.ran);
+  }
   json["before"] = cli::to_json(a.before);
   json["after"] = cli::to_json(a.after);
   if (a.limit)
@@ -177,6 +179,21 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   return write_recipe(recipe);
 }
 
+// What was run, so that running it gives the same again without searching: behind a pass that runs
+// others, which is then off, stand those that it ran.
+Pipeline carried_out(const Pipeline& pipeline, const PipelineRun& run) {
+  Pipeline steps;
+  std::size_t done = 0;
+  for (const PipelineStep& step : pipeline) {
+    steps.push_back(step);
+    if (!step.is_enabled) continue;
+    const Pipeline& ran = run.steps[done++].ran;
+    steps.back().is_enabled = ran.empty();
+    steps.insert(steps.end(), ran.begin(), ran.end());
+  }
+  return steps;
+}
+
 Result<void> write_snapshots(const std::string& folder, const Graph& graph,
                              const PipelineRun& run) {
   std::error_code error;
@@ -212,7 +229,7 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
     JOINTER_CHECK(write_bytes(options.output, write_native(end_of(run, graph))));
   if (!options.recipe.empty()) JOINTER_CHECK(write_bytes(options.recipe, recipe));
   if (!options.saved_pipeline.empty()) {
-    const PipelineFile file{.name = {}, .summary = {}, .steps = pipeline};
+    const PipelineFile file{.name = {}, .summary = {}, .steps = carried_out(pipeline, run)};
     const bool is_json = options.saved_pipeline.ends_with(".json");
     JOINTER_CHECK(write_bytes(options.saved_pipeline,
                               is_json ? write_pipeline_json(file) : write_pipeline_text(file)));

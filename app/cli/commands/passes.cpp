@@ -62,7 +62,7 @@ Json to_json(const PassInfo& info) {
 
 constexpr PassStage kStages[] = {PassStage::joint, PassStage::partition, PassStage::clean_up,
                                  PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
-                                 PassStage::check, PassStage::compile,    PassStage::search};
+                                 PassStage::check, PassStage::compile,   PassStage::search};
 
 void print_list(const std::vector<const PassInfo*>& infos) {
   for (const PassStage stage : kStages) {
