@@ -55,6 +55,12 @@ struct PythonCall {
 // became of the function; (cancelled).
 using PythonRunner = std::function<Result<Graph>(const Graph& graph, const PythonCall& call)>;
 
+// What a pass ran that runs others.
+struct RanSteps {
+  Pipeline steps;
+  std::optional<std::int64_t> peak_limit;  // bytes: what they were told to keep within
+};
+
 // What a pass has at hand while it runs.
 class PassContext {
  public:
@@ -84,21 +90,21 @@ class PassContext {
   void add(const PassContext& part);
   void add_table(PassTable table) { tables_.push_back(std::move(table)); }
   // Of a pass that runs others: which, with what they were told.
-  void add_step(PipelineStep step) { ran_.push_back(std::move(step)); }
+  void set_ran(RanSteps ran) { ran_ = std::move(ran); }
   // Of a pass whose work reads better in several edits than in one: what it did, in order. Together
   // they give the graph that it leaves.
   void add_edit(Edit edit) { edits_.push_back(std::move(edit)); }
 
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
   [[nodiscard]] const std::vector<PassTable>& tables() const { return tables_; }
-  [[nodiscard]] const Pipeline& steps() const { return ran_; }
+  [[nodiscard]] const RanSteps& ran() const { return ran_; }
   [[nodiscard]] const std::vector<Edit>& edits() const { return edits_; }
 
  private:
   const Options& options_;
   std::vector<Decision> decisions_;
   std::vector<PassTable> tables_;
-  Pipeline ran_;
+  RanSteps ran_;
   std::vector<Edit> edits_;
 };
 

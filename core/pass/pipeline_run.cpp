@@ -98,7 +98,7 @@ Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineS
   for (Decision& decision : result.decisions)
     if (decision.pass.empty()) decision.pass = step.pass;
   result.tables = context.tables();
-  result.ran = context.steps();
+  result.ran = context.ran();
   JOINTER_TRY(Judgement after, judge(*graph, options.analysis));
   note_difference({before, now.simulation}, {*graph, after.simulation}, context, result);
   now = std::move(after);

@@ -46,7 +46,7 @@ struct StepResult {
   // and none where it has no changes.
   std::vector<Edit> edits;
   std::string edit_refusal;
-  Pipeline ran;                        // the passes that a pass ran which runs others
+  RanSteps ran;
   std::shared_ptr<const Graph> graph;  // after it
 };
 

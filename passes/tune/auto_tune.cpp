@@ -130,6 +130,10 @@ void decide_result(const TuneResult& result, PassContext& context) {
                                   figures_text(result.lowest->figures.figures))
                     : fmt::format("Nothing is within {}: no candidate came to a graph.", budget));
   decide_steps(result, context);
+  if (result.winner && !result.winner->pipeline.empty())
+    context.decide("note", fmt::format("The steps keep the peak within {0} bytes: as passes of "
+                                       "their own they do the same with --budget {0}.",
+                                       *result.budget));
   context.decide("searched", fmt::format("{} {} of them were over {}.", end_text(result),
                                          result.over_budget, budget));
   decide_presets(result, context);
@@ -229,7 +233,7 @@ Result<void> carry_out(Graph& graph, const Pipeline& winner, const PassRegistry&
     for (const PassTable& table : step.tables) context.add_table(table);
     for (const Edit& edit : step.edits) context.add_edit(edit);
   }
-  for (const PipelineStep& step : winner) context.add_step(step);
+  context.set_ran({.steps = winner, .peak_limit = budget});
   if (!done.steps.empty()) graph = *done.steps.back().graph;
   return {};
 }

@@ -129,7 +129,7 @@ class Search {
       run_batch(batch);
     }
     result_.end = stop_.end();
-    if (result_.evaluated == 0 && result_.end != TuneResult::End::evaluations)
+    if (result_.evaluated == 0 && result_.end == TuneResult::End::cancelled)
       return fail(Error::Kind::cancelled, "stopped before anything was evaluated");
     return std::move(result_);
   }

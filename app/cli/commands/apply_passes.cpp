@@ -79,7 +79,9 @@ Json to_json(const Answer& a, bool with_decisions) {
                       {"decisions", step.decisions.size()},
                       {"before", to_json(step.before)},
                       {"after", to_json(step.after)}});
-    if (!step.ran.empty()) passes.back()["ran"] = to_text(step.ran);
+    if (step.ran.steps.empty()) continue;
+    passes.back()["ran"] = to_text(step.ran.steps);
+    passes.back()["ran_limit"] = step.ran.peak_limit ? Json(*step.ran.peak_limit) : Json();
   }
   json["before"] = cli::to_json(a.before);
   json["after"] = cli::to_json(a.after);
@@ -181,17 +183,18 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
 
 // What was run, so that running it gives the same again without searching: behind a pass that runs
 // others, which is then off, stand those that it ran.
-Pipeline carried_out(const Pipeline& pipeline, const PipelineRun& run) {
-  Pipeline steps;
+PipelineFile carried_out(const Pipeline& pipeline, const PipelineRun& run) {
+  PipelineFile file;
   std::size_t done = 0;
   for (const PipelineStep& step : pipeline) {
-    steps.push_back(step);
+    file.steps.push_back(step);
     if (!step.is_enabled) continue;
-    const Pipeline& ran = run.steps[done++].ran;
-    steps.back().is_enabled = ran.empty();
-    steps.insert(steps.end(), ran.begin(), ran.end());
+    const RanSteps& ran = run.steps[done++].ran;
+    file.steps.back().is_enabled = ran.steps.empty();
+    file.steps.insert(file.steps.end(), ran.steps.begin(), ran.steps.end());
+    if (ran.peak_limit) file.summary = fmt::format("Found for --budget {}.", *ran.peak_limit);
   }
-  return steps;
+  return file;
 }
 
 Result<void> write_snapshots(const std::string& folder, const Graph& graph,
@@ -229,7 +232,7 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
     JOINTER_CHECK(write_bytes(options.output, write_native(end_of(run, graph))));
   if (!options.recipe.empty()) JOINTER_CHECK(write_bytes(options.recipe, recipe));
   if (!options.saved_pipeline.empty()) {
-    const PipelineFile file{.name = {}, .summary = {}, .steps = carried_out(pipeline, run)};
+    const PipelineFile file = carried_out(pipeline, run);
     const bool is_json = options.saved_pipeline.ends_with(".json");
     JOINTER_CHECK(write_bytes(options.saved_pipeline,
                               is_json ? write_pipeline_json(file) : write_pipeline_text(file)));

@@ -33,6 +33,8 @@ const std::vector<std::string>& pipelines() {
       "sink_waits_iterative",
       "sink_waits_iterative{sink_iterative_use_runtime_estimations=true,"
       "sink_waits_iterative_swap_with_collectives=true}",
+      "place_collectives",
+      "place_collectives{least_gain_us=0,rounds=3,most=4}",
       "reorder_for_peak_memory",
       "reorder_for_peak_memory{size_threshold_for_succ_based_strategy=1000}",
       "reorder_compute_and_comm_for_overlap{passes=[reorder_communication_preserving_peak_memory,"

@@ -1,0 +1,167 @@
+// auto_tune on a real graph: one JSON object with
+//   unedited        the graph as it is
+//   presets         each preset's passes that the graph takes, as they are and within the unedited
+//                   peak: step and peak
+//   tuned           what a search within the unedited peak finds: its steps, step and peak; how
+//                   many candidates, how many a second of the clock and of the processor
+//   as_good_after_s when it was as good as the best preset, over the unedited peak or not
+//   cancel_ms       from when a person cancels to when the search is over, the worst of some
+//   peak_rss_bytes  of the process
+//
+//   tune_benchmark [--seconds 30] [--threads 2] [--seed 0] CAPTURE[,BACKWARD]
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/capture/open.h"
+#include "passes/built_in.h"
+#include "passes/presets/presets.h"
+#include "passes/tune/tuner.h"
+#include "tests/benchmarks/timing.h"
+
+namespace {
+
+using namespace jointer;
+using namespace jointer::benchmarks;
+using Json = nlohmann::ordered_json;
+
+struct Settings {
+  double seconds = 30;
+  std::size_t threads = 2;
+  std::uint64_t seed = 0;
+  OpenRequest graph;
+};
+
+Settings read_settings(int count, char** values) {
+  Settings settings;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view word = values[i];
+    if (word == "--seconds" && i + 1 < count)
+      settings.seconds = std::stod(values[++i]);
+    else if (word == "--threads" && i + 1 < count)
+      settings.threads = std::stoul(values[++i]);
+    else if (word == "--seed" && i + 1 < count)
+      settings.seed = std::stoul(values[++i]);
+    else if (const std::size_t comma = word.find(','); comma != std::string_view::npos)
+      settings.graph = {.path = std::string(word.substr(0, comma)),
+                        .backward = std::string(word.substr(comma + 1))};
+    else
+      settings.graph.path = word;
+  }
+  return settings;
+}
+
+double seconds_now() {
+  return now_ms(CLOCK_MONOTONIC) / 1e3;
+}
+
+Json row(const StepFigures& figures) {
+  return {{"step_ms", static_cast<double>(figures.figures.step_ns) / 1e6},
+          {"exposed_ms", static_cast<double>(figures.figures.exposed_ns) / 1e6},
+          {"peak_bytes", figures.figures.peak_bytes}};
+}
+
+// The presets' passes that are searched too: what comes behind a partitioner for a pair.
+Json presets(const Graph& graph, const PassRegistry& registry, std::int64_t unedited_peak,
+             std::int64_t& best_ns) {
+  Json rows;
+  for (const PipelinePreset& preset : pipeline_presets()) {
+    Pipeline pipeline;
+    for (PipelineStep& step : *parse_pipeline(preset.pipeline)) {
+      const PassStage stage = registry.find(step.pass)->info.stage;
+      const bool is_joint = stage == PassStage::joint || stage == PassStage::fsdp ||
+                            stage == PassStage::partition || stage == PassStage::check;
+      if (stage != PassStage::compile && !(graph.is_pair() && is_joint))
+        pipeline.push_back(std::move(step));
+    }
+    for (const bool limited : {false, true}) {
+      PassContext::Options options;
+      if (limited) options.peak_limit = unedited_peak;
+      const auto run = run_pipeline(graph, pipeline, registry, options);
+      if (!run || run->error) continue;
+      const StepFigures figures =
+          run->steps.empty() ? *step_figures(graph, {}) : run->steps.back().after;
+      rows[preset.name][limited ? "within_the_unedited_peak" : "as_it_is"] = row(figures);
+      best_ns = std::min(best_ns, figures.figures.step_ns);
+    }
+  }
+  return rows;
+}
+
+Json tuned(const Graph& graph, const PassRegistry& registry, const Settings& settings,
+           std::int64_t best_preset_ns, Json& answer) {
+  TuneOptions options;
+  options.evaluations = 1000000;
+  options.seconds = settings.seconds;
+  options.threads = settings.threads;
+  options.seed = settings.seed;
+  const double begin = seconds_now(), processor = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+  double as_good = -1, last_better = 0;
+  std::int64_t best_ns = -1;
+  const auto result = tune(graph, registry, options, [&](const TuneProgress& progress) {
+    if (!progress.so_far.winner) return;
+    const std::int64_t ns = progress.so_far.winner->figures.figures.step_ns;
+    if (ns != best_ns) last_better = seconds_now() - begin;
+    best_ns = ns;
+    if (as_good < 0 && ns <= best_preset_ns) as_good = seconds_now() - begin;
+  });
+  if (!result || !result->winner) return nullptr;
+  const double wall = seconds_now() - begin;
+  const double busy = (now_ms(CLOCK_PROCESS_CPUTIME_ID) - processor) / 1e3;
+  const auto all = static_cast<double>(result->evaluated + result->taken_apart);
+  answer["unedited"] = row(result->unedited.figures);
+  answer["as_good_after_s"] = as_good;
+  Json json = row(result->winner->figures);
+  json["passes"] = to_text(result->winner->pipeline);
+  json["candidates"] = result->evaluated;
+  json["taken_apart"] = result->taken_apart;
+  json["found_after_s"] = last_better;
+  json["seconds"] = wall;
+  json["per_second"] = all / wall;
+  json["per_processor_second"] = all / busy;
+  return json;
+}
+
+double cancel_ms(const Graph& graph, const PassRegistry& registry, const Settings& settings) {
+  double worst = 0;
+  for (const double after : {0.05, 0.4, 0.9, 1.7, 2.3, 3.1}) {
+    TuneOptions options;
+    options.evaluations = 1000000;
+    options.threads = settings.threads;
+    const double begin = seconds_now();
+    options.context.is_cancelled = [&] { return seconds_now() - begin > after; };
+    (void)tune(graph, registry, options);
+    worst = std::max(worst, 1e3 * (seconds_now() - begin - after));
+  }
+  return worst;
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  const Settings settings = read_settings(count, values);
+  const auto graph = open_graph(settings.graph);
+  if (!graph) {
+    fmt::print(stderr, "tune_benchmark: {}\n", graph.error().message);
+    return 1;
+  }
+  const PassRegistry registry = built_in_passes();
+  Json answer;
+  std::int64_t best_preset_ns = std::int64_t{1} << 62;
+  const std::int64_t peak = step_figures(*graph, {})->figures.peak_bytes;
+  answer["presets"] = presets(*graph, registry, peak, best_preset_ns);
+  answer["tuned"] = tuned(*graph, registry, settings, best_preset_ns, answer);
+  answer["cancel_ms"] = cancel_ms(*graph, registry, settings);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  answer["peak_rss_bytes"] = usage.ru_maxrss * 1024L;
+  fmt::print("{}\n", answer.dump(1));
+  return 0;
+}

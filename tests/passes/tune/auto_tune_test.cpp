@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/capture/native_writer.h"
+#include "core/edit/replay.h"
+#include "core/graph/canonical.h"
+#include "tests/support/graphs.h"
+#include "tests/support/joints.h"
+#include "tests/support/random_graph.h"
+#include "tests/support/run_pass.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::string_view kTune = "auto_tune{evaluations=40}";
+
+StepResult tuned(const Graph& graph, std::string_view pipeline = kTune,
+                 const PassContext::Options& options = {}) {
+  std::vector<StepResult> steps = run_pipeline_text(graph, pipeline, options);
+  EXPECT_EQ(steps.size(), 1U);
+  return steps.empty() ? StepResult{} : std::move(steps.front());
+}
+
+std::vector<std::string> reasons(const StepResult& step, std::string_view action) {
+  std::vector<std::string> found;
+  for (const Decision& decision : step.decisions)
+    if (decision.action == action && decision.pass == "auto_tune") found.push_back(decision.reason);
+  return found;
+}
+
+// What it did is its steps' edits, one after the other, and no partitioner's.
+TEST(AutoTune, LeavesTheStepsOfTheWinnerAsARecipe) {
+  std::size_t several = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Graph graph = random_graph(seed, {.calls = 60, .pair = true});
+    const StepResult step = tuned(graph);
+    ASSERT_EQ(step.edit_refusal, "");
+    const Recipe recipe = make_recipe(graph, *step.graph, step.edits, "tuned");
+    const auto read = read_recipe(write_recipe(recipe));
+    ASSERT_TRUE(read) << read.error().message;
+    Graph again = graph;
+    const auto replayed = replay(again, *read);
+    ASSERT_TRUE(replayed) << replayed.error().message;
+    EXPECT_EQ(replayed->ends_as_recorded, true);
+    EXPECT_EQ(graph_hash(again), graph_hash(*step.graph));
+    for (const Edit& edit : step.edits)
+      EXPECT_THAT(edit.by, ::testing::Not(HasSubstr("auto_tune")));
+    several += step.edits.size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(several, 0U);
+}
+
+// What it says it ran gives the same graph without a search.
+TEST(AutoTune, WhatItRanDoesTheSame) {
+  for (const Graph& graph :
+       {random_graph(1, {.calls = 60, .pair = true}), parse(layered_joint(5))}) {
+    const StepResult step = tuned(graph);
+    ASSERT_FALSE(step.ran.steps.empty());
+    PassContext::Options options;
+    options.peak_limit = step.ran.peak_limit;
+    const auto steps = run_pipeline_text(graph, to_text(step.ran.steps), options);
+    ASSERT_FALSE(steps.empty());
+    EXPECT_EQ(write_native(*steps.back().graph), write_native(*step.graph));
+    EXPECT_EQ(steps.back().after, step.after);
+  }
+}
+
+TEST(AutoTune, SaysWhatItChoseAndWhatEachStepGains) {
+  const StepResult step = tuned(parse(layered_joint(5)));
+  EXPECT_EQ(reasons(step, "chosen").size(), 1U);
+  EXPECT_EQ(reasons(step, "step").size(), step.ran.steps.size());
+  for (const std::string& reason : reasons(step, "step"))
+    EXPECT_THAT(reason, ::testing::AnyOf(HasSubstr("Without it"), HasSubstr("not looked at")));
+  EXPECT_THAT(reasons(step, "searched").front(), StartsWith("40 candidates"));
+  EXPECT_THAT(reasons(step, "note").front(), HasSubstr("--budget"));
+  ASSERT_GE(step.tables.size(), 2U);
+  EXPECT_EQ(step.tables[0].rows.size(), step.ran.steps.size());
+  // The steps' own decisions are there under their own names.
+  EXPECT_TRUE(std::any_of(step.decisions.begin(), step.decisions.end(), [](const Decision& each) {
+    return each.pass.ends_with("_partition") || each.pass == "knapsack_budget";
+  }));
+}
+
+TEST(AutoTune, ThreadsChangeNothing) {
+  const Graph graph = random_graph(5, {.calls = 80, .pair = true});
+  const StepResult one = tuned(graph, "auto_tune{evaluations=40,threads=1}");
+  const StepResult four = tuned(graph, "auto_tune{evaluations=40,threads=4}");
+  EXPECT_EQ(write_native(*one.graph), write_native(*four.graph));
+  EXPECT_EQ(one.decisions, four.decisions);
+  EXPECT_EQ(one.tables, four.tables);
+}
+
+TEST(AutoTune, KeepsWithinEveryBudgetThatItIsGiven) {
+  const Graph graph = parse(layered_joint(6));
+  const std::int64_t peak = step_figures(graph, {})->figures.peak_bytes;
+  for (const double share : {1.0, 0.9}) {
+    const StepResult step =
+        tuned(graph, fmt::format("auto_tune{{evaluations=60,memory_share={}}}", share));
+    EXPECT_LE(static_cast<double>(step.after.figures.peak_bytes),
+              share * static_cast<double>(peak));
+  }
+  // The run's own limit holds, whatever the pass was told.
+  PassContext::Options options;
+  options.peak_limit = peak * 9 / 10;
+  const StepResult step = tuned(graph, "auto_tune{evaluations=60,memory_share=2}", options);
+  EXPECT_LE(step.after.figures.peak_bytes, *options.peak_limit);
+}
+
+TEST(AutoTune, LeavesTheGraphWhereNothingFits) {
+  const Graph graph = random_graph(4, {.pair = true});
+  const StepResult step = tuned(graph, "auto_tune{evaluations=20,memory_budget=1}");
+  EXPECT_EQ(graph_hash(*step.graph), graph_hash(graph));
+  EXPECT_TRUE(step.edits.empty());
+  EXPECT_TRUE(step.ran.steps.empty());
+  EXPECT_THAT(reasons(step, "kept").front(), HasSubstr("The lowest peak is that of"));
+}
+
+// Whoever cancels a pass wants the graph as it was.
+TEST(AutoTune, IsCancelledSoon) {
+  const Graph graph = random_graph(4, {.calls = 400, .pair = true});
+  PassContext::Options options;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  options.is_cancelled = [&] { return seconds() > 0.3; };
+  const auto run = run_pipeline(graph, *parse_pipeline("auto_tune{evaluations=1000000}"),
+                                built_in_passes(), options);
+  ASSERT_TRUE(run && run->error);
+  EXPECT_EQ(run->error->kind, Error::Kind::cancelled);
+  EXPECT_LT(seconds(), 10);  // machines may be busy; the benchmark measures it
+}
+
+}  // namespace
+}  // namespace jointer::test

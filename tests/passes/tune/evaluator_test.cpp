@@ -1,0 +1,138 @@
+#include "passes/tune/evaluator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "core/graph/canonical.h"
+#include "passes/built_in.h"
+#include "tests/support/random_graph.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+Pipeline pipeline(std::string_view text) {
+  auto parsed = parse_pipeline(text);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return *std::move(parsed);
+}
+
+std::unique_ptr<Evaluator> evaluator(const Graph& graph, const PassRegistry& registry,
+                                     std::size_t kept_graphs = 16) {
+  Evaluator::Options options;
+  options.kept_graphs = kept_graphs;
+  return *Evaluator::make(graph, registry, std::move(options));
+}
+
+constexpr std::string_view kBeginning = "raise_comms,sink_waits";
+
+TEST(Evaluator, SaysWhatARunOfThePipelineSays) {
+  const PassRegistry registry = built_in_passes();
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Graph graph = random_graph(seed, {.pair = seed % 2 == 0});
+    const auto evaluator_of_it = evaluator(graph, registry);
+    for (const std::string_view text : {"", "raise_comms", "raise_comms,sink_waits"}) {
+      const auto run = run_pipeline(graph, pipeline(text), registry, {});
+      ASSERT_TRUE(run && !run->error);
+      const Graph& after = run->steps.empty() ? graph : *run->steps.back().graph;
+      const auto evaluated = evaluator_of_it->evaluate(pipeline(text));
+      ASSERT_TRUE(evaluated && !evaluated->failure);
+      EXPECT_EQ(evaluated->figures, *step_figures(after, {}));
+      EXPECT_EQ(graph_hash(**evaluator_of_it->graph_of(pipeline(text))), graph_hash(after));
+    }
+  }
+}
+
+TEST(Evaluator, RunsWhatPipelinesBeginWithOnce) {
+  const PassRegistry registry = built_in_passes();
+  const Graph graph = random_graph(3);
+  const auto keeps = evaluator(graph, registry);
+  for (const std::string_view more : {"", ",reorder_for_peak_memory", ",raise_comms"})
+    ASSERT_TRUE(keeps->evaluate(pipeline(std::string(kBeginning) + std::string(more))));
+  EXPECT_EQ(keeps->passes_run(), 2U + 1U + 1U);
+  ASSERT_TRUE(keeps->evaluate(pipeline(kBeginning)));
+  EXPECT_EQ(keeps->passes_run(), 4U) << "what was evaluated is known";
+
+  const auto forgets = evaluator(graph, registry, 0);
+  for (const std::string_view more : {"", ",reorder_for_peak_memory", ",raise_comms"})
+    ASSERT_TRUE(forgets->evaluate(pipeline(std::string(kBeginning) + std::string(more))));
+  EXPECT_EQ(forgets->passes_run(), 2U + 3U + 3U);
+}
+
+// The oldest graph goes, and comes back when it is asked for.
+TEST(Evaluator, KeepsNoMoreGraphsThanItMay) {
+  const PassRegistry registry = built_in_passes();
+  const Graph graph = random_graph(3);
+  const auto keeps_one = evaluator(graph, registry, 1);
+  ASSERT_TRUE(keeps_one->graph_of(pipeline("raise_comms")));
+  ASSERT_TRUE(keeps_one->graph_of(pipeline("sink_waits")));
+  const std::size_t before = keeps_one->passes_run();
+  ASSERT_TRUE(keeps_one->graph_of(pipeline("sink_waits")));
+  EXPECT_EQ(keeps_one->passes_run(), before);
+  ASSERT_TRUE(keeps_one->graph_of(pipeline("raise_comms")));
+  EXPECT_EQ(keeps_one->passes_run(), before + 1);
+}
+
+TEST(Evaluator, AFailureIsAnAnswer) {
+  const PassRegistry registry = built_in_passes();
+  const Graph pair = random_graph(1, {.pair = true});
+  const auto of_pair = evaluator(pair, registry);
+  for (const std::string_view text : {"apply_sac", "apply_sac,raise_comms"}) {
+    const auto evaluated = of_pair->evaluate(pipeline(text));
+    ASSERT_TRUE(evaluated && evaluated->failure);
+    EXPECT_EQ(evaluated->failure->step, "apply_sac");
+    EXPECT_THAT(evaluated->failure->reason, HasSubstr("not partitioned yet"));
+  }
+  EXPECT_EQ(of_pair->passes_run(), 1U) << "what begins with it fails without a run";
+  EXPECT_FALSE(of_pair->graph_of(pipeline("apply_sac")));
+}
+
+TEST(Evaluator, ThreadsGetTheSame) {
+  const PassRegistry registry = built_in_passes();
+  const Graph graph = random_graph(11, {.calls = 200});
+  const auto shared = evaluator(graph, registry, 4);
+  std::vector<Pipeline> pipelines;
+  for (const std::string_view first : {"raise_comms", "sink_waits", "reorder_for_peak_memory"})
+    for (const std::string_view second :
+         {"sink_waits_iterative", "raise_comms", "reorder_compute_for_overlap"})
+      pipelines.push_back(pipeline(std::string(first) + "," + std::string(second)));
+  std::vector<StepFigures> expected;
+  for (const Pipeline& each : pipelines)
+    expected.push_back(evaluator(graph, registry, 0)->evaluate(each)->figures);
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        for (std::size_t i = 0; i < pipelines.size(); ++i) {
+          const std::size_t at = (i + thread) % pipelines.size();
+          const auto evaluated = shared->evaluate(pipelines[at]);
+          if (!evaluated || !(evaluated->figures == expected[at])) ++wrong;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Evaluator, EndsWhereItIsCancelled) {
+  const PassRegistry registry = built_in_passes();
+  const Graph graph = random_graph(3);
+  Evaluator::Options options;
+  bool is_cancelled = false;
+  options.context.is_cancelled = [&] { return is_cancelled; };
+  const auto made = *Evaluator::make(graph, registry, std::move(options));
+  ASSERT_TRUE(made->evaluate(pipeline("raise_comms")));
+  is_cancelled = true;
+  const auto ended = made->evaluate(pipeline("raise_comms,sink_waits"));
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind, Error::Kind::cancelled);
+  is_cancelled = false;
+  EXPECT_TRUE(made->evaluate(pipeline("raise_comms,sink_waits"))) << "nothing of it is left";
+}
+
+}  // namespace
+}  // namespace jointer::test
