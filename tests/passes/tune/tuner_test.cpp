@@ -93,7 +93,7 @@ TEST(Tuner, WhatIsKeptChangesNothing) {
 }
 
 TEST(Tuner, AnotherSeedTriesOthers) {
-  const Graph graph = random_graph(4, {.calls = 60});
+  const Graph graph = random_graph(4, {.calls = 60, .pair = true});
   std::set<std::string> tried[2];
   for (const std::uint64_t seed : {0U, 1U})
     tuned(graph, options_of(80, seed), [&](const TuneProgress& progress) {
@@ -217,7 +217,7 @@ TEST(Tuner, WhatWasStoppedIsAShorterSearch) {
 }
 
 TEST(Tuner, ATimeEndsItToo) {
-  const Graph graph = random_graph(4, {.calls = 60});
+  const Graph graph = random_graph(4, {.calls = 60, .pair = true});
   TuneOptions options = options_of(1000000);
   options.seconds = 0.2;
   const TuneResult result = tuned(graph, options);
