@@ -26,6 +26,7 @@
 #include "views/tables/alive_pane.h"
 #include "views/tables/modules_pane.h"
 #include "views/tables/operators_pane.h"
+#include "views/tune/tune_pane.h"
 #include "views/window/facts_popup.h"
 #include "views/window/graph_chooser.h"
 #include "views/window/open_requests.h"
@@ -36,7 +37,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 5;
+constexpr int kStateVersion = 6;
 constexpr int kMessageMs = 8000;
 
 // The panes, in the order of the menu. Each is made for a document when it is first seen.
@@ -66,6 +67,7 @@ constexpr std::array kPanes{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
     PaneKind{"sac", QT_TRANSLATE_NOOP("MainWindow", "SAC"), make_pane<SacPane>},
+    PaneKind{"tune", QT_TRANSLATE_NOOP("MainWindow", "Tune"), make_pane<TunePane>},
     PaneKind{"benchmark", QT_TRANSLATE_NOOP("MainWindow", "Benchmark"), make_benchmark_pane},
     PaneKind{"graph", QT_TRANSLATE_NOOP("MainWindow", "Graph"), make_pane<GraphPane>},
     PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), make_pane<AlivePane>},
@@ -375,6 +377,11 @@ void MainWindow::make_docks() {
             connect(sac, &SacPane::pair_made, this,
                     [this](const QString& path) { open({.path = path.toStdString()}); });
           }
+          if (auto* tune = qobject_cast<TunePane*>(pane)) {
+            connect(tune, &TunePane::told, this, &MainWindow::say);
+            connect(tune, &TunePane::pair_made, this,
+                    [this](const QString& path) { open({.path = path.toStdString()}); });
+          }
           return pane;
         },
         this));
@@ -396,7 +403,8 @@ void MainWindow::place_docks() {
   splitDockWidget(graph, inspector, Qt::Horizontal);
   tabifyDockWidget(modules, operators);
   tabifyDockWidget(operators, dock(QStringLiteral("sac")));
-  tabifyDockWidget(dock(QStringLiteral("sac")), dock(QStringLiteral("benchmark")));
+  tabifyDockWidget(dock(QStringLiteral("sac")), dock(QStringLiteral("tune")));
+  tabifyDockWidget(dock(QStringLiteral("tune")), dock(QStringLiteral("benchmark")));
   tabifyDockWidget(dock(QStringLiteral("benchmark")), dock(QStringLiteral("history")));
   tabifyDockWidget(dock(QStringLiteral("history")), dock(QStringLiteral("compare")));
   tabifyDockWidget(inspector, alive);

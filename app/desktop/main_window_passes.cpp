@@ -52,6 +52,11 @@ void MainWindow::make_passes_menu() {
     })->setToolTip(QString::fromStdString(preset.summary));
   }
   menu->addSeparator();
+  add_action(menu, tr("&Tune..."), {}, Needs::document, [this] {
+    show_pane(QStringLiteral("tune"));
+    if (QWidget* pane = dock(QStringLiteral("tune"))->pane()) pane->setFocus();
+  });
+  menu->addSeparator();
   add_action(menu, tr("&Load Pipeline..."), {}, Needs::document,
              [this] { with_pipeline_pane([](PipelinePane& pane) { pane.choose_file(); }); });
   add_action(menu, tr("Sa&ve Pipeline As..."), {}, Needs::document,

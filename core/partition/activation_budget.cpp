@@ -105,7 +105,8 @@ ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
 void ActivationBudget::add_elements(NodeId id, std::vector<NodeId>& saved) const {
   const Node& n = joint_.node(id);
   if (n.value.kind != Value::Kind::list && n.value.kind != Value::Kind::dict) {
-    saved.push_back(id);
+    // An element may be tagged, too.
+    if (std::find(saved.begin(), saved.end(), id) == saved.end()) saved.push_back(id);
     return;
   }
   for (const NodeId user : problem_.users().of(id))

@@ -30,12 +30,15 @@ void decide(const Partition& made, PassContext& context) {
   }
 }
 
-Result<void> run_partitioner(Graph& graph, const PartitionOptions& options, PassContext& context) {
+Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage, "the graph is a forward and a backward already");
-  JOINTER_CHECK(context.report(0));
+  constexpr double kCut = 0.8;  // how far it is when it knows what is saved
+  double done = 0;
+  options.watcher.report = [&](double part) { done = kCut * part; };
+  options.watcher.is_cancelled = [&] { return !context.report(done); };
   JOINTER_TRY(Partition made, partition(graph, options));
-  JOINTER_CHECK(context.report(0.5));
+  JOINTER_CHECK(context.report(kCut));
   JOINTER_TRY(Graph pair, emit_pair(made.joint, made.plan, options.partitioner));
   decide(made, context);
   graph = std::move(pair);

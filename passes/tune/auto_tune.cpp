@@ -137,8 +137,9 @@ void decide_result(const TuneResult& result, PassContext& context) {
   context.decide("searched", fmt::format("{} {} of them were over {}.", end_text(result),
                                          result.over_budget, budget));
   decide_presets(result, context);
-  for (const auto& [reason, count] : result.failures)
-    context.decide("failed", fmt::format("{} of them: {}.", count, reason));
+  for (const auto& [reason, failures] : result.failures)
+    context.decide("failed", fmt::format("{} of them: {}. The first was {}.", failures.count,
+                                         reason, to_text(failures.first)));
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 

@@ -249,8 +249,9 @@ class Search {
                             const Evaluation& evaluation) {
     if (evaluation.failure) {
       const TuneFailure& failure = *evaluation.failure;
-      ++result_.failures[fmt::format("{}: {}", failure.step.substr(0, failure.step.find('{')),
-                                     failure.reason)];
+      TuneResult::Failures& failures = result_.failures[fmt::format(
+          "{}: {}", failure.step.substr(0, failure.step.find('{')), failure.reason)];
+      if (failures.count++ == 0) failures.first = candidate.pipeline();
       return std::nullopt;
     }
     Entry entry{.candidate = candidate,

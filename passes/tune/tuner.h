@@ -60,7 +60,11 @@ struct TuneResult {
   std::size_t evaluated = 0;    // candidates, failed ones too
   std::size_t taken_apart = 0;  // evaluations on top, to see what each step of the best gains
   std::size_t over_budget = 0;
-  std::map<std::string, std::size_t> failures;  // why candidates came to nothing, and how many
+  struct Failures {
+    std::size_t count = 0;
+    Pipeline first;  // of those candidates
+  };
+  std::map<std::string, Failures> failures;  // by why candidates came to nothing
   End end = End::evaluations;
   std::string out_of_reach;  // what was not searched on this graph, in a sentence
 };

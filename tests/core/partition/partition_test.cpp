@@ -148,6 +148,27 @@ TEST(MinCut, TagsDecide) {
   EXPECT_EQ(saved(ignored), saved(partitioned(kProduct)));
 }
 
+// A tuple and an element of it are tagged: the element is handed over once.
+TEST(Budget, ATaggedElementOfATaggedTupleIsSavedOnce) {
+  constexpr std::string_view kTuple = R"(
+    x: f32[64,64] = input
+    dy: f32[64,32] = tangent
+    s: (f32[64,32], f32[64,32]) = aten.topk(x, 32)  {MUST_SAVE}
+    a: f32[64,32] = s[0]  {MUST_SAVE}
+    y: f32[64,32] = aten.mul.Tensor(a, a)  {MUST_RECOMPUTE}
+    g: f32[64,32] = aten.mul.Tensor(dy, a)  {backward}
+    h: f32[64,32] = aten.mul.Tensor(g, y)  {backward}
+    return [y, h]
+  )";
+  for (const double budget : {0.1, 0.5, 0.9}) {
+    PartitionOptions options;
+    options.activation_budget = budget;
+    const std::vector<std::string> kept = saved(partitioned(kTuple, options));
+    EXPECT_LE(std::count(kept.begin(), kept.end(), "a"), 1) << budget;
+    EXPECT_TRUE(emit_pair(partitioned(kTuple, options).joint, partitioned(kTuple, options).plan));
+  }
+}
+
 TEST(DefaultPartition, TagsDecide) {
   const Partition again = partitioned(tagged(kProduct, "mm", "MUST_RECOMPUTE"), kDefault);
   EXPECT_THAT(saved(again), ElementsAre("x", "w"));

@@ -55,8 +55,8 @@ std::string text_of(const TuneResult& result) {
                         step.bytes_more.value_or(-1));
   for (const TunePoint& point : result.frontier) text += "frontier " + text_of(point) + "\n";
   for (const TunePoint& point : result.presets) text += "preset " + text_of(point) + "\n";
-  for (const auto& [reason, count] : result.failures)
-    text += fmt::format("failed {} {}\n", count, reason);
+  for (const auto& [reason, failures] : result.failures)
+    text += fmt::format("failed {} {} {}\n", failures.count, reason, to_text(failures.first));
   return text;
 }
 

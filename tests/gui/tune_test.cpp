@@ -1,0 +1,156 @@
+// A search in the real window: it starts, its points come, it stops, what it found is taken and
+// undone.
+
+#include <QClipboard>
+
+#include "app/desktop/main_window.h"
+#include "core/graph/canonical.h"
+#include "tests/gui/sac_window.h"
+#include "views/edit/editing.h"
+#include "views/tune/tune_pane.h"
+
+namespace jointer {
+
+using namespace views;
+using test::kPatienceMs;
+
+class TuneTest : public test::SacWindow {
+  Q_OBJECT
+
+  [[nodiscard]] TunePane& pane() const {
+    return *qobject_cast<TunePane*>(window_->dock("tune")->pane());
+  }
+  [[nodiscard]] static std::string hash_of(const Document& document) {
+    return graph_hash(document.graph());
+  }
+  bool open_tune(const char* file) {
+    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+    window_->open({.path = test::source_path(file)});
+    if (!opened.wait(kPatienceMs)) return false;
+    for (QAction* action : window_->findChildren<QAction*>())
+      if (action->text() == QStringLiteral("&Tune...")) action->trigger();  // Passes > Tune...
+    return QTest::qWaitFor([this] { return window_->dock("tune")->pane() != nullptr; },
+                           kPatienceMs);
+  }
+  // A search of so many candidates, to its end.
+  bool search(int evaluations) {
+    pane().evaluations_box().setValue(evaluations);
+    pane().seconds_box().setValue(0);
+    QTest::mouseClick(&pane().start_button(), Qt::LeftButton);
+    if (!pane().session().is_running()) return false;
+    return QTest::qWaitFor([this] { return !pane().session().is_running(); }, 60'000);
+  }
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() { make_window(); }
+  void cleanup() { close_window(); }
+  void the_best_is_taken_step_by_step_and_undone();
+  void a_point_is_taken_by_a_click_and_another_after_it();
+  void it_is_stopped_and_keeps_what_there_is();
+  void of_a_joint_graph_the_pair_opens();
+  void a_search_is_of_the_graph_that_was_shown();
+};
+
+void TuneTest::the_best_is_taken_step_by_step_and_undone() {
+  QVERIFY(open_tune(test::kPair));
+  const std::string before = hash_of(document());
+  const std::int64_t peak = document().analysis().memory.peak_bytes();
+  const std::int64_t step = document().analysis().simulation.step_ns();
+  QVERIFY(!pane().take_button().isEnabled());
+  QVERIFY(search(40));
+  const TuneResult* result = pane().session().result();
+  QVERIFY(result != nullptr && result->winner);
+  QCOMPARE(result->evaluated, 40U);
+  QCOMPARE(pane().steps().topLevelItemCount(), static_cast<int>(result->steps.size()));
+  QVERIFY(pane().steps().topLevelItem(0)->text(1).contains(QStringLiteral("Without it")));
+  QVERIFY(pane().status().text().contains(QStringLiteral("40 candidates")));
+  QTest::mouseClick(&pane().copy_button(), Qt::LeftButton);
+  QCOMPARE(QGuiApplication::clipboard()->text().toStdString(), to_text(result->winner->pipeline));
+
+  const Figures expected = result->winner->figures.figures;
+  const int steps = static_cast<int>(result->steps.size());
+  QSignalSpy taken(&editing(), &Editing::applied_all);
+  QTest::mouseClick(&pane().take_button(), Qt::LeftButton);
+  QVERIFY(taken.wait(kPatienceMs));
+  QVERIFY(editing().step_count() >= 1 && editing().step_count() <= steps);
+  QCOMPARE(document().analysis().simulation.step_ns(), expected.step_ns);
+  QCOMPARE(document().analysis().memory.peak_bytes(), expected.peak_bytes);
+  QVERIFY(expected.step_ns < step && expected.peak_bytes <= peak);
+  for (int i = editing().step_count(); i > 0; --i) editing().undo();
+  QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
+  QCOMPARE(hash_of(document()), before);
+}
+
+void TuneTest::a_point_is_taken_by_a_click_and_another_after_it() {
+  QVERIFY(open_tune(test::kPair));
+  QVERIFY(search(30));
+  ParetoPlot& plot = pane().plot();
+  QSignalSpy taken(&editing(), &Editing::applied_all);
+  for (const bool first : {true, false}) {
+    // A preset, then the point with the shortest step.
+    std::size_t mark = 0;
+    while (plot.marks()[mark].kind != (first ? ParetoKind::preset : ParetoKind::snapshot)) ++mark;
+    const ParetoMark chosen = plot.marks()[mark];
+    QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.place_of(mark));
+    QVERIFY(taken.wait(kPatienceMs));
+    QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
+    // What is drawn on top may be another one at the same place.
+    QCOMPARE(document().analysis().simulation.step_ns(), chosen.step_ns);
+  }
+  QVERIFY(pane().session().can_take());
+}
+
+void TuneTest::it_is_stopped_and_keeps_what_there_is() {
+  QVERIFY(open_tune(test::kPair));
+  pane().evaluations_box().setValue(1'000'000);
+  pane().seconds_box().setValue(0);
+  QTest::mouseClick(&pane().start_button(), Qt::LeftButton);
+  QCOMPARE(pane().start_button().text(), QStringLiteral("Stop"));
+  QTRY_VERIFY_WITH_TIMEOUT(pane().plot().marks().size() > 3, kPatienceMs);
+  QTest::mouseClick(&pane().start_button(), Qt::LeftButton);
+  QVERIFY(!pane().session().is_running());
+  QCOMPARE(pane().start_button().text(), QStringLiteral("Start"));
+  QVERIFY(pane().session().result()->winner);
+  QVERIFY(pane().take_button().isEnabled());
+}
+
+void TuneTest::of_a_joint_graph_the_pair_opens() {
+  QVERIFY(open_tune(test::kSample));
+  QVERIFY(search(20));
+  QVERIFY(pane().session().makes_a_pair());
+  const Figures expected = pane().session().result()->winner->figures.figures;
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  QTest::mouseClick(&pane().take_button(), Qt::LeftButton);
+  QVERIFY(opened.wait(kPatienceMs));
+  const Document& pair = *window_->current_tab()->document();
+  QVERIFY(pair.graph().is_pair());
+  QCOMPARE(pair.analysis().simulation.step_ns(), expected.step_ns);
+  QCOMPARE(pair.analysis().memory.peak_bytes(), expected.peak_bytes);
+}
+
+// What is edited by hand after a search is another graph; the place of the search is in the
+// history.
+void TuneTest::a_search_is_of_the_graph_that_was_shown() {
+  QVERIFY(open_tune(test::kPair));
+  QVERIFY(search(12));
+  const std::vector<Edit> nothing{Edit{.title = "By hand", .by = {}, .changes = {}, .notes = {}}};
+  QSignalSpy applied(&editing(), &Editing::applied_all);
+  editing().apply_all(nothing);
+  QVERIFY(applied.wait(kPatienceMs));
+  QVERIFY2(pane().session().can_take(), "the place that was searched is one step back");
+  QTest::mouseClick(&pane().take_button(), Qt::LeftButton);
+  QVERIFY(applied.wait(kPatienceMs));
+  QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
+  for (const Edit& edit : editing().edits()) QVERIFY(edit.title != "By hand");
+  // A new search is of what is shown now.
+  QVERIFY(search(13));
+  QCOMPARE(pane().session().result()->evaluated, 13U);
+  QCOMPARE(pane().session().result()->unedited.figures.figures.step_ns,
+           document().analysis().simulation.step_ns());
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::TuneTest)
+#include "tune_test.moc"

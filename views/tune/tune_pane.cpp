@@ -1,0 +1,215 @@
+#include "views/tune/tune_pane.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <limits>
+
+#include "passes/built_in.h"
+#include "passes/tune/auto_tune.h"
+#include "views/benchmark/flow_layout.h"
+#include "views/document/document.h"
+#include "views/document/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8, kSpacing = 8, kUsualSeconds = 30, kMostSeconds = 86'400;
+constexpr int kUsualEvaluations = 200;
+constexpr double kGib = 1 << 30, kMostGib = 100'000;
+
+// Where a person did not change it, the budget is the peak to the byte.
+std::int64_t bytes_of(double gib, std::int64_t peak) {
+  const bool is_peak =
+      QString::number(gib, 'f', 3) == QString::number(static_cast<double>(peak) / kGib, 'f', 3);
+  return is_peak ? peak : static_cast<std::int64_t>(gib * kGib);
+}
+
+}  // namespace
+
+QString pass_names(const Pipeline& pipeline) {
+  QStringList names;
+  for (const PipelineStep& step : pipeline) names << QString::fromStdString(step.pass);
+  return names.join(QStringLiteral(", "));
+}
+
+TunePane::TunePane(Document& document, QWidget* parent) : QWidget(parent), session_(document) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  make_controls();
+  auto* halves = new QSplitter(Qt::Vertical, this);
+  halves->setChildrenCollapsible(false);
+  plot_ = new ParetoPlot(halves);
+  plot_->set_hint(
+      tr("Orders, buckets and policies are tried; points are step time against peak memory."));
+  make_steps();
+  halves->addWidget(plot_);
+  halves->addWidget(steps_);
+  halves->setStretchFactor(0, 3);
+  halves->setStretchFactor(1, 1);
+  column->addWidget(halves, 1);
+  setFocusProxy(start_);
+  budget_->setValue(static_cast<double>(document.analysis().memory.peak_bytes()) / kGib);
+
+  connect(start_, &QPushButton::clicked, this, &TunePane::start_or_stop);
+  connect(take_, &QPushButton::clicked, this, &TunePane::take_winner);
+  connect(copy_, &QPushButton::clicked, this, [this] {
+    if (const TuneResult* result = session_.result(); result != nullptr && result->winner)
+      QGuiApplication::clipboard()->setText(
+          QString::fromStdString(to_text(result->winner->pipeline)));
+  });
+  connect(plot_, &ParetoPlot::chosen, this,
+          [this](std::size_t mark) { session_.take(pipelines_[mark]); });
+  connect(&session_, &TuneSession::changed, this, &TunePane::refresh);
+  connect(&session_, &TuneSession::told, this, &TunePane::told);
+  connect(&session_, &TuneSession::pair_made, this, &TunePane::pair_made);
+  refresh();
+}
+
+void TunePane::make_controls() {
+  auto* controls = new QWidget(this);
+  auto* row = new FlowLayout(controls, kSpacing, 4);
+  row->setContentsMargins(kMargin, 4, kMargin, 4);
+  const auto add = [&](const QString& label, QWidget* control, const QString& tip) {
+    auto* name = new QLabel(label, controls);
+    name->setForegroundRole(QPalette::PlaceholderText);
+    name->setBuddy(control);
+    control->setAccessibleName(label);
+    control->setToolTip(tip);
+    row->addWidget(name);
+    row->addWidget(control);
+  };
+  const auto number = [&](int least, int most, int usual) {
+    auto* box = new QSpinBox(controls);
+    box->setRange(least, most);
+    box->setValue(usual);
+    return box;
+  };
+  start_ = new QPushButton(controls);
+  start_->setAutoDefault(false);
+  row->addWidget(start_);
+  budget_ = new QDoubleSpinBox(controls);
+  budget_->setRange(0, kMostGib);
+  budget_->setDecimals(3);
+  budget_->setSuffix(tr(" GiB"));
+  add(tr("Peak within"), budget_, tr("The winner's peak is never above it."));
+  evaluations_ = number(1, std::numeric_limits<int>::max(), kUsualEvaluations);
+  add(tr("Candidates"), evaluations_, tr("How many pipelines are tried at most."));
+  seconds_ = number(0, kMostSeconds, kUsualSeconds);
+  seconds_->setSpecialValueText(tr("any time"));
+  seconds_->setSuffix(tr(" s"));
+  add(tr("No longer than"), seconds_,
+      tr("A time only ends the search earlier: the same number of candidates gives the same."));
+  seed_ = number(0, std::numeric_limits<int>::max(), 0);
+  add(tr("Seed"), seed_, tr("What the choice of candidates begins with."));
+  take_ = new QPushButton(tr("Take the best"), controls);
+  take_->setAutoDefault(false);
+  row->addWidget(take_);
+  copy_ = new QPushButton(tr("Copy as pipeline"), controls);
+  copy_->setAutoDefault(false);
+  row->addWidget(copy_);
+  status_ = new QLabel(controls);
+  status_->setForegroundRole(QPalette::PlaceholderText);
+  row->addWidget(status_);
+  layout()->addWidget(controls);
+}
+
+void TunePane::make_steps() {
+  steps_ = new QTreeWidget(this);
+  steps_->setHeaderLabels({tr("Step of the best"), tr("What it gains")});
+  steps_->setRootIsDecorated(false);
+  steps_->setUniformRowHeights(true);
+  steps_->setAccessibleName(tr("Steps of the best pipeline"));
+  steps_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+}
+
+TuneSettings TunePane::settings() const {
+  TuneSettings settings;
+  settings.budget = bytes_of(budget_->value(), session_.document().analysis().memory.peak_bytes());
+  settings.evaluations = static_cast<std::size_t>(evaluations_->value());
+  if (seconds_->value() > 0) settings.seconds = seconds_->value();
+  settings.seed = static_cast<std::uint64_t>(seed_->value());
+  return settings;
+}
+
+void TunePane::start_or_stop() {
+  if (session_.is_running()) return session_.stop();
+  session_.start(settings());
+}
+
+void TunePane::take_winner() {
+  if (const TuneResult* result = session_.result(); result != nullptr && result->winner)
+    session_.take(result->winner->pipeline);
+}
+
+QString TunePane::status_text() const {
+  const TuneResult* result = session_.result();
+  if (result == nullptr) return session_.is_running() ? tr("the graph as it is...") : QString();
+  QStringList parts{tr("%1 candidates").arg(count_text(result->evaluated))};
+  if (result->winner) {
+    const Figures& f = result->winner->figures.figures;
+    parts << tr("best: step %1, peak %2").arg(time_text(f.step_ns), bytes_text(f.peak_bytes));
+  } else {
+    parts << tr("none is within %1").arg(bytes_text(*result->budget));
+  }
+  if (!session_.is_running() && !session_.can_take())
+    parts << tr("the graph is another one now: search again");
+  return parts.join(QStringLiteral(", "));
+}
+
+void TunePane::refresh() {
+  const TuneResult* result = session_.result();
+  const bool has_winner = result != nullptr && result->winner.has_value();
+  start_->setText(session_.is_running() ? tr("Stop") : tr("Start"));
+  take_->setEnabled(has_winner && session_.can_take());
+  take_->setToolTip(session_.makes_a_pair()
+                        ? tr("The forward and the backward open as a document of their own.")
+                        : tr("An edit for each step, each of which can be undone."));
+  copy_->setEnabled(has_winner);
+  for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
+                       static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_)})
+    box->setEnabled(!session_.is_running());
+  status_->setText(status_text());
+  status_->setToolTip(result == nullptr ? QString() : QString::fromStdString(result->out_of_reach));
+  refresh_marks();
+  refresh_steps();
+}
+
+void TunePane::refresh_marks() {
+  std::vector<ParetoMark> marks;
+  pipelines_.clear();
+  if (const TuneResult* result = session_.result()) {
+    const auto add = [&](ParetoKind kind, const QString& name, const TunePoint& point) {
+      const Figures& f = point.figures.figures;
+      marks.push_back({kind, name, f.peak_bytes, f.step_ns});
+      pipelines_.push_back(point.pipeline);
+    };
+    for (const TunePoint& point : result->frontier)
+      add(ParetoKind::curve, pass_names(point.pipeline), point);
+    for (const TunePoint& preset : result->presets)
+      add(ParetoKind::preset, QString::fromStdString(preset.name), preset);
+    add(ParetoKind::now, tr("unedited"), result->unedited);
+    if (result->winner) add(ParetoKind::snapshot, tr("best"), *result->winner);
+  }
+  plot_->set_marks(std::move(marks));
+}
+
+void TunePane::refresh_steps() {
+  const TuneResult* result = session_.result();
+  steps_->clear();
+  if (result == nullptr) return;
+  const PassRegistry registry = built_in_passes();
+  for (const TuneStep& step : result->steps) {
+    auto* item = new QTreeWidgetItem(steps_, {QString::fromStdString(to_text(step.step)),
+                                              QString::fromStdString(gain_text(step))});
+    if (const Pass* pass = registry.find(step.step.pass)) {
+      item->setToolTip(0, QString::fromStdString(pass->info.summary));
+      item->setToolTip(1, item->text(1));
+    }
+  }
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTreeWidget>
+#include <QWidget>
+
+#include "views/sac/pareto_plot.h"
+#include "views/tune/tune_session.h"
+
+namespace jointer::views {
+
+// A search for passes: what it may take, the frontier as it grows, and what the best of it is made
+// of. A click on a point takes it.
+class TunePane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TunePane(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] TuneSession& session() { return session_; }
+  [[nodiscard]] ParetoPlot& plot() { return *plot_; }
+  [[nodiscard]] QDoubleSpinBox& budget_box() { return *budget_; }
+  [[nodiscard]] QSpinBox& evaluations_box() { return *evaluations_; }
+  [[nodiscard]] QSpinBox& seconds_box() { return *seconds_; }
+  [[nodiscard]] QSpinBox& seed_box() { return *seed_; }
+  [[nodiscard]] QPushButton& start_button() { return *start_; }
+  [[nodiscard]] QPushButton& take_button() { return *take_; }
+  [[nodiscard]] QPushButton& copy_button() { return *copy_; }
+  [[nodiscard]] QTreeWidget& steps() { return *steps_; }
+  [[nodiscard]] QLabel& status() { return *status_; }
+
+  [[nodiscard]] TuneSettings settings() const;
+
+ public slots:
+  void start_or_stop();
+  void take_winner();
+
+ signals:
+  void told(const QString& sentence);
+  void pair_made(const QString& path);
+
+ private:
+  void make_controls();
+  void make_steps();
+  void refresh();
+  void refresh_marks();
+  void refresh_steps();
+  [[nodiscard]] QString status_text() const;
+
+  TuneSession session_;
+  QDoubleSpinBox* budget_ = nullptr;
+  QSpinBox* evaluations_ = nullptr;
+  QSpinBox* seconds_ = nullptr;
+  QSpinBox* seed_ = nullptr;
+  QPushButton* start_ = nullptr;
+  QPushButton* take_ = nullptr;
+  QPushButton* copy_ = nullptr;
+  QLabel* status_ = nullptr;
+  ParetoPlot* plot_ = nullptr;
+  QTreeWidget* steps_ = nullptr;
+  std::vector<Pipeline> pipelines_;  // what the plot's marks stand for
+};
+
+// The passes of a pipeline without what they are told: "raise_comms, sink_waits".
+QString pass_names(const Pipeline& pipeline);
+
+}  // namespace jointer::views
