@@ -120,9 +120,10 @@ void add_apply_command(CLI::App& program, int& exit_code) {
   const auto of_passes = [&](CLI::Option* option) { option->excludes(recipe); };
   of_passes(command->add_option("--save-recipe", common.recipe,
                                 "What the passes did, as edits that torch alone can replay"));
-  of_passes(command->add_option("--save-pipeline", common.saved_pipeline,
-                                "The passes as a file for --passes @FILE, with what auto_tune found; JSON "
-                                "if it ends in .json"));
+  of_passes(command->add_option(
+      "--save-pipeline", common.saved_pipeline,
+      "The passes as a file for --passes @FILE, with what auto_tune found; JSON "
+      "if it ends in .json"));
   of_passes(command->add_option("--snapshots", common.snapshots,
                                 "Folder for the graph before the passes and after each"));
   of_passes(command->add_option("--budget", common.budget,

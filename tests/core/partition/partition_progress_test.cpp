@@ -7,8 +7,8 @@
 #include "core/capture/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/paths.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/reference.h"
+#include "tests/support/sanitized.h"
 
 namespace jointer::test {
 namespace {
