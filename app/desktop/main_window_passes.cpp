@@ -143,6 +143,9 @@ void MainWindow::connect_pipeline_pane(PipelinePane& pane) {
   connect(&pane, &PipelinePane::plugin_wanted, questions_, &CodeQuestions::choose_plugin);
   connect(&pane, &PipelinePane::python_wanted, questions_, &CodeQuestions::choose_python);
   connect(&pane, &PipelinePane::load_wanted, questions_, &CodeQuestions::load);
+  connect(&pane.step_page().report(), &StepReport::node_activated, this, [this](NodeId /*node*/) {
+    with_timeline([](TimelineView& view) { view.show_selection(); });
+  });
   connect(
       &pane, &PipelinePane::compare_wanted, this,
       [this](const EditLine& before, const EditLine& after) {

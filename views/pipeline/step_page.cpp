@@ -13,11 +13,35 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 10;
+constexpr int kPrintedLines = 6;  // shown at once over a report
 
-QString html_of(const QStringList& lines) {
-  QString html;
+QString printed_html(const QStringList& lines) {
+  if (lines.isEmpty()) return {};
+  QString html = QStringLiteral("<p>%1</p><pre>").arg(StepPage::tr("It printed:"));
   for (const QString& line : lines) html += line.toHtmlEscaped() + QStringLiteral("<br>");
-  return html;
+  return html + QStringLiteral("</pre>");
+}
+
+QString html_of(const StepFailure& failure, const QColor& color) {
+  QString html =
+      QStringLiteral("<p style=\"color:%1\">%2</p>")
+          .arg(color.name(), QString::fromStdString(failure.error.message).toHtmlEscaped());
+  if (!failure.reproducer.isEmpty())
+    html += QStringLiteral("<p>%1<br><code>%2</code></p>")
+                .arg(StepPage::tr("The graph, the step and the error in one file:"),
+                     failure.reproducer.toHtmlEscaped());
+  return html + printed_html(failure.printed);
+}
+
+QString html_of(const StepOutcome& outcome) {
+  QString html;
+  if (outcome.is_another_graph())
+    html = QStringLiteral("<p>%1</p>")
+               .arg(StepPage::tr("It made another graph, which no edit leads to: %1. Later steps "
+                                 "go on with it; Open Its Graph shows it.")
+                        .arg(QString::fromStdString(outcome.result.edit_refusal))
+                        .toHtmlEscaped());
+  return html + printed_html(outcome.printed);
 }
 
 }  // namespace
@@ -64,7 +88,10 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   details_->document()->setDocumentMargin(0);
   details_->setAccessibleName(tr("What the step did"));
   details_->setMinimumHeight(40);
-  column->addWidget(details_, 1);
+  column->addWidget(details_);
+  report_ = new StepReport(session_.document(), this);
+  column->addWidget(report_, 1);
+  column->addStretch(0);
   connect(&session_, &PipelineSession::changed, this, &StepPage::refresh);
   refresh();
 }
@@ -102,55 +129,29 @@ void StepPage::refresh() {
   } else if (outcome == nullptr) {
     summary_->setText(session_.status(*place) == StepStatus::running ? tr("It is running.")
                                                                      : tr("It has not run yet."));
-  } else {
-    const StepFigures &a = outcome->result.before, &b = outcome->result.after;
-    const auto change = [](const QString& name, const QString& from, const QString& to) {
-      return from == to ? QStringLiteral("%1 %2").arg(name, to)
-                        : QStringLiteral("%1 %2 → %3").arg(name, from, to);
-    };
-    summary_->setText(QStringList{
-        changes_text(outcome->result),
-        change(tr("peak"), bytes_text(a.figures.peak_bytes), bytes_text(b.figures.peak_bytes)),
-        change(tr("step"), time_text(a.figures.step_ns), time_text(b.figures.step_ns)),
-        change(tr("exposed"), time_text(a.figures.exposed_ns), time_text(b.figures.exposed_ns)),
-        change(tr("hidden"), tr("%1 of %2").arg(a.hidden).arg(a.collectives),
-               tr("%1 of %2").arg(b.hidden).arg(b.collectives))}
-                          .join(QStringLiteral(" · ")));
   }
+  summary_->setVisible(outcome == nullptr || failure != nullptr);
   show_details(failure == nullptr ? outcome : nullptr, failure);
 }
 
 void StepPage::show_details(const StepOutcomePtr& outcome, const StepFailure* failure) {
-  const Theme& theme = Theme::of(palette());
+  report_->setVisible(outcome != nullptr);
   if (failure != nullptr) {
     shown_.reset();
-    QString html = QStringLiteral("<p style=\"color:%1\">%2</p>")
-                       .arg(theme.error.name(),
-                            QString::fromStdString(failure->error.message).toHtmlEscaped());
-    if (!failure->reproducer.isEmpty())
-      html += QStringLiteral("<p>%1<br><code>%2</code></p>")
-                  .arg(tr("The graph, the step and the error in one file:"),
-                       failure->reproducer.toHtmlEscaped());
-    if (!failure->printed.isEmpty())
-      html += QStringLiteral("<p>%1</p><pre>%2</pre>")
-                  .arg(tr("It printed:"), html_of(failure->printed));
-    details_->setHtml(html);
+    details_->setHtml(html_of(*failure, Theme::of(palette()).error));
+    details_->setMaximumHeight(QWIDGETSIZE_MAX);
+    details_->show();
     return;
   }
   if (outcome == shown_ && outcome != nullptr) return;
   shown_ = outcome;
-  if (outcome == nullptr) return details_->clear();
-  QString html;
-  if (outcome->is_another_graph())
-    html += QStringLiteral("<p>%1</p>")
-                .arg(tr("It made another graph, which no edit leads to: %1. Later steps go on "
-                        "with it; Open Its Graph shows it.")
-                         .arg(QString::fromStdString(outcome->result.edit_refusal))
-                         .toHtmlEscaped());
-  if (!outcome->printed.isEmpty())
-    html +=
-        QStringLiteral("<p>%1</p><pre>%2</pre>").arg(tr("It printed:"), html_of(outcome->printed));
+  const QString html = outcome == nullptr ? QString() : html_of(*outcome);
   details_->setHtml(html);
+  details_->setVisible(!html.isEmpty());
+  // The report needs the room more.
+  details_->setMaximumHeight(kPrintedLines * details_->fontMetrics().lineSpacing());
+  if (outcome == nullptr) return report_->clear();
+  report_->show_step({outcome->before, {outcome, &outcome->result}});
 }
 
 void StepPage::changeEvent(QEvent* event) {

@@ -7,11 +7,12 @@
 #include <QWidget>
 
 #include "views/pipeline/pipeline_session.h"
+#include "views/pipeline/report/step_report.h"
 
 namespace jointer::views {
 
-// What the last run of one step left behind: a line of figures, the ways to look at the graph
-// before and after it, and below, in detail, what it did.
+// What the last run of one step left behind: the ways to look at the graph before and after it, the
+// report of what it did, what it printed; or why it failed.
 class StepPage : public QWidget {
   Q_OBJECT
  public:
@@ -19,7 +20,9 @@ class StepPage : public QWidget {
 
   // 0: none.
   void show_step(quint64 id);
+  // How the step stands while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }
+  [[nodiscard]] StepReport& report() { return *report_; }
   [[nodiscard]] QPushButton& before_button() { return *before_; }
   [[nodiscard]] QPushButton& after_button() { return *after_; }
   [[nodiscard]] QPushButton& compare_button() { return *compare_; }
@@ -44,7 +47,8 @@ class StepPage : public QWidget {
   QLabel* summary_ = nullptr;
   QWidget* ways_ = nullptr;
   QPushButton *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;
-  QTextBrowser* details_ = nullptr;
+  QTextBrowser* details_ = nullptr;  // a failure, what was printed
+  StepReport* report_ = nullptr;
 };
 
 }  // namespace jointer::views
