@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/base/units.h"
+#include "core/edit/replacements.h"
 
 namespace jointer {
 namespace {
@@ -28,11 +29,8 @@ class Effects {
         after_(after),
         moved_(set_of(difference.moved)),
         changed_(set_of(difference.changed)),
-        retagged_(set_of(difference.retagged)) {
-    for (const NodeId node : difference.added)
-      if (const NodeId origin = after.graph.node(node).origin)
-        replaced_by_.emplace(edit_name(after.graph, origin), node);
-  }
+        retagged_(set_of(difference.retagged)),
+        replaced_by_(replacements(before.graph, after.graph, difference)) {}
 
   [[nodiscard]] std::string of(const Decision& decision) const {
     const std::string& name = decision.node;

@@ -25,17 +25,17 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
                   PassContext& context) {
   PassTable table{.title = report.title,
                   .columns = {{"process group", Unit::text},
-                              {"communication", Unit::nanoseconds},
-                              {"compute beside it before", Unit::nanoseconds},
-                              {"compute beside it after", Unit::nanoseconds},
                               {"initial exposed", Unit::nanoseconds},
                               {"final exposed", Unit::nanoseconds},
                               {"improvement", Unit::nanoseconds},
                               {"moves", Unit::count},
-                              {"grouped", Unit::count},
                               {"limiting factor", Unit::text},
                               {"memory before", Unit::bytes},
-                              {"memory after", Unit::bytes}},
+                              {"memory after", Unit::bytes},
+                              {"grouped", Unit::count},
+                              {"communication", Unit::nanoseconds},
+                              {"compute beside it before", Unit::nanoseconds},
+                              {"compute beside it after", Unit::nanoseconds}},
                   .rows = {}};
   std::int64_t improvement = 0, moved = 0, grouped = 0;
   for (const CollectiveMove& move : report.moves) {
@@ -50,23 +50,23 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
     table.rows.push_back(
         {context.decisions().back().node,
          {start == kNoCall ? std::string() : std::string(calls.stream_name(graph, start)),
-          move.before.communication, move.before.compute, move.after.compute, move.before.exposed(),
-          move.after.exposed(), better, move.moves, move.grouped, move.limit, move.bytes_before,
-          move.bytes_after}});
+          move.before.exposed(), move.after.exposed(), better, move.moves, move.limit,
+          move.bytes_before, move.bytes_after, move.grouped, move.before.communication,
+          move.before.compute, move.after.compute}});
   }
   table.rows.push_back({"",
                         {std::string("all"),
                          {},
                          {},
-                         {},
-                         {},
-                         {},
                          improvement,
                          moved,
-                         grouped,
                          std::string(),
                          report.peak_before,
-                         report.peak_after}});
+                         report.peak_after,
+                         grouped,
+                         {},
+                         {},
+                         {}}});
   context.add_table(std::move(table));
 }
 

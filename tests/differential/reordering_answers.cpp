@@ -91,9 +91,10 @@ Result<json> run(const Graph& graph, std::string_view text) {
   for (const StepResult& step : done.steps) {
     json limits = json::object();
     for (const PassTable& table : step.tables)
-      for (const PassTable::Row& row : table.rows)
-        if (table.columns.size() > 9 && !row.node.empty())
-          limits[row.node] = std::get<std::string>(row.cells[9]);
+      for (std::size_t column = 0; column < table.columns.size(); ++column)
+        for (const PassTable::Row& row : table.rows)
+          if (table.columns[column].name == "limiting factor" && !row.node.empty())
+            limits[row.node] = std::get<std::string>(row.cells[column]);
     answer["steps"].push_back({{"step", step.step},
                                {"ns", step.ns},
                                {"moved", step.moved},

@@ -108,6 +108,12 @@ class PipelineReportTest : public QObject {
     QVERIFY(figures.contains(
         time_difference_text(step.before.figures.exposed_ns, step.after.figures.exposed_ns)));
     QCOMPARE(report_->pages().tabText(0), QString("Changes (%1)").arg(step.moved));
+    // Where it is low, figures are a line.
+    report_->resize(380, 360);
+    QTRY_COMPARE(report_->figures().text(),
+                 figures_difference_text(step.before.figures, step.after.figures));
+    report_->resize(kSize);
+    QTRY_COMPARE(shown_text(report_->figures()), figures);
     QCOMPARE(report_->tables().size(), 1U);
     // Nothing, again.
     report_->clear();

@@ -31,13 +31,24 @@ CHANGES = [
     {"remove": "t"},
 ]
 
+DECISIONS = [
+    {"node": "mm", "action": "moved", "reason": "t does not read it.", "effect": "1 place later"},
+    {"action": "kept", "score": 0.5},
+]
+
 WORKSPACE = {
     "format": "jointer-workspace",
     "version": 1,
     "title": "small",
     "capture": {"path": "../small.json", "absolute": "/a/small.json", "hash": ""},
     "edits": [
-        {"title": "All", "by": "sink_waits", "notes": ["so"], "changes": CHANGES},
+        {
+            "title": "All",
+            "by": "sink_waits",
+            "notes": ["so"],
+            "changes": CHANGES,
+            "decisions": DECISIONS,
+        },
         {"title": "Go to best", "keep": 0, "edits": [{"changes": []}]},
     ],
     "place": 1,
@@ -49,7 +60,8 @@ WORKSPACE = {
 
 def test_a_recipe() -> None:
     check = validator("recipe")
-    document = recipe({"title": "All", "changes": CHANGES, "colour": "blue"}, of=chain())
+    edit = {"title": "All", "changes": CHANGES, "decisions": DECISIONS, "colour": "blue"}
+    document = recipe(edit, of=chain())
     check.validate({**document, "expects": {"mm": "aten.mm.default() -> None"}, "of": "the future"})
 
 
@@ -96,6 +108,7 @@ def test_a_workspace() -> None:
         {"capture": {"hash": ""}},
         {"place": -1},
         {"edits": [{"title": "neither"}]},
+        {"edits": [{"changes": [], "decisions": [{"node": "mm"}]}]},
         {"states": [{"edits": []}]},
         {"benchmarks": [7]},
     ],

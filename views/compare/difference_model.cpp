@@ -97,7 +97,7 @@ int DifferenceModel::row_of(NodeId node) const {
 }
 
 QString DifferenceModel::things_text(std::size_t things) const {
-  return things == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(things));
+  return things == 1 ? tr("1 change") : tr("%1 changes").arg(count_text(things));
 }
 
 }  // namespace jointer::views

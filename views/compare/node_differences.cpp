@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "core/edit/replacements.h"
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
 
@@ -68,9 +69,7 @@ NodeDifferences::NodeDifferences(std::shared_ptr<const Graph> from, std::shared_
     return after.position(a.node) < after.position(b.node);
   });
   add(NodeChange::removed, difference_.removed);
-  for (const NodeId id : difference_.added)
-    if (const NodeId origin = after.node(id).origin)
-      in_place_of_.emplace(edit_name(after, origin), id);
+  in_place_of_ = replacements(before, after, difference_);
 }
 
 QString NodeDifferences::summary() const {

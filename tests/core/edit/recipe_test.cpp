@@ -133,12 +133,7 @@ TEST(Recipe, CarriesTheDecisionsOfPasses) {
   const std::string text = write_recipe(recipe);
   EXPECT_THAT(text, HasSubstr(R"(
       "decisions": [
-        {
-          "node": "b",
-          "action": "saved",
-          "reason": "In the list.",
-          "effect": "policy MUST_SAVE"
-        },
+        {"node": "b", "action": "saved", "reason": "In the list.", "effect": "policy MUST_SAVE"},
         {"action": "kept", "reason": "Nothing else fits."}
       ])"));
   const auto again = read_recipe(text);

@@ -79,9 +79,12 @@ TEST_F(Effects, WhatIsGoneSaysWhatIsInItsPlace) {
   const auto merged =
       merge_collectives(before_, std::vector{before_.find("g0"), before_.find("g1")});
   ASSERT_TRUE(merged) << merged.error().message;
-  const auto effects = of(*merged, {"g0", "v1"});
+  const auto effects = of(*merged, {"g0", "g1", "v1"});
   EXPECT_THAT(effects[0], StartsWith("removed"));
   EXPECT_THAT(effects[1], StartsWith("removed"));
+  EXPECT_THAT(effects[0], HasSubstr("removed; all_gather_into_tensor")) << "the bucket";
+  EXPECT_EQ(effects[1], "removed") << "the bucket was made from the first of them";
+  EXPECT_EQ(effects[2], "calls aten.view.default") << "of the bucket's result";
 }
 
 }  // namespace

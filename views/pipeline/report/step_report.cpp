@@ -8,6 +8,7 @@
 
 #include "views/document/number_text.h"
 #include "views/edit/editing.h"
+#include "views/edit/metrics.h"
 #include "views/pipeline/report/report_summary.h"
 #include "views/theme/bar_button.h"
 #include "views/theme/fonts.h"
@@ -17,6 +18,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
+constexpr int kLeastWithTable = 480;
 constexpr int kMostFigures = 560;  // in pixels: wider, a row falls apart
 const QString kMerged = QStringLiteral("merged");
 
@@ -209,7 +211,17 @@ void StepReport::show_figures() {
     parts << tr("Nodes are not compared: %1").arg(refusal_.toHtmlEscaped());
   }
   counts_->setText(parts.join(QStringLiteral(" · ")));
-  figures_->setText(metric_table_html(report_rows(steps_), tr("before"), tr("after"), theme));
+  figures_->setText(is_low_
+                        ? figures_difference_text(steps_.front().result->before.figures,
+                                                  steps_.back().result->after.figures)
+                        : metric_table_html(report_rows(steps_), tr("before"), tr("after"), theme));
+}
+
+void StepReport::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (is_low_ == (height() < kLeastWithTable)) return;
+  is_low_ = !is_low_;
+  show_figures();
 }
 
 void StepReport::follow_count(const QString& link) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "views/compare/compare_pane.h"
+#include "views/compare/difference_table.h"
 #include "views/pipeline/report/decision_table.h"
 #include "views/pipeline/report/pass_table_pane.h"
 #include "views/pipeline/report/reported_step.h"
@@ -51,6 +51,7 @@ class StepReport : public QWidget {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   struct Made;
@@ -72,8 +73,9 @@ class StepReport : public QWidget {
   Document& document_;
   std::vector<ReportedStep> steps_;
   NodeDifferencesPtr differences_;
-  QString refusal_;     // why nodes are not compared
-  quint64 wanted_ = 0;  // the newest report that was asked for
+  QString refusal_;      // why nodes are not compared
+  bool is_low_ = false;  // figures are a line, so that tables have room
+  quint64 wanted_ = 0;   // the newest report that was asked for
 
   QLabel* empty_ = nullptr;
   QWidget* body_ = nullptr;
