@@ -15,10 +15,10 @@ class DifferenceModel : public TableModel {
   enum ColumnIndex : int {
     change_column,
     node_column,
-    operator_column,
-    module_column,
     places_column,
     detail_column,
+    operator_column,
+    module_column,
     bytes_column,
   };
 

@@ -101,8 +101,7 @@ Json to_json(const Answer& a, bool with_decisions) {
       decisions.push_back({{"pass", each.pass},
                            {"node", each.node},
                            {"action", each.action},
-                           {"reason", each.reason},
-                           {"effect", each.effect}});
+                           {"reason", each.reason}});
   return json;
 }
 
