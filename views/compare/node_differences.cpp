@@ -119,8 +119,9 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     };
     return tr("%1, before %2").arg(policy(after.policy), policy(before.policy));
   }
-  const QString from = to_qstring(from_->target(before)), to = to_qstring(graph.target(after));
-  return from == to ? tr("other arguments") : tr("%1, before %2").arg(to, from);
+  const auto was_target = from_->target(before);
+  return was_target == graph.target(after) ? tr("other arguments")
+                                           : tr("it was %1").arg(to_qstring(was_target));
 }
 
 }  // namespace jointer::views

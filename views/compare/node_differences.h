@@ -38,7 +38,7 @@ class NodeDifferences {
     return node.change == NodeChange::removed ? *from_ : *to_;
   }
   [[nodiscard]] const Module& module_of(const NodeDifference& node) const;
-  // How it differs, in a few words: "from all_gather_77", "aten.view, before aten.reshape"; empty
+  // How it differs, in a few words: "from all_gather_77", "it was aten.reshape.default"; empty
   // where `change` says it all.
   [[nodiscard]] QString detail(const NodeDifference& node) const;
 
