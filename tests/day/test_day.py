@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,13 @@ sys.path.insert(0, str(ROOT / "resources" / "python"))
 
 from jointer.document import read_document  # noqa: E402  (found by the line above)
 
-HANDS = ["window", "command line"]
-each_recipe = pytest.mark.parametrize("hand", HANDS, ids=[hand.replace(" ", "_") for hand in HANDS])
+HAS_WINDOW = (BIN / "day_test").exists()
+WINDOW = pytest.param("window", marks=[] if HAS_WINDOW else [pytest.mark.skip(reason="the window's test is not built")])
+each_hand = pytest.mark.parametrize("hand", [WINDOW, pytest.param("command line", id="command_line")])
+# Two ranks that trace and train take what time there is: with both recipes only by --run-slow.
+each_trained_hand = pytest.mark.parametrize(
+    "hand", [WINDOW, pytest.param("command line", marks=[pytest.mark.slow] if HAS_WINDOW else [], id="command_line")]
+)
 
 
 def run(*command: object, **environment: str) -> str:
@@ -75,7 +81,7 @@ def recipes(captured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     """The same journey by two hands."""
     folder = tmp_path_factory.mktemp("recipes")
     made = {"command line": by_command_line(captured / "rank0.0.joint.json.zst", folder)}
-    if (BIN / "day_test").exists():
+    if HAS_WINDOW:
         made["window"] = folder / "window.recipe.json"
         run(
             BIN / "day_test",
@@ -94,9 +100,13 @@ def by_command_line(graph: Path, folder: Path) -> Path:
     plan = jointer("sac", graph)
     nodes = read_document(graph)["nodes"]
     names = [node["name"] for node in nodes]
-    calls = {node["name"] for node in nodes if node["op"] == "call_function"}
-    saved = sorted((each["bytes"], each["node"]) for each in plan["saved"] if each["node"] in calls)
-    for policy, node in (("MUST_RECOMPUTE", saved[-1][1]), ("MUST_SAVE", saved[0][1])):
+    saved = {each["node"]: each["bytes"] for each in plan["saved"]}
+    forward = [node for node in nodes if node["op"] == "call_function" and node.get("partitioner_tag") == "is_forward"]
+    largest = max((node["name"] for node in forward if node["name"] in saved), key=saved.__getitem__)
+    product = next(
+        node["name"] for node in forward if node["target"] == "aten.mul.Tensor" and node["name"] not in saved
+    )
+    for policy, node in (("MUST_RECOMPUTE", largest), ("MUST_SAVE", product)):
         change = {"policy": policy, "select": node}
         recipe["edits"].append({"title": f"{policy} {node}", "changes": [change]})
     collectives = jointer("overlap", graph)["collectives"]
@@ -129,17 +139,31 @@ def edited(captured: Path, recipe: Path, folder: Path) -> str:
     return str(folder / "edited.{rank}.json")
 
 
+@dataclass(frozen=True)
+class Trained:
+    """What training left with recipes."""
+
+    folder: Path
+    hands: list[str]  # whose, in their order
+
+    def result(self, rank: int, hand: str) -> dict[str, Any]:
+        return result(self.folder, rank, self.hands.index(hand))
+
+    def pair(self, hand: str) -> Path:
+        """What torch's partitioner made on rank 0."""
+        return self.folder / f"rank0.{self.hands.index(hand)}.pair.json.zst"
+
+
 @pytest.fixture(scope="module")
-def trained(recipes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What training left with each of the recipes, in the order of their names."""
-    options = [word for name in sorted(recipes) for word in ("--recipe", recipes[name])]
-    return capture_training(tmp_path_factory.mktemp("trained"), *options)
-
-
-def recipe_of(recipes: dict[str, Path], hand: str) -> Path:
-    if hand not in recipes:
-        pytest.skip("the window's tests are not built")
-    return recipes[hand]
+def trained(
+    recipes: dict[str, Path], request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Trained:
+    """With each of the recipes, or the window's alone."""
+    hands = sorted(recipes)
+    if HAS_WINDOW and not request.config.getoption("--run-slow"):
+        hands = ["window"]
+    options = [word for hand in hands for word in ("--recipe", recipes[hand])]
+    return Trained(capture_training(tmp_path_factory.mktemp("trained"), *options), hands)
 
 
 # --- The day ---
@@ -164,11 +188,11 @@ def test_a_preset_runs(captured: Path) -> None:
     assert preset["after"]["exposed_ms"] <= preset["before"]["exposed_ms"]
 
 
-@each_recipe
+@each_hand
 def test_two_ranks_compute_the_same(
     hand: str, captured: Path, recipes: dict[str, Path], tmp_path: Path
 ) -> None:
-    graph = edited(captured, recipe_of(recipes, hand), tmp_path)
+    graph = edited(captured, recipes[hand], tmp_path)
     result = jointer(
         *("bench", graph, "--baseline", captured / "rank{rank}.0.joint.json.zst", "--verify"),
         *("--on=cpu", "--threads=1", "--iterations=1", "--warmup=0"),
@@ -177,12 +201,12 @@ def test_two_ranks_compute_the_same(
     assert result["verify"]["bitwise"] and result["verify"]["compared"] >= 20
 
 
-@each_recipe
-def test_the_recipe_is_replayed_in_training(hand: str, recipes: dict[str, Path], trained: Path) -> None:
-    recipe = recipe_of(recipes, hand)
+@each_trained_hand
+def test_the_recipe_is_replayed_in_training(hand: str, recipes: dict[str, Path], trained: Trained) -> None:
+    recipe = recipes[hand]
     made = json.loads(recipe.read_text())
     for rank in range(RANKS):
-        (report,) = result(trained, rank, sorted(recipes).index(hand))["replayed"]
+        (report,) = trained.result(rank, hand)["replayed"]
         assert report["applied"] == len(made["edits"])
         assert report["skipped"] == 0
         if "after" in made["graphs"]["graph"]:
@@ -190,13 +214,12 @@ def test_the_recipe_is_replayed_in_training(hand: str, recipes: dict[str, Path],
             assert report["hash"] == made["graphs"]["graph"]["after"]
 
 
-@each_recipe
+@each_trained_hand
 def test_what_is_trained_is_the_same(
-    hand: str, captured: Path, recipes: dict[str, Path], trained: Path
+    hand: str, captured: Path, trained: Trained
 ) -> None:
-    recipe_of(recipes, hand)
     for rank in range(RANKS):
-        before, after = result(captured, rank, 0), result(trained, rank, sorted(recipes).index(hand))
+        before, after = result(captured, rank, 0), trained.result(rank, hand)
         for a, b in zip(before["losses"], after["losses"], strict=True):
             assert torch.equal(a, b)
         for old, new in zip(before["weights"], after["weights"], strict=True):
@@ -205,16 +228,15 @@ def test_what_is_trained_is_the_same(
         assert not torch.equal(before["losses"][0], before["losses"][1])
 
 
-@each_recipe
+@each_trained_hand
 def test_torch_saves_what_was_planned(
-    hand: str, captured: Path, recipes: dict[str, Path], trained: Path, tmp_path: Path
+    hand: str, captured: Path, recipes: dict[str, Path], trained: Trained, tmp_path: Path
 ) -> None:
-    graph = edited(captured, recipe_of(recipes, hand), tmp_path).format(rank=0)
+    graph = edited(captured, recipes[hand], tmp_path).format(rank=0)
     ours = tmp_path / "ours.json"
     run(BIN / "jointer", "apply", graph, "--passes", "min_cut_partition", "-o", ours)
-    torchs = trained / f"rank0.{sorted(recipes).index(hand)}.pair.json.zst"
-    assert halves(ours) == halves(torchs)
-    assert halves(torchs) != halves(captured / "rank0.0.pair.json.zst")
+    assert halves(ours) == halves(trained.pair(hand))
+    assert halves(trained.pair(hand)) != halves(captured / "rank0.0.pair.json.zst")
 
 
 def halves(path: Path) -> list[Any]:
