@@ -17,6 +17,9 @@
 //   - Where the backward reads a view of F that the forward made, F is left on the device, and a
 //     note says so (upstream frees the memory under the view). Not so if the view is tagged to be
 //     made again: selective_activation_remat, which comes next, makes it from what came back.
+//   - Where F's memory is written to behind F, F is left on the device, and a note says so
+//   (upstream
+//     brings back what F was when it left).
 //   - Upstream's wait has a third argument, the call that it stands behind, to hold it there. The
 //     place says it here.
 //   - A copy back that would start before its copy out is over is left at its first reader.
@@ -32,6 +35,7 @@
 #include "core/capture/node_record.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/refuse.h"
+#include "core/graph/effects.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/users.h"
 #include "core/policy/flat_step.h"
@@ -57,8 +61,9 @@ class Offloader {
     if (options_.defer_layers < 0 || options_.prefetch_layers < 0)
       return refuse("a number of layers is negative");
     find_ends_of_layers();
+    find_writes();
     Edit edit{.title = {}, .by = pipeline_text()};
-    std::int64_t count = 0, bytes = 0, viewed = 0;
+    std::int64_t count = 0, bytes = 0, viewed = 0, written = 0;
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       if (n.policy != MemoryPolicy::must_cpu_offload || n.phase != Phase::forward ||
@@ -68,6 +73,10 @@ class Offloader {
       if (readers.empty()) continue;
       if (is_viewed_by_backward(id)) {
         ++viewed;
+        continue;
+      }
+      if (is_written_later(id)) {
+        ++written;
         continue;
       }
       offload(id, readers);
@@ -81,6 +90,9 @@ class Offloader {
       edit.notes.push_back(
           fmt::format("{} results stay: the backward reads a view of them that the forward made.",
                       format_count(viewed)));
+    if (written > 0)
+      edit.notes.push_back(
+          fmt::format("{} results stay: their memory is written to later.", format_count(written)));
     return edit;
   }
 
@@ -110,6 +122,24 @@ class Offloader {
           policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
       return is_offload_view(graph_, reader) && !again && !backward_readers(reader).empty();
     });
+  }
+
+  void find_writes() {
+    last_write_.assign(graph_.storage_count(), 0);
+    std::vector<NodeId> written;
+    for (const NodeId id : graph_.order()) {
+      written.clear();
+      written_arguments(graph_, graph_.node(id), written);
+      for (const NodeId to : written)
+        for (const Tensor& tensor : graph_.tensors(to))
+          if (tensor.storage)
+            last_write_[graph_.real_storage(tensor.storage).index()] = graph_.position(id);
+    }
+  }
+
+  [[nodiscard]] bool is_written_later(NodeId id) const {
+    const StorageId storage = graph_.single_tensor(graph_.node(id))->storage;
+    return storage && last_write_[graph_.real_storage(storage).index()] > graph_.position(id);
   }
 
   // The first and last calls of each layer in either half.
@@ -218,6 +248,7 @@ class Offloader {
   Users users_;
   StorageOwners owners_;
   CallBuilder build_;
+  std::vector<std::size_t> last_write_;  // by storage: the place of who writes to it last
   std::map<std::int64_t, NodeId> last_forward_, first_backward_;  // by layer
   std::unordered_map<NodeId, Renames> reads_;                     // by backward reader
 };

@@ -11,12 +11,13 @@
 //   3. gathers and waits that nobody reads any more go, although torch takes them for impure.
 // Chains that run again in the backward on purpose (recomputed) are equal only to their like: else
 // the parameter would live from the forward to the backward. The halves of a pair have nothing in
-// common. A chain that something writes into stays.
+// common. A chain that something writes into stays, and so does one that reads its parameter behind
+// a write that the other one reads it before.
 //
 // Cost: linear in the nodes, but for chains of one placeholder, which are compared with each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
 // Deviations: upstream takes all chains of a placeholder for equal; here they are compared, so that
-// a cast to another dtype, or a gather in another group, stays.
+// a cast to another dtype, a gather in another group, or one of other contents stays.
 
 #include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
 
@@ -45,22 +46,35 @@ class Deduplicator {
 
  private:
   void find_written() {
-    is_written_.assign(graph_.storage_count(), false);
+    writes_.assign(graph_.storage_count(), {});
     std::vector<NodeId> written;
     for (const NodeId id : graph_.order()) {
       written.clear();
       written_arguments(graph_, graph_.node(id), written);
       for (const NodeId each : written)
         for (const Tensor& tensor : graph_.tensors(each))
-          if (tensor.storage) is_written_[graph_.real_storage(tensor.storage).index()] = true;
+          if (tensor.storage)
+            writes_[graph_.real_storage(tensor.storage).index()].push_back(graph_.position(id));
     }
   }
 
   [[nodiscard]] bool is_written(NodeId id) const {
     const auto tensors = graph_.tensors(id);
     return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
-      return t.storage && is_written_[graph_.real_storage(t.storage).index()];
+      return t.storage && !writes_[graph_.real_storage(t.storage).index()].empty();
     });
+  }
+
+  // Whether the two calls find other contents in what the second one reads.
+  [[nodiscard]] bool is_written_between(NodeId first, NodeId second) const {
+    for (const NodeId input : graph_.inputs(second))
+      for (const Tensor& t : graph_.tensors(input)) {
+        if (!t.storage) continue;
+        const auto& places = writes_[graph_.real_storage(t.storage).index()];
+        const auto next = std::upper_bound(places.begin(), places.end(), graph_.position(first));
+        if (next != places.end() && *next < graph_.position(second)) return true;
+      }
+    return false;
   }
 
   [[nodiscard]] bool is_gather(const Node& n) const {
@@ -123,7 +137,8 @@ class Deduplicator {
                                         .runs_again = n.has(Node::recomputed)}];
     for (const NodeId first : alike) {
       if (!equal(changes_.now(graph_.node(first).args), changes_.now(n.args)) ||
-          !equal(changes_.now(graph_.node(first).kwargs), changes_.now(n.kwargs)))
+          !equal(changes_.now(graph_.node(first).kwargs), changes_.now(n.kwargs)) ||
+          is_written_between(first, id))
         continue;
       context_.decide(graph_, id, "removed",
                       fmt::format("{} has the same parameter", graph_.name(first)));
@@ -150,7 +165,8 @@ class Deduplicator {
   Graph& graph_;
   PassContext& context_;
   Substitution changes_;
-  std::vector<bool> chain_, is_written_;  // by node; by storage
+  std::vector<bool> chain_;                       // by node
+  std::vector<std::vector<std::size_t>> writes_;  // by storage: places of who writes, ascending
   std::map<Key, std::vector<NodeId>> seen_;
 };
 

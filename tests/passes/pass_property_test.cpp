@@ -20,15 +20,16 @@ namespace {
 
 constexpr std::uint64_t kGraphs = 60;
 
-std::vector<Graph> random_graphs(PassStage stage) {
+// By seed.
+std::map<std::uint64_t, Graph> random_graphs(PassStage stage) {
   const bool is_joint = stage == PassStage::partition;
-  std::vector<Graph> graphs;
+  std::map<std::uint64_t, Graph> graphs;
   for (std::uint64_t seed = 0; seed < kGraphs; ++seed)
-    graphs.push_back(random_graph(seed, {.calls = 40,
-                                         .symbols = seed % 3 == 0,
-                                         .pair = !is_joint && seed % 4 == 1,
-                                         .gradients = is_joint || seed % 2 == 0,
-                                         .writes = !is_joint}));
+    graphs.emplace(seed, random_graph(seed, {.calls = 40,
+                                             .symbols = seed % 3 == 0,
+                                             .pair = !is_joint && seed % 4 == 1,
+                                             .gradients = is_joint || seed % 2 == 0,
+                                             .writes = !is_joint}));
   return graphs;
 }
 
@@ -65,7 +66,8 @@ TEST_P(EveryPass, IsLegalDeterministicAndIdempotent) {
   const PassInfo pass = info();
   if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
   std::size_t done = 0;
-  for (const Graph& graph : random_graphs(pass.stage)) {
+  for (const auto& [seed, graph] : random_graphs(pass.stage)) {
+    SCOPED_TRACE(seed);
     const auto first = run_one(graph, pass.name);
     const auto second = run_one(graph, pass.name);
     ASSERT_EQ(first.has_value(), second.has_value());
@@ -115,7 +117,8 @@ TEST_P(EveryPass, ComputesTheSame) {
       pass.name == "canonicalize_graph" || pass.name == "replace_view_copy_with_view";
   if (is_by_other_operators) GTEST_SKIP() << "it computes the same by other operators";
   if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
-  for (const Graph& graph : random_graphs(pass.stage)) {
+  for (const auto& [seed, graph] : random_graphs(pass.stage)) {
+    SCOPED_TRACE(seed);
     const auto step = run_one(graph, pass.name);
     if (!step) continue;
     ASSERT_EQ(symbolic_run(graph), symbolic_run(*step->graph));
@@ -127,7 +130,8 @@ TEST_P(EveryPass, LeavesARecipe) {
   const PassInfo pass = info();
   if (pass.stage == PassStage::partition) GTEST_SKIP() << "it makes a new graph";
   if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
-  for (const Graph& graph : random_graphs(pass.stage)) {
+  for (const auto& [seed, graph] : random_graphs(pass.stage)) {
+    SCOPED_TRACE(seed);
     const auto step = run_one(graph, pass.name);
     if (!step) continue;
     // What it found for a joint graph begins with a partitioner.

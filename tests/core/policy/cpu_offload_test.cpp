@@ -101,6 +101,22 @@ TEST(CpuOffload, LeavesWhatTheBackwardReadsThroughAView) {
   EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("the backward reads a view")));
 }
 
+TEST(CpuOffload, LeavesWhatIsWrittenToLater) {
+  Edit edit;
+  const Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)  {MUST_CPU_OFFLOAD}
+    b: f32[8] = aten.add_.Tensor(a, 1)
+    c: f32[8] = aten.exp(b)
+    g: f32[8] = aten.cos(a)  {backward}
+    return [c, g]
+  )",
+                                {}, &edit);
+  EXPECT_THAT(edit.changes, IsEmpty());
+  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("their memory is written to later")));
+}
+
 TEST(CpuOffload, WhatIsMadeAgainReadsWhatCameBack) {
   // `n` of the second layer is made again from `a` of the first, before the first layer's own use.
   Graph graph = offloaded(R"(

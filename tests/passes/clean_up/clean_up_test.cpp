@@ -197,6 +197,26 @@ TEST(DeduplicateFsdpUnshardChains, LeavesWhatRunsAgainOnPurpose) {
               ElementsAre("g1", "w1", "g2", "w2", "y", "z"));
 }
 
+TEST(DeduplicateFsdpUnshardChains, LeavesWhatReadsOtherContents) {
+  EXPECT_THAT(calls_after(R"(
+    group fsdp: 0 1
+    w: f32[4,8] = parameter
+    g1: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    w1: f32[8,8] = _c10d_functional.wait_tensor(g1)
+    o: f32[4,8] = aten.add_.Tensor(w, 1)
+    g2: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    w2: f32[8,8] = _c10d_functional.wait_tensor(g2)
+    g3: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    w3: f32[8,8] = _c10d_functional.wait_tensor(g3)
+    y: f32[8,8] = aten.mm(w1, w2)
+    z: f32[8,8] = aten.mm(y, w3)
+    return [z]
+  )",
+                          "deduplicate_fsdp_unshard_chains"),
+              ElementsAre("g1", "w1", "o", "g2", "w2", "y", "z"))
+      << "the gathers on the same side of the write are one";
+}
+
 TEST(DeduplicateFsdpUnshardChains, LeavesWhatIsWrittenTo) {
   EXPECT_THAT(calls_after(R"(
     group fsdp: 0 1
