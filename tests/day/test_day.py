@@ -189,13 +189,16 @@ def test_a_preset_runs(captured: Path) -> None:
 
 
 @each_hand
+@pytest.mark.parametrize("is_cut", [False, True], ids=["joint", "cut"])
 def test_two_ranks_compute_the_same(
-    hand: str, captured: Path, recipes: dict[str, Path], tmp_path: Path
+    is_cut: bool, hand: str, captured: Path, recipes: dict[str, Path], tmp_path: Path
 ) -> None:
+    """Cut in two, what the ticks say is saved and made again."""
     graph = edited(captured, recipes[hand], tmp_path)
     result = jointer(
         *("bench", graph, "--baseline", captured / "rank{rank}.0.joint.json.zst", "--verify"),
         *("--on=cpu", "--threads=1", "--iterations=1", "--warmup=0"),
+        *(["--passes", "min_cut_partition"] if is_cut else []),
     )
     assert [rank["status"] for rank in result["ranks"]] == ["done"] * RANKS
     assert result["verify"]["bitwise"] and result["verify"]["compared"] >= 20
