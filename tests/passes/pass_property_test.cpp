@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 
 #include "core/capture/native_writer.h"
 #include "core/edit/replay.h"
@@ -18,7 +19,7 @@
 namespace jointer::test {
 namespace {
 
-constexpr std::uint64_t kGraphs = 60;
+constexpr std::uint64_t kGraphs = 60, kPipelines = 200;
 
 // By seed.
 std::map<std::uint64_t, Graph> random_graphs(PassStage stage) {
@@ -55,6 +56,12 @@ std::optional<StepResult> run_one(const Graph& graph, const std::string& pass) {
 
 bool needs_python(const PassInfo& pass) {
   return pass.name == "inductor_decomposition" || pass.name == "full_inductor_compilation";
+}
+
+// tests/differential runs these on numbers.
+bool is_by_other_operators(const PassInfo& pass) {
+  return pass.stage == PassStage::bucketing || pass.stage == PassStage::search ||
+         pass.name == "canonicalize_graph" || pass.name == "replace_view_copy_with_view";
 }
 
 class EveryPass : public testing::TestWithParam<std::string> {
@@ -111,11 +118,7 @@ TEST_P(EveryPass, GivesTheSameTwentyTimes) {
 // Values are compared by what made them, so that passes which make them otherwise are left out.
 TEST_P(EveryPass, ComputesTheSame) {
   const PassInfo pass = info();
-  // tests/differential runs these on numbers.
-  const bool is_by_other_operators =
-      pass.stage == PassStage::bucketing || pass.stage == PassStage::search ||
-      pass.name == "canonicalize_graph" || pass.name == "replace_view_copy_with_view";
-  if (is_by_other_operators) GTEST_SKIP() << "it computes the same by other operators";
+  if (is_by_other_operators(pass)) GTEST_SKIP() << "it computes the same by other operators";
   if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
   for (const auto& [seed, graph] : random_graphs(pass.stage)) {
     SCOPED_TRACE(seed);
@@ -153,6 +156,37 @@ std::vector<std::string> names() {
   const PassRegistry registry = built_in_passes();
   for (const Pass& pass : registry.passes()) names.push_back(pass.info.name);
   return names;
+}
+
+// One after the other in any order: each takes what those before it left, or refuses it.
+TEST(AnyPasses, FollowEachOther) {
+  const PassRegistry registry = built_in_passes();
+  for (std::uint64_t seed = 0; seed < kPipelines; ++seed) {
+    SCOPED_TRACE(seed);
+    const bool writes = seed % 5 != 0;
+    std::mt19937_64 chance(seed);
+    Graph graph = random_graph(seed, {.calls = 60,
+                                      .symbols = seed % 3 == 0,
+                                      .pair = seed % 4 == 1,
+                                      .gradients = seed % 2 == 0,
+                                      .writes = writes});
+    for (int i = 0; i < 5; ++i) {
+      const Pass& pass = registry.passes()[chance() % registry.passes().size()];
+      if (needs_python(pass.info)) continue;
+      SCOPED_TRACE(pass.info.name);
+      const auto step = run_one(graph, pass.info.name);
+      if (!step) continue;
+      ASSERT_TRUE(validate(*step->graph));
+      // Joint graphs that torch makes write to nothing that they read.
+      const bool is_cut = pass.info.stage == PassStage::partition;
+      if (!is_by_other_operators(pass.info) && !(is_cut && writes)) {
+        ASSERT_EQ(symbolic_run(graph), symbolic_run(*step->graph));
+      }
+      ASSERT_TRUE(step->edit_refusal.empty() || pass.info.stage == PassStage::partition)
+          << step->edit_refusal;
+      graph = *step->graph;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryPass, testing::ValuesIn(names()),
