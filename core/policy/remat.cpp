@@ -12,7 +12,9 @@
 //   3. A copy of each, named NAME_recomputed, is put there, in the order of the originals. Copies
 //      read copies where there are any. Where one reads a value that was sent to the host
 //      (cpu_offload.h), it reads what came back, and the copy back moves before it if it must.
-//   4. Backward calls behind a copy read the copy instead of the original.
+//   4. Backward calls behind a copy read the copy instead of the original; what is a view of it
+//   lies
+//      in the copy's memory.
 //   5. Originals that nobody reads any more go, the last first.
 //   6. Every getitem is put right behind what it is a part of, so that the rest of a tuple is
 //   freed.
@@ -318,6 +320,7 @@ class Rematerializer {
   }
 
   void redirect() {
+    std::vector<bool> is_redirected(graph_.node_count(), false);
     for (const NodeId reader : graph_.order()) {
       if (!is_backward_call(reader)) continue;
       Renames names;
@@ -327,7 +330,11 @@ class Rematerializer {
         names.add(name(input), copies_.of(name(input)));
         any = true;
       }
-      if (!any) continue;
+      // A view of such a reader lies where that does.
+      const auto inputs = graph_.inputs(reader);
+      if (!any && std::none_of(inputs.begin(), inputs.end(),
+                               [&](NodeId input) { return is_redirected[input.index()]; }))
+        continue;
       const CallRecord call = write_call(graph_, owners_, reader);
       ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
       const auto renamed = [&](const std::string& json) -> std::optional<std::string> {
@@ -337,7 +344,14 @@ class Rematerializer {
       };
       replace.args = renamed(call.args);
       replace.kwargs = renamed(call.kwargs);
-      changes_.emplace_back(std::move(replace));
+      // What is a view of the original becomes one of the copy.
+      if (graph_.node(reader).has(Node::has_value))
+        if (const ordered_json now = copies_.in_value(call.val);
+            now != ordered_json::parse(call.val)) {
+          replace.val = now.dump();
+          is_redirected[reader.index()] = true;
+        }
+      if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
     }
   }
 

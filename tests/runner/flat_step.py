@@ -2,6 +2,10 @@
 
 As torchtitan's graph trainer traces it: every call knows its module by ``custom["module_fqn"]``, and
 the calls of the backward are marked ``autograd_backward``.
+
+``python flat_step.py FOLDER`` as a rank, with what torchrun sets, spreads the model by FSDP over the
+ranks and leaves ``step.RANK.json``, and what goes in and comes out as ``inputs.RANK.safetensors`` and
+``expected.RANK.safetensors``.
 """
 
 from __future__ import annotations
@@ -13,24 +17,28 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor, fx, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.traceback import annotate, preserve_node_meta
 
-PACKAGE = Path(__file__).resolve().parents[2] / "resources" / "python"
-sys.path[:0] = [str(PACKAGE), str(PACKAGE / "examples")]
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parents[1] / "resources" / "python"
+sys.path[:0] = [str(PACKAGE), str(PACKAGE / "examples"), str(HERE)]
 
-from llama_like import Config, Llama  # noqa: E402  (found by the line above)
-from parallel import SINGLE  # noqa: E402
+import jointer  # noqa: E402  (found by the line above)
+from llama_like import Config, Llama  # noqa: E402
+from files import write_safetensors  # noqa: E402
+from parallel import SINGLE, Mesh, make_mesh  # noqa: E402
 
 CONFIG = Config(layers=3, dim=32, heads=4, kv_heads=2, ffn=64, vocab=64, seq=16, batch=2)
 
 
-def flat_step() -> tuple[fx.GraphModule, dict[str, Tensor]]:
-    """The graph, and what its placeholders are given."""
-    torch.manual_seed(0)
-    model = Llama(CONFIG, SINGLE)
+def flat_step(mesh: Mesh = SINGLE, seed: int = 0) -> tuple[fx.GraphModule, dict[str, Tensor]]:
+    """The graph, and what its placeholders are given: this rank's part of the model."""
+    torch.manual_seed(seed)
+    model = Llama(CONFIG, mesh)
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.2)
     for name, module in model.named_modules():
@@ -62,3 +70,22 @@ def flat_step() -> tuple[fx.GraphModule, dict[str, Tensor]]:
 def _named(name: str, forward: Callable[..., Any], *args: Any) -> Any:
     with annotate({"module_fqn": name}):
         return forward(*args)
+
+
+def main(folder: str) -> None:
+    """One rank."""
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    gm, inputs = flat_step(make_mesh(1, dist.get_world_size()), seed=rank)
+    outputs = gm(*inputs.values())
+    write_safetensors(f"{folder}/inputs.{rank}.safetensors", inputs)
+    write_safetensors(
+        f"{folder}/expected.{rank}.safetensors", {str(i): each for i, each in enumerate(outputs)}
+    )
+    jointer.capture(gm, f"{folder}/step.{rank}.json", name="step")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

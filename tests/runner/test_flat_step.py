@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import BIN, bench
+from conftest import BIN, HERE, bench, run_ranks
 from files import write_safetensors
 from flat_step import flat_step
 from torch import fx
@@ -84,6 +85,41 @@ def test_the_runner_computes_the_same(step: Step, preset: str, tmp_path: Path) -
     assert plain["bitwise"], plain
     assert answer["bitwise"], answer
     assert answer["peak"] < plain["peak"]
+
+
+OFFLOAD = "tag_with_memory_policy{policy=sac_and_offload},apply_cpu_offload,selective_activation_remat"
+
+
+def test_what_waits_on_the_host_comes_back(step: Step) -> None:
+    """Copies to the host and back, and what is made again between them."""
+    arguments = (f"--inputs={step.inputs}", f"--expected={step.expected}", "--profile", *QUICK)
+    code, result = bench(step.capture, *arguments, "--passes", OFFLOAD)
+    assert code == 0, result
+    assert result["verify"]["bitwise"], result["verify"]
+    targets = {each["target"] for each in result["explained"]["operators"]}
+    predicted, measured = result["predicted"]["peak_bytes"], result["measured"]["peak_bytes"]
+    assert abs(measured - predicted) <= 0.01 * predicted, targets
+
+
+@pytest.mark.parametrize("passes", ["tag_with_memory_policy{policy=full},selective_activation_remat", OFFLOAD])
+def test_two_ranks_compute_the_same(passes: str, tmp_path: Path) -> None:
+    """FSDP over two ranks, whose gathers are made again in the backward."""
+    for ran in run_ranks([sys.executable, HERE / "flat_step.py", tmp_path], 2):
+        assert ran.code == 0, ran.err
+    peaks = []
+    for given in ((), ("--passes", passes)):
+        code, result = bench(
+            tmp_path / "step.{rank}.json", "--ranks=2",
+            f"--inputs={tmp_path}/inputs.{{rank}}.safetensors",
+            f"--expected={tmp_path}/expected.{{rank}}.safetensors", "--profile", *QUICK, *given,
+        )  # fmt: skip
+        assert code == 0, result
+        for rank in result["ranks"]:
+            assert [each["bitwise"] for each in rank["verified"]] == [True], rank
+        predicted, measured = result["predicted"]["peak_bytes"], result["measured"]["peak_bytes"]
+        assert abs(measured - predicted) <= 0.01 * predicted
+        peaks.append(measured)
+    assert peaks[1] < peaks[0]
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -60,7 +60,7 @@ def test_peaks_and_bits_of_three_policies(name: str, tmp_path: Path) -> None:
         if name == BF16:
             # oneDNN's products take scratch on the CPU, which no graph says: it is named, and is all
             # that comes beyond the prediction.
-            assert 0 <= measured - predicted <= result["explained"]["scratch_bytes"]
+            assert -0.01 * predicted <= measured - predicted <= result["explained"]["scratch_bytes"]
         else:
             assert abs(measured - predicted) <= 0.01 * predicted
         peaks[policy] = (predicted, measured)

@@ -93,6 +93,25 @@ TEST(Remat, APartThatIsNeededEarlierStandsBehindItsWhole) {
                                         "h", "k", "output"));
 }
 
+// A view that the backward makes of what is made again lies in the copy's memory, and so do views
+// of it: the original is freed in the forward.
+TEST(Remat, ViewsOfACopyLieWhereItDoes) {
+  const Graph graph = rematerialized(R"(
+    kind train_step
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.sin(x)  {MUST_RECOMPUTE}
+    v: f32[8,8] = aten.t(a)  {MUST_RECOMPUTE}
+    l: f32[] = aten.sum(v)
+    b: f32[8,8] = aten.t(v)  {backward}
+    c: f32[64] = aten.view(b, [64])  {backward}
+    g: f32[64] = aten.exp(c)  {backward}
+    return [l, g]
+  )");
+  for (const char* name : {"v_recomputed", "b", "c"})
+    EXPECT_EQ(storage_of(graph, name), storage_of(graph, "a_recomputed")) << name;
+  EXPECT_NE(storage_of(graph, "a"), storage_of(graph, "a_recomputed"));
+}
+
 TEST(Remat, IsDoneOnce) {
   Graph graph = rematerialized(kStep);
   const auto again = selective_activation_remat(graph);
