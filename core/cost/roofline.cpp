@@ -38,8 +38,22 @@ bool is_attention(std::string_view packet) {
   return packet.find("attention") != std::string_view::npos;
 }
 
+// The argument of the operator that a higher-order one runs, which follow its name:
+// graphsafe_run_with_rng_state and the like.
+const Argument* wrapped_argument(const Graph& graph, const Node& node, std::string_view name) {
+  const auto args = graph.args(node);
+  const auto inner = std::find_if(args.begin(), args.end(),
+                                  [](const Argument& a) { return a.kind == Argument::Kind::op; });
+  if (inner == args.end()) return nullptr;
+  const int index = describe_operator(graph.text(inner->text())).argument_index(name);
+  if (index < 0 || args.end() - inner <= index + 1) return nullptr;
+  return &inner[index + 1];
+}
+
 bool is_causal(const Graph& graph, const Node& node) {
-  const Argument* causal = graph.argument(node, "is_causal");
+  const Argument* causal = graph.op(node).has(OperatorTag::higher_order)
+                               ? wrapped_argument(graph, node, "is_causal")
+                               : graph.argument(node, "is_causal");
   return causal != nullptr && causal->kind == Argument::Kind::boolean && causal->integer != 0;
 }
 

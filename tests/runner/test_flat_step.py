@@ -101,17 +101,30 @@ def test_what_waits_on_the_host_comes_back(step: Step) -> None:
     assert abs(measured - predicted) <= 0.01 * predicted, targets
 
 
-@pytest.mark.parametrize("passes", ["tag_with_memory_policy{policy=full},selective_activation_remat", OFFLOAD])
-def test_two_ranks_compute_the_same(passes: str, tmp_path: Path) -> None:
-    """FSDP over two ranks, whose gathers are made again in the backward."""
-    for ran in run_ranks([sys.executable, HERE / "flat_step.py", tmp_path], 2):
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """FSDP over two ranks: a folder with what each of them traced, was given and returned."""
+    folder = tmp_path_factory.mktemp("two_ranks")
+    for ran in run_ranks([sys.executable, HERE / "flat_step.py", folder], 2):
         assert ran.code == 0, ran.err
+    return folder
+
+
+@pytest.mark.parametrize(
+    "passes",
+    [
+        "tag_with_memory_policy{policy=full},selective_activation_remat",
+        pytest.param(OFFLOAD, marks=pytest.mark.slow),
+    ],
+)
+def test_two_ranks_compute_the_same(passes: str, two_ranks: Path) -> None:
+    """Gathered parameters are made again in the backward."""
     peaks = []
     for given in ((), ("--passes", passes)):
         code, result = bench(
-            tmp_path / "step.{rank}.json", "--ranks=2",
-            f"--inputs={tmp_path}/inputs.{{rank}}.safetensors",
-            f"--expected={tmp_path}/expected.{{rank}}.safetensors", "--profile", *QUICK, *given,
+            two_ranks / "step.{rank}.json", "--ranks=2",
+            f"--inputs={two_ranks}/inputs.{{rank}}.safetensors",
+            f"--expected={two_ranks}/expected.{{rank}}.safetensors", "--profile", *QUICK, *given,
         )  # fmt: skip
         assert code == 0, result
         for rank in result["ranks"]:
