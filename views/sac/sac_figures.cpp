@@ -13,6 +13,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8, kSpacing = 16;
+const QString kBetween = QStringLiteral(" · ");
 
 }  // namespace
 
@@ -176,15 +177,28 @@ void SacFigures::set_compact(bool compact) {
 QString SacFigures::summary() const {
   const SacStatePtr state = session_.state();
   if (!state) return {};
-  // What the scoreboard says too comes last.
+  // What the scoreboard says too comes last, and what is none is not said.
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
                     tr("step %1").arg(step_->value().text()),
-                    tr("saved %1").arg(saved_->value().text()),
-                    tr("offloaded %1").arg(bytes_text(state->figures.offloaded_bytes)),
-                    tr("recomputed %1").arg(recomputed_->value().text()),
-                    tr("exposed %1").arg(exposed_->value().text())};
+                    tr("saved %1").arg(saved_->value().text())};
+  if (state->figures.offloaded_bytes > 0)
+    parts << tr("offloaded %1").arg(bytes_text(state->figures.offloaded_bytes));
+  parts << tr("recomputed %1").arg(recomputed_->value().text())
+        << tr("exposed %1").arg(exposed_->value().text());
   if (!reserved_->isHidden()) parts << tr("reserved %1").arg(reserved_->value().text());
-  return parts.join(QStringLiteral(" · "));
+  const auto fits = [&](const QString& text) {
+    const QRect room(0, 0, line_->width(), line_->height());
+    return line_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height() <=
+           room.height();
+  };
+  QString text = parts.join(kBetween);
+  for (; parts.size() > 1 && !fits(text); text = parts.join(kBetween)) parts.removeLast();
+  return text;
+}
+
+void SacFigures::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (is_compact_) show_preview();
 }
 
 QString SacFigures::tensors_of(const SacSession::Preview& preview) const {

@@ -25,9 +25,11 @@ class SacFigures : public QWidget {
   FigureBox* add(const QString& name, const QString& how);
   void show(FigureBox& box, std::int64_t was, std::int64_t now, std::optional<std::int64_t> joint,
             QString (*text)(std::int64_t), QString (*difference)(std::int64_t, std::int64_t));
+  void resizeEvent(QResizeEvent* event) override;
   void refresh();
   void show_reserved();
   void show_preview();
+  // As much of it as two lines hold, the first things first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
 

@@ -59,7 +59,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Estimated time to make it again from what is saved now, with the chain that "
                      "it needs. Of several tensors, chains that they share count for each."),
        .adds_up = true,
-       .total_title = tr("to recompute")},
+       .total_title = tr("to recompute one by one")},
       {.title = tr("FLOPs"),
        .unit = Unit::flops,
        .meaning = tr("Floating-point operations to make it again, with its chain."),

@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
+#include <QPainter>
 #include <QScopedValueRollback>
 #include <QTimer>
 #include <QVBoxLayout>
@@ -20,6 +21,22 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 6;
+
+// Says where it is cut off.
+class Footer final : public QLabel {
+ public:
+  using QLabel::QLabel;
+
+ private:
+  void paintEvent(QPaintEvent* event) override {
+    const QRect room = contentsRect();
+    const QString fitting = fontMetrics().elidedText(text(), Qt::ElideRight, room.width());
+    if (fitting == text()) return QLabel::paintEvent(event);
+    QPainter painter(this);
+    painter.setPen(palette().color(foregroundRole()));
+    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, fitting);
+  }
+};
 
 void mute(QLabel* label) {
   label->setForegroundRole(QPalette::PlaceholderText);
@@ -61,7 +78,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   mute(empty_);
   auto* overlay = new QVBoxLayout(view_->viewport());
   overlay->addWidget(empty_);
-  footer_ = new QLabel(this);
+  footer_ = new Footer(this);
   footer_->setContentsMargins(kMargin, 0, kMargin, 0);
   footer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   // A long line is cut rather than keep the pane from being narrow; the tooltip has all of it.

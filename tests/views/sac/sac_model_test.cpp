@@ -56,7 +56,7 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
   model_.set_grouping(SacGrouping::layer);
   int fold = -1;
   for (const int row : model_.shown(-1))
-    if (model_.text(row, SacModel::name_column).contains("identical")) fold = row;
+    if (model_.text(row, SacModel::name_column).contains(u'×')) fold = row;
   ASSERT_GE(fold, 0);
   // Below it a row for each place in such a layer, which holds one tensor of each of them.
   const auto places = model_.shown(fold);
