@@ -103,6 +103,10 @@ Effects effects_of(const Graph& graph, const Node& node) {
   return {static_cast<std::uint8_t>(flags)};
 }
 
+bool may_write(const OperatorInfo& op) {
+  return op.mutates() || !op.known || op.packet() == kMutatingTriton || is_named_in_place(op);
+}
+
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
   if (node.kind != NodeKind::call) return;
   const OperatorInfo& op = graph.op(node);

@@ -30,6 +30,9 @@ struct Effects {
 // By operator, and for those without a schema by what the node returns.
 Effects effects_of(const Graph& graph, const Node& node);
 
+// Whether a call of it may write to an argument; if not, written_arguments finds none.
+bool may_write(const OperatorInfo& op);
+
 // Adds the nodes whose tensors a call writes to: `Tensor(a!)` of its schema; without a schema, the
 // arguments that the capture's schema_alias says are written, the first one of an operator named in
 // place (`add_`), every one of a Triton kernel that mutates.

@@ -35,9 +35,15 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
     for (const Tensor& t : joint.tensors(id))
       if (t.storage) visit(dense[joint.real_storage(t.storage).index()]);
   };
+  // Most graphs write nothing: asked of each operator once.
+  std::vector<std::int8_t> may(joint.operator_count(), -1);
   for (const NodeId id : joint.order()) {
+    const Node& node = joint.node(id);
+    std::int8_t& known = may[node.target.index()];
+    if (known < 0) known = may_write(joint.op(node)) ? 1 : 0;
+    if (known == 0) continue;
     written.clear();
-    written_arguments(joint, joint.node(id), written);
+    written_arguments(joint, node, written);
     for (const NodeId to : written)
       each_storage(to, [&](std::uint32_t& storage) {
         if (storage == kNever) {
