@@ -2,7 +2,7 @@
 
 #include <QCryptographicHash>
 #include <QFile>
-#include <QFileInfo>
+#include <QHash>
 #include <QtConcurrentRun>
 #include <algorithm>
 
@@ -165,12 +165,18 @@ void LocalPasses::store() const {
 
 // --- What there is ---
 
-void LocalPasses::add_one(PassRegistry& registry, const Pass& pass) {
-  const auto code = code_at(QString::fromStdString(pass.info.source));
-  const auto added = registry.add(!code || is_allowed(*code) ? pass : withheld(pass));
-  if (!added)
-    problems_ << QString::fromStdString(
-        fmt::format("{}: {}", pass.info.source, added.error().message));
+void LocalPasses::add_all(PassRegistry& registry, const std::vector<Pass>& passes) {
+  QHash<QString, bool> may_run;  // by source: looking at one reads its file
+  for (const Pass& pass : passes) {
+    const QString source = QString::fromStdString(pass.info.source);
+    if (!may_run.contains(source)) {
+      const auto code = code_at(source);
+      may_run.insert(source, !code || is_allowed(*code));
+    }
+    const auto added = registry.add(may_run.value(source) ? pass : withheld(pass));
+    if (!added)
+      problems_ << source + QStringLiteral(": ") + QString::fromStdString(added.error().message);
+  }
 }
 
 void LocalPasses::add_plugins(PassRegistry& registry) {
@@ -178,29 +184,31 @@ void LocalPasses::add_plugins(PassRegistry& registry) {
   for (const QString& folder : plugins_)
     if (const auto added = jointer::add_plugin(named, folder.toStdString(), host_); !added)
       problems_ << QString::fromStdString(added.error().message);
-  for (const Pass& pass : named.passes()) add_one(registry, pass);
   PassRegistry found;
   for (const PluginError& error : jointer::add_plugins(found, plugin_search_path(), host_))
     problems_ << QString::fromStdString(error.message);
+  std::vector<Pass> passes(named.passes().begin(), named.passes().end());
   for (const Pass& pass : found.passes())
-    if (const Pass* known = registry.find(pass.info.name);
+    if (const Pass* known = named.find(pass.info.name);
         known == nullptr || known->info.source != pass.info.source)
-      add_one(registry, pass);
+      passes.push_back(pass);
+  add_all(registry, passes);
 }
 
 void LocalPasses::add_python(PassRegistry& registry) {
   for (const PythonSource& each : python_) {
-    const ForeignCode code = python_code(each.spec);
     const auto infos = infos_of(each.declared);
     if (!infos) continue;  // settings of another version: it is added again by hand
-    if (code.hash != each.hash) {
+    if (python_code(each.spec).hash != each.hash) {
       problems_ << tr("%1 is not what it was when it was added: add it again.").arg(each.spec);
       continue;
     }
+    std::vector<Pass> passes;
     for (PassInfo info : *infos) {
       info.source = (kPythonSource + each.spec).toStdString();
-      add_one(registry, python_pass(std::move(info), each.spec.toStdString(), host_));
+      passes.push_back(python_pass(std::move(info), each.spec.toStdString(), host_));
     }
+    add_all(registry, passes);
   }
 }
 

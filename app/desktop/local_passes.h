@@ -43,7 +43,8 @@ class LocalPasses : public views::PassService {
   void make_registry();
   void add_plugins(PassRegistry& registry);
   void add_python(PassRegistry& registry);
-  void add_one(PassRegistry& registry, const Pass& pass);
+  // Of a source that is allowed, or withheld.
+  void add_all(PassRegistry& registry, const std::vector<Pass>& passes);
   void add_plugin(const views::ForeignCode& code);
   void add_python(const views::ForeignCode& code);
   [[nodiscard]] bool is_allowed(const views::ForeignCode& code) const;

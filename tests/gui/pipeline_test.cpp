@@ -74,7 +74,9 @@ class PipelineTest : public QObject {
   void an_edit_meanwhile_is_not_lost();
   void another_order_is_refused_at_its_step();
   void code_of_others_is_asked_for();
+  void the_document_may_go_while_it_runs();
   void the_window_runs_a_preset_as_edits();
+  void the_menu_adds_a_pass_and_compare_shows_both_sides();
   void a_pair_opens_with_the_steps_that_follow();
   void a_dropped_pipeline_is_loaded_and_runs_nothing();
   void a_plugin_that_fails_says_so();
@@ -509,7 +511,42 @@ void PipelineTest::code_of_others_is_asked_for() {
   QVERIFY(pane_->form().load_button().isVisible());
 }
 
+void PipelineTest::the_document_may_go_while_it_runs() {
+  make_pane("slow");
+  press(pane_->run_button());
+  QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
+  QElapsedTimer time;
+  time.start();
+  pane_.reset();
+  document_.reset();
+  QVERIFY2(time.elapsed() < 100, qPrintable(QString::number(time.elapsed())));
+  QTRY_COMPARE(service_->running(), 0);
+}
+
 // --- The window ---
+
+void PipelineTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  for (const char* name : {"Add Pass apply_sac", "Add Pass sink_waits_iterative"})
+    for (auto* action : window_->findChildren<QAction*>())
+      if (action->text() == name) action->trigger();
+  QCOMPARE(text(), "apply_sac,sink_waits_iterative");
+  QTest::keyClick(window_.get(), Qt::Key_F10);
+  QVERIFY(settle());
+  QTest::keyClick(window_.get(), Qt::Key_F10);
+  QVERIFY(settle());
+  QCOMPARE(document().editing().step_count(), 2);
+  // Of the step that ran last, which is the current one now.
+  press(window_pane().step_page().compare_button());
+  PaneDock* dock = window_->dock("compare");
+  QTRY_VERIFY(dock->pane() != nullptr);
+  auto* compare = qobject_cast<ComparePane*>(dock->pane());
+  QTRY_VERIFY(compare->comparison() != nullptr &&
+              compare->from().currentText().startsWith("after 1"));
+  QTRY_VERIFY(compare->summary().startsWith("moved"));
+  QVERIFY(compare->to().currentText().startsWith("after 2"));
+}
 
 void PipelineTest::the_window_runs_a_preset_as_edits() {
   make_window();

@@ -97,8 +97,8 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   pages_->addTab(text_, tr("Text"));
   pages_->setMinimumSize(200, 60);
   splitter_->addWidget(pages_);
-  splitter_->setStretchFactor(0, 2);
-  splitter_->setStretchFactor(1, 3);
+  splitter_->setStretchFactor(0, 1);
+  splitter_->setStretchFactor(1, 1);
   column->addWidget(splitter_, 1);
   catalog_ = new PassCatalog(session_.service(), this);
   setFocusProxy(list_);
@@ -310,7 +310,9 @@ void PipelinePane::follow_end(quint64 step) {
 }
 
 void PipelinePane::refresh() {
-  stack_->setCurrentIndex(session_.draft().empty() ? 0 : 1);
+  const bool is_empty = session_.draft().empty();
+  stack_->setCurrentIndex(is_empty ? 0 : 1);
+  setFocusProxy(is_empty ? static_cast<QWidget*>(add_) : list_);
   const bool is_running = session_.is_running();
   const QString why_not = session_.why_not();
   run_->setEnabled(why_not.isEmpty());

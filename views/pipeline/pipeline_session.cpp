@@ -247,7 +247,9 @@ void PipelineSession::find_mistakes() {
     const QString name = QString::fromStdString(step.pass);
     if (const Pass* pass = registry->find(step.pass)) {
       const QString source = QString::fromStdString(pass->info.source);
-      if (service_.code_at(source)) draft_.set_source(name, source);
+      // Looking at it means reading its file: once is enough.
+      if (draft_.source_of(name) != source && service_.code_at(source))
+        draft_.set_source(name, source);
     }
     mistakes_.push_back(own_mistake(step, *registry, draft_.source_of(name)));
   }

@@ -14,13 +14,16 @@ namespace {
 constexpr int kMargin = 10;
 constexpr std::size_t kLongName = 24;  // from here on names stand over their controls
 
-// Fusion outlines controls in a darker shade of the window, which on a dark ground nobody sees:
-// here they have a lighter one. It is nothing's background.
-void outline_controls(QWidget& page, const QPalette& palette) {
-  constexpr QColor kOutline(0x70, 0x78, 0x82);
-  QPalette colors = palette;
-  if (Theme::of(palette).dark) colors.setColor(QPalette::Window, kOutline);
-  page.setPalette(colors);
+// Fusion outlines controls in a darker shade of the window, which on a dark ground nobody sees.
+void outline_controls(QWidget& page, const Theme& theme) {
+  page.setStyleSheet(
+      QStringLiteral("QLineEdit { border: 1px solid %1; border-radius: 3px; padding: 2px 4px; }"
+                     "QLineEdit:focus { border-color: %2; }"
+                     "QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid %1;"
+                     "  border-radius: 2px; }"
+                     "QCheckBox::indicator:checked { background: %2; border-color: %2; }"
+                     "QCheckBox:focus { color: %2; }")
+          .arg(theme.ghost.name(), theme.accent.name()));
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   page_ = new QWidget(this);
   page_->setBackgroundRole(QPalette::Base);
   page_->setAutoFillBackground(true);
-  outline_controls(*page_, palette());
+  outline_controls(*page_, Theme::of(palette()));
   column_ = new QVBoxLayout(page_);
   column_->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
   column_->setSpacing(4);
@@ -178,7 +181,7 @@ void StepForm::show_values() {
 void StepForm::changeEvent(QEvent* event) {
   QScrollArea::changeEvent(event);
   if (event->type() != QEvent::PaletteChange || load_ == nullptr) return;
-  outline_controls(*page_, palette());
+  outline_controls(*page_, Theme::of(palette()));
   if (id_ != 0) refresh();
 }
 

@@ -66,7 +66,7 @@ QVariant StepModel::data(const QModelIndex& index, int role) const {
                                           detail_text(session_, place));
     case Qt::AccessibleTextRole:
       return QStringLiteral("%1, %2. %3")
-          .arg(name, status_line(session_, place), detail_text(session_, place));
+          .arg(name, status_text(session_.status(place)), detail_text(session_, place));
     case arguments_role:
       return arguments_text(step);
     case detail_role:

@@ -68,7 +68,7 @@ QString status_line(const PipelineSession& session, std::size_t place) {
                : text;
   }
   if (const auto outcome = session.outcome(place); status == StepStatus::done && outcome)
-    return QStringLiteral("%1, %2").arg(text, time_text(outcome->result.ns));
+    return time_text(outcome->result.ns);
   return text;
 }
 

@@ -19,7 +19,7 @@ QString outcome_text(const StepOutcome& outcome);
 // The second line of a step in the list: what is wrong, how far it is, what it did, or what the
 // pass does.
 QString detail_text(const PipelineSession& session, std::size_t place);
-// The status with what belongs to it: "done, 1.2 s", "running, 45 %".
+// The status in a word: how long it took where it is done, "running, 45 %".
 QString status_line(const PipelineSession& session, std::size_t place);
 // "integer, at least 1, by default 4".
 QString parameter_text(const Parameter& parameter);

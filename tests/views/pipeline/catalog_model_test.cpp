@@ -46,7 +46,7 @@ TEST_F(Catalog, HasEveryPassUnderItsStage) {
 TEST_F(Catalog, ANameIsABetterAnswerThanASentence) {
   model.set_text("sinkwaitsit");
   EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
-  model.set_text("one after the other, as far");
+  model.set_text("Waits come later, one after");
   ASSERT_GE(model.first_pass(), 0);
   EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
   model.set_text("nothing answers this");
