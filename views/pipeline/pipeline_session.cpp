@@ -38,15 +38,21 @@ QString own_mistake(const PipelineStep& step, const PassRegistry& registry, cons
   if (!source.isEmpty()) return PipelineSession::tr("%1 is not loaded. %2").arg(name, source);
   std::vector<std::string_view> names;
   for (const Pass& each : registry.passes()) names.emplace_back(each.info.name);
-  return PipelineSession::tr("There is no pass %1; did you mean %2?")
-      .arg(name, QString::fromStdString(std::string(nearest_name(step.pass, names))));
+  const std::string_view nearest = nearest_name(step.pass, names);
+  return nearest.empty() ? PipelineSession::tr("There is no pass %1.").arg(name)
+                         : PipelineSession::tr("There is no pass %1; did you mean %2?")
+                               .arg(name, QString::fromStdString(std::string(nearest)));
 }
 
 // A partitioner's step, as the SAC pane knows it: the plan follows from the tags, and the graph
 // stays the joint one.
 std::optional<Edit> partition_edit(const StepResult& result) {
   if (!parse_solve(result.step)) return std::nullopt;
-  return Edit{.title = result.step, .by = result.step, .changes = {}, .notes = {}};
+  return Edit{.title = result.step,
+              .by = result.step,
+              .changes = {},
+              .notes = {},
+              .decisions = kept_decisions(result.decisions)};
 }
 
 }  // namespace

@@ -15,35 +15,6 @@ namespace {
 constexpr int kMargin = 10;
 constexpr int kPrintedLines = 6;  // shown at once over a report
 
-QString printed_html(const QStringList& lines) {
-  if (lines.isEmpty()) return {};
-  QString html = QStringLiteral("<p>%1</p><pre>").arg(StepPage::tr("It printed:"));
-  for (const QString& line : lines) html += line.toHtmlEscaped() + QStringLiteral("<br>");
-  return html + QStringLiteral("</pre>");
-}
-
-QString html_of(const StepFailure& failure, const QColor& color) {
-  QString html =
-      QStringLiteral("<p style=\"color:%1\">%2</p>")
-          .arg(color.name(), QString::fromStdString(failure.error.message).toHtmlEscaped());
-  if (!failure.reproducer.isEmpty())
-    html += QStringLiteral("<p>%1<br><code>%2</code></p>")
-                .arg(StepPage::tr("The graph, the step and the error in one file:"),
-                     failure.reproducer.toHtmlEscaped());
-  return html + printed_html(failure.printed);
-}
-
-QString html_of(const StepOutcome& outcome) {
-  QString html;
-  if (outcome.is_another_graph())
-    html = QStringLiteral("<p>%1</p>")
-               .arg(StepPage::tr("It made another graph, which no edit leads to: %1. Later steps "
-                                 "go on with it; Open Its Graph shows it.")
-                        .arg(QString::fromStdString(outcome.result.edit_refusal))
-                        .toHtmlEscaped());
-  return html + printed_html(outcome.printed);
-}
-
 }  // namespace
 
 StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent), session_(session) {
@@ -89,6 +60,11 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   details_->setAccessibleName(tr("What the step did"));
   details_->setMinimumHeight(40);
   column->addWidget(details_);
+  connect(details_, &QTextBrowser::anchorClicked, this, [this] {
+    const auto place = session_.draft().find(id_);
+    const StepFailure* failure = place ? session_.failure(*place) : nullptr;
+    if (failure != nullptr) emit session_.graph_made(failure->reproducer, {});
+  });
   report_ = new StepReport(session_.document(), this);
   column->addWidget(report_, 1);
   column->addStretch(0);
@@ -130,35 +106,58 @@ void StepPage::refresh() {
     summary_->setText(session_.status(*place) == StepStatus::running ? tr("It is running.")
                                                                      : tr("It has not run yet."));
   }
-  summary_->setVisible(outcome == nullptr || failure != nullptr);
-  show_details(failure == nullptr ? outcome : nullptr, failure);
+  const StepOutcomePtr reported = failure == nullptr ? outcome : nullptr;
+  summary_->setVisible(reported == nullptr);
+  report_->setVisible(reported != nullptr);
+  if (reported != reported_) {
+    reported_ = reported;
+    if (reported != nullptr)
+      report_->show_step({reported->before, {reported, &reported->result}});
+    else
+      report_->clear();
+  }
+  // The report needs the room more.
+  details_->setMaximumHeight(reported == nullptr
+                                 ? QWIDGETSIZE_MAX
+                                 : kPrintedLines * details_->fontMetrics().lineSpacing());
+  const QString html = details_html(failure == nullptr ? outcome : nullptr, failure);
+  details_->setVisible(!html.isEmpty());
+  if (html == shown_) return;
+  shown_ = html;
+  details_->setHtml(html);
 }
 
-void StepPage::show_details(const StepOutcomePtr& outcome, const StepFailure* failure) {
-  report_->setVisible(outcome != nullptr);
+QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure* failure) const {
+  QString html;
+  const auto paragraph = [&](const QString& text) {
+    html += QStringLiteral("<p>%1</p>").arg(text);
+  };
   if (failure != nullptr) {
-    shown_.reset();
-    details_->setHtml(html_of(*failure, Theme::of(palette()).error));
-    details_->setMaximumHeight(QWIDGETSIZE_MAX);
-    details_->show();
-    return;
+    paragraph(QStringLiteral("<span style=\"color:%1\">%2</span>")
+                  .arg(Theme::of(palette()).error.name(),
+                       QString::fromStdString(failure->error.message).toHtmlEscaped()));
+    if (!failure->reproducer.isEmpty())
+      paragraph(QStringLiteral("%1<br><code>%2</code><br><a href=\"reproducer\">%3</a>")
+                    .arg(tr("The graph, the step and the error in one file:"),
+                         failure->reproducer.toHtmlEscaped(), tr("Open it")));
   }
-  if (outcome == shown_ && outcome != nullptr) return;
-  shown_ = outcome;
-  const QString html = outcome == nullptr ? QString() : html_of(*outcome);
-  details_->setHtml(html);
-  details_->setVisible(!html.isEmpty());
-  // The report needs the room more.
-  details_->setMaximumHeight(kPrintedLines * details_->fontMetrics().lineSpacing());
-  if (outcome == nullptr) return report_->clear();
-  report_->show_step({outcome->before, {outcome, &outcome->result}});
+  if (outcome != nullptr && outcome->is_another_graph())
+    paragraph(tr("It made another graph, which no edit leads to: %1. Later steps go on with it; "
+                 "Open Its Graph shows it.")
+                  .arg(QString::fromStdString(outcome->result.edit_refusal))
+                  .toHtmlEscaped());
+  const QStringList printed = failure != nullptr   ? failure->printed
+                              : outcome != nullptr ? outcome->printed
+                                                   : QStringList();
+  if (!printed.isEmpty())
+    paragraph(tr("It printed:") + QStringLiteral("<pre>") + printed.join(u'\n').toHtmlEscaped() +
+              QStringLiteral("</pre>"));
+  return html;
 }
 
 void StepPage::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() != QEvent::PaletteChange || details_ == nullptr) return;
-  shown_.reset();
-  refresh();
+  if (event->type() == QEvent::PaletteChange && details_ != nullptr) refresh();
 }
 
 }  // namespace jointer::views

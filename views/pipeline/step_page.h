@@ -38,12 +38,14 @@ class StepPage : public QWidget {
 
  private:
   void refresh();
-  void show_details(const StepOutcomePtr& outcome, const StepFailure* failure);
+  [[nodiscard]] QString details_html(const StepOutcomePtr& outcome,
+                                     const StepFailure* failure) const;
   void go_to(bool after);
 
   PipelineSession& session_;
   quint64 id_ = 0;
-  StepOutcomePtr shown_;
+  QString shown_;            // in the details
+  StepOutcomePtr reported_;  // in the report
   QLabel* summary_ = nullptr;
   QWidget* ways_ = nullptr;
   QPushButton *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;
