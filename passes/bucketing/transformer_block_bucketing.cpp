@@ -51,6 +51,7 @@ class BlockBucketing {
   BlockBucketing(const Graph& graph, PartId part, const std::vector<std::uint32_t>& entries,
                  const ModulePlan& plan, PassContext& context)
       : graph_(graph),
+        part_(part),
         entries_(entries),
         modules_(plan),
         context_(context),
@@ -60,8 +61,10 @@ class BlockBucketing {
         ancestors_(half_, plan_as_given(half_).schedule.order, {}) {}
 
   Result<Graph> run() {
+    JOINTER_CHECK(report(0.3));
     find_buckets();
     if (groups_.empty()) return graph_;
+    JOINTER_CHECK(report(0.4));
     OverlapPlan plan = plan_as_given(half_);
     plan.waits_stay = true;
     for (const auto& group : groups_)
@@ -70,6 +73,7 @@ class BlockBucketing {
         for (const Number c : group) plan.bucketing.why[c] = NoBucket::none;
       }
     JOINTER_TRY(PlannedGraph merged, with_plan(half_, dependencies_, plan, BucketDtypes::one));
+    JOINTER_CHECK(report(0.7));
     Graph& result = merged.graph;
     const Dependencies dependencies(result);
     const std::vector<OrderEdge> edges =
@@ -77,12 +81,19 @@ class BlockBucketing {
     JOINTER_TRY(std::vector<NodeId> order,
                 stable_order(result, dependencies, result.order(), edges));
     result.set_order(std::move(order));
+    JOINTER_CHECK(report(0.9));
     if (!is_within_peak_limit(graph_, result, context_)) return graph_;
     decide(result, plan);
     return std::move(result);
   }
 
  private:
+  // How far this half is.
+  [[nodiscard]] Result<void> report(double done) const {
+    const auto parts = static_cast<double>(graph_.part_count());
+    return context_.report((static_cast<double>(part_.index()) + done) / parts);
+  }
+
   // FSDP's collectives by block and key, in the plan's order; of a block in that of the waits.
   void find_buckets() {
     const Users users(graph_);
@@ -263,6 +274,7 @@ class BlockBucketing {
   }
 
   const Graph& graph_;
+  PartId part_;
   const std::vector<std::uint32_t>& entries_;
   const ModulePlan& modules_;
   PassContext& context_;

@@ -63,7 +63,8 @@ void TuneTest::the_best_is_taken_step_by_step_and_undone() {
   QVERIFY(result != nullptr && result->winner);
   QCOMPARE(result->evaluated, 40U);
   QCOMPARE(pane().steps().topLevelItemCount(), static_cast<int>(result->steps.size()));
-  QVERIFY(pane().steps().topLevelItem(0)->text(1).contains(QStringLiteral("Without it")));
+  QVERIFY(pane().steps().topLevelItem(0)->text(1).contains(u'+'));
+  QVERIFY(pane().steps().topLevelItem(0)->toolTip(1).startsWith(QStringLiteral("Without it")));
   QVERIFY(pane().status().text().contains(QStringLiteral("40 candidates")));
   QTest::mouseClick(&pane().copy_button(), Qt::LeftButton);
   QCOMPARE(QGuiApplication::clipboard()->text().toStdString(), to_text(result->winner->pipeline));

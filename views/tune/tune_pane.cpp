@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -12,6 +13,7 @@
 #include "views/benchmark/flow_layout.h"
 #include "views/document/document.h"
 #include "views/document/number_text.h"
+#include "views/edit/metrics.h"
 
 namespace jointer::views {
 namespace {
@@ -25,6 +27,15 @@ std::int64_t bytes_of(double gib, std::int64_t peak) {
   const bool is_peak =
       QString::number(gib, 'f', 3) == QString::number(static_cast<double>(peak) / kGib, 'f', 3);
   return is_peak ? peak : static_cast<std::int64_t>(gib * kGib);
+}
+
+// What the step and the peak would be more without it, in short.
+QString loss_text(const TuneStep& step) {
+  if (!step.ns_more) return QStringLiteral("–");
+  QStringList parts;
+  if (*step.ns_more != 0) parts << time_difference_text(0, *step.ns_more);
+  if (*step.bytes_more != 0) parts << bytes_difference_text(0, *step.bytes_more);
+  return parts.join(QStringLiteral(", "));
 }
 
 }  // namespace
@@ -73,14 +84,20 @@ void TunePane::make_controls() {
   auto* controls = new QWidget(this);
   auto* row = new FlowLayout(controls, kSpacing, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
+  // A label goes to the next row with what it is the label of.
   const auto add = [&](const QString& label, QWidget* control, const QString& tip) {
-    auto* name = new QLabel(label, controls);
+    auto* field = new QWidget(controls);
+    auto* pair = new QHBoxLayout(field);
+    pair->setContentsMargins(0, 0, 0, 0);
+    pair->setSpacing(5);
+    auto* name = new QLabel(label, field);
     name->setForegroundRole(QPalette::PlaceholderText);
     name->setBuddy(control);
     control->setAccessibleName(label);
-    control->setToolTip(tip);
-    row->addWidget(name);
-    row->addWidget(control);
+    field->setToolTip(tip);
+    pair->addWidget(name);
+    pair->addWidget(control);
+    row->addWidget(field);
   };
   const auto number = [&](int least, int most, int usual) {
     auto* box = new QSpinBox(controls);
@@ -119,11 +136,13 @@ void TunePane::make_controls() {
 
 void TunePane::make_steps() {
   steps_ = new QTreeWidget(this);
-  steps_->setHeaderLabels({tr("Step of the best"), tr("What it gains")});
+  steps_->setHeaderLabels({tr("Step of the best"), tr("Without it")});
   steps_->setRootIsDecorated(false);
   steps_->setUniformRowHeights(true);
   steps_->setAccessibleName(tr("Steps of the best pipeline"));
+  steps_->header()->setStretchLastSection(false);
   steps_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  steps_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
 }
 
 TuneSettings TunePane::settings() const {
@@ -203,12 +222,12 @@ void TunePane::refresh_steps() {
   if (result == nullptr) return;
   const PassRegistry registry = built_in_passes();
   for (const TuneStep& step : result->steps) {
-    auto* item = new QTreeWidgetItem(steps_, {QString::fromStdString(to_text(step.step)),
-                                              QString::fromStdString(gain_text(step))});
-    if (const Pass* pass = registry.find(step.step.pass)) {
-      item->setToolTip(0, QString::fromStdString(pass->info.summary));
-      item->setToolTip(1, item->text(1));
-    }
+    auto* item =
+        new QTreeWidgetItem(steps_, {QString::fromStdString(to_text(step.step)), loss_text(step)});
+    item->setToolTip(1, QString::fromStdString(gain_text(step)));
+    if (const Pass* pass = registry.find(step.step.pass))
+      item->setToolTip(
+          0, QString::fromStdString(fmt::format("{}\n{}", to_text(step.step), pass->info.summary)));
   }
 }
 
