@@ -9,12 +9,13 @@
 // Steps, for every round
 //   1. The order is simulated. Looked at are collectives that show, longest first, and behind each
 //      of them the one that keeps its stream busy when it could start.
-//   2. Of such a one first the start, then the wait: the step and the peak of every gap are taken
-//      from a what-if. Of the gaps within the memory allowed the one with the shortest step is
-//      chosen; of several the one that shows least, then that with the lowest peak, then the
-//      nearest. The block moves there where that saves enough.
+//   2. Of such a one first the start, then, if it still shows, the wait: the step and the peak of
+//      every gap are taken from a what-if. Of the gaps within the memory allowed the one with the
+//      shortest step is chosen; of several the one that shows least, then that with the lowest
+//      peak, then the nearest. The block moves there where that saves enough.
 //   Rounds end when nothing moved, or as many were made as asked for. What shows as much as when it
-//   was looked at last is passed over, and so is a block with nothing that takes time in its gaps.
+//   was looked at last is passed over, and so is a block that may go over less time than a move
+//   must save.
 //
 // Every move is an edit of its own, as a person would make it. Collectives of one process group
 // keep their order unless told otherwise: ranks whose estimates differ would hang.
@@ -82,8 +83,10 @@ class Placing {
       const double part = static_cast<double>(i) / static_cast<double>(shown.size());
       JOINTER_CHECK(context_.report((static_cast<double>(round) + part) /
                                     static_cast<double>(settings_.rounds)));
-      JOINTER_CHECK(place(shown[i].start));
-      if (shown[i].wait) JOINTER_CHECK(place(shown[i].wait));
+      JOINTER_TRY(const std::int64_t saved, place(shown[i].start));
+      // What shows no more has nothing to wait later for.
+      if (shown[i].wait && shown[i].exposed_ns - saved >= least_gain())
+        JOINTER_CHECK(place(shown[i].wait));
     }
     return {};
   }
@@ -117,20 +120,22 @@ class Placing {
     return found;
   }
 
-  Result<void> place(NodeId node) {
+  // Nanoseconds of the step that it saved.
+  Result<std::int64_t> place(NodeId node) {
     const std::vector<NodeId> block =
         carry(ordered_, users_, node, carrying_direction(ordered_, node)).block;
     const auto range = what_if_.range(block);
-    if (!range) return {};  // what stands within the chain must stay there
+    if (!range) return 0;  // what stands within the chain must stay there
     const Gaps gaps = gaps_in_turn(block, *range);
-    if (!any_work_in(block, gaps)) return {};
+    if (most_gain(block, gaps) < least_gain()) return 0;
     JOINTER_TRY(const RangePreview preview, what_if_.preview(block));
     const Figures now = what_if_.figures();
     const auto gap = best_gap(gaps, preview);
-    if (!gap) return {};
+    if (!gap) return 0;
     const Figures then = preview.at[*gap - range->first];
-    if (now.step_ns - then.step_ns < least_gain()) return {};
-    return move(node, block, *gap, now, then);
+    if (now.step_ns - then.step_ns < least_gain()) return 0;
+    JOINTER_CHECK(move(node, block, *gap, now, then));
+    return now.step_ns - then.step_ns;
   }
 
   [[nodiscard]] std::int64_t least_gain() const {
@@ -167,18 +172,19 @@ class Placing {
            }));
   }
 
-  // Without anything that takes time in between, one gap is as good as another.
-  [[nodiscard]] bool any_work_in(std::span<const NodeId> block, Gaps gaps) const {
+  // What a move can save at most: the time of what it may go over.
+  [[nodiscard]] std::int64_t most_gain(std::span<const NodeId> block, Gaps gaps) const {
     const std::span<const NodeId> order = ordered_.order();
+    std::int64_t sum = 0;
     std::size_t rest = gaps.first;
     for (std::size_t place = place_of_rest(block, rest); rest < gaps.last; ++place) {
       if (is_in(block, order[place])) continue;
-      if (const NodeCost& cost = costs_[order[place].index()];
-          cost.lane != NodeCost::Lane::none || cost.host_ns > 0)
-        return true;
+      const NodeCost& cost = costs_[order[place].index()];
+      sum += cost.host_ns + (cost.lane == NodeCost::Lane::compute ? cost.ns : 0);
       ++rest;
+      if (sum >= least_gain()) break;
     }
-    return false;
+    return sum;
   }
 
   // Where the node behind a gap stands.

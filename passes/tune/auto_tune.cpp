@@ -91,8 +91,8 @@ PassTable frontier_table(const TuneResult& result) {
 PassTable steps_table(const TuneResult& result) {
   PassTable table{.title = "what each step gains",
                   .columns = {{"step", Unit::text},
-                              {"step time without it", Unit::nanoseconds},
-                              {"peak without it", Unit::bytes}},
+                              {"step longer without it", Unit::nanoseconds},
+                              {"peak higher without it", Unit::bytes}},
                   .rows = {}};
   const auto cell = [](const std::optional<std::int64_t>& more) {
     return more ? PassTable::Cell(*more) : PassTable::Cell();
@@ -102,9 +102,17 @@ PassTable steps_table(const TuneResult& result) {
   return table;
 }
 
-void decide_steps(const TuneResult& result, PassContext& context) {
-  for (const TuneStep& step : result.steps)
-    context.decide("step", fmt::format("{}. {}", to_text(step.step), gain_text(step)));
+// What the step made of what came before it, and what would be lost without it.
+void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext& context) {
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const Figures &was = run.steps[i].before.figures, &is = run.steps[i].after.figures;
+    context.decide("step",
+                   fmt::format("{}: the step takes {} (before, {}), the peak is {} (before, "
+                               "{}). {}",
+                               run.steps[i].step, format_ns(is.step_ns), format_ns(was.step_ns),
+                               format_bytes(is.peak_bytes), format_bytes(was.peak_bytes),
+                               gain_text(result.steps[i])));
+  }
 }
 
 void decide_presets(const TuneResult& result, PassContext& context) {
@@ -116,7 +124,7 @@ void decide_presets(const TuneResult& result, PassContext& context) {
   }
 }
 
-void decide_result(const TuneResult& result, PassContext& context) {
+void decide_result(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   const std::string budget = format_bytes(*result.budget);
   if (result.winner)
     context.decide("chosen", fmt::format("{}: {}; as it was, {}.", text_of(result.winner->pipeline),
@@ -129,7 +137,7 @@ void decide_result(const TuneResult& result, PassContext& context) {
                                   budget, text_of(result.lowest->pipeline),
                                   figures_text(result.lowest->figures.figures))
                     : fmt::format("Nothing is within {}: no candidate came to a graph.", budget));
-  decide_steps(result, context);
+  decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
     context.decide("note", fmt::format("The steps keep the peak within {0} bytes: as passes of "
                                        "their own they do the same with --budget {0}.",
@@ -143,22 +151,47 @@ void decide_result(const TuneResult& result, PassContext& context) {
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 
+// As if a pipeline of its own had run them. Error: as the passes.
+Result<PipelineRun> run_winner(const Graph& graph, const TuneResult& result,
+                               const PassRegistry& registry, PassContext& context) {
+  if (!result.winner) return PipelineRun{};
+  PassContext::Options options;
+  options.analysis = context.analysis();
+  options.peak_limit = result.budget;
+  options.is_cancelled = [&] { return !context.report(1); };
+  JOINTER_TRY(PipelineRun done, run_pipeline(graph, result.winner->pipeline, registry, options));
+  if (done.error) return tl::unexpected(*done.error);
+  return done;
+}
+
+void add_run(const PipelineRun& run, PassContext& context) {
+  for (const StepResult& step : run.steps) {
+    for (const Decision& each : step.decisions) context.add_decision(each);
+    for (const PassTable& table : step.tables) context.add_table(table);
+    for (const Edit& edit : step.edits) context.add_edit(edit);
+  }
+}
+
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   JOINTER_CHECK(context.report(0));
   const PassRegistry registry = built_in_passes();
   JOINTER_TRY(const StepFigures before, step_figures(graph, context.analysis()));
   TuneOptions options = read_options(arguments, context, before.figures.peak_bytes);
-  double done = 0;
-  options.context.report = [&](double part) { done = part; };
-  options.context.is_cancelled = [&] { return !context.report(done); };
+  double searched = 0;
+  options.context.report = [&](double part) { searched = part; };
+  options.context.is_cancelled = [&] { return !context.report(searched); };
   JOINTER_TRY(const TuneResult result, tune(graph, registry, options));
   if (result.end == TuneResult::End::cancelled)
     return fail(Error::Kind::cancelled, "it was cancelled");
-  decide_result(result, context);
+  JOINTER_TRY(const PipelineRun done, run_winner(graph, result, registry, context));
+  decide_result(result, done, context);
   context.add_table(steps_table(result));
   context.add_table(frontier_table(result));
-  if (result.winner)
-    JOINTER_CHECK(carry_out(graph, result.winner->pipeline, registry, *result.budget, context));
+  add_run(done, context);
+  if (!done.steps.empty()) {
+    context.set_ran({.steps = result.winner->pipeline, .peak_limit = result.budget});
+    graph = *done.steps.back().graph;
+  }
   return context.report(1);
 }
 
@@ -219,24 +252,6 @@ std::string end_text(const TuneResult& result) {
                                                                           : "";
   return fmt::format("{} candidates, and {} to see what each step gains{}.", result.evaluated,
                      result.taken_apart, why);
-}
-
-Result<void> carry_out(Graph& graph, const Pipeline& winner, const PassRegistry& registry,
-                       std::int64_t budget, PassContext& context) {
-  PassContext::Options options;
-  options.analysis = context.analysis();
-  options.peak_limit = budget;
-  options.is_cancelled = [&] { return !context.report(1); };
-  JOINTER_TRY(const PipelineRun done, run_pipeline(graph, winner, registry, options));
-  if (done.error) return tl::unexpected(*done.error);
-  for (const StepResult& step : done.steps) {
-    for (const Decision& each : step.decisions) context.add_decision(each);
-    for (const PassTable& table : step.tables) context.add_table(table);
-    for (const Edit& edit : step.edits) context.add_edit(edit);
-  }
-  context.set_ran({.steps = winner, .peak_limit = budget});
-  if (!done.steps.empty()) graph = *done.steps.back().graph;
-  return {};
 }
 
 }  // namespace jointer
