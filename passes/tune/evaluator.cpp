@@ -96,9 +96,9 @@ Result<Evaluator::Behind> Evaluator::run_step(const Graph& before, const Pipelin
     if (error.kind == Error::Kind::cancelled) return tl::unexpected(error);
     return Behind{nullptr, {to_text(step), error.message}};
   };
+  if (const auto fits = registry_.check({step}); !fits) return failed(fits.error());
   const Pass& pass = *registry_.find(step.pass);
   const auto arguments = Arguments::check(pass.info.parameters, step.given);
-  if (!arguments) return failed(arguments.error());
   if (is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
   auto graph = std::make_shared<Graph>(before);
   PassContext context(options_.context);

@@ -87,6 +87,10 @@ TEST(Evaluator, AFailureIsAnAnswer) {
     EXPECT_EQ(evaluated->failure->step, "apply_sac");
     EXPECT_THAT(evaluated->failure->reason, HasSubstr("not partitioned yet"));
   }
+  for (const std::string_view text : {"raise_coms", "raise_comms{no=1}"}) {
+    const auto evaluated = of_pair->evaluate(pipeline(text));
+    ASSERT_TRUE(evaluated && evaluated->failure) << text;
+  }
   EXPECT_EQ(of_pair->passes_run(), 1U) << "what begins with it fails without a run";
   EXPECT_FALSE(of_pair->graph_of(pipeline("apply_sac")));
 }
