@@ -189,7 +189,9 @@ class HalfComparer {
     if (a.kind != b.kind || !comparer_.same_target(was, is) || !comparer_.same_args(was, is) ||
         !comparer_.same_kwargs(was, is) || !comparer_.same_value(was, is))
       out_.changed.push_back(is);
-    if (a.policy != b.policy || region_of(a) != region_of(b)) out_.retagged.push_back(is);
+    // Only calls have a policy; Python's graphs may have tags on anything.
+    if (b.kind == NodeKind::call && (a.policy != b.policy || region_of(a) != region_of(b)))
+      out_.retagged.push_back(is);
   }
 
   void find_moved(const std::vector<NodeId>& common) {

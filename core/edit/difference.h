@@ -13,7 +13,7 @@ struct GraphDifference {
   std::vector<NodeId> added;  // names that `before` does not have
   std::vector<NodeId>
       changed;  // calls something else, with other arguments, or returns something else
-  std::vector<NodeId> retagged;  // another memory policy
+  std::vector<NodeId> retagged;  // calls with another memory policy
   std::vector<NodeId> removed;   // of `before`
   std::size_t common = 0;        // nodes that both have: "moved N of M"
 

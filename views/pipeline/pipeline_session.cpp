@@ -322,7 +322,7 @@ void PipelineSession::start(std::vector<DraftStep> steps, std::size_t first) {
   }
   failure_.reset();
   printed_.clear();
-  run_.emplace();
+  run_ = std::make_unique<Run>();
   run_->first = first;
   run_->line = document_.editing().line();
   run_->steps = std::move(steps);

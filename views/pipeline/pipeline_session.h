@@ -68,7 +68,7 @@ class PipelineSession : public QObject {
   [[nodiscard]] std::optional<Lines> lines(std::size_t place) const;
 
   // --- The run under way ---
-  [[nodiscard]] bool is_running() const { return run_.has_value(); }
+  [[nodiscard]] bool is_running() const { return run_ != nullptr; }
   // Nothing is under way, and the document shows what was done.
   [[nodiscard]] bool is_settled() const;
   struct Progress {
@@ -161,7 +161,7 @@ class PipelineSession : public QObject {
   std::shared_ptr<const Graph> start_graph_;
   SnapshotPtr start_estimates_;
   std::optional<StepFailure> failure_;
-  std::optional<Run> run_;
+  std::unique_ptr<Run> run_;
   std::unique_ptr<QObject> applying_;  // while the document takes what was done
   QStringList printed_;                // by the step that runs
   QTimer tick_;

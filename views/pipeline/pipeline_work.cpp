@@ -21,6 +21,16 @@ void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep
     failure.reproducer = QString::fromStdString(path);
 }
 
+// What the document would refuse is no edit: the graph is one of its own then.
+void check_edit(const Graph& before, StepResult& result) {
+  if (result.edit.changes.empty()) return;
+  Graph copy = before;
+  const auto done = jointer::apply(copy, result.edit);
+  if (done) return;
+  result.edit.changes.clear();
+  result.edit_refusal = done.error().message;
+}
+
 }  // namespace
 
 void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
@@ -48,6 +58,7 @@ void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
       promise.addResult(StepDone{.outcome = {}, .failure = std::move(failure)});
       return;
     }
+    check_edit(*graph, *result);
     const auto after = result->graph;
     promise.addResult(StepDone{
         .outcome = std::make_shared<StepOutcome>(StepOutcome{
