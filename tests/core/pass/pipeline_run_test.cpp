@@ -222,12 +222,12 @@ TEST_F(PipelineRunTest, AStepAloneIsAsInAPipeline) {
   const PipelineStep wrong = parse_pipeline("no_such_pass")->front();
   const PassRegistry registry =
       registry_of({pass_of("full_inductor_compilation", sink), pass_of("sink", sink)});
-  const auto none = run_step(graph_, *figures, wrong, registry, options_);
+  const auto none = run_step(graph_, wrong, registry, options_);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, Error::Kind::usage);
   const PipelineStep alone = parse_pipeline("full_inductor_compilation")->front();
   EXPECT_FALSE(run_pipeline(graph_, {alone}, registry, options_));
-  const auto result = run_step(graph_, *figures, alone, registry, options_);
+  const auto result = run_step(graph_, alone, registry, options_);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->before, *figures);
   EXPECT_EQ(graph_hash(graph_), hash_);
