@@ -8,14 +8,15 @@
 // Steps:
 //   1. Of the regions, one at most may read recomputable values.
 //   2. For every call of it, in order: the recomputable calls that it reads, and those that they
-//      read, and so on, are to be made again; each before the first call that needs it.
+//      read, and so on, are to be made again; each before the first call that needs it. Where one
+//      writes to memory of another, both are made before the first call that needs either.
 //   3. A copy of each, named NAME_recomputed, is put there, in the order of the originals. Copies
 //      read copies where there are any. Where one reads a value that was sent to the host
 //      (cpu_offload.h), it reads what came back, and the copy back moves before it if it must.
 //   4. Backward calls behind a copy read the copy instead of the original; what is a view of it
-//   lies
-//      in the copy's memory.
-//   5. Originals that nobody reads any more go, the last first.
+//      lies in the copy's memory.
+//   5. Originals that nobody reads any more go, the last first; not those that write to memory that
+//      stays.
 //   6. Every getitem is put right behind what it is a part of, so that the rest of a tuple is
 //   freed.
 //
@@ -79,6 +80,7 @@ class Rematerializer {
       return edit;
     }
     gather();
+    bring_writers_along();
     JOINTER_CHECK(check_writes());
     find_offloaded();
     for (const NodeId id : gathered_)
@@ -184,6 +186,47 @@ class Rematerializer {
     }
     std::sort(gathered_.begin(), gathered_.end(),
               [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+  }
+
+  // Memory that a copy writes to is found by its readers as the writer left it: whatever of the
+  // gathered works on such memory is made where the first of it is, in the order that it had.
+  void bring_writers_along() {
+    const std::vector<NodeId> makers = memory_makers(graph_);
+    std::map<NodeId, std::vector<NodeId>> groups;  // by maker
+    std::vector<NodeId> written;
+    for (const NodeId id : gathered_) {
+      written.clear();
+      written_arguments(graph_, graph_.node(id), written);
+      for (const NodeId to : written) groups[makers[to.index()]];
+    }
+    if (groups.empty()) return;
+    for (const NodeId id : gathered_) {
+      const auto join = [&](NodeId maker) {
+        const auto group = groups.find(maker);
+        if (group != groups.end()) group->second.push_back(id);
+      };
+      join(makers[id.index()]);
+      for (const NodeId input : graph_.inputs(id)) join(makers[input.index()]);
+    }
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for (const auto& [maker, group] : groups) {
+        const NodeId first = *std::min_element(group.begin(), group.end(), [&](NodeId a, NodeId b) {
+          return graph_.position(before_[a.index()]) < graph_.position(before_[b.index()]);
+        });
+        for (const NodeId id : group)
+          has_changed = bring_before(id, before_[first.index()]) || has_changed;
+      }
+    }
+  }
+
+  // With what it reads. Whether it stood behind that.
+  bool bring_before(NodeId id, NodeId reader) {
+    NodeId& before = before_[id.index()];
+    if (!before || graph_.position(before) <= graph_.position(reader)) return false;
+    before = reader;
+    for (const NodeId input : graph_.inputs(id)) bring_before(input, reader);
+    return true;
   }
 
   [[nodiscard]] Result<void> check_writes() const {
@@ -356,20 +399,46 @@ class Rematerializer {
   }
 
   std::size_t erase() {
-    is_erased_.assign(graph_.node_count(), false);
+    std::vector<bool> stays(graph_.node_count(), false);
+    find_unread(stays);
+    while (keep_writers(stays)) find_unread(stays);
     std::size_t removed = 0;
+    for (std::size_t i = gathered_.size(); i-- > 0;) {
+      if (!is_erased_[gathered_[i].index()]) continue;
+      ++removed;
+      changes_.emplace_back(RemoveNode{.node = name(gathered_[i])});
+    }
+    return removed;
+  }
+
+  void find_unread(const std::vector<bool>& stays) {
+    is_erased_.assign(graph_.node_count(), false);
     for (std::size_t i = gathered_.size(); i-- > 0;) {
       const NodeId id = gathered_[i];
       const auto users = users_.of(id);
-      if (std::any_of(users.begin(), users.end(), [&](NodeId user) {
+      is_erased_[id.index()] =
+          !stays[id.index()] && std::none_of(users.begin(), users.end(), [&](NodeId user) {
             return !is_erased_[user.index()] && !reads_copy(user, id);
-          }))
-        continue;
-      is_erased_[id.index()] = true;
-      ++removed;
-      changes_.emplace_back(RemoveNode{.node = name(id)});
+          });
     }
-    return removed;
+  }
+
+  // What writes to memory that stays is read there, if not by its own name. Whether there was such.
+  bool keep_writers(std::vector<bool>& stays) const {
+    const std::vector<NodeId> makers = memory_makers(graph_);
+    bool has_kept = false;
+    std::vector<NodeId> written;
+    for (const NodeId id : gathered_) {
+      if (!is_erased_[id.index()]) continue;
+      written.clear();
+      written_arguments(graph_, graph_.node(id), written);
+      for (const NodeId to : written) {
+        if (is_erased_[makers[to.index()].index()] || stays[id.index()]) continue;
+        stays[id.index()] = true;
+        has_kept = true;
+      }
+    }
+    return has_kept;
   }
 
   // The graph as the changes so far leave it.

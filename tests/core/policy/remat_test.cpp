@@ -58,6 +58,42 @@ Graph rematerialized(std::string_view text, Edit* made = nullptr) {
   return graph;
 }
 
+TEST(Remat, WritersAreMadeAgainWithWhatTheyWriteTo) {
+  // `g` reads `s` as `u` left it, so that the copy of `u` may not wait for its own reader; nor may
+  // that of `e`, which finds `s` as it was before.
+  const Graph graph = rematerialized(R"(
+    kind train_step
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.mm(x, x)  {MUST_SAVE}
+    s: f32[8,8] = aten.sin(a)  {PREFER_RECOMPUTE}
+    e: f32[8,8] = aten.exp(s)  {PREFER_RECOMPUTE}
+    u: f32[8,8] = aten.add_.Tensor(s, 1)  {PREFER_RECOMPUTE}
+    l: f32[] = aten.sum(u)
+    g: f32[8,8] = aten.cos(s)  {backward}
+    h: f32[8,8] = aten.exp(u)  {backward}
+    i: f32[8,8] = aten.cos(e)  {backward}
+    return [l, g, h, i]
+  )");
+  EXPECT_THAT(names(graph), ElementsAre("x", "a", "s", "u", "l", "s_recomputed", "e_recomputed",
+                                        "u_recomputed", "g", "h", "i", "output"));
+}
+
+TEST(Remat, WhatWritesToMemoryThatStaysStays) {
+  // The loss reads `s` as `u` left it, and nobody reads `u` by its name.
+  const Graph graph = rematerialized(R"(
+    kind train_step
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.mm(x, x)  {MUST_SAVE}
+    s: f32[8,8] = aten.sin(a)  {PREFER_RECOMPUTE}
+    u: f32[8,8] = aten.add_.Tensor(s, 1)  {PREFER_RECOMPUTE}
+    l: f32[] = aten.sum(s)
+    h: f32[8,8] = aten.exp(u)  {backward}
+    return [l, h]
+  )");
+  EXPECT_THAT(names(graph),
+              ElementsAre("x", "a", "s", "u", "l", "s_recomputed", "u_recomputed", "h", "output"));
+}
+
 TEST(Remat, CopiesStandBeforeTheirFirstReader) {
   Edit edit;
   const Graph graph = rematerialized(kStep, &edit);
