@@ -153,7 +153,8 @@ std::vector<NamedCandidate> SearchSpace::starts() const {
         "reorder_for_peak_memory,reorder_communication_preserving_peak_memory",
         "autobucketing_reordering,reorder_communication_preserving_peak_memory",
         "reorder_for_peak_memory,autobucketing_reordering", "autobucketing_reordering",
-        "reorder_communication_preserving_peak_memory,place_collectives"})
+        "reorder_communication_preserving_peak_memory,place_collectives", "place_collectives",
+        "reorder_for_peak_memory,place_collectives"})
     add({}, of(as_it_is, rest));
   if (kind_ == Kind::ordered) return found;
   constexpr std::string_view kOrder = "reorder_communication_preserving_peak_memory";
