@@ -95,8 +95,8 @@ class Merger {
       const StorageId from = resolved(gone[i].storage), to = resolved(kept[i].storage);
       twin_storage_.resize(graph_.storage_count());
       kept_number_.resize(graph_.storage_count());
-      if (gone[i].storage != kept[i].storage)
-        kept_number_[gone[i].storage.index()] = kept[i].storage;
+      const StorageId old_number = number_of(gone[i].storage), number = number_of(kept[i].storage);
+      if (old_number != number) kept_number_[old_number.index()] = number;
       if (from != to) twin_storage_[from.index()] = to;
     }
   }
@@ -113,12 +113,14 @@ class Merger {
   // Captures number what a wait returns apart from its collective's buffer, which is one storage
   // with it only while the wait is there: what viewed the wait that went views the one that stays.
   [[nodiscard]] StorageId number_now(StorageId storage) const {
-    const StorageId now = resolved(storage);
-    StorageId number = storage;
-    for (std::size_t steps = 0; kept_number_[number.index()] && steps < kept_number_.size();
-         ++steps)
-      number = kept_number_[number.index()];
+    const StorageId now = resolved(storage), number = number_of(storage);
     return graph_.real_storage(number) == now ? number : now;
+  }
+  // Joined by their last ones, like `resolved`: what views a wait that went may itself be kept for
+  // what views the wait that stays.
+  [[nodiscard]] StorageId number_of(StorageId storage) const {
+    while (kept_number_[storage.index()]) storage = kept_number_[storage.index()];
+    return storage;
   }
 
   void move_views() {

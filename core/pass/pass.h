@@ -3,6 +3,7 @@
 // A pass: what it is called, what it can be told, and what it does to a graph. Built-in passes,
 // plugins and Python passes are all this.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,6 +35,11 @@ enum class PassStage : std::uint8_t {
   search,      // looks for the other passes that serve best
 };
 std::string_view to_string(PassStage stage);
+// All of them, in the order that lists of passes have.
+inline constexpr std::array kPassStages{
+    PassStage::joint, PassStage::partition, PassStage::clean_up,
+    PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
+    PassStage::check, PassStage::compile,   PassStage::search};
 
 struct PassInfo {
   std::string name;     // upstream's

@@ -87,11 +87,13 @@ const std::vector<std::pair<std::string, std::string_view>>& ends() {
 // Why a second run may change something. Each of the others must change nothing.
 const std::map<std::string, std::string>& why_not_idempotent() {
   static const std::map<std::string, std::string> kReasons{
+      {"auto_tune", "what it found is where another search begins"},
       {"autobucketing_reordering", "buckets are collectives that may be moved and merged again"},
       {"default_partition", "what it made is a pair, which it refuses"},
       {"greedy_bucketing_by_mb", "what one bucket left apart may fit beside another"},
       {"knapsack_budget", "what it made is a pair, which it refuses"},
       {"min_cut_partition", "what it made is a pair, which it refuses"},
+      {"place_collectives", "one that was moved leaves others better places"},
       {"reorder_communication_preserving_peak_memory", "its budget counts from the peak it finds"},
       {"reorder_compute_and_comm_for_overlap", "so are the passes that it runs"},
       {"reorder_for_peak_memory", "where it finds a lower peak, it starts from there"},
@@ -171,10 +173,10 @@ TEST_P(EveryPassOnSamples, LeavesALegalGraphAndAnEditThatIsLegal) {
   on_each([](const Sample& sample, const StepResult& step) {
     const auto sound = validate(*step.graph);
     EXPECT_TRUE(sound) << sound.error().message;
+    if (step.graph->is_pair() != sample.graph.is_pair()) return;  // no edit makes a pair
     if (step.added + step.removed + step.changed == 0) {
       EXPECT_TRUE(keeps_dependencies(sample.graph, *step.graph));
     }
-    if (step.graph->is_pair() != sample.graph.is_pair()) return;  // no edit makes a pair
     EXPECT_EQ(step.edit_refusal, "");
     Graph edited = sample.graph;
     const auto applied = apply(edited, step.edit);

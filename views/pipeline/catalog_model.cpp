@@ -1,7 +1,6 @@
 #include "views/pipeline/catalog_model.h"
 
 #include <algorithm>
-#include <array>
 
 #include "views/document/node_text.h"
 #include "views/palette/fuzzy_match.h"
@@ -9,10 +8,6 @@
 namespace jointer::views {
 namespace {
 
-// In the order that a pipeline has them.
-constexpr std::array kStages{PassStage::joint, PassStage::partition, PassStage::clean_up,
-                             PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
-                             PassStage::check, PassStage::compile};
 // A match of the name is better than any of the sentence.
 constexpr int kInSummary = -1'000'000;
 
@@ -43,7 +38,7 @@ void CatalogModel::set_text(const QString& text) {
 void CatalogModel::fill() {
   beginResetModel();
   rows_.clear();
-  for (const PassStage stage : kStages) {
+  for (const PassStage stage : kPassStages) {
     std::vector<std::pair<int, const Pass*>> found;
     for (const Pass& pass : registry_->passes())
       if (pass.info.stage == stage)

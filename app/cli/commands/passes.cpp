@@ -60,12 +60,8 @@ Json to_json(const PassInfo& info) {
           {"parameters", std::move(parameters)}};
 }
 
-constexpr PassStage kStages[] = {PassStage::joint, PassStage::partition, PassStage::clean_up,
-                                 PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
-                                 PassStage::check, PassStage::compile,   PassStage::search};
-
 void print_list(const std::vector<const PassInfo*>& infos) {
-  for (const PassStage stage : kStages) {
+  for (const PassStage stage : kPassStages) {
     Table table({{"", left}, {"", left}});
     for (const PassInfo* info : infos)
       if (info->stage == stage) table.add({info->name, info->summary});

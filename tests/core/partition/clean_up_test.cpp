@@ -150,5 +150,28 @@ TEST(CommonSubexpressions, AViewOfTheTwinThatWentMayStay) {
   EXPECT_EQ(storage_of(graph, "t"), storage_of(graph, "a"));
 }
 
+TEST(CommonSubexpressions, AViewOfTheWaitThatWentViewsTheOneThatStays) {
+  // The same with waits, whose numbers are others than their collective's.
+  Graph graph = parse(R"(
+    group tp: 0 1
+    x: f32[4,4] = input
+    s: f32[4,4] = _c10d_functional.all_reduce(x, 'sum', 'tp')
+    a: f32[4,4] = _c10d_functional.wait_tensor(s)
+    b: f32[4,4] = _c10d_functional.wait_tensor(s)
+    t: f32[4,4] = aten.t(b)
+    u: f32[4,4] = aten.t(a)
+    out: f32[4,4] = aten.mm(t, u)
+    return [out]
+  )");
+  const auto number_of = [&](std::string_view name) {
+    return graph.tensors(node(graph, name)).front().storage;
+  };
+  ASSERT_NE(number_of("a"), number_of("s"));
+  ASSERT_NE(number_of("a"), number_of("b"));
+  merge_common_subexpressions(graph);
+  EXPECT_THAT(calls(graph), ElementsAre("s", "a", "t", "out"));
+  EXPECT_EQ(number_of("t"), number_of("a"));
+}
+
 }  // namespace
 }  // namespace jointer::test
