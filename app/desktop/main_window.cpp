@@ -403,13 +403,15 @@ void MainWindow::place_docks() {
   splitDockWidget(graph, inspector, Qt::Horizontal);
   tabifyDockWidget(modules, operators);
   tabifyDockWidget(operators, dock(QStringLiteral("sac")));
-  tabifyDockWidget(dock(QStringLiteral("sac")), dock(QStringLiteral("tune")));
-  tabifyDockWidget(dock(QStringLiteral("tune")), dock(QStringLiteral("benchmark")));
-  tabifyDockWidget(dock(QStringLiteral("benchmark")), dock(QStringLiteral("history")));
-  tabifyDockWidget(dock(QStringLiteral("history")), dock(QStringLiteral("compare")));
+  tabifyDockWidget(dock(QStringLiteral("sac")), dock(QStringLiteral("history")));
   tabifyDockWidget(inspector, alive);
-  // Its steps, and what they are told, want the room of the middle.
-  tabifyDockWidget(graph, dock(QStringLiteral("pipeline")));
+  // Forms beside plots, and tables of many columns, want the room of the middle.
+  PaneDock* before = graph;
+  for (const char* name : {"pipeline", "tune", "benchmark", "compare"}) {
+    PaneDock* next = dock(QString::fromLatin1(name));
+    tabifyDockWidget(before, next);
+    before = next;
+  }
   for (PaneDock* dock : docks_) dock->show();
   modules->raise();
   graph->raise();

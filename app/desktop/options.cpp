@@ -44,7 +44,7 @@ Result<Options> parse_options(const QStringList& arguments) {
   const QCommandLineOption pane(
       QStringLiteral("pane"),
       QStringLiteral("Bring a pane to the front: modules, operators, sac, benchmark, graph, "
-                     "alive, inspector, history, compare, pipeline."),
+                     "alive, inspector, history, compare, pipeline, tune."),
       QStringLiteral("PANE"));
   const QCommandLineOption measured(
       QStringLiteral("measured"),
