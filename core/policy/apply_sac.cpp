@@ -139,7 +139,7 @@ SacWalk sac_walk(const Graph& graph, bool whole_forward) {
 }
 
 Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
-  JOINTER_CHECK(check_taggable(graph, "apply_sac"));
+  JOINTER_CHECK(check_taggable(graph));
   JOINTER_TRY(std::vector<Count> counts, make_counts(graph, options));
   std::vector<bool> saved;
   if (options.save.empty() && options.default_list) {

@@ -118,7 +118,7 @@ std::optional<PolicyFormat> parse_policy_format(std::string_view name) {
 }
 
 Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format) {
-  JOINTER_CHECK(check_taggable(joint, "a plan"));
+  JOINTER_CHECK(check_taggable(joint));
   switch (format) {
     case PolicyFormat::torchtitan:
       return export_python(joint, plan);

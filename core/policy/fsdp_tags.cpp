@@ -57,7 +57,7 @@ std::vector<FsdpGather> fsdp_gathers(const Graph& graph) {
 }
 
 Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard) {
-  JOINTER_CHECK(check_taggable(graph, "fsdp_reshard_after_fwd"));
+  JOINTER_CHECK(check_taggable(graph));
   const MemoryPolicy policy = reshard ? MemoryPolicy::must_recompute : MemoryPolicy::must_save;
   TagPlan plan(graph);
   const auto gathers = fsdp_gathers(graph);

@@ -174,7 +174,7 @@ std::string_view to_string(PolicySource source) {
 }
 
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text) {
-  JOINTER_CHECK(check_taggable(graph, "a policy"));
+  JOINTER_CHECK(check_taggable(graph));
   switch (source_of(text)) {
     case PolicySource::operator_list:
       return import_operators(graph, text);

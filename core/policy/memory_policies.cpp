@@ -185,7 +185,7 @@ const std::vector<MemoryPolicyPreset>& memory_policy_presets() {
 Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& preset,
                                     const std::vector<std::string>& save_ops,
                                     std::int64_t offload_bytes, bool reshard) {
-  JOINTER_CHECK(check_taggable(graph, "a memory policy"));
+  JOINTER_CHECK(check_taggable(graph));
   const auto& presets = memory_policy_presets();
   if (std::none_of(presets.begin(), presets.end(),
                    [&](const MemoryPolicyPreset& each) { return each.name == preset; }))

@@ -30,7 +30,7 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
 }  // namespace
 
 Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan) {
-  JOINTER_CHECK(check_taggable(joint, "a plan"));
+  JOINTER_CHECK(check_taggable(joint));
   std::vector<Tag> tags(joint.node_count(),
                         {MemoryPolicy::none, {.kind = RegionChange::Kind::remove, .id = 0}});
   const PlanMakers makers = plan_makers(joint, plan);

@@ -10,10 +10,9 @@
 
 namespace jointer {
 
-Result<void> check_taggable(const Graph& graph, std::string_view pass) {
+Result<void> check_taggable(const Graph& graph) {
   if (graph.is_pair())
-    return refuse(
-        "{} tags a graph that is not partitioned yet, and this is a forward and a backward", pass);
+    return refuse("tags decide how a graph is cut in two, and this is a forward and a backward");
   return {};
 }
 

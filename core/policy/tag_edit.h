@@ -14,7 +14,7 @@
 namespace jointer {
 
 // Error (usage): the halves of a pair, for whose values everything is decided.
-Result<void> check_taggable(const Graph& graph, std::string_view pass);
+Result<void> check_taggable(const Graph& graph);
 
 // Tags of nodes as they would be, by id.
 class TagPlan {

@@ -20,6 +20,7 @@
 #include "views/edit/editing.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/inspector/why_here.h"
+#include "views/pipeline/report/report_summary.h"
 #include "views/pipeline/report/step_report.h"
 #include "views/tables/table_export.h"
 
@@ -111,7 +112,9 @@ class PipelineReportTest : public QObject {
     // Where it is low, figures are a line.
     report_->resize(380, 360);
     QTRY_COMPARE(report_->figures().text(),
-                 figures_difference_text(step.before.figures, step.after.figures));
+                 QStringList({figures_difference_text(step.before.figures, step.after.figures),
+                              report_effort(report_->steps())})
+                     .join(" · "));
     report_->resize(kSize);
     QTRY_COMPARE(shown_text(report_->figures()), figures);
     QCOMPARE(report_->tables().size(), 1U);

@@ -49,7 +49,7 @@ def test_outputs_are_those_of_eager(name: str, is_pair: bool, eager: Callable[[s
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -> None:
-    """Bit for bit where torch itself gives them on this machine, else within the bound."""
+    """Bit for bit where torch itself gives them on this machine, else as near as it comes to them."""
     base = capture_of(name)
     arguments = [f"--inputs={base}.inputs.safetensors", f"--expected={base}.expected.safetensors"]
     ran = run_runner(base + ".joint.json.zst", *arguments, size=CAPTURES[name])
@@ -59,8 +59,10 @@ def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -
         if all(torch.equal(here[key], value) for key, value in expected.items()):
             assert answer["bitwise"], answer
             continue
+        # No further from them than torch itself is here: kernels differ from processor to processor.
         scale = max(value.abs().max().item() for value in expected.values())
-        assert answer["max_abs_diff"] <= BOUND * scale, answer
+        theirs = max((here[key].double() - value.double()).abs().max().item() for key, value in expected.items())
+        assert answer["max_abs_diff"] <= max(BOUND * scale, theirs), answer
 
 
 @pytest.mark.parametrize("name", CAPTURES)

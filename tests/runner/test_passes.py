@@ -23,13 +23,13 @@ PIPELINES = [
     TUNE := "auto_tune{evaluations=25,twin_groups=false}",
 ]
 
-
 SAMPLE = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
 # Every pass that keeps numerics is in one of them, but for those that want another graph.
 SAMPLE_PIPELINES = [
     "remove_tags,validate_flex_attn_annotation,apply_sac,fsdp_reshard_after_fwd,"
     f"{CLEAN_UP},min_cut_partition,reassign_to_pg,transformer_block_bucketing,"
-    "reorder_communication_preserving_peak_memory,sink_waits_iterative,decide_global_ordering_of_comms",
+    "reorder_communication_preserving_peak_memory,sink_waits_iterative,decide_global_ordering_of_comms,"
+    "place_collectives",
     "tag_with_memory_policy{policy=full},default_partition,greedy_bucketing_by_mb,raise_comms,sink_waits,"
     "reorder_compute_for_overlap,enforce_comm_ordering_for_fsdp",
     "knapsack_budget{budget=0.3},autobucketing_reordering,reorder_for_peak_memory,"
@@ -41,6 +41,7 @@ OTHER_GRAPHS = {
     "remove_fsdp2_unsharded_param_graph_input_usage": "an FSDP2 trace: tests/differential/test_passes.py",
     "reinplace_fsdp_all_gather": "an FSDP2 trace: tests/differential/test_passes.py",
     "cudagraph": "a GPU",
+    "auto_tune": "it runs the others: in PIPELINES",
 }
 
 

@@ -16,6 +16,7 @@
 #include "views/benchmark/flow_layout.h"
 #include "views/document/number_text.h"
 #include "views/pipeline/step_text.h"
+#include "views/theme/elided_label.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -65,12 +66,9 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   column->setSpacing(kSpacing);
   list_ = new StepList(session_, this);
   column->addWidget(make_bar());
-  status_ = new QLabel(this);
+  // One line, whatever it says: the list below stays where it is.
+  status_ = new ElidedLabel(this);
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
-  status_->setWordWrap(true);
-  status_->setTextFormat(Qt::PlainText);
-  status_->setMinimumSize(1, fontMetrics().height());
-  status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   status_->setAccessibleName(tr("How the pipeline stands"));
   column->addWidget(status_);
   progress_ = new QProgressBar(this);

@@ -12,15 +12,15 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 10;
+constexpr int kMargin = 8;
 constexpr int kPrintedLines = 6;  // shown at once over a report
 
 }  // namespace
 
 StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, kMargin, kMargin, 0);
-  column->setSpacing(6);
+  column->setContentsMargins(kMargin, kMargin / 2, kMargin, 0);
+  column->setSpacing(2);
   summary_ = new QLabel(this);
   summary_->setWordWrap(true);
   summary_->setTextFormat(Qt::PlainText);

@@ -7,7 +7,6 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
-#include <QPainter>
 #include <QScopedValueRollback>
 #include <QTimer>
 #include <QVBoxLayout>
@@ -15,28 +14,13 @@
 
 #include "views/document/number_text.h"
 #include "views/tables/table_export.h"
+#include "views/theme/elided_label.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 6;
-
-// Says where it is cut off.
-class Footer final : public QLabel {
- public:
-  using QLabel::QLabel;
-
- private:
-  void paintEvent(QPaintEvent* event) override {
-    const QRect room = contentsRect();
-    const QString fitting = fontMetrics().elidedText(text(), Qt::ElideRight, room.width());
-    if (fitting == text()) return QLabel::paintEvent(event);
-    QPainter painter(this);
-    painter.setPen(palette().color(foregroundRole()));
-    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, fitting);
-  }
-};
 
 void mute(QLabel* label) {
   label->setForegroundRole(QPalette::PlaceholderText);
@@ -78,11 +62,8 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   mute(empty_);
   auto* overlay = new QVBoxLayout(view_->viewport());
   overlay->addWidget(empty_);
-  footer_ = new Footer(this);
+  footer_ = new ElidedLabel(this);
   footer_->setContentsMargins(kMargin, 0, kMargin, 0);
-  footer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  // A long line is cut rather than keep the pane from being narrow; the tooltip has all of it.
-  footer_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   mute(footer_);
   rows->addWidget(footer_);
 
@@ -190,7 +171,6 @@ void TablePane::update_footer() {
   else if (model_.row_count() > 0)
     text = model_.totals_text(model_.totals());
   footer_->setText(text);
-  footer_->setToolTip(text);
 }
 
 void TablePane::update_empty_text() {

@@ -211,9 +211,13 @@ void StepReport::show_figures() {
     parts << tr("Nodes are not compared: %1").arg(refusal_.toHtmlEscaped());
   }
   counts_->setText(parts.join(QStringLiteral(" · ")));
+  // Where it is low, rows need the room more: two lines say it all.
+  title_->setVisible(!is_low_);
+  effort_->setVisible(!is_low_);
   figures_->setText(is_low_
                         ? figures_difference_text(steps_.front().result->before.figures,
-                                                  steps_.back().result->after.figures)
+                                                  steps_.back().result->after.figures) +
+                              QStringLiteral(" · ") + report_effort(steps_)
                         : metric_table_html(report_rows(steps_), tr("before"), tr("after"), theme));
 }
 
