@@ -436,6 +436,12 @@ void MainWindow::show_docks(bool show) {
   panes_menu_->setEnabled(show);
 }
 
+QMenu* MainWindow::createPopupMenu() {
+  auto* menu = new QMenu(this);
+  for (PaneDock* dock : docks_) menu->addAction(dock->seen_action());
+  return menu;
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   settings_.setValue(QStringLiteral("window/geometry"), saveGeometry());
   if (docks_shown_) settings_.setValue(QStringLiteral("window/state"), saveState(kStateVersion));

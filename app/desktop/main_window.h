@@ -72,6 +72,8 @@ class MainWindow : public QMainWindow {
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
+  // Of the docks: Qt's own has actions that are not shown.
+  QMenu* createPopupMenu() override;
   void closeEvent(QCloseEvent* event) override;
 
  private:

@@ -274,7 +274,7 @@ void MainWindow::make_view_menu() {
              [this] { with_timeline([](TimelineView& view) { view.next_axis_kind(); }); });
   menu->addSeparator();
   panes_menu_ = menu->addMenu(tr("&Panes"));
-  for (PaneDock* dock : docks_) panes_menu_->addAction(dock->toggleViewAction());
+  for (PaneDock* dock : docks_) panes_menu_->addAction(dock->seen_action());
   add_action(menu, tr("&Reset Layout"), {}, Needs::document, &MainWindow::place_docks);
   fill_theme_menu(menu->addMenu(tr("&Theme")));
 }

@@ -125,7 +125,7 @@ DocumentTab* WindowTest::open(const QString& path) {
 void WindowTest::run_action(const QString& text) {
   for (QAction* action : window_->findChildren<QAction*>()) {
     QString name = action->text();
-    if (name.remove(u'&').remove(QStringLiteral("...")) != text) continue;
+    if (name.remove(u'&').remove(QStringLiteral("...")) != text || !action->isVisible()) continue;
     QVERIFY2(action->isEnabled(), qPrintable(text));
     return action->trigger();
   }
@@ -411,6 +411,16 @@ void WindowTest::goes_to_panes_by_key() {
   const auto nodes = tab->document()->selection().nodes();
   for (const NodeId node : nodes)
     QCOMPARE(graph.target(graph.node(node)), graph.target(graph.node(nodes.front())));
+  // A pane behind another tab comes to the front, as its action says; Qt's own would close it.
+  PaneDock* ladder = window_->dock("graph");
+  PaneDock* tune = window_->dock("tune");
+  QVERIFY(!ladder->visibleRegion().isEmpty() && tune->visibleRegion().isEmpty());
+  run_action("Tune");
+  QTRY_VERIFY(tune->seen_action()->isChecked());
+  QTRY_VERIFY(!ladder->seen_action()->isChecked());
+  tune->seen_action()->trigger();
+  QTRY_VERIFY(!tune->isVisible());
+  QVERIFY(!tune->seen_action()->isChecked());
 }
 
 void WindowTest::drags_select_a_stretch() {

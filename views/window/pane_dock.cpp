@@ -9,6 +9,17 @@ PaneDock::PaneDock(const QString& title, const QString& object_name, DocumentSta
   setWidget(stack_);
   stack_->set_seen(false);
   connect(this, &QDockWidget::visibilityChanged, stack_, &DocumentStack::set_seen);
+  toggleViewAction()->setVisible(false);  // seen_ is in its place
+  seen_ = new QAction(title, this);
+  seen_->setCheckable(true);
+  connect(this, &QDockWidget::visibilityChanged, seen_, &QAction::setChecked);
+  // What is on screen is asked, not the mark: a dock that begins behind another tab says nothing.
+  connect(seen_, &QAction::triggered, this, [this] {
+    const bool comes = visibleRegion().isEmpty();
+    setVisible(comes);
+    if (comes) raise();
+    seen_->setChecked(comes);
+  });
 }
 
 }  // namespace jointer::views
