@@ -86,7 +86,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     if (places_.is_late(nodes_[p])) flags_[p] |= only_backward;
     if (places_.is_backward_state(n) || has(p, of_backward)) backward_inputs_.push_back(p);
     if (n.kind == NodeKind::get_attr) flags_[p] = is_constant;
-    if (n.value.kind == Value::Kind::symbol) flags_[p] |= is_symbol;
+    if (n.value.kind == Value::Kind::symbol) flags_[p] |= is_symbolic;
     if (n.kind != NodeKind::output)
       for (const NodeId input : joint.inputs(n)) inputs_.push_back(place(input));
     first_input_.push_back(static_cast<std::uint32_t>(inputs_.size()));
@@ -411,7 +411,7 @@ Result<PairOrder> PairOrders::backward_order(std::span<const std::uint8_t> given
       for (const Place input : inputs(*it)) is_read[input] = 1;
   for (Place p = 0; p < size(); ++p)
     if (is_read[p] && order.given[p] && !has(p, of_backward))
-      (has(p, is_symbol) ? order.symbols : order.saved).push_back(p);
+      (has(p, is_symbolic) ? order.symbols : order.saved).push_back(p);
   return order;
 }
 

@@ -60,7 +60,7 @@ class PairOrders {
     only_backward = 1 << 7,  // it writes, and is the backward's, or works on what that wrote
     has_effect = 1 << 8,     // kept where nothing reads it
     is_wait = 1 << 9,
-    is_symbol = 1 << 10,    // its value is a symbolic number
+    is_symbolic = 1 << 10,  // its value is a symbolic number
     of_forward = 1 << 11,   // it needs no tangent
     is_start = 1 << 12,     // of a collective
     is_constant = 1 << 13,  // looked up in the module

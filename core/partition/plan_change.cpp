@@ -47,7 +47,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   for (Place p = 0; p < orders.size(); ++p)
     given[p] = was_given[p] || orders.has(p, PairOrders::is_placeholder) ||
                (!recomputable(p) && orders.has(p, PairOrders::of_forward) &&
-                (orders.has(p, PairOrders::is_symbol) || why_not_saved(p).empty()));
+                (orders.has(p, PairOrders::is_symbolic) || why_not_saved(p).empty()));
 
   for (const auto& [id, keep] : decisions)
     if (!graph.is_live(id))

@@ -130,6 +130,10 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   const Theme& theme = Theme::of(palette());
   const int text_height = painter.fontMetrics().height();
   const double gib = static_cast<double>(std::int64_t{1} << 30);
+  struct Ticks {
+    std::vector<double> at;
+    int decimals = 0;  // that tell one from the next
+  };
   const auto ticks = [](double least, double most, double pixels) {
     const double rough = (most - least) / std::max(pixels / kTickPixels, 1.0);
     const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -137,12 +141,13 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                         : rough / power <= 2 ? 2
                         : rough / power <= 5 ? 5
                                              : 10;
-    std::vector<double> found;
-    for (double t = std::ceil(least / (unit * power)) * unit * power; t <= most; t += unit * power)
-      found.push_back(t);
+    const double step = unit * power;
+    Ticks found{.at = {}, .decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))))};
+    for (double t = std::ceil(least / step) * step; t <= most; t += step) found.at.push_back(t);
     return found;
   };
-  for (const double bytes : ticks(s.least_bytes / gib, s.most_bytes / gib, s.area.width())) {
+  const Ticks of_bytes = ticks(s.least_bytes / gib, s.most_bytes / gib, s.area.width());
+  for (const double bytes : of_bytes.at) {
     const ParetoMark at{.kind = {},
                         .name = {},
                         .peak_bytes = static_cast<std::int64_t>(bytes * gib),
@@ -153,19 +158,23 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
     painter.setPen(theme.muted_text);
     if (x + kTickRoom > width()) continue;
     painter.drawText(QRect(x - 45, static_cast<int>(s.area.bottom()) + 3, 90, text_height),
-                     Qt::AlignCenter, bytes_text(at.peak_bytes));
+                     Qt::AlignCenter, tr("%1 GiB").arg(bytes, 0, 'f', of_bytes.decimals));
   }
-  for (const double ms : ticks(s.least_ns / 1e6, s.most_ns / 1e6, s.area.height() * 1.6)) {
+  const bool in_seconds = s.most_ns >= 1e9;
+  const double unit_ns = in_seconds ? 1e9 : 1e6;
+  const Ticks of_time = ticks(s.least_ns / unit_ns, s.most_ns / unit_ns, s.area.height() * 1.6);
+  for (const double time : of_time.at) {
     const ParetoMark at{.kind = {},
                         .name = {},
                         .peak_bytes = static_cast<std::int64_t>(s.least_bytes),
-                        .step_ns = static_cast<std::int64_t>(ms * 1e6)};
+                        .step_ns = static_cast<std::int64_t>(time * unit_ns)};
     const int y = static_cast<int>(s.place(at).y());
     painter.fillRect(QRect(static_cast<int>(s.area.left()), y, static_cast<int>(s.area.width()), 1),
                      theme.grid);
     painter.setPen(theme.muted_text);
     painter.drawText(QRect(0, y - text_height / 2, kLeft - 6, text_height),
-                     Qt::AlignRight | Qt::AlignVCenter, time_text(at.step_ns));
+                     Qt::AlignRight | Qt::AlignVCenter,
+                     (in_seconds ? tr("%1 s") : tr("%1 ms")).arg(time, 0, 'f', of_time.decimals));
   }
   painter.setPen(theme.muted_text);
   painter.drawText(QRect(kLeft, height() - text_height - 1, width() - kLeft - kRight, text_height),
