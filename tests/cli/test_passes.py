@@ -266,7 +266,7 @@ def test_either_a_recipe_or_passes(tmp_path: Path) -> None:
     refused(run("apply", JOINT), "--recipe", "--passes")
     recipe = write(tmp_path / "r.json", {"format": "jointer-recipe", "version": 1, "edits": []})
     refused(run("apply", JOINT, "--recipe", recipe, "--passes", "remove_tags"), "both")
-    refused(run("apply", PAIR, "--passes", "apply_sac"), "not partitioned yet")
+    refused(run("apply", PAIR, "--passes", "apply_sac"), "a forward and a backward")
 
 
 # --- Budgets ---
