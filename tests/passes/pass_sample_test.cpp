@@ -124,14 +124,20 @@ const std::vector<Sample>& samples() {
   return kSamples;
 }
 
-Result<PipelineRun> run(const Graph& graph, const std::string& pass,
+// A step with the pass's defaults; a search is a short one, for it is run many times.
+std::string step_of(const PassInfo& info) {
+  return info.stage == PassStage::search ? info.name + "{evaluations=24}" : info.name;
+}
+
+Result<PipelineRun> run(const Graph& graph, const std::string& step,
                         const PassContext::Options& options = {}) {
-  return run_pipeline(graph, {{.pass = pass, .given = {}}}, built_in_passes(), options);
+  JOINTER_TRY(const Pipeline pipeline, parse_pipeline(step));
+  return run_pipeline(graph, pipeline, built_in_passes(), options);
 }
 
 // "<hash> <hash of what it decided>", or why it refuses.
-std::string outcome(const Graph& graph, const std::string& pass) {
-  const auto done = run(graph, pass);
+std::string outcome(const Graph& graph, const std::string& step) {
+  const auto done = run(graph, step);
   if (!done) return done.error().message;
   if (done->error) return done->error->message;
   std::string text = graph_hash(*done->steps.front().graph);
@@ -153,7 +159,7 @@ class EveryPassOnSamples : public testing::TestWithParam<std::string> {
       SCOPED_TRACE(sample.name);
       const PassContext::Options options =
           options_of ? options_of(sample.graph) : PassContext::Options();
-      const auto done = run(sample.graph, info.name, options);
+      const auto done = run(sample.graph, step_of(info), options);
       ASSERT_TRUE(done) << done.error().message;
       if (done->error) {
         // A refusal is one sentence that begins with the pass.
