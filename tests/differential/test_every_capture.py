@@ -76,7 +76,7 @@ def test_every_pass(path: Path, backward: Path | None, index: int | None, tmp_pa
             assert line["refusal"].startswith(f"{name}: ") and "\n" not in line["refusal"]
             continue
         # What it did is a recipe, but for a new graph.
-        assert line["stage"] == "partition" or line["edit_refusal"] == "", (name, line["edit_refusal"])
+        assert line["stage"] in ("partition", "search") or line["edit_refusal"] == "", (name, line["edit_refusal"])
     if is_small:
         for written in sorted(tmp_path.iterdir()):
             torch_reads(written)
