@@ -45,6 +45,28 @@ inline Parameter number(std::string name, double otherwise, std::string doc) {
   return made;
 }
 
+// A number of at least 0, or none.
+inline Parameter optional_number(std::string name, std::string doc) {
+  Parameter made = parameter(std::move(name), Parameter::Type::number, {}, std::move(doc));
+  made.least = 0;
+  return made;
+}
+
+// A number of at least 0 that holds unless it is given as none.
+inline Parameter number_or_none(std::string name, double otherwise, std::string doc) {
+  Parameter made = number(std::move(name), otherwise, std::move(doc));
+  made.may_be_none = true;
+  return made;
+}
+
+// Bytes, at least 0; `otherwise` may be none.
+inline Parameter bytes(std::string name, PassValue otherwise, std::string doc) {
+  Parameter made =
+      parameter(std::move(name), Parameter::Type::bytes, std::move(otherwise), std::move(doc));
+  made.least = 0;
+  return made;
+}
+
 // Any text; `otherwise` may be none.
 inline Parameter text(std::string name, PassValue otherwise, std::string doc) {
   return parameter(std::move(name), Parameter::Type::text, std::move(otherwise), std::move(doc));
@@ -58,8 +80,16 @@ inline Parameter choice(std::string name, std::vector<std::string> choices, std:
   return made;
 }
 
+// A list of texts; `otherwise` may be none.
+inline Parameter texts(std::string name, PassValue otherwise, std::string doc) {
+  Parameter made =
+      parameter(std::move(name), Parameter::Type::list, std::move(otherwise), std::move(doc));
+  made.is_of_texts = true;
+  return made;
+}
+
 inline Parameter texts(std::string name, std::string doc) {
-  return parameter(std::move(name), Parameter::Type::list, PassValue::List{}, std::move(doc));
+  return texts(std::move(name), PassValue::List{}, std::move(doc));
 }
 
 }  // namespace jointer

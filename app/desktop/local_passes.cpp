@@ -11,6 +11,7 @@
 #include "plugins/cpp/plugin_folder.h"
 #include "plugins/cpp/plugins.h"
 #include "plugins/hosted/declaration.h"
+#include "plugins/hosted/withheld.h"
 #include "plugins/python/python_passes.h"
 
 namespace jointer::desktop {
@@ -21,8 +22,6 @@ using namespace views;
 const QString kPlugins = QStringLiteral("passes/plugins");
 const QString kPython = QStringLiteral("passes/python");
 const QString kAllowed = QStringLiteral("passes/allowed");
-const QString kPluginSource = QStringLiteral("plugin: ");
-const QString kPythonSource = QStringLiteral("Python: ");
 
 // Of the content of a file; empty if it cannot be read.
 QString hash_of(const QString& path) {
@@ -62,15 +61,6 @@ ForeignCode python_code(const QString& spec) {
 
 QString key_of(const ForeignCode& code) {
   return code.hash + u' ' + code.file;
-}
-
-// In place of a pass that nobody allowed to run.
-Pass withheld(const Pass& pass) {
-  return {
-      .info = pass.info,
-      .run = [source = pass.info.source](Graph&, const Arguments&, PassContext&) -> Result<void> {
-        return fail(Error::Kind::usage, "nobody allowed {} to run here", source);
-      }};
 }
 
 std::string infos_text(const PassRegistry& registry) {
@@ -173,7 +163,10 @@ void LocalPasses::add_all(PassRegistry& registry, const std::vector<Pass>& passe
       const auto code = code_at(source);
       may_run.insert(source, !code || is_allowed(*code));
     }
-    const auto added = registry.add(may_run.value(source) ? pass : withheld(pass));
+    const auto added = registry.add(
+        may_run.value(source)
+            ? pass
+            : withheld(pass, fmt::format("nobody allowed {} to run here", pass.info.source)));
     if (!added)
       problems_ << source + QStringLiteral(": ") + QString::fromStdString(added.error().message);
   }

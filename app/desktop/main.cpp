@@ -192,14 +192,15 @@ int main(int argc, char** argv) {
   if (!options->select.isEmpty()) select_when_shown(window, options->select);
   if (!options->pane.isEmpty() && window.dock(options->pane) == nullptr)
     return complain(
-        {Error::Kind::usage, fmt::format("--pane {}: there is no such pane; --help lists them",
-                                         options->pane.toStdString())});
+        {Error::Kind::usage,
+         fmt::format("--pane {}: there is no such pane; one of {}", options->pane.toStdString(),
+                     MainWindow::pane_names().join(QStringLiteral(", ")).toStdString())});
   if (!options->pane.isEmpty()) show_pane_when_shown(window, options->pane);
   if (options->measured) show_measured_when_shown(window);
   if (ends_by_itself) end_when_shown(window, *options, since_start);
   if (!ends_by_itself) window.set_journal_folder(QString::fromStdString(default_journal_folder()));
   window.show();
-  window.restore_left();
+  window.restore_left(options->open);
   window.open_all(options->open);
   return QApplication::exec();
 }

@@ -37,7 +37,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 6;
+constexpr int kStateVersion = 7;
 constexpr int kMessageMs = 8000;
 
 // The panes, in the order of the menu. Each is made for a document when it is first seen.
@@ -221,6 +221,12 @@ int MainWindow::index_of(const DocumentTab* tab) const {
   return index;
 }
 
+QStringList MainWindow::pane_names() {
+  QStringList names;
+  for (const PaneKind& kind : kPanes) names << QString::fromLatin1(kind.name);
+  return names;
+}
+
 PaneDock* MainWindow::dock(const QString& name) const {
   return findChild<PaneDock*>(name);
 }
@@ -402,12 +408,11 @@ void MainWindow::place_docks() {
   splitDockWidget(modules, graph, Qt::Horizontal);
   splitDockWidget(graph, inspector, Qt::Horizontal);
   tabifyDockWidget(modules, operators);
-  tabifyDockWidget(operators, dock(QStringLiteral("sac")));
-  tabifyDockWidget(dock(QStringLiteral("sac")), dock(QStringLiteral("history")));
+  tabifyDockWidget(operators, dock(QStringLiteral("history")));
   tabifyDockWidget(inspector, alive);
   // Forms beside plots, and tables of many columns, want the room of the middle.
   PaneDock* before = graph;
-  for (const char* name : {"pipeline", "tune", "benchmark", "compare"}) {
+  for (const char* name : {"sac", "pipeline", "tune", "benchmark", "compare"}) {
     PaneDock* next = dock(QString::fromLatin1(name));
     tabifyDockWidget(before, next);
     before = next;
@@ -427,8 +432,9 @@ void MainWindow::show_docks(bool show) {
   if (show == docks_shown_ && isVisible()) return;
   docks_shown_ = show;
   if (show) {
-    restoreState(settings_.value(QStringLiteral("window/state")).toByteArray(), kStateVersion);
-    if (!settings_.contains(QStringLiteral("window/state"))) place_docks();
+    // None was kept, or it is that of another version's layout.
+    if (!restoreState(settings_.value(QStringLiteral("window/state")).toByteArray(), kStateVersion))
+      place_docks();
   } else {
     if (isVisible()) settings_.setValue(QStringLiteral("window/state"), saveState(kStateVersion));
     for (PaneDock* dock : docks_) dock->hide();

@@ -56,10 +56,11 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] int tab_count() const { return tabs_->count(); }
   // Where journals of edits are kept, from now on; empty, as it is at first: none are.
   void set_journal_folder(const QString& folder);
-  // Opens what was not closed when the program ended.
-  void restore_left();
-  // A dock by its object name: "modules", "operators", "sac", "benchmark", "graph", "alive",
-  // "inspector", "history", "compare", "pipeline".
+  // Opens what was not closed when the program ended, but for what is `asked` for: that comes with
+  // what was left of it when it is opened, which has to follow.
+  void restore_left(const std::vector<OpenRequest>& asked = {});
+  // Object names of the docks: "modules", "sac", ...
+  static QStringList pane_names();
   [[nodiscard]] views::PaneDock* dock(const QString& name) const;
 
  signals:

@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QPushButton>
+#include <unordered_set>
 
 #include "app/desktop/main_window.h"
 #include "core/workspace/open_workspace.h"
@@ -56,11 +57,8 @@ void MainWindow::open_workspace(const OpenRequest& request) {
     open_tab(request, analysis_);
     return ask_for_capture(request.path, found.workspace);
   }
-  for (const LeftJournal& left : left_journals(journal_folder_.toStdString()))
-    if (left.state.workspace_path == found.path.toStdString()) {
-      take_journal(left, found);
-      break;
-    }
+  const std::vector<LeftJournal> left = left_journals(journal_folder_.toStdString());
+  if (const LeftJournal* journal = journal_of(left, request)) take_journal(*journal, found);
   open_found(std::move(found), *capture);
 }
 
@@ -105,12 +103,15 @@ void MainWindow::ask_for_capture(const std::string& path, const Workspace& works
   box->open();
 }
 
-void MainWindow::restore_left() {
+void MainWindow::restore_left(const std::vector<OpenRequest>& asked) {
   if (journal_folder_.isEmpty()) return;
   remove_old_journals(journal_folder_.toStdString(),
                       QDateTime::currentSecsSinceEpoch() - kKeptDays * kSecondsOfDay);
-  for (const LeftJournal& left : left_journals(journal_folder_.toStdString())) {
-    if (left.state.is_closed) continue;
+  const std::vector<LeftJournal> all = left_journals(journal_folder_.toStdString());
+  std::unordered_set<const LeftJournal*> asked_for;
+  for (const OpenRequest& request : asked) asked_for.insert(journal_of(all, request));
+  for (const LeftJournal& left : all) {
+    if (left.state.is_closed || asked_for.contains(&left)) continue;
     Found found{
         .workspace = {}, .path = QString::fromStdString(left.state.workspace_path), .journal = {}};
     // Benchmarks and layout are in the workspace alone.
@@ -150,11 +151,12 @@ void MainWindow::restore_found(DocumentTab* tab, Keeper& keeper) {
     found = std::move(node.mapped());
     is_found = true;
   } else if (!journal_folder_.isEmpty()) {
-    const auto left = journals_of(journal_folder_.toStdString(), tab->request());
-    is_found = !left.empty();
+    const std::vector<LeftJournal> left = left_journals(journal_folder_.toStdString());
+    const LeftJournal* journal = journal_of(left, tab->request());
+    is_found = journal != nullptr;
     if (is_found) {
-      found.path = QString::fromStdString(left.front().state.workspace_path);
-      take_journal(left.front(), found);
+      found.path = QString::fromStdString(journal->state.workspace_path);
+      take_journal(*journal, found);
     }
   }
   if (found.path.isEmpty())

@@ -3,6 +3,7 @@
 #include <QCommandLineParser>
 #include <QRegularExpression>
 
+#include "app/desktop/main_window.h"
 #include "views/window/open_requests.h"
 
 namespace jointer::desktop {
@@ -41,11 +42,10 @@ Result<Options> parse_options(const QStringList& arguments) {
   const QCommandLineOption select(QStringLiteral("select"),
                                   QStringLiteral("Select a node and show it."),
                                   QStringLiteral("NODE"));
-  const QCommandLineOption pane(
-      QStringLiteral("pane"),
-      QStringLiteral("Bring a pane to the front: modules, operators, sac, benchmark, graph, "
-                     "alive, inspector, history, compare, pipeline, tune."),
-      QStringLiteral("PANE"));
+  const QCommandLineOption pane(QStringLiteral("pane"),
+                                QStringLiteral("Bring a pane to the front: %1.")
+                                    .arg(MainWindow::pane_names().join(QStringLiteral(", "))),
+                                QStringLiteral("PANE"));
   const QCommandLineOption measured(
       QStringLiteral("measured"),
       QStringLiteral("Lay the last benchmark of the graph over its estimates."));

@@ -2,21 +2,17 @@
 
 #include "passes/built_in.h"
 #include "plugins/cpp/plugins.h"
+#include "plugins/hosted/withheld.h"
 #include "plugins/python/python_passes.h"
 
 namespace jointer {
 namespace {
 
-// In place of a pass that nobody allowed to run.
-Pass withheld(const Pass& pass) {
-  return {
-      .info = pass.info,
-      .run = [source = pass.info.source](Graph&, const Arguments&, PassContext&) -> Result<void> {
-        return fail(Error::Kind::usage,
-                    "it belongs to a {}, which was found and not named: --allow-plugins runs "
-                    "it, or --plugin FOLDER",
-                    source);
-      }};
+// In place of a pass that was found and that nobody named.
+Pass unnamed(const Pass& pass) {
+  return withheld(pass, fmt::format("it belongs to a {}, which was found and not named: "
+                                    "--allow-plugins runs it, or --plugin FOLDER",
+                                    pass.info.source));
 }
 
 // Plugins of the search path. What is there already was named: it is no error.
@@ -27,7 +23,7 @@ void add_found(const PassSources& sources, AvailablePasses& available) {
   for (const Pass& pass : found.passes()) {
     const Pass* known = available.registry.find(pass.info.name);
     if (known != nullptr && known->info.source == pass.info.source) continue;
-    const auto added = available.registry.add(sources.allows_found ? pass : withheld(pass));
+    const auto added = available.registry.add(sources.allows_found ? pass : unnamed(pass));
     if (!added)
       available.notes.push_back(fmt::format("{}: {}", pass.info.source, added.error().message));
   }

@@ -3,6 +3,7 @@
 // Arithmetic on sizes that come from files: a result that does not fit 64 bits is an answer, not
 // undefined behaviour.
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -36,6 +37,21 @@ inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
 inline std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
   return checked_mul(a, b).value_or((a < 0) != (b < 0) ? std::numeric_limits<std::int64_t>::min()
                                                        : std::numeric_limits<std::int64_t>::max());
+}
+
+// What a person gives may be any number: the whole part of it, or the nearest that there is. Not a
+// number: 0.
+inline std::int64_t saturating_whole(double number) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  constexpr double kBeyond = 9223372036854775808.0;  // 2^63, one more than there is
+  if (std::isnan(number)) return 0;
+  if (number >= kBeyond) return Limits::max();
+  if (number < -kBeyond) return Limits::min();
+  return static_cast<std::int64_t>(number);
+}
+
+inline std::int64_t saturating_round(double number) {
+  return saturating_whole(std::round(number));
 }
 
 }  // namespace jointer

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/bytes.h"
+#include "core/base/checked.h"
 #include "embedded/jointer_devices.h"
 
 namespace jointer {
@@ -67,13 +68,13 @@ DeviceDescription parse(const Json& json) {
   d.name = text(json, "name");
   d.vendor = text(json, "vendor");
   d.architecture = text(json, "architecture");
-  d.memory_bytes = static_cast<std::int64_t>(positive(json, "memory_bytes"));
+  d.memory_bytes = saturating_whole(positive(json, "memory_bytes"));
   d.memory_gbps = above_zero(json, "memory_gbps");
   const Json& peaks = member(json, "peak_tflops");
   if (!peaks.is_object() || peaks.empty()) throw Missing{"`peak_tflops` has no entry"};
   for (const auto& [name, value] : peaks.items())
     d.peak_tflops.emplace_back(name, above_zero(peaks, name.c_str()));
-  d.matmul_units = static_cast<std::int64_t>(std::max(1.0, positive(json, "matmul_units")));
+  d.matmul_units = saturating_whole(std::max(1.0, positive(json, "matmul_units")));
   const Json& efficiency = member(json, "efficiency");
   d.efficiency = {.matmul = above_zero(efficiency, "matmul"),
                   .attention_forward = above_zero(efficiency, "attention_forward"),

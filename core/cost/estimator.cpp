@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/checked.h"
 #include "core/cost/measured.h"
 #include "core/cost/roofline.h"
 #include "core/cost/simple.h"
@@ -160,7 +161,7 @@ NodeCost TransferCosts::of(std::int64_t bytes) const {
   const double ns = std::min(static_cast<double>(bytes) * ns_per_byte, kMost);
   return {.lane = NodeCost::Lane::transfer,
           .limit = NodeCost::Limit::transfer,
-          .ns = std::max<std::int64_t>(std::llround(ns), least_ns),
+          .ns = std::max<std::int64_t>(saturating_round(ns), least_ns),
           .host_ns = host_ns};
 }
 
@@ -171,7 +172,7 @@ std::int64_t Estimator::latency_ns(const Graph& /*graph*/, NodeId /*collective*/
 TransferCosts Estimator::transfer_costs() const {
   constexpr double kNsPerUs = 1e3;
   return {.ns_per_byte = 1 / device().host_gbps,
-          .least_ns = std::llround(device().kernel_us * kNsPerUs)};
+          .least_ns = saturating_round(device().kernel_us * kNsPerUs)};
 }
 
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request) {

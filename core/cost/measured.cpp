@@ -76,7 +76,7 @@ std::optional<std::int64_t> MeasuredEstimator::collective_ns(const CollectiveWor
   const auto below = std::prev(above);
   const double part = static_cast<double>(work.bytes - below->first) /
                       static_cast<double>(above->first - below->first);
-  return std::llround(
+  return saturating_round(
       std::lerp(static_cast<double>(below->second), static_cast<double>(above->second), part));
 }
 

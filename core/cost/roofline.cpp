@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/checked.h"
 #include "core/cost/collective_model.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/traffic.h"
@@ -31,7 +32,7 @@ constexpr double kTile = 128;
 std::int64_t to_ns(double microseconds) {
   // A year is as good as for ever, and keeps sums within 64 bits.
   constexpr double kMost = 365.0 * 24 * 3600 * 1e6;
-  return std::llround(std::min(microseconds, kMost) * 1e3);
+  return saturating_round(std::min(microseconds, kMost) * 1e3);
 }
 
 bool is_attention(std::string_view packet) {

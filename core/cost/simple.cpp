@@ -10,7 +10,7 @@ namespace jointer {
 namespace {
 
 std::int64_t to_ns(double milliseconds) {
-  return std::llround(std::min(milliseconds, 1e12) * 1e6);
+  return saturating_round(std::min(milliseconds, 1e12) * 1e6);
 }
 
 // Every storage of the outputs is one of the inputs'.

@@ -55,7 +55,7 @@ std::int64_t TorchEstimator::latency_ns(const Graph& graph, NodeId collective) c
   const Node& node = graph.node(collective);
   const auto ms =
       torch_nccl_ms(0, graph.group_size(node), graph.op(node).collective, device_.torch_nccl);
-  return std::llround(ms.value_or(0) * 1e6);
+  return saturating_round(ms.value_or(0) * 1e6);
 }
 
 NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
@@ -68,7 +68,7 @@ NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
     const auto ms = torch_nccl_ms(torch_collective_bytes(graph, node), graph.group_size(node),
                                   op.collective, device_.torch_nccl);
     cost.lane = NodeCost::Lane::collective;
-    cost.ns = std::llround(ms.value_or(0) * 1e6);
+    cost.ns = saturating_round(ms.value_or(0) * 1e6);
     return cost;
   }
   if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
@@ -81,7 +81,7 @@ NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
     bytes = saturating_add(bytes, counted_bytes(graph, graph.node(input)));
   const double transfer_ns = static_cast<double>(bytes) / device_.memory_gbps;
   cost.lane = NodeCost::Lane::compute;
-  cost.ns = std::llround(std::max(compute_ns, transfer_ns));
+  cost.ns = saturating_round(std::max(compute_ns, transfer_ns));
   return cost;
 }
 

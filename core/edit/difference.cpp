@@ -4,8 +4,10 @@
 // if it has as many of them before it in both graphs.
 //
 // The edit: moves first, each before the next node that stays; then insertions, each before the
-// next node that both have; then replacements; then removals, readers first. The storage of an
-// added node is named by who holds it in `after`.
+// next node that both have, and replacements, together in the order of `after`; then removals,
+// readers first. The storage of an added node is named by who holds it in `after`; where a node
+// that both have is a view of another storage than before, or of its own, its replacement says so
+// (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
 
@@ -13,6 +15,7 @@
 #include <unordered_set>
 
 #include "core/capture/node_record.h"
+#include "core/edit/storage_changes.h"
 #include "core/edit/tag_list.h"
 
 namespace jointer {
@@ -235,8 +238,7 @@ class EditWriter {
   Result<Edit> run() {
     JOINTER_CHECK(check());
     write_moves();
-    write_added();
-    for (const NodeId id : difference_.changed) write_changed(id);
+    write_calls();
     for (std::size_t i = difference_.removed.size(); i-- > 0;)
       add(RemoveNode{.node = edit_name(before_, difference_.removed[i])});
     write_tags();
@@ -297,21 +299,32 @@ class EditWriter {
     }
   }
 
-  void write_added() {
-    std::vector<NodeId> waiting;
-    for (const NodeId id : after_.order()) {
-      if (!was(id)) {
-        waiting.push_back(id);
-        continue;
-      }
-      for (const NodeId node : waiting)
-        add(InsertNode{.node = write_node_record(after_, owners_, node),
-                       .before = edit_name(after_, id)});
-      waiting.clear();
+  // In the order of `after`: what a call reads is then what it will be, and so are its storages.
+  void write_calls() {
+    const auto keeps_value = [this](NodeId id) { return comparer_.same_value(was(id), id); };
+    const auto restated = storage_changes(before_, after_, keeps_value);
+    const std::unordered_set<NodeId> says_value(restated.begin(), restated.end()),
+        changed(difference_.changed.begin(), difference_.changed.end());
+    const std::vector<NodeId> next = next_common();
+    for (std::size_t i = 0; i < after_.order().size(); ++i) {
+      const NodeId id = after_.order()[i];
+      if (!was(id))
+        add(InsertNode{.node = write_node_record(after_, owners_, id),
+                       .before = edit_name(after_, next[i])});
+      else if (changed.contains(id) || says_value.contains(id))
+        write_changed(id, says_value.contains(id));
     }
   }
 
-  void write_changed(NodeId id) {
+  // By place in `after`: the next node that both have; a half ends with its output, which they do.
+  [[nodiscard]] std::vector<NodeId> next_common() const {
+    std::vector<NodeId> next(after_.order().size());
+    for (std::size_t i = next.size(); i-- > 0;)
+      next[i] = was(after_.order()[i]) ? after_.order()[i] : next[i + 1];
+    return next;
+  }
+
+  void write_changed(NodeId id, bool says_value) {
     const NodeId old = was(id);
     ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
     CallRecord record = write_call(after_, owners_, id);
@@ -319,7 +332,7 @@ class EditWriter {
       replace.target = std::string(after_.target(after_.node(id)));
     if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
     if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
-    if (!comparer_.same_value(old, id)) replace.val = std::move(record.val);
+    if (says_value) replace.val = std::move(record.val);
     add(std::move(replace));
   }
 

@@ -26,9 +26,9 @@ struct GraphDifference {
 // that stand in the same order in both. Cost: n log n. Error (usage): one is a pair, the other not.
 Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after);
 
-// Applied to `before`, gives a graph with the hash and the policies of `after`. Error (usage), in
-// one sentence: they differ in what no edit changes: placeholders, constants, the number of
-// outputs.
+// Applied to `before`, gives a graph with the hash, the policies and the shared storages of
+// `after`. Error (usage), in one sentence: they differ in what no edit changes: placeholders,
+// constants, the number of outputs.
 Result<Edit> difference(const Graph& before, const Graph& after);
 
 }  // namespace jointer

@@ -66,24 +66,6 @@ NodeId output_of(const Graph& graph, PartId part) {
   return {};
 }
 
-// The output's elements as arguments: leaves of the lists and dictionaries it is called with.
-std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
-  std::vector<Argument> leaves;
-  const auto collect = [&](const auto& self, const Argument& argument) -> void {
-    if (!argument.has_children()) {
-      leaves.push_back(argument);
-      return;
-    }
-    const auto children = graph.children(argument);
-    // A dictionary's children alternate between key and value.
-    const bool is_dict = argument.kind == Argument::Kind::dict;
-    for (std::size_t i = is_dict ? 1 : 0; i < children.size(); i += is_dict ? 2 : 1)
-      self(self, children[i]);
-  };
-  for (const Argument& argument : graph.args(graph.node(output))) collect(collect, argument);
-  return leaves;
-}
-
 void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
   const CaptureKind kind = graph.part(part).kind;
   for (const NodeId id : graph.order()) {
@@ -168,6 +150,23 @@ void derive_from_dependence(Graph& graph, PartId part) {
 }
 
 }  // namespace
+
+std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
+  std::vector<Argument> leaves;
+  const auto collect = [&](const auto& self, const Argument& argument) -> void {
+    if (!argument.has_children()) {
+      leaves.push_back(argument);
+      return;
+    }
+    const auto children = graph.children(argument);
+    // A dictionary's children alternate between key and value.
+    const bool is_dict = argument.kind == Argument::Kind::dict;
+    for (std::size_t i = is_dict ? 1 : 0; i < children.size(); i += is_dict ? 2 : 1)
+      self(self, children[i]);
+  };
+  for (const Argument& argument : graph.args(graph.node(output))) collect(collect, argument);
+  return leaves;
+}
 
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part) {
   std::vector<OutputEntry> entries;

@@ -18,6 +18,9 @@ void derive_phases(Graph& graph);
 // have gradients.
 void derive_roles(Graph& graph);
 
+// What an output node is called with, one after another: leaves of its lists and dictionaries.
+std::vector<Argument> output_arguments(const Graph& graph, NodeId output);
+
 // The elements of the part's output, as its output node has them now.
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
 

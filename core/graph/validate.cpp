@@ -1,10 +1,12 @@
 #include "core/graph/validate.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
 
 #include "core/base/checked.h"
+#include "core/graph/derive.h"
 #include "core/graph/leftovers.h"
 
 namespace jointer {
@@ -178,8 +180,20 @@ class Validator {
                            outputs[part]);
       if (graph_.node(last[part]).kind != NodeKind::output)
         return input_error("{} comes after the output", where(graph_, last[part]));
+      JOINTER_CHECK(check_descriptors(last[part]));
     }
     return {};
+  }
+
+  // Descriptors say what an output is by its place: one too few, and all behind it are wrong.
+  Result<void> check_descriptors(NodeId output) {
+    const std::string_view text = graph_.text(graph_.node(output).desc);
+    const auto descriptors =
+        nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+    const std::size_t values = output_arguments(graph_, output).size();
+    if (!descriptors.is_array() || descriptors.size() == values) return {};
+    return input_error("{}: it returns {} values, and `desc` describes {}", where(graph_, output),
+                       values, descriptors.size());
   }
 
   const Graph& graph_;

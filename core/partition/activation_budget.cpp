@@ -24,8 +24,8 @@
 // than the kept items, and collectives that the knapsack left are saved nevertheless. It may be
 // more too, where a value that no item stands for is saved.
 //
-// Deviation: where step 4 finds no items, torch saves a tagged tuple as it is, which autograd
-// cannot. Here its elements are saved.
+// Deviation: where there is nothing to choose among, torch saves a tagged tuple as it is, which
+// autograd cannot. Here its elements are saved.
 //
 // Cost: three cuts and a knapsack's table once, a cut and a walk through the table a budget.
 

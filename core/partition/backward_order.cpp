@@ -19,6 +19,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
+
+#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
@@ -78,8 +81,6 @@ bool reads(std::span<const NodeId> outputs, std::span<const NodeId> tangents) {
     return output && std::ranges::find(tangents, output) != tangents.end();
   });
 }
-
-}  // namespace
 
 void mimic_autograd_order(const Graph& joint, std::span<const NodeId> inputs,
                           std::span<const NodeId> tangents, Half& backward) {
@@ -141,6 +142,24 @@ void drop_unread_collectives(const Graph& joint, Half& half) {
   }
   std::ranges::reverse(kept);
   half.calls = std::move(kept);
+}
+
+}  // namespace
+
+void arrange_forward(const Graph& joint, Partitioner partitioner, Half& forward) {
+  if (partitioner == Partitioner::default_partition) drop_unread_collectives(joint, forward);
+  raise_getitems(joint, forward);
+}
+
+void arrange_backward(const Graph& joint, Partitioner partitioner, std::span<const NodeId> inputs,
+                      std::span<const NodeId> tangents, Half& backward) {
+  const bool is_default = partitioner == Partitioner::default_partition;
+  if (is_default) drop_unread_collectives(joint, backward);
+  // The default partitioner leaves the joint graph's order where nothing is tagged to run again.
+  if (!is_default ||
+      std::ranges::any_of(joint.order(), [&](NodeId id) { return must_recompute(joint.node(id)); }))
+    mimic_autograd_order(joint, inputs, tangents, backward);
+  raise_getitems(joint, backward);
 }
 
 }  // namespace jointer

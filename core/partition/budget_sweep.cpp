@@ -79,7 +79,9 @@ Result<void> BudgetSweep::add_given() {
     cancelled_ = cancelled_ || !request_.partition.watcher.at(0.02);
     if (cancelled_) return {};
     ParetoPoint point = given;
-    JOINTER_TRY(point.figures, what_if_.figures(point.plan));
+    if (given.partitioner == Partitioner::min_cut) {
+      JOINTER_TRY(point.figures, what_if_.figures(point.plan));
+    }
     points_.push_back(std::move(point));
     tell(points_.back());
   }

@@ -24,7 +24,6 @@
 #include "core/partition/part_copy.h"
 #include "core/partition/partition.h"
 #include "core/partition/random_states.h"
-#include "core/partition/recompute_tags.h"
 #include "core/partition/saved_values.h"
 #include "core/partition/write_order.h"
 
@@ -46,8 +45,6 @@ class PairEmitter {
     JOINTER_TRY(parts_, find_joint_parts(joint_));
     has_partitioner_tags_ = std::ranges::any_of(
         joint_.order(), [&](NodeId id) { return bool(joint_.node(id).partitioner_tag); });
-    any_tags_ = std::ranges::any_of(joint_.order(),
-                                    [&](NodeId id) { return must_recompute(joint_.node(id)); });
     JOINTER_CHECK(extract());
     arrange();
     JOINTER_CHECK(WriteOrder(joint_).check(forward_.calls, backward_.calls));
@@ -75,15 +72,9 @@ class PairEmitter {
   }
 
   void arrange() {
-    states_.emplace(joint_, forward_, backward_, parts_.forward_inputs, backward_given_);
-    if (partitioner_ == Partitioner::default_partition) {
-      drop_unread_collectives(joint_, forward_);
-      drop_unread_collectives(joint_, backward_);
-    }
-    if (partitioner_ == Partitioner::min_cut || any_tags_)
-      mimic_autograd_order(joint_, backward_given_, parts_.tangents, backward_);
-    raise_getitems(joint_, forward_);
-    raise_getitems(joint_, backward_);
+    states_.emplace(joint_, plan_, forward_, backward_, parts_.forward_inputs, backward_given_);
+    arrange_forward(joint_, partitioner_, forward_);
+    arrange_backward(joint_, partitioner_, backward_given_, parts_.tangents, backward_);
   }
 
   [[nodiscard]] std::string suffix() const {
@@ -187,7 +178,6 @@ class PairEmitter {
   Partitioner partitioner_;
   NodePlaces places_;
   JointParts parts_;
-  bool any_tags_ = false;  // for recomputation
   bool has_partitioner_tags_ = false;
   Half forward_, backward_;
   std::vector<NodeId> backward_given_;

@@ -27,18 +27,16 @@
 // n log n; knee_point one table, where torch makes a hundred, since a table for the largest
 // capacity holds the answers of all smaller ones.
 //
-// Where this differs from torch
+// Deviations:
 //   - greedy fails there with ZeroDivisionError where a weight is zero. Here such an item comes
 //     first: saving it takes nothing.
 //   - knee_point divides by zero there where the items weigh or are worth nothing; here it takes
-//   the
-//     budget as it is, as torch does where all budgets give the same.
+//     the budget as it is, as torch does where all budgets give the same.
 //   - torch's sets can weigh more than the budget: by rounding, in Hirschberg because the second
-//   half
-//     gets one quantum more than is left, and in knee_point because a budget under 0.001 is raised
-//     to it. BudgetRounding::torch gives those sets; BudgetRounding::within the same unless they
-//     are too heavy, and then the best with weights rounded up and the budget rounded down, with
-//     what still fits of the rest by value a weight.
+//     half gets one quantum more than is left, and in knee_point because a budget under 0.001 is
+//     raised to it. BudgetRounding::torch gives those sets; BudgetRounding::within the same unless
+//     they are too heavy, and then the best with weights rounded up and the budget rounded down,
+//     with what still fits of the rest by value a weight.
 //   - A capacity beyond the weight of all items is not tabled: nothing changes there.
 
 #include "core/partition/knapsack.h"

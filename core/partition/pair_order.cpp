@@ -347,12 +347,13 @@ std::optional<std::size_t> PairOrder::state_of(Place call) const {
   return static_cast<std::size_t>(found - states.begin());
 }
 
-void PairOrders::find_states(PairOrder& order, std::span<const Place> backward) const {
+void PairOrders::find_states(const SavePlan& plan, PairOrder& order,
+                             std::span<const Place> backward) const {
   std::vector<bool> in_forward(graph_->node_count(), false);
   for (const Place p : order.forward) in_forward[node(p).index()] = true;
   std::vector<NodeId> calls;
   for (const Place p : backward) calls.push_back(node(p));
-  for (const RandomCall& call : find_random_calls(*graph_, in_forward, calls))
+  for (const RandomCall& call : find_random_calls(*graph_, plan, in_forward, calls))
     if (!call.by_generator)
       order.states.push_back({.call = place(call.id), .bytes = call.state_bytes});
 }
@@ -379,7 +380,8 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   for (const NodeId id : plan.saved) order.saved.push_back(place(id));
   for (const NodeId id : plan.saved_symbols) order.symbols.push_back(place(id));
   JOINTER_CHECK(extract(backward_outputs_, order.given, true, order.backward));
-  const std::vector<Place> extracted = any_random_again_ ? order.backward : std::vector<Place>();
+  const bool any_redrawn = any_random_again_ || !plan.redrawn.empty();
+  const std::vector<Place> extracted = any_redrawn ? order.backward : std::vector<Place>();
   arrange(order.given, backward_outputs_, true, order.backward);
 
   std::vector<std::uint8_t> given(size(), 0);
@@ -391,7 +393,7 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   JOINTER_CHECK(extract(outputs, given, false, order.forward));
   arrange(given, outputs, false, order.forward);
   if (writes_.any()) JOINTER_CHECK(check_writes(order));
-  if (any_random_again_) find_states(order, extracted);
+  if (any_redrawn) find_states(plan, order, extracted);
   if (!order.states.empty()) add_state_calls(order);
   if (!plan.offloaded.empty()) JOINTER_CHECK(add_transfers(plan, order));
   return order;

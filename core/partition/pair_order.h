@@ -118,7 +118,7 @@ class PairOrders {
   void mimic_autograd(std::span<const std::uint8_t> given, std::vector<Place>& calls) const;
   void raise_getitems(std::vector<Place>& calls) const;
   [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
-  void find_states(PairOrder& order, std::span<const Place> backward) const;
+  void find_states(const SavePlan& plan, PairOrder& order, std::span<const Place> backward) const;
   static void add_state_calls(PairOrder& order);
   [[nodiscard]] Error missing(Place output, std::span<const std::uint8_t> is_there) const;
 

@@ -41,7 +41,7 @@ class Search {
  public:
   Search(const Graph& joint, const Goal& goal, const PlanWhatIf& what_if,
          const ParetoRequest& request)
-      : goal_(goal), request_(request), tuning_(joint, what_if, [this] {
+      : goal_(goal), request_(request), what_if_(what_if), tuning_(joint, what_if, [this] {
           cancelled_ = cancelled_ || !request_.partition.watcher.at(kSwept);
           return !cancelled_;
         }) {}
@@ -102,6 +102,11 @@ class Search {
   void tune(const ParetoPoint& from) {
     const auto allowed = [this](const Figures& f) { return holds(f); };
     TunedPlan tuned{from.plan, from.figures};
+    if (from.partitioner != Partitioner::min_cut) {
+      const auto figures = what_if_.figures(from.plan);
+      if (!figures) return;
+      tuned.figures = *figures;
+    }
     if (!holds(tuned.figures.figures)) {
       tuned = (tuning_.*goal_.towards_limit)(std::move(tuned), allowed);
       found(tuned);
@@ -118,6 +123,7 @@ class Search {
 
   const Goal& goal_;
   const ParetoRequest& request_;
+  const PlanWhatIf& what_if_;
   bool cancelled_ = false;
   PlanTuning tuning_;
   std::optional<ParetoPoint> best_;

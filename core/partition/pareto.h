@@ -18,12 +18,15 @@ struct ParetoPoint {
   std::string name;   // of a preset or a person's snapshot
   SavePlan plan;
   PlanFigures figures;
+  // Whose pair has these figures.
+  Partitioner partitioner = Partitioner::min_cut;
 };
 
 struct ParetoRequest {
   // Of min_cut; its budget is not read. Who cancels it ends the search with what there is.
   PartitionOptions partition;
-  // Presets and a person's snapshots: their figures are computed here.
+  // Presets and a person's snapshots: their figures are computed here, but for those of another
+  // partitioner's pair, which come with them.
   std::vector<ParetoPoint> given;
   // How many budgets are tried at most, where steps between points are still wide.
   std::size_t most_budgets = 64;

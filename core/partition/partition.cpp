@@ -29,12 +29,13 @@
 namespace jointer {
 namespace {
 
-Result<Partition> partition_default(Graph joint) {
+// `partitioner`: the one that was asked for, which makes the pair.
+Result<Partition> partition_default(Graph joint, Partitioner partitioner) {
   const std::vector<TagSource> tags = settle_tags(joint, Partitioner::default_partition);
   JOINTER_TRY(const JointParts parts, find_joint_parts(joint));
   JOINTER_TRY(const DefaultChoice choice, choose_default(joint));
   JOINTER_TRY(SavePlan plan, settle_saved_values(joint, parts, choice.values, choice.symbols));
-  JOINTER_TRY(auto reasons, explain_plan({joint, parts, tags, plan}, nullptr));
+  JOINTER_TRY(auto reasons, explain_plan({joint, parts, tags, plan, partitioner}, nullptr));
   return Partition{.joint = std::move(joint),
                    .plan = std::move(plan),
                    .reasons = std::move(reasons),
@@ -53,7 +54,7 @@ Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options
   const std::vector<TagSource> tags = prepare_for_cut(joint);
   JOINTER_CHECK(watcher.at(0.15));
   JOINTER_TRY(const JointParts parts, find_joint_parts(joint));
-  if (!parts.any_backward()) return partition_default(std::move(joint));
+  if (!parts.any_backward()) return partition_default(std::move(joint), options.partitioner);
   JOINTER_CHECK(watcher.at(0.2));
   const MinCut problem(joint, parts, tags);
   JOINTER_TRY(const BudgetedCut chosen,
@@ -61,8 +62,8 @@ Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options
                   .choose(options.activation_budget, watcher.part(0.25, 0.8)));
   JOINTER_TRY(SavePlan plan, plan_of(joint, parts, chosen.saved));
   JOINTER_CHECK(watcher.at(0.9));
-  JOINTER_TRY(auto reasons,
-              explain_plan({joint, parts, tags, plan}, chosen.cut ? &*chosen.cut : nullptr));
+  JOINTER_TRY(auto reasons, explain_plan({joint, parts, tags, plan, options.partitioner},
+                                         chosen.cut ? &*chosen.cut : nullptr));
   explain_budget(joint, chosen, plan, options, reasons);
   return Partition{.joint = std::move(joint),
                    .plan = std::move(plan),
@@ -83,7 +84,7 @@ Result<Partition> partition(const Graph& joint, const PartitionOptions& options)
   const bool any_again =
       std::ranges::any_of(copy.order(), [&](NodeId id) { return must_recompute(copy.node(id)); });
   if (!is_default || any_again) JOINTER_CHECK(check_functional(copy));
-  JOINTER_TRY(Partition found, is_default ? partition_default(std::move(copy))
+  JOINTER_TRY(Partition found, is_default ? partition_default(std::move(copy), options.partitioner)
                                           : partition_min_cut(std::move(copy), options));
   JOINTER_CHECK(check_writes(found, options.partitioner));
   return found;

@@ -52,6 +52,7 @@ struct PlanReason {
     knapsack,         // the budget's solver chose it
     person,           // ticked
     chain,            // what `node` is made again from
+    region,           // a region that is made again starts from it
   };
   Kind kind = Kind::none;
   NodeId node;       // banned: the user that is too far or not fusible; chain: what needs it; cut:

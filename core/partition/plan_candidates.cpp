@@ -38,8 +38,13 @@ Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan&
 
   std::vector<std::uint8_t> is_there(orders.size(), 0), is_taken(memory.storage_count(), 0);
   std::vector<Place> values;
+  const auto is_redrawn = [&](Place p) {
+    return std::binary_search(plan.redrawn.begin(), plan.redrawn.end(),
+                              orders.node(recomputable.source(p)));
+  };
   for (Place p = 0; p < orders.size(); ++p) {
-    is_there[p] = order.given[p] || orders.has(p, PairOrders::is_placeholder) || !recomputable(p);
+    is_there[p] = order.given[p] || orders.has(p, PairOrders::is_placeholder) ||
+                  (!recomputable(p) && !is_redrawn(p));
     if (is_candidate[p]) values.push_back(p);
     if (is_candidate[p] == 1)
       for (const std::uint32_t storage : memory.storages(p)) is_taken[storage] = 1;
@@ -57,7 +62,7 @@ Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan&
       if (is_saved ? !std::exchange(is_counted[storage], std::uint8_t{1}) : !is_taken[storage])
         candidate.bytes += memory.bytes(storage);
     }
-    if (recomputable(p)) {
+    if (recomputable.if_asked(p)) {
       candidate.recompute_ns = chains[i].ns;
       candidate.recompute_flops = chains[i].flops;
       candidate.chain = chains[i].calls;

@@ -2,7 +2,8 @@
 //
 // Steps
 //   1. What the backward may be given: what the plan hands over, as the decisions change it; the
-//      graph's inputs; and every value that cannot be made again.
+//      graph's inputs; and every value that cannot be made again. A random call can where a
+//      decision asks it of it, or did before.
 //   2. With all of that, the backward's order: what it reads of it is handed over, nothing else. So
 //   a
 //      plan that comes out is one that emit_pair can make, whatever went in.
@@ -12,6 +13,7 @@
 #include <algorithm>
 
 #include "core/partition/plan_state.h"
+#include "core/partition/random_states.h"
 
 namespace jointer {
 std::string PlanWhatIf::State::why_not_saved(Place place) const {
@@ -40,13 +42,21 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
                                              const Decisions& decisions) const {
   PlanChange change;
   std::vector<std::uint8_t> given(orders.size(), 0), was_given(orders.size(), 0),
-      is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0);
+      is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0), is_redrawn(orders.size(), 0);
+  for (const NodeId id : plan.redrawn) is_redrawn[orders.place(id)] = 1;
+  for (const auto& [id, keep] : decisions) {
+    if (keep != Keep::recompute || !graph.is_live(id)) continue;
+    const Place call = recomputable.source(orders.place(id));
+    if (recomputable.if_asked(call) && can_keep_state(graph, graph.node(orders.node(call))))
+      is_redrawn[call] = 1;
+  }
   for (const NodeId id : plan.saved) was_given[orders.place(id)] = 1;
   for (const NodeId id : plan.saved_symbols) was_given[orders.place(id)] = 1;
   for (const NodeId id : plan.offloaded) is_offloaded[orders.place(id)] = 1;
   for (Place p = 0; p < orders.size(); ++p)
     given[p] = was_given[p] || orders.has(p, PairOrders::is_placeholder) ||
-               (!recomputable(p) && orders.has(p, PairOrders::of_forward) &&
+               (!recomputable(p) && !is_redrawn[recomputable.source(p)] &&
+                orders.has(p, PairOrders::of_forward) &&
                 (orders.has(p, PairOrders::is_symbolic) || why_not_saved(p).empty()));
 
   for (const auto& [id, keep] : decisions)
@@ -55,10 +65,11 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
           {id, fmt::format("{} is not there any more: it was dead, or like another call",
                            graph.name(id))});
   const auto decide_one = [&](Place p, Keep keep) {
-    const std::string why = keep == Keep::save         ? why_not_saved(p)
-                            : keep == Keep::offload    ? why_not_offloaded(p)
-                            : why_not_saved(p).empty() ? recomputable.why_not(p)
-                                                       : why_not_saved(p);
+    const std::string why = keep == Keep::save          ? why_not_saved(p)
+                            : keep == Keep::offload     ? why_not_offloaded(p)
+                            : !why_not_saved(p).empty() ? why_not_saved(p)
+                            : recomputable.if_asked(p)  ? std::string()
+                                                        : recomputable.why_not(p);
     if (!why.empty()) {
       change.refused.push_back({orders.node(p), why});
       return;
@@ -109,6 +120,9 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
       change.saved.push_back({orders.node(p), recomputable.why_not(p)});
   }
   std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
+  for (const Place p : order.backward)
+    if (is_redrawn[p]) change.plan.redrawn.push_back(orders.node(p));
+  std::sort(change.plan.redrawn.begin(), change.plan.redrawn.end());
   return change;
 }
 

@@ -1,4 +1,5 @@
-// Each forward value that the backward needs is given the first reason that applies.
+// Each forward value that the backward is given or makes again is given the first reason that
+// applies. The backward is the one that is emitted: what was extracted, as it is arranged.
 //
 // Saved: it is an input; its tag, or why a tag was added; the ban that keeps it from being made
 // again; else, of a cut, the cheapest place between something that cannot be made again (the
@@ -12,7 +13,7 @@
 #include <algorithm>
 
 #include "core/base/units.h"
-#include "core/graph/users.h"
+#include "core/partition/backward_order.h"
 #include "core/partition/half.h"
 #include "core/partition/saved_values.h"
 
@@ -28,21 +29,22 @@ class Explainer {
         parts_(what.parts),
         tags_(what.tags),
         plan_(what.plan),
+        partitioner_(what.partitioner),
         cut_(cut),
-        users_(what.joint),
         is_saved_(what.joint.node_count(), false),
         reasons_(what.joint.node_count()) {}
 
   Result<std::vector<PlanReason>> run() {
     for (const auto* saved : {&plan_.saved, &plan_.saved_symbols})
       for (const NodeId id : *saved) is_saved_[id.index()] = true;
-    JOINTER_TRY(const Half backward,
-                extract_half(joint_, NodePlaces(joint_), HalfKind::backward,
-                             backward_inputs(parts_, plan_), parts_.backward_outputs));
+    const std::vector<NodeId> given = backward_inputs(parts_, plan_);
+    JOINTER_TRY(Half backward, extract_half(joint_, NodePlaces(joint_), HalfKind::backward, given,
+                                            parts_.backward_outputs));
+    arrange_backward(joint_, partitioner_, given, parts_.tangents, backward);
     if (cut_ != nullptr) find_banned_ancestors();
     find_readers(backward);
     for (const NodeId id : backward.calls)
-      if (!parts_.depends_on_tangent[id.index()] && parts_.is_forward(id))
+      if (joint_.node(id).kind == NodeKind::call && is_again(id))
         reasons_[id.index()] = why_again(id);
     for (const auto* saved : {&plan_.saved, &plan_.saved_symbols})
       for (const NodeId id : *saved) reasons_[id.index()] = why_saved(id);
@@ -66,14 +68,17 @@ class Explainer {
     }
   }
 
+  [[nodiscard]] bool is_again(NodeId id) const {
+    return parts_.is_forward(id) && !parts_.depends_on_tangent[id.index()];
+  }
+
   // The first call of the backward proper that a value is needed for, and the first that reads it.
   void find_readers(const Half& backward) {
     reader_.resize(joint_.node_count());
     needed_for_.resize(joint_.node_count());
     for (std::size_t i = backward.calls.size(); i-- > 0;) {
       const NodeId id = backward.calls[i];
-      const bool is_again = parts_.is_forward(id) && !parts_.depends_on_tangent[id.index()];
-      if (!is_again || !needed_for_[id.index()]) needed_for_[id.index()] = id;
+      if (!is_again(id) || !needed_for_[id.index()]) needed_for_[id.index()] = id;
       for (const NodeId input : joint_.inputs(id)) {
         reader_[input.index()] = id;
         needed_for_[input.index()] = needed_for_[id.index()];
@@ -99,8 +104,11 @@ class Explainer {
     if (cut_ == nullptr)
       return {Kind::read_by_forward,
               {},
-              fmt::format("of the forward, and {} in the backward reads it",
-                          name(reader_[id.index()]))};
+              reader_[id.index()]
+                  ? fmt::format("of the forward, and {} in the backward reads it",
+                                joint_.name(reader_[id.index()]))
+                  : std::string("of the forward, and handed over: the backward returns it, or "
+                                "nothing reads it")};
     const Ban& ban = cut_->bans.by_node[id.index()];
     if (ban.reason != BanReason::none) return {Kind::banned, ban.by, why_banned(id, ban)};
     const NodeId from = banned_ancestor_[id.index()];
@@ -118,11 +126,11 @@ class Explainer {
       case TagSource::graph:
         return {Kind::tagged, {}, fmt::format("tagged {}", to_string(joint_.node(id).policy))};
       case TagSource::boundary:
-        return {Kind::banned,
+        return {Kind::region,
                 {},
                 "the last value of a region that is made again; the next region starts from it"};
       case TagSource::region_input:
-        return {Kind::banned, {}, "a region that is made again reads it from outside"};
+        return {Kind::region, {}, "a region that is made again reads it from outside"};
       case TagSource::collective:
         return {
             Kind::banned, {}, "a collective without a tag: all ranks must call it equally often"};
@@ -182,8 +190,7 @@ class Explainer {
               {},
               fmt::format("needed by {}, and made from nothing that is saved", name(needed_for))};
     return {Kind::cut, from,
-            fmt::format("made again from {} for {}: saving it as well would save "
-                        "nothing",
+            fmt::format("made again from {} for {}: saving it would not hand over fewer bytes",
                         joint_.name(from), name(needed_for))};
   }
 
@@ -205,8 +212,8 @@ class Explainer {
   const JointParts& parts_;
   const std::vector<TagSource>& tags_;
   const SavePlan& plan_;
+  Partitioner partitioner_;
   const CutSolution* cut_;
-  Users users_;
   std::vector<bool> is_saved_;
   std::vector<NodeId> banned_ancestor_, reader_, needed_for_;  // by node
   std::vector<PlanReason> reasons_;

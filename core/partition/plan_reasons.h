@@ -18,6 +18,7 @@ struct Explained {
   const JointParts& parts;
   const std::vector<TagSource>& tags;
   const SavePlan& plan;
+  Partitioner partitioner;  // whose backward it is explained by
 };
 
 // By node. `cut`: of the minimum cut; null for default_partition.

@@ -94,7 +94,8 @@ Result<std::vector<std::int64_t>> PlanWhatIf::profile(const SavePlan& plan) cons
 }
 
 std::string PlanWhatIf::why_not_recomputed(NodeId node) const {
-  return state_->recomputable.why_not(state_->orders.place(node));
+  const Place place = state_->orders.place(node);
+  return state_->recomputable.if_asked(place) ? std::string() : state_->recomputable.why_not(place);
 }
 
 }  // namespace jointer

@@ -121,7 +121,7 @@ class PlanWhatIf {
                                                 std::span<const MemoryPolicy> solved,
                                                 std::span<const MemoryPolicy> now) const;
 
-  // Why this call cannot be made again in the backward; empty: it can.
+  // Why this call cannot be made again in the backward, even if that is asked of it; empty: it can.
   [[nodiscard]] std::string why_not_recomputed(NodeId node) const;
 
  private:

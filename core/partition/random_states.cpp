@@ -1,5 +1,5 @@
 // What torch._functorch.partitioners.functionalize_rng_ops makes of a random call that is tagged
-// for recomputation and runs in both halves.
+// for recomputation and runs in both halves. What a plan asks to be made again counts as tagged.
 //
 // On CUDA, both calls become graphsafe_run_with_rng_state with a generator each, fwd_rng_state_N
 // and bwd_rng_state_N, which the caller keeps alike. Elsewhere, or where such calls are on several
@@ -56,15 +56,31 @@ Node plain_call(Graph& graph, std::string_view name, std::string_view target) {
 
 }  // namespace
 
-std::vector<RandomCall> find_random_calls(const Graph& joint, const std::vector<bool>& in_forward,
+bool can_keep_state(const Graph& joint, const Node& call) {
+  if (call.kind != NodeKind::call) return false;
+  const OperatorInfo& op = joint.op(call);
+  return op.has(OperatorTag::random) && op.has_schema;
+}
+
+std::vector<NodeId> tagged_to_redraw(const Graph& joint) {
+  std::vector<NodeId> calls;
+  for (const NodeId id : joint.order())
+    if (must_recompute(joint.node(id)) && can_keep_state(joint, joint.node(id)))
+      calls.push_back(id);
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
+std::vector<RandomCall> find_random_calls(const Graph& joint, const SavePlan& plan,
+                                          const std::vector<bool>& in_forward,
                                           std::span<const NodeId> backward) {
   std::vector<RandomCall> calls;
   std::set<std::string_view> devices;
   for (const NodeId id : backward) {
     const Node& node = joint.node(id);
-    if (!in_forward[id.index()] || !must_recompute(node) || node.kind != NodeKind::call ||
-        !joint.op(node).has(OperatorTag::random) || !joint.op(node).has_schema)
-      continue;
+    const bool is_asked =
+        must_recompute(node) || std::binary_search(plan.redrawn.begin(), plan.redrawn.end(), id);
+    if (!in_forward[id.index()] || !is_asked || !can_keep_state(joint, node)) continue;
     const bool is_cuda = is_on_cuda(joint, id);
     calls.push_back(
         {.id = id, .by_generator = is_cuda, .state_bytes = is_cuda ? kCudaState : kCpuState});
@@ -77,13 +93,13 @@ std::vector<RandomCall> find_random_calls(const Graph& joint, const std::vector<
   return calls;
 }
 
-RandomStates::RandomStates(const Graph& joint, const Half& forward, const Half& backward,
-                           std::span<const NodeId> forward_inputs,
+RandomStates::RandomStates(const Graph& joint, const SavePlan& plan, const Half& forward,
+                           const Half& backward, std::span<const NodeId> forward_inputs,
                            std::span<const NodeId> backward_inputs)
     : joint_(joint) {
   std::vector<bool> in_forward(joint.node_count(), false);
   for (const NodeId id : forward.calls) in_forward[id.index()] = true;
-  for (const RandomCall& call : find_random_calls(joint, in_forward, backward.calls)) {
+  for (const RandomCall& call : find_random_calls(joint, plan, in_forward, backward.calls)) {
     index_.emplace(call.id, calls_.size());
     calls_.push_back({.call = call});
   }

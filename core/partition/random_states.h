@@ -13,10 +13,12 @@
 #include "core/graph/graph.h"
 #include "core/partition/half.h"
 #include "core/partition/part_copy.h"
+#include "core/partition/save_plan.h"
 
 namespace jointer {
 
-// A random call that is tagged for recomputation and runs in both halves.
+// A random call that is tagged for recomputation, or that the plan asks it of, and that runs in
+// both halves.
 struct RandomCall {
   NodeId id;
   // It draws from a generator that the caller keeps; else the forward hands over a tensor of the
@@ -25,14 +27,21 @@ struct RandomCall {
   std::int64_t state_bytes = 0;
 };
 
+// Whether the backward's call can be given the state that the forward's had.
+bool can_keep_state(const Graph& joint, const Node& call);
+
+// Such calls as are tagged for recomputation, by id: what a plan of these tags asks.
+std::vector<NodeId> tagged_to_redraw(const Graph& joint);
+
 // In the order of `backward`. `in_forward`: by node id. `backward`: what that half runs.
-std::vector<RandomCall> find_random_calls(const Graph& joint, const std::vector<bool>& in_forward,
+std::vector<RandomCall> find_random_calls(const Graph& joint, const SavePlan& plan,
+                                          const std::vector<bool>& in_forward,
                                           std::span<const NodeId> backward);
 
 class RandomStates {
  public:
   // Of a joint graph's halves, before their order changes. All must outlive it.
-  RandomStates(const Graph& joint, const Half& forward, const Half& backward,
+  RandomStates(const Graph& joint, const SavePlan& plan, const Half& forward, const Half& backward,
                std::span<const NodeId> forward_inputs, std::span<const NodeId> backward_inputs);
 
   [[nodiscard]] bool has(NodeId id) const { return index_.contains(id); }

@@ -1,8 +1,8 @@
 // A call may run again unless
-//   it draws random numbers, which would be others the second time: a random operator, unless its
-//     arguments say that nothing is drawn (attention without dropout) or it is tagged for
-//     recomputation, and any operator that hides what it calls; run_with_rng_state may, it is given
-//     the state that the forward had;
+//   it draws random numbers. A random operator does, unless its arguments say that nothing is drawn
+//     (attention without dropout). It may where that is asked of itself, by a tag or by a plan: the
+//     pair then gives it the state that the forward had (random_states.cpp). What hides what it
+//     calls would draw others; run_with_rng_state has its state already;
 //   it writes to one of its inputs;
 //   it has an effect outside the graph, or checks a value;
 //   it reads a storage that a later call writes to, and is no view of it: the second time it would
@@ -19,6 +19,7 @@
 
 #include "core/graph/effects.h"
 #include "core/partition/last_writes.h"
+#include "core/partition/random_states.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -45,12 +46,6 @@ bool draws_nothing(const Graph& graph, const Node& n) {
   return by_default == "0." || by_default == "0.0" || by_default == "0";
 }
 
-// What is tagged for recomputation draws the same numbers again: emit_pair hands its state over.
-bool keeps_state(const Graph& graph, const Node& n) {
-  const OperatorInfo& op = graph.op(n);
-  return must_recompute(n) && op.has(OperatorTag::random) && op.has_schema;
-}
-
 }  // namespace
 
 Recomputable::Recomputable(const PairOrders& orders) : orders_(orders) {
@@ -73,8 +68,10 @@ Recomputable::Why Recomputable::find_why(Place call) const {
   const Effects effects = effects_of(graph, n);
   const std::string_view packet = graph.op(n).packet();
   if (effects.has(Effects::draws) && packet.find("run_with_rng_state") == std::string_view::npos &&
-      !draws_nothing(graph, n) && !keeps_state(graph, n))
-    return Why::draws;
+      !draws_nothing(graph, n)) {
+    if (!can_keep_state(graph, n)) return Why::draws_unseen;
+    if (!must_recompute(n)) return Why::draws;
+  }
   if (effects.has(Effects::acts) || effects.has(Effects::checks) || effects.has(Effects::separates))
     return packet.find("run_with_rng_state") == std::string_view::npos ? Why::acts : Why::none;
   return Why::none;
@@ -109,12 +106,20 @@ void Recomputable::find_overwritten() {
   }
 }
 
+Place Recomputable::source(Place call) const {
+  while (orders_.has(call, PairOrders::is_getitem)) call = orders_.inputs(call).front();
+  return call;
+}
+
 std::string Recomputable::why_not(Place call) const {
   const std::string_view name = orders_.graph().name(orders_.node(call));
   switch (why_not_[call]) {
     case Why::none:
       break;
     case Why::draws:
+      return fmt::format("{} draws random numbers: it is made again only where that is asked of it",
+                         name);
+    case Why::draws_unseen:
       return fmt::format("{} draws random numbers: they would be others the second time", name);
     case Why::writes:
       return fmt::format("{} writes to what it is given, and must run once", name);

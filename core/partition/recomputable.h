@@ -1,7 +1,8 @@
 #pragma once
 
-// Which calls of a forward may run again in the backward and give the same. The rules are at the
-// top of recomputable.cpp.
+// Which calls of a forward may run again in the backward and give the same: as part of what another
+// is made from, or where it is asked of the call itself. The rules are at the top of
+// recomputable.cpp.
 
 #include <cstdint>
 #include <string>
@@ -16,11 +17,17 @@ class Recomputable {
   explicit Recomputable(const PairOrders& orders);
 
   [[nodiscard]] bool operator()(Place call) const { return why_not_[call] == Why::none; }
+  // The same where a tag or a plan asks it of the call, or of what is taken from it.
+  [[nodiscard]] bool if_asked(Place call) const {
+    return (*this)(call) || why_not_[source(call)] == Why::draws;
+  }
+  // Of a value that is taken from a tuple the call that returns it.
+  [[nodiscard]] Place source(Place call) const;
   // One sentence; empty if it may.
   [[nodiscard]] std::string why_not(Place call) const;
 
  private:
-  enum class Why : std::uint8_t { none, draws, writes, acts, overwritten, part };
+  enum class Why : std::uint8_t { none, draws, draws_unseen, writes, acts, overwritten, part };
 
   [[nodiscard]] Why find_why(Place call) const;
   void find_overwritten();

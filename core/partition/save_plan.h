@@ -27,6 +27,10 @@ struct SavePlan {
   std::vector<NodeId> saved_symbols;
   // Those of `saved` that spend the time between on the host, ordered by id.
   std::vector<NodeId> offloaded;
+  // Random calls that are asked to be made again, as a tag asks it, ordered by id: where they run
+  // in both halves, the backward's draws the same numbers. Those that the graph tags need not be
+  // here.
+  std::vector<NodeId> redrawn = {};
 
   friend bool operator==(const SavePlan&, const SavePlan&) = default;
 };

@@ -36,7 +36,8 @@ std::string article_and_type(Parameter::Type type) {
 
 std::optional<double> number_of(const PassValue& value) {
   if (const auto* whole = value.as<std::int64_t>()) return static_cast<double>(*whole);
-  if (const auto* number = value.as<double>()) return *number;
+  if (const auto* number = value.as<double>(); number != nullptr && std::isfinite(*number))
+    return *number;
   return std::nullopt;
 }
 
@@ -81,6 +82,15 @@ bool is_in_range(const Parameter& parameter, const PassValue& value) {
   return is_choice(value);
 }
 
+Result<void> check_texts(std::string_view name, const PassValue& value) {
+  const PassValue::List& members = *value.as<PassValue::List>();
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (members[i].as<std::string>() == nullptr)
+      return fail(Error::Kind::usage, "{}[{}] is {}, and a text is expected", name, i,
+                  to_text(members[i]));
+  return {};
+}
+
 }  // namespace
 
 std::string_view to_string(Parameter::Type type) {
@@ -102,11 +112,17 @@ std::string_view to_string(Parameter::Type type) {
 }
 
 std::string range_text(const Parameter& p) {
-  if (!p.choices.empty()) return one_of(p.choices);
-  if (p.least && p.most) return fmt::format("{:g} .. {:g}", *p.least, *p.most);
-  if (p.least) return fmt::format("at least {:g}", *p.least);
-  if (p.most) return fmt::format("at most {:g}", *p.most);
-  return {};
+  std::string text;
+  if (!p.choices.empty())
+    text = one_of(p.choices);
+  else if (p.least && p.most)
+    text = fmt::format("{:g} .. {:g}", *p.least, *p.most);
+  else if (p.least)
+    text = fmt::format("at least {:g}", *p.least);
+  else if (p.most)
+    text = fmt::format("at most {:g}", *p.most);
+  if (p.may_be_none && !text.empty()) text += ", or none";
+  return text;
 }
 
 std::optional<std::int64_t> parse_byte_count(std::string_view text) {
@@ -149,7 +165,7 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
                   known.empty() ? "it takes none" : "there are " + known);
     }
     PassValue& held = arguments.values_[static_cast<std::size_t>(found - declared.begin())].second;
-    if (value.is_none() && found->otherwise.is_none()) {
+    if (value.is_none() && found->takes_none()) {
       held = {};
       continue;
     }
@@ -157,6 +173,7 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
     if (!fits)
       return fail(Error::Kind::usage, "{} is {}, and {} is expected", name, to_text(value),
                   article_and_type(found->type));
+    if (found->is_of_texts) JOINTER_CHECK(check_texts(name, *fits));
     if (!is_in_range(*found, *fits))
       return fail(Error::Kind::usage, "{} is {}, and must be {}", name, to_text(value),
                   range_text(*found));

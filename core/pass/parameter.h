@@ -27,13 +27,17 @@ struct Parameter {
   };
   std::string name;
   Type type = Type::text;
-  PassValue otherwise;  // where nothing is given; none: nothing, and none may be given
+  PassValue otherwise;       // where nothing is given; none: nothing, and none may be given
+  bool may_be_none = false;  // none may be given though something else is the default
+  bool is_of_texts = false;  // of a list: every member is a text
   std::optional<double> least, most;  // of numbers and bytes, both included
   std::vector<std::string> choices;   // of texts and of a list's members: one of these; empty: any
   std::string doc;                    // one sentence, with the unit
+
+  [[nodiscard]] bool takes_none() const { return may_be_none || otherwise.is_none(); }
 };
 std::string_view to_string(Parameter::Type type);
-// "0 .. 1", "one of dp, greedy", "at least 1"; empty where anything goes.
+// "0 .. 1", "one of dp, greedy", "at least 1, or none"; empty where anything goes.
 std::string range_text(const Parameter& parameter);
 
 // The values of all parameters of a pass, for one run.
@@ -51,7 +55,7 @@ class Arguments {
   [[nodiscard]] double number(std::string_view name) const;
   [[nodiscard]] const std::string& text(std::string_view name) const;
   [[nodiscard]] const PassValue::List& list(std::string_view name) const;
-  // Of a list of texts alone.
+  // Of a list whose members are all texts.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
 
  private:

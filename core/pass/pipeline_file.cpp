@@ -14,6 +14,12 @@ namespace {
 constexpr const char* kFormat = "jointer-pipeline";
 constexpr int kVersion = 1;
 
+// Editors of some systems put a byte order mark before a text.
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 // --- Text ---
 
 // A text cut into steps: at commas and at ends of lines that are in no brackets and no quotes.
@@ -210,10 +216,12 @@ bool is_pipeline_file(const std::string& path) {
   std::string head(kHead, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
-  return head.starts_with('{') && head.find(fmt::format("\"{}\"", kFormat)) != std::string::npos;
+  return without_mark(head).starts_with('{') &&
+         head.find(fmt::format("\"{}\"", kFormat)) != std::string::npos;
 }
 
-Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path) {
+Result<PipelineFile> read_pipeline_file(std::string_view file, std::string_view path) {
+  const std::string_view text = without_mark(file);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' ? read_json(text, path)
                                                                : read_text(text, path);

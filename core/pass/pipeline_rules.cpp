@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-std::optional<OrderMistake> find_order_mistake(const Pipeline& pipeline) {
+std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline) {
+  std::vector<OrderMistake> found;
   std::vector<std::string_view> names;
   std::vector<std::size_t> steps;  // of the pipeline, by name
   for (std::size_t i = 0; i < pipeline.size(); ++i) {
@@ -19,24 +20,24 @@ std::optional<OrderMistake> find_order_mistake(const Pipeline& pipeline) {
   };
   const std::size_t end = names.size();
   if (const auto at = place("cudagraph"); at < end && at + 1 != end)
-    return OrderMistake{steps[at],
-                        "cudagraph must be the last pass: it records the graph as it is then"};
+    found.push_back(
+        {steps[at], "cudagraph must be the last pass: it records the graph as it is then"});
   const auto automatic = place("autobucketing_reordering");
   const auto blocks = place("transformer_block_bucketing");
   if (automatic < end && blocks < end)
-    return OrderMistake{steps[std::max(automatic, blocks)],
-                        "autobucketing_reordering and transformer_block_bucketing exclude each "
-                        "other: both bucket the same collectives"};
+    found.push_back({steps[std::max(automatic, blocks)],
+                     "autobucketing_reordering and transformer_block_bucketing exclude each "
+                     "other: both bucket the same collectives"});
   if (const auto full = place("full_inductor_compilation");
       full < end && place("inductor_decomposition") > full)
-    return OrderMistake{steps[full],
-                        "full_inductor_compilation needs inductor_decomposition before it"};
-  return std::nullopt;
+    found.push_back(
+        {steps[full], "full_inductor_compilation needs inductor_decomposition before it"});
+  return found;
 }
 
 Result<void> check_order(const Pipeline& pipeline) {
-  if (const auto mistake = find_order_mistake(pipeline))
-    return fail(Error::Kind::usage, "{}", mistake->message);
+  if (const auto mistakes = find_order_mistakes(pipeline); !mistakes.empty())
+    return fail(Error::Kind::usage, "{}", mistakes.front().message);
   return {};
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/pass/pipeline_text.h"
 
@@ -16,9 +16,9 @@ struct OrderMistake {
 
 // Upstream's rules for the order of passes: cudagraph is the last one; the two bucketings exclude
 // each other; full Inductor needs inductor_decomposition before it. Of the enabled steps. Source:
-// torchtitan's validate_pass_names. The first rule that is broken; nothing if none is.
-std::optional<OrderMistake> find_order_mistake(const Pipeline& pipeline);
-// Error (usage): its sentence.
+// torchtitan's validate_pass_names. One for each rule that is broken.
+std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline);
+// Error (usage): the first one's sentence.
 Result<void> check_order(const Pipeline& pipeline);
 
 }  // namespace jointer

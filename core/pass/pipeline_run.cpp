@@ -1,5 +1,6 @@
 #include "core/pass/pipeline_run.h"
 
+#include <array>
 #include <chrono>
 #include <exception>
 #include <filesystem>
@@ -15,6 +16,10 @@ namespace jointer {
 namespace {
 
 constexpr const char* kReproducer = "reproducer";
+constexpr std::array<std::pair<const char*, std::vector<std::string> RunSettings::*>, 3> kTexts{
+    {{"plugins", &RunSettings::plugins},
+     {"python_passes", &RunSettings::python_passes},
+     {"options", &RunSettings::options}}};
 
 // Starts that a step took away, if it put others in their place.
 std::size_t merged_collectives(const Graph& before, const Graph& after,
@@ -155,6 +160,11 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
   const Graph* now = &graph;
   for (const PipelineStep& step : pipeline) {
     if (!step.is_enabled) continue;
+    if (options.is_cancelled && options.is_cancelled()) {
+      run.failed_step = to_text(step);
+      run.error = Error{Error::Kind::cancelled, "it was cancelled before " + step.pass};
+      return run;
+    }
     auto result = run_named(*now, judgement, step, registry, options);
     if (!result) {
       run.failed_step = to_text(step);
@@ -180,9 +190,13 @@ std::string unused_reproducer_path(const std::string& folder, const std::string&
 }
 
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
-                              const PipelineStep& failed, const Error& error) {
+                              const PipelineStep& failed, const Error& error,
+                              const RunSettings& settings) {
   Graph copy = graph;
   OrderedJson reproducer{{"pipeline", to_text(failed)}, {"error", error.message}};
+  if (settings.peak_limit) reproducer["peak_limit"] = *settings.peak_limit;
+  for (const auto& [key, member] : kTexts)
+    if (!(settings.*member).empty()) reproducer[key] = settings.*member;
   if (copy.is_pair()) {
     std::string members(copy.pair_extra());
     keep_member(members, kReproducer, reproducer);
@@ -205,7 +219,15 @@ std::optional<Reproduced> reproduced(const Graph& graph) {
     return said.is_object() && found != said.end() && found->is_string() ? found->get<std::string>()
                                                                          : std::string();
   };
-  return Reproduced{.pipeline = text("pipeline"), .error = text("error")};
+  Reproduced all{.pipeline = text("pipeline"), .error = text("error"), .settings = {}};
+  if (!said.is_object()) return all;
+  if (const auto limit = said.find("peak_limit"); limit != said.end() && limit->is_number_integer())
+    all.settings.peak_limit = limit->get<std::int64_t>();
+  for (const auto& [key, member] : kTexts)
+    if (const auto found = said.find(key); found != said.end() && found->is_array())
+      for (const OrderedJson& each : *found)
+        if (each.is_string()) (all.settings.*member).push_back(each.get<std::string>());
+  return all;
 }
 
 }  // namespace jointer

@@ -74,13 +74,24 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
 // yet.
 std::string unused_reproducer_path(const std::string& folder, const std::string& pass);
 
+// How a step was run, beside what the pipeline says.
+struct RunSettings {
+  std::optional<std::int64_t> peak_limit;           // bytes
+  std::vector<std::string> plugins, python_passes;  // where code of others came from: whole paths
+  std::vector<std::string> options;                 // of a command line: "--device", "h100"
+  friend bool operator==(const RunSettings&, const RunSettings&) = default;
+};
+
 // What is needed to see a failure again, in one file that is a capture too: the graph with the
-// pipeline and the error beside it. Error (run): it could not be written.
+// pipeline, the error and the settings beside it. Error (run): it could not be written.
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
-                              const PipelineStep& failed, const Error& error);
-// What a reproducer says beside its graph; nothing where the graph comes from no reproducer.
+                              const PipelineStep& failed, const Error& error,
+                              const RunSettings& settings = {});
+// What a reproducer says beside its graph; nothing where the graph comes from no reproducer. It
+// runs nothing: what `settings` name is code of others.
 struct Reproduced {
   std::string pipeline, error;
+  RunSettings settings;
 };
 std::optional<Reproduced> reproduced(const Graph& graph);
 

@@ -40,8 +40,8 @@ class Parser {
 
  private:
   void skip_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
-      ++at_;
+    constexpr std::string_view kBlanks = " \t\r\n";
+    while (at_ < text_.size() && kBlanks.find(text_[at_]) != std::string_view::npos) ++at_;
   }
 
   // The character, and the blanks behind it.

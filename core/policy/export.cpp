@@ -1,5 +1,6 @@
 // Saying a plan: the lists are found, written, and then read back and compared with the plan, so
-// that what they do not say is found from what they do.
+// that what they do not say is found from what they do. In the end the text itself is read back
+// onto the graph as it was opened, and that is partitioned: what it comes to is compared, too.
 
 #include "core/policy/export.h"
 
@@ -9,11 +10,15 @@
 
 #include "core/base/units.h"
 #include "core/edit/recipe.h"
+#include "core/partition/pair_order.h"
+#include "core/partition/plan_memory.h"
+#include "core/policy/import.h"
 #include "core/policy/misfits.h"
 #include "core/policy/operator_list.h"
+#include "core/policy/plan_makers.h"
 #include "core/policy/tag_edit.h"
-#include "core/policy/tagged.h"
 #include "core/policy/tagging.h"
+#include "core/policy/with_fsdp.h"
 
 namespace jointer {
 namespace {
@@ -35,8 +40,7 @@ std::string count_of(const Graph& graph, const std::string& op) {
   return format_count(std::count(calls.begin(), calls.end(), true));
 }
 
-std::string write_python(const Graph& joint, const SacOptions& options,
-                         const std::vector<std::string>& misfits) {
+std::string write_python(const Graph& joint, const SacOptions& options) {
   std::string text = fmt::format(
       "# What the forward of {} saves for the backward; every other result is made again.\n"
       "import torch\n\n",
@@ -61,10 +65,6 @@ std::string write_python(const Graph& joint, const SacOptions& options,
                           count_of(joint, rule.op));
     text += "}\n";
   }
-  if (!misfits.empty()) {
-    text += "\n# These lists do not say all of the plan:\n";
-    for (const std::string& misfit : misfits) text += fmt::format("# - {}\n", misfit);
-  }
   return text;
 }
 
@@ -78,19 +78,35 @@ std::vector<std::string> misfits_of(const Graph& tagged, const SavePlan& plan) {
   return sentences;
 }
 
-Result<PolicyExport> export_python(const Graph& joint, const SavePlan& plan) {
-  const SacOptions options = operator_list(joint, plan);
-  JOINTER_TRY(const Graph tagged, tagged_with(joint, apply_sac(joint, options)));
-  PolicyExport result{.text = {}, .misfits = misfits_of(tagged, plan)};
-  result.text = write_python(joint, options, result.misfits);
-  return result;
+// The graph with the tags that another one of the same ids has.
+Graph with_tags_of(const Graph& opened, const Graph& joint) {
+  Graph graph = joint;
+  for (const NodeId id : graph.order()) {
+    const Node& from = opened.node(id);
+    Node& to = graph.node(id);
+    to.policy = from.policy;
+    to.ac_graph_id = from.ac_graph_id;
+    to.set(Node::has_ac_graph_id, from.has(Node::has_ac_graph_id));
+  }
+  return graph;
 }
 
-Result<PolicyExport> export_selectors(const Graph& joint, const SavePlan& plan) {
-  const auto selectors = selector_list(joint, plan);
-  JOINTER_TRY(const Graph tagged,
-              tagged_with(joint, tag_with_memory_policy(joint, "full", selectors)));
-  return PolicyExport{.text = fmt::format("{}\n", fmt::join(selectors, " | ")),
+Result<PolicyExport> export_python(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp) {
+  const SacOptions options = operator_list(joint, plan);
+  JOINTER_TRY(const Edit edit, apply_sac_with_fsdp(joint, options, fsdp));
+  Graph tagged = joint;
+  JOINTER_CHECK(apply(tagged, edit));
+  return PolicyExport{.text = write_python(joint, options), .misfits = misfits_of(tagged, plan)};
+}
+
+Result<PolicyExport> export_selectors(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp) {
+  const auto selectors = selector_list(joint, plan, fsdp);
+  JOINTER_TRY(const Edit edit, memory_policy_with_fsdp(joint, "full", selectors, fsdp));
+  Graph tagged = joint;
+  JOINTER_CHECK(apply(tagged, edit));
+  return PolicyExport{.text = (selectors.empty() ? std::string(kNoSelectors)
+                                                 : fmt::format("{}", fmt::join(selectors, " | "))) +
+                              '\n',
                       .misfits = misfits_of(tagged, plan)};
 }
 
@@ -101,6 +117,70 @@ Result<PolicyExport> export_recipe(const Graph& joint, const SavePlan& plan) {
   return PolicyExport{
       .text = write_recipe(make_recipe(joint, after, {edit}, std::string(joint.title()))),
       .misfits = {}};
+}
+
+Result<PolicyExport> export_as(const Graph& joint, const SavePlan& plan, PolicyFormat format,
+                               const Graph& opened) {
+  switch (format) {
+    case PolicyFormat::torchtitan:
+      return export_python(with_tags_of(opened, joint), plan, fsdp_policy(opened));
+    case PolicyFormat::selectors:
+      return export_selectors(with_tags_of(opened, joint), plan, fsdp_policy(opened));
+    case PolicyFormat::recipe:
+      break;
+  }
+  return export_recipe(opened, plan);
+}
+
+// What a plan comes to, as far as texts are compared by it.
+struct Outcome {
+  std::vector<NodeId> makers;  // whose memory it keeps
+  std::size_t activations = 0;
+  std::int64_t peak_bytes = 0;
+};
+
+Result<Outcome> outcome_of(const Graph& joint, const SavePlan& plan, const ReadBack& options) {
+  const PairOrders orders(joint, options.partitioner);
+  JOINTER_TRY(const PairOrder order, orders.order(plan));
+  const auto activations = std::count_if(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
+    return joint.node(id).kind == NodeKind::call;
+  });
+  SavePlan values = plan;
+  values.saved_symbols.clear();
+  return Outcome{.makers = plan_makers(joint, values).saved,
+                 .activations = static_cast<std::size_t>(activations),
+                 .peak_bytes = PlanMemory(orders, options.memory).evaluate(order).peak_bytes};
+}
+
+Result<Partition> solve_under(const Graph& opened, const std::string& text,
+                              Partitioner partitioner) {
+  JOINTER_TRY(const ImportedPolicy policy, import_policy(opened, text));
+  Graph tagged = opened;
+  for (const Edit& edit : policy.edits) JOINTER_CHECK(apply(tagged, edit));
+  return partition(tagged, {.partitioner = partitioner});
+}
+
+// In what solving under the text differs from the plan; empty: in nothing.
+Result<std::string> difference(const Graph& joint, const SavePlan& plan, const Graph& opened,
+                               const std::string& text, const ReadBack& options) {
+  const Result<Outcome> wanted = outcome_of(joint, plan, options);
+  if (!wanted) return std::string();  // no plan that could be made: nothing to compare with
+  const Result<Partition> again = solve_under(opened, text, options.partitioner);
+  if (!again) return fmt::format("Under this text no plan is found: {}.", again.error().message);
+  JOINTER_TRY(const Outcome found, outcome_of(again->joint, again->plan, options));
+  if (found.makers == wanted->makers && found.peak_bytes == wanted->peak_bytes)
+    return std::string();
+  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
+  const std::string peak = format_bytes(found.peak_bytes),
+                    of_plan = format_bytes(wanted->peak_bytes);
+  return fmt::format(
+      "Solved under this text: {} at the peak, {}.",
+      peak == of_plan ? "still " + peak : fmt::format("{} instead of {}", peak, of_plan),
+      found.activations == wanted->activations
+          ? fmt::format("{} activations saved{}", count(found.activations),
+                        found.makers == wanted->makers ? "" : ", some of them others")
+          : fmt::format("{} activations saved instead of {}", count(found.activations),
+                        count(wanted->activations)));
 }
 
 }  // namespace
@@ -117,17 +197,19 @@ std::optional<PolicyFormat> parse_policy_format(std::string_view name) {
   return std::nullopt;
 }
 
-Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format) {
+Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,
+                                 const Graph& opened, const ReadBack& read_back) {
   JOINTER_CHECK(check_taggable(joint));
-  switch (format) {
-    case PolicyFormat::torchtitan:
-      return export_python(joint, plan);
-    case PolicyFormat::selectors:
-      return export_selectors(joint, plan);
-    case PolicyFormat::recipe:
-      break;
+  JOINTER_TRY(PolicyExport made, export_as(joint, plan, format, opened));
+  if (opened.part(PartId(0)).kind == CaptureKind::joint) {
+    JOINTER_TRY(std::string differs, difference(joint, plan, opened, made.text, read_back));
+    if (!differs.empty()) made.misfits.insert(made.misfits.begin(), std::move(differs));
   }
-  return export_recipe(joint, plan);
+  if (format == PolicyFormat::torchtitan && !made.misfits.empty()) {
+    made.text += "\n# These lists do not say all of the plan:\n";
+    for (const std::string& misfit : made.misfits) made.text += fmt::format("# - {}\n", misfit);
+  }
+  return made;
 }
 
 }  // namespace jointer

@@ -13,7 +13,9 @@
 #include "core/base/result.h"
 #include "core/edit/edit.h"
 #include "core/graph/graph.h"
+#include "core/partition/partition.h"
 #include "core/partition/save_plan.h"
+#include "core/schedule/memory_timeline.h"
 
 namespace jointer {
 
@@ -29,13 +31,23 @@ std::optional<PolicyFormat> parse_policy_format(std::string_view name);
 struct PolicyExport {
   std::string text;  // ends with a newline
   // What the plan keeps or makes again and the text does not say, a sentence each: where this is
-  // empty, the text read back (import.h) tags the graph so that a partitioner keeps what the plan
-  // keeps. In Python they stand as comments at the end of the text too.
+  // empty, the text read back (import.h) tags the graph so that the partitioner keeps what the plan
+  // keeps, and the peak is the plan's. Else the first one says what is solved under the text
+  // instead. In Python they stand as comments at the end of the text too.
   std::vector<std::string> misfits;
 };
 
-// `joint`: the graph that the plan is of (Partition::joint). Error (usage): it is a pair.
-Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format);
+// How the text is tried.
+struct ReadBack {
+  Partitioner partitioner = Partitioner::min_cut;  // that solves again, under the text
+  MemoryOptions memory = {};
+};
+
+// `joint`: the graph that the plan is of (Partition::joint). `opened`: the graph as it was opened,
+// with the tags that it had then, which the text is for; the two share their ids. Error (usage): it
+// is a pair.
+Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,
+                                 const Graph& opened, const ReadBack& read_back = {});
 
 // The plan as tags: what it saves, and what that is a view of, is MUST_SAVE, what goes to the host
 // MUST_CPU_OFFLOAD, and every other call that runs again in the backward MUST_RECOMPUTE; every

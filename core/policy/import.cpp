@@ -1,5 +1,4 @@
-// Which kind of text it is, by what only that kind has: a recipe's `format`, the partitioner's own
-// words, `::` without Python's; anything else is Python that names operators.
+// What a text says of operators, modules and values becomes tags of those that the graph has.
 
 #include "core/policy/import.h"
 
@@ -14,7 +13,7 @@
 #include "core/policy/export.h"
 #include "core/policy/save_ops.h"
 #include "core/policy/tag_edit.h"
-#include "core/policy/tagged.h"
+#include "core/policy/with_fsdp.h"
 
 namespace jointer {
 namespace {
@@ -37,21 +36,29 @@ std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> 
   return selectors;
 }
 
-// The edit, and the tags of FSDP after it.
-Result<ImportedPolicy> with_fsdp(const Graph& graph, PolicySource source, Result<Edit> edit,
-                                 std::vector<std::string> notes) {
-  if (!edit) return tl::unexpected(std::move(edit).error());
-  ImportedPolicy imported{.source = source, .edits = {}, .notes = std::move(notes)};
-  Graph tagged = graph;
-  JOINTER_CHECK(apply(tagged, *edit));
-  imported.edits.push_back(*std::move(edit));
-  if (auto again = fsdp_tags_again(graph, tagged)) imported.edits.push_back(*std::move(again));
-  return imported;
+// "operator list, 14 operators".
+std::string what_is_read(PolicySource source, std::size_t count, std::string_view things) {
+  if (count == 0) return fmt::format("{}, none", to_string(source));
+  if (count == 1 && things.ends_with('s')) things.remove_suffix(1);
+  return fmt::format("{}, {} {}", to_string(source), counted(count), things);
 }
 
-Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view text) {
+Result<ImportedPolicy> imported(PolicySource source, std::string what, Result<Edit> edit,
+                                std::vector<std::string> notes) {
+  if (!edit) return tl::unexpected(std::move(edit).error());
+  return ImportedPolicy{.source = source,
+                        .what = std::move(what),
+                        .edits = {*std::move(edit)},
+                        .notes = std::move(notes)};
+}
+
+Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view text,
+                                        MemoryPolicy fsdp) {
   JOINTER_TRY(OperatorListText list, read_operator_list(text));
   std::vector<std::string> notes;
+  const std::string what =
+      what_is_read(PolicySource::operator_list,
+                   list.options.save.size() + list.options.every_nth.size(), "operators");
   const bool names_any = !list.options.save.empty() || !list.options.every_nth.empty();
   SacOptions& options = list.options;
   options.save = selecting(graph, std::move(options.save), notes);
@@ -67,23 +74,30 @@ Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view tex
   });
   if (names_any && options.save.empty() && options.every_nth.empty())
     return refuse("no call of this graph is of an operator that the list names");
-  return with_fsdp(graph, PolicySource::operator_list, apply_sac(graph, options), std::move(notes));
+  return imported(PolicySource::operator_list, what, apply_sac_with_fsdp(graph, options, fsdp),
+                  std::move(notes));
 }
 
-Result<ImportedPolicy> import_selectors(const Graph& graph, std::string_view text) {
+Result<ImportedPolicy> import_selectors(const Graph& graph, std::string_view text,
+                                        MemoryPolicy fsdp) {
   JOINTER_TRY(std::vector<std::string> selectors, read_selectors(text));
   std::vector<std::string> notes;
+  const std::size_t named = selectors.size();
   selectors = selecting(graph, std::move(selectors), notes);
-  if (selectors.empty()) return refuse("the selectors select nothing in this graph");
-  return with_fsdp(graph, PolicySource::selectors, tag_with_memory_policy(graph, "full", selectors),
-                   std::move(notes));
+  if (selectors.empty() && named > 0) return refuse("the selectors select nothing in this graph");
+  return imported(PolicySource::selectors,
+                  what_is_read(PolicySource::selectors, named, "selectors"),
+                  memory_policy_with_fsdp(graph, "full", selectors, fsdp), std::move(notes));
 }
 
 Result<ImportedPolicy> import_recipe(const Graph& graph, std::string_view text) {
   JOINTER_TRY(const Recipe recipe, read_recipe(text));
   Graph after = graph;
   JOINTER_TRY(Replay done, replay(after, recipe));
-  return ImportedPolicy{.source = PolicySource::recipe, .edits = std::move(done.done), .notes = {}};
+  return ImportedPolicy{.source = PolicySource::recipe,
+                        .what = what_is_read(PolicySource::recipe, done.done.size(), "edits"),
+                        .edits = std::move(done.done),
+                        .notes = {}};
 }
 
 // How many of a partitioning's values are nodes of the graph.
@@ -114,13 +128,15 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
     (n.value.kind == Value::Kind::symbol ? plan.saved_symbols : plan.saved).push_back(id);
   }
   if (missing > 0)
-    notes.push_back(
-        fmt::format("{} of the {} values that the log saves are not in this graph, {} "
-                    "first.",
-                    counted(missing), counted(log.saved.size()), first_missing));
+    notes.push_back(fmt::format(
+        "{} of the {} values that the log saves {}.", counted(missing), counted(log.saved.size()),
+        missing == 1 ? "is not in this graph: " + first_missing
+                     : fmt::format("are not in this graph, {} first", first_missing)));
   if (other_size > 0)
-    notes.push_back(fmt::format("{} values are of another size in the log: {}.",
-                                counted(other_size), first_other));
+    notes.push_back(fmt::format(
+        "{} of another size in the log: {}.",
+        other_size == 1 ? std::string("1 value is") : counted(other_size) + " values are",
+        first_other));
   return plan;
 }
 
@@ -134,27 +150,20 @@ Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
   if (found_in(graph, *best) == 0)
     return refuse(
         "the log is about another graph: none of the values that it saves is in this one");
-  ImportedPolicy imported{.source = PolicySource::partitioner_log, .edits = {}, .notes = {}};
+  ImportedPolicy read{
+      .source = PolicySource::partitioner_log,
+      .what = what_is_read(PolicySource::partitioner_log, best->saved.size(), "saved values"),
+      .edits = {},
+      .notes = {}};
   if (logs.size() > 1)
-    imported.notes.push_back(fmt::format("The log holds {} partitionings; number {} is taken.",
-                                         counted(logs.size()),
-                                         counted(static_cast<std::size_t>(logs.rend() - best))));
-  const SavePlan plan = plan_of(graph, *best, imported.notes);
+    read.notes.push_back(fmt::format("The log holds {} partitionings; number {} is taken.",
+                                     counted(logs.size()),
+                                     counted(static_cast<std::size_t>(logs.rend() - best))));
+  const SavePlan plan = plan_of(graph, *best, read.notes);
   JOINTER_TRY(Edit edit, tag_as_planned(graph, plan));
   edit.title = "Saved as torch's partitioner logged: " + edit.title;
-  imported.edits.push_back(std::move(edit));
-  return imported;
-}
-
-PolicySource source_of(std::string_view text) {
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (has("\"jointer-recipe\"")) return PolicySource::recipe;
-  if (has("Theoretical Per Activation Storage Sizes") || has("Min Cut Solution Saved Values") ||
-      has("Ops banned from re-materialization"))
-    return PolicySource::partitioner_log;
-  if (has("::") && !has("torch.ops") && !has("torch._higher_order_ops"))
-    return PolicySource::selectors;
-  return PolicySource::operator_list;
+  read.edits.push_back(std::move(edit));
+  return read;
 }
 
 }  // namespace
@@ -174,12 +183,17 @@ std::string_view to_string(PolicySource source) {
 }
 
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text) {
+  return import_policy(graph, text, fsdp_policy(graph));
+}
+
+Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp) {
   JOINTER_CHECK(check_taggable(graph));
-  switch (source_of(text)) {
+  JOINTER_TRY(const PolicySource source, policy_source(text));
+  switch (source) {
     case PolicySource::operator_list:
-      return import_operators(graph, text);
+      return import_operators(graph, text, fsdp);
     case PolicySource::selectors:
-      return import_selectors(graph, text);
+      return import_selectors(graph, text, fsdp);
     case PolicySource::recipe:
       return import_recipe(graph, text);
     case PolicySource::partitioner_log:

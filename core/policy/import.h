@@ -23,18 +23,28 @@ enum class PolicySource : std::uint8_t {
 };
 std::string_view to_string(PolicySource source);
 
+// What a text is taken for, by the text itself. Error (input): it is none of them, and what it is
+// instead where that is known.
+Result<PolicySource> policy_source(std::string_view text);
+
 struct ImportedPolicy {
   PolicySource source = PolicySource::operator_list;
+  std::string what;                // what was read: "operator list, 14 operators"
   std::vector<Edit> edits;         // to be applied in this order
   std::vector<std::string> notes;  // what was left out, and why: a sentence each
 };
 
-// Knows by the text itself what it is. An operator that no call of the graph calls is a note, not
-// an error. Error (input): it is none of them, or damaged; (usage): nothing of it is about this
-// graph.
+// An operator that no call of the graph calls is a note, not an error. `fsdp`: fsdp_policy of the
+// graph as it was opened; without it, of this one. Error (input): it is none of them, or damaged;
+// (usage): nothing of it is about this graph.
+Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);
 
 // --- The single readers ---
+
+// What stands where the policy `full` needs no selector.
+inline constexpr std::string_view kNoSelectors =
+    "# No selector is needed: the policy `full` saves this by itself.";
 
 // Operators named in Python: `torch.ops.aten.mm.default`, `torch.ops.higher_order.flex_attention`,
 // `(torch.ops, "deepep.dispatch.default")`, bare `aten.mm`; and the rules that export.h writes.
@@ -45,7 +55,8 @@ struct OperatorListText {
 };
 Result<OperatorListText> read_operator_list(std::string_view text);
 
-// The selectors, without the spaces around them. Error (input): one has no `::`, or no operator.
+// The selectors, as select() takes them; none where the text is kNoSelectors. Error (input): one
+// has no `::`, or no operator.
 Result<std::vector<std::string>> read_selectors(std::string_view text);
 
 // One partitioning of a log.

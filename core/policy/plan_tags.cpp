@@ -1,9 +1,17 @@
 // A saved view is tagged with all that it is a view of: torch's partitioner never bars a view from
 // being made again, whatever its tag, so that it is saved only if what it is a view of is not made
 // again either. It then saves one of them, which is the same memory.
+//
+// Torch's cut merges calls that compute the same before it decides, and the tag of the first one
+// counts. So what runs again is found after merging, too: a call that nothing reads as the graph
+// stands, but that others are merged into, is tagged with them.
+
+#include <algorithm>
 
 #include "core/base/units.h"
 #include "core/edit/tag_list.h"
+#include "core/partition/common_subexpressions.h"
+#include "core/partition/dead_code.h"
 #include "core/policy/export.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/tag_edit.h"
@@ -27,16 +35,31 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
   return {};
 }
 
+// By id: what the backward makes again.
+std::vector<bool> runs_again(const Graph& joint, const SavePlan& plan) {
+  std::vector<bool> again = plan_makers(joint, plan).runs_again;
+  Graph merged = joint;
+  eliminate_dead_code(merged);
+  merge_common_subexpressions(merged);
+  // Else the plan is one of unmerged calls: default_partition's.
+  const bool is_of_merged = std::all_of(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
+    return bool(merged.find(joint.name(id)));
+  });
+  if (!is_of_merged) return again;
+  const std::vector<bool> of_merged = plan_makers(merged, plan).runs_again;
+  for (std::size_t i = 0; i < again.size(); ++i) again[i] = again[i] || of_merged[i];
+  return again;
+}
+
 }  // namespace
 
 Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan) {
   JOINTER_CHECK(check_taggable(joint));
   std::vector<Tag> tags(joint.node_count(),
                         {MemoryPolicy::none, {.kind = RegionChange::Kind::remove, .id = 0}});
-  const PlanMakers makers = plan_makers(joint, plan);
+  const std::vector<bool> again = runs_again(joint, plan);
   for (const NodeId id : joint.order())
-    if (makers.runs_again[id.index()])
-      tags[id.index()] = {MemoryPolicy::must_recompute, set_region()};
+    if (again[id.index()]) tags[id.index()] = {MemoryPolicy::must_recompute, set_region()};
   for (const auto& ids : {plan.saved, plan.saved_symbols})
     for (const NodeId saved : ids)
       for (NodeId id = saved; id; id = viewed_by(joint, id))

@@ -3,13 +3,15 @@
 // The text is cut into words: names with their dots, texts in quotation marks, numbers and signs;
 // comments and texts of several lines are passed over. An operator is
 //   - torch.ops.SPACE.NAME or torch.ops.SPACE.NAME.OVERLOAD, and the same behind a short name that
-//     the text gave `torch.ops.SPACE` (`aten = torch.ops.aten`) or that torch itself uses (aten,
-//     prims, _c10d_functional);
+//     the text gave `torch.ops` or `torch.ops.SPACE` (`aten = torch.ops.aten`) or that torch itself
+//     uses (aten, prims, _c10d_functional);
 //   - torch.ops.higher_order.NAME or torch._higher_order_ops.NAME;
 //   - (torch.ops, "SPACE.NAME.OVERLOAD") and (torch._higher_order_ops, "NAME"), as torchtitan
 //     writes operators that a build of torch may lack;
 //   - a text that is the name of an operator that torch knows.
-// RECOMPUTE_EVERY_NTH = {OPERATOR: (N, "layer"), ...} are rules, as export.h writes them.
+// A module before it (`layers.*::torch.ops.aten.mm.default`) is no Python, and is refused rather
+// than passed over. RECOMPUTE_EVERY_NTH = {OPERATOR: (N, "layer"), ...} are rules, as export.h
+// writes them.
 //
 // Cost: linear.
 
@@ -99,12 +101,15 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : words_(Words(text).all()) {
     for (const std::string_view space : {"aten", "prims", "_c10d_functional"})
-      spaces_.emplace(space, space);
-    for (std::size_t i = 2; i < words_.size(); ++i)
-      if (is_sign(i - 1, '=') && words_[i].kind == Word::Kind::name &&
-          words_[i - 2].kind == Word::Kind::name && words_[i].value.starts_with(kOps) &&
-          !has_space(words_[i].value.substr(kOps.size())))
-        spaces_[std::string(words_[i - 2].value)] = words_[i].value.substr(kOps.size());
+      short_names_.emplace(space, std::string(kOps).append(space));
+    for (std::size_t i = 2; i < words_.size(); ++i) {
+      if (!is_sign(i - 1, '=') || words_[i].kind != Word::Kind::name ||
+          words_[i - 2].kind != Word::Kind::name)
+        continue;
+      std::string full = in_full(words_[i].value);
+      if (full == "torch.ops" || (full.starts_with(kOps) && !has_space(full.substr(kOps.size()))))
+        short_names_[std::string(words_[i - 2].value)] = std::move(full);
+    }
   }
 
   Result<OperatorListText> run() {
@@ -119,6 +124,11 @@ class Reader {
         }
       }
       const std::string op = operator_at(i);
+      if (!op.empty() && is_sign(i - 1, ':') && is_sign(i - 2, ':'))
+        return input_error(
+            "it names modules with `::` before {}: selectors stand one a line or with | between "
+            "them",
+            op);
       if (!op.empty() && seen_.insert(op).second) list_.options.save.push_back(op);
     }
     if (list_.options.save.empty() && list_.options.every_nth.empty() && !names_set_ &&
@@ -151,7 +161,17 @@ class Reader {
     return known ? std::string(word.value) : std::string();
   }
 
-  [[nodiscard]] std::string of_name(std::string_view name) const {
+  // With what its first part is short for.
+  [[nodiscard]] std::string in_full(std::string_view name) const {
+    const std::size_t dot = std::min(name.find('.'), name.size());
+    const auto known = short_names_.find(std::string(name.substr(0, dot)));
+    if (known == short_names_.end()) return std::string(name);
+    return known->second + std::string(name.substr(dot));
+  }
+
+  [[nodiscard]] std::string of_name(std::string_view written) const {
+    const std::string full = in_full(written);
+    const std::string_view name = full;
     if (name.starts_with(kHigherOrder)) return std::string(name.substr(name.rfind('.') + 1));
     if (name.starts_with(kOps)) {
       const std::string_view rest = name.substr(kOps.size());
@@ -159,10 +179,7 @@ class Reader {
       constexpr std::string_view kSpace = "higher_order.";
       return std::string(rest.starts_with(kSpace) ? rest.substr(kSpace.size()) : rest);
     }
-    if (!has_space(name)) return {};
-    const auto space = spaces_.find(std::string(name.substr(0, name.find('.'))));
-    if (space == spaces_.end()) return {};
-    return space->second + std::string(name.substr(name.find('.')));
+    return {};
   }
 
   // `= {OPERATOR: N, OPERATOR: (N, "layer")}`. Returns its last word.
@@ -200,7 +217,7 @@ class Reader {
   }
 
   std::vector<Word> words_;
-  std::map<std::string, std::string> spaces_;  // by the short name
+  std::map<std::string, std::string> short_names_;  // and what they are short for
   std::set<std::string> seen_;
   OperatorListText list_{
       .options = {.save = {}, .every_nth = {}, .default_list = false, .whole_forward = true}};

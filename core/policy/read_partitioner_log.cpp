@@ -4,10 +4,12 @@
 //   - Lines of its logger, behind any prefix. "Ops banned from re-materialization:
 //   OrderedSet([...])"
 //     comes with every cut that is solved; "Theoretical Per Activation Storage Sizes: [(bytes,
-//     'name'), ...]" once a partitioning, last, and names everything that is saved, inputs too.
+//     'name'), ...]" once a partitioning, last, and names everything that is saved, inputs too. A
+//     list may go on in the next lines, as where a terminal broke it.
 //   - The artifact `min_cut_information` of the structured trace (TORCH_TRACE, tlparse), where a
-//     memory budget was asked for: one JSON object on a line, or a file that holds it alone. A
-//     trace over several budgets has one for each; torch takes the last.
+//     memory budget was asked for: a JSON object on one line, on several lines that begin with a
+//     tab, or a file that holds it alone. A trace over several budgets has one for each; torch
+//     takes the last.
 //
 // Source: torch/_functorch/partitioners.py, _activation_checkpointing/ac_logging_utils.py.
 // Cost: linear.
@@ -40,23 +42,56 @@ std::vector<std::string> quoted_texts(std::string_view text) {
   }
 }
 
-// `[(512, 'mm'), (64, 'primals_1')]`.
-Result<std::vector<PartitionerLog::Value>> read_sizes(std::string_view text) {
-  std::vector<PartitionerLog::Value> values;
-  for (std::size_t at = text.find('('); at != std::string_view::npos; at = text.find('(', at + 1)) {
-    PartitionerLog::Value value;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + at + 1, end, value.bytes);
-    const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
-    const std::size_t name_end = rest.size() > 3 ? rest.find('\'', 3) : std::string_view::npos;
-    if (error != std::errc() || !rest.starts_with(", '") || name_end == std::string_view::npos)
-      return input_error("the sizes of what is saved are cut off or damaged: {}",
-                         text.substr(at, 40));
-    value.node = rest.substr(3, name_end - 3);
-    values.push_back(std::move(value));
+// `[(512, 'mm'), (64, 'primals_1')]`, and what follows.
+class SizeList {
+ public:
+  explicit SizeList(std::string_view text) : rest_(text), begin_(text.substr(0, 40)) {}
+
+  Result<std::vector<PartitionerLog::Value>> run() {
+    std::vector<PartitionerLog::Value> values;
+    if (!take('[')) return damaged();
+    if (take(']')) return values;
+    do {
+      PartitionerLog::Value value;
+      if (!take('(') || !take(value.bytes) || !take(',') || !take('\'')) return damaged();
+      const std::size_t end = rest_.find_first_of("'\n");
+      if (end == std::string_view::npos || rest_[end] != '\'') return damaged();
+      value.node = rest_.substr(0, end);
+      rest_.remove_prefix(end + 1);
+      if (!take(')')) return damaged();
+      values.push_back(std::move(value));
+    } while (take(','));
+    if (!take(']')) return damaged();
+    return values;
   }
-  return values;
-}
+
+ private:
+  void skip_spaces() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+  }
+  bool take(char sign) {
+    skip_spaces();
+    if (!rest_.starts_with(sign)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool take(std::int64_t& number) {
+    skip_spaces();
+    const char* const begin = rest_.data();
+    const auto [stop, error] = std::from_chars(begin, begin + rest_.size(), number);
+    rest_.remove_prefix(static_cast<std::size_t>(stop - begin));
+    return error == std::errc();
+  }
+  [[nodiscard]] tl::unexpected<Error> damaged() const {
+    return input_error(
+        "the sizes of what is saved are cut off or damaged, at `{}`: they are [(bytes, 'name'), "
+        "...]",
+        trimmed(rest_.empty() ? begin_ : rest_.substr(0, 40)));
+  }
+  static std::string_view trimmed(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+  std::string_view rest_, begin_;
+};
 
 std::vector<std::string> texts_of(const Json& payload, const char* key) {
   std::vector<std::string> texts;
@@ -111,24 +146,36 @@ Result<PartitionerLog> read_payload(std::string_view text) {
 Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) {
   std::vector<PartitionerLog> logs;
   std::vector<std::string> banned;
+  std::string block;  // of lines that begin with a tab
+  const auto take_block = [&]() -> Result<void> {
+    const std::string json = std::exchange(block, {});
+    if (json.find(kSaved) == std::string::npos) return {};
+    JOINTER_TRY(PartitionerLog log, read_payload(json));
+    logs.push_back(std::move(log));
+    return {};
+  };
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
+    const std::string_view line = rest.substr(0, end), from_line = rest;
     rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t begin = std::min(line.find_first_not_of(" \t\r"), line.size());
+    const bool is_object = line.substr(begin).starts_with('{');
+    if (!line.starts_with('\t') || line.starts_with("\t{")) JOINTER_CHECK(take_block());
     if (const std::size_t at = line.find(kBanned); at != std::string_view::npos) {
       banned = quoted_texts(line.substr(at + kBanned.size()));
     } else if (const std::size_t sizes = line.find(kSizes); sizes != std::string_view::npos) {
       PartitionerLog log;
-      JOINTER_TRY(log.saved, read_sizes(line.substr(sizes + kSizes.size())));
+      JOINTER_TRY(log.saved, SizeList(from_line.substr(sizes + kSizes.size())).run());
       log.banned_operators = std::exchange(banned, {});
       logs.push_back(std::move(log));
-    } else if (const std::size_t begin = line.find_first_not_of(" \t\r");
-               begin != std::string_view::npos && line[begin] == '{' &&
-               line.find(kSaved) != std::string_view::npos) {
+    } else if (is_object && line.find(kSaved) != std::string_view::npos) {
       JOINTER_TRY(PartitionerLog log, read_payload(line.substr(begin)));
       logs.push_back(std::move(log));
+    } else if (line.starts_with("\t{") || (line.starts_with('\t') && !block.empty())) {
+      block.append(line).push_back('\n');
     }
   }
+  JOINTER_CHECK(take_block());
   // A payload that somebody printed over several lines.
   if (logs.empty() && text.find(kSaved) != std::string_view::npos &&
       text.find_first_not_of(" \t\r\n") == text.find('{')) {

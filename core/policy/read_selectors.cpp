@@ -1,3 +1,8 @@
+// Selectors of torchtitan's full_recompute_save_ops: separated by `|`, or one a line. Lines that
+// begin with `#` are comments. An operator may be written as in Python, behind `torch.ops.`.
+
+#include <algorithm>
+
 #include "core/policy/import.h"
 
 namespace jointer {
@@ -10,27 +15,53 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
+// One line of it: the end of a line is a bar, unless there is one.
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view part = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (part.empty() || part.starts_with('#')) continue;
+    if (!line.empty() && !line.ends_with('|') && !part.starts_with('|')) line += '|';
+    line += part;
+  }
+  return line;
+}
+
+std::string_view without_python(std::string_view op) {
+  for (const std::string_view prefix :
+       {"torch.ops.higher_order.", "torch._higher_order_ops.", "torch.ops."})
+    if (op.starts_with(prefix)) return op.substr(prefix.size());
+  return op;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> read_selectors(std::string_view text) {
-  text = trimmed(text);
-  // As a shell's command line has it.
-  if (text.size() >= 2 && (text.front() == '\'' || text.front() == '"') &&
-      text.back() == text.front())
-    text = trimmed(text.substr(1, text.size() - 2));
   std::vector<std::string> selectors;
+  const std::string line = on_one_line(text);
+  if (line.empty() && text.find(kNoSelectors) != std::string_view::npos) return selectors;
+  std::string_view rest = line;
+  // As a shell's command line has it.
+  if (rest.size() >= 2 && (rest.front() == '\'' || rest.front() == '"') &&
+      rest.back() == rest.front())
+    rest = trimmed(rest.substr(1, rest.size() - 2));
   while (true) {
-    const std::size_t bar = text.find('|');
-    const std::string_view selector = trimmed(text.substr(0, bar));
+    const std::size_t bar = rest.find('|');
+    const std::string_view selector = trimmed(rest.substr(0, bar));
     const std::size_t separator = selector.rfind("::");
-    if (separator == std::string_view::npos || separator + 2 == selector.size() ||
-        selector.find_first_of(" \t\r\n") != std::string_view::npos)
+    const std::string_view op = separator == std::string_view::npos
+                                    ? std::string_view()
+                                    : without_python(selector.substr(separator + 2));
+    if (op.empty() || selector.find_first_of(" \t\r,;(){}='\"") != std::string_view::npos)
       return input_error(
-          "`{}` is no selector: FQN_PATTERN::operator, as in layers.*.attention::aten.mm",
+          "`{}` is no selector: FQN_PATTERN::operator, as in layers.*.attention::aten.mm; they "
+          "stand one a line or with | between them",
           selector.substr(0, 80));
-    selectors.emplace_back(selector);
+    selectors.push_back(std::string(selector.substr(0, separator + 2)).append(op));
     if (bar == std::string_view::npos) return selectors;
-    text.remove_prefix(bar + 1);
+    rest.remove_prefix(bar + 1);
   }
 }
 

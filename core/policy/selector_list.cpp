@@ -25,7 +25,7 @@
 #include "core/policy/misfits.h"
 #include "core/policy/operator_list.h"
 #include "core/policy/plan_makers.h"
-#include "core/policy/tagged.h"
+#include "core/policy/with_fsdp.h"
 
 namespace jointer {
 namespace {
@@ -132,13 +132,15 @@ class Selectors {
 
 }  // namespace
 
-std::vector<std::string> selector_list(const Graph& joint, const SavePlan& plan) {
+std::vector<std::string> selector_list(const Graph& joint, const SavePlan& plan,
+                                       MemoryPolicy fsdp) {
   Selectors selectors(joint, plan);
   std::vector<std::string> chosen;
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto tagged = tagged_with(joint, tag_with_memory_policy(joint, "full", chosen));
-    if (!tagged) break;
-    selectors.cover(find_misfits(*tagged, plan).lost);
+    const auto edit = memory_policy_with_fsdp(joint, "full", chosen, fsdp);
+    Graph tagged = joint;
+    if (!edit || !apply(tagged, *edit)) break;
+    selectors.cover(find_misfits(tagged, plan).lost);
     auto now = selectors.chosen();
     if (now == chosen) break;
     chosen = std::move(now);

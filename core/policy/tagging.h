@@ -49,12 +49,13 @@ struct MemoryPolicyPreset {
   std::string name, summary;
 };
 const std::vector<MemoryPolicyPreset>& memory_policy_presets();
+inline constexpr std::int64_t kOffloadBytes = std::int64_t{100} << 30;  // upstream's default
 // `save_ops`: full_recompute_save_ops, with `full` only: selectors. `offload_bytes`: the budget of
 // sac_and_offload. `reshard`: without it FSDP's gathered parameters are saved. Error (usage): no
 // such preset, a selector that selects nothing, `save_ops` with another preset.
 Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& preset,
                                     const std::vector<std::string>& save_ops = {},
-                                    std::int64_t offload_bytes = std::int64_t{100} << 30,
+                                    std::int64_t offload_bytes = kOffloadBytes,
                                     bool reshard = true);
 
 // Upstream's fsdp_reshard_after_fwd: gathered parameters are made again (reshard) or saved.

@@ -84,6 +84,14 @@ void MemoryWhatIf::touched_by(std::span<const NodeId> block,
   items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
+bool MemoryWhatIf::allocates(std::span<const NodeId> block) const {
+  return std::ranges::any_of(block, [&](NodeId id) {
+    return std::ranges::any_of(items_of_node_.of(id.index()), [&](std::uint32_t i) {
+      return !items_[i].begins_fixed && std::ranges::find(block, items_[i].begins) != block.end();
+    });
+  });
+}
+
 void MemoryWhatIf::detach(std::span<const NodeId> block) {
   touched_by(block, detached_);
   for (const std::uint32_t i : detached_) {

@@ -35,6 +35,9 @@ class MemoryWhatIf {
   [[nodiscard]] std::vector<std::int64_t> peaks(const MovableOrder& calls,
                                                 std::span<const NodeId> block, std::size_t first,
                                                 std::size_t last) const;
+  // Whether something begins to live with a call of the block. If nothing does, the peak never
+  // falls while the block goes later: it only keeps alive what is there.
+  [[nodiscard]] bool allocates(std::span<const NodeId> block) const;
 
  private:
   friend class MemoryPreview;

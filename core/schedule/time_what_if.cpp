@@ -100,7 +100,7 @@ void TimeWhatIf::run_chunk(const MovableOrder& calls, std::size_t chunk) {
     chunks_[chunk].host_slack = std::min(chunks_[chunk].host_slack, now_.compute - now_.host);
 }
 
-void TimeWhatIf::run(const Call& call, std::size_t in) {
+void TimeWhatIf::run(Call& call, std::size_t in) {
   Chunk& chunk = chunks_[in];
   now_.host += call.host_ns;
   if (call.kind == Call::Kind::host) return;
@@ -126,7 +126,8 @@ void TimeWhatIf::run(const Call& call, std::size_t in) {
     case Call::Kind::wait: {
       const std::int64_t end =
           chunks_[started_in_[call.collective]].compute + ends_[call.collective];
-      if (end <= ready) break;
+      call.stalls = end > ready;
+      if (!call.stalls) break;
       now_.exposed += end - ready;
       now_.compute = end;
       break;
@@ -223,6 +224,26 @@ void TimeWhatIf::shift_from(std::size_t chunk) {
     for (std::int64_t& stream : streams_of(chunk)) stream += shift;
     if (c.resets) host = shift;
   }
+}
+
+bool TimeWhatIf::may_sleep(std::span<const NodeId> block) const {
+  return std::ranges::all_of(block, [&](NodeId id) {
+    const Call::Kind kind = calls_[id.index()].kind;
+    return kind == Call::Kind::host || kind == Call::Kind::wait;
+  });
+}
+
+bool TimeWhatIf::sleeps_from_here(const MovableOrder& calls, std::span<const NodeId> block) const {
+  if (!may_sleep(block)) return false;
+  std::int64_t host = 0;
+  for (const NodeId id : block) {
+    if (calls_[id.index()].stalls) return false;
+    host += calls_[id.index()].host_ns;
+  }
+  if (host == 0) return true;
+  const auto unnoticed = [](const Chunk& chunk) { return chunk.host_slack >= 0 && !chunk.resets; };
+  const auto from = static_cast<std::ptrdiff_t>(calls.place(block.front()) / kChunk);
+  return std::all_of(chunks_.begin() + from, chunks_.end(), unnoticed);
 }
 
 std::vector<StepTime> TimeWhatIf::times(const MovableOrder& calls, std::span<const NodeId> block,

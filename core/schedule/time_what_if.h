@@ -32,6 +32,12 @@ class TimeWhatIf {
   [[nodiscard]] std::vector<StepTime> times(const MovableOrder& calls,
                                             std::span<const NodeId> block, std::size_t first,
                                             std::size_t last) const;
+  // Whether the block only waits, or takes the host's time alone.
+  [[nodiscard]] bool may_sleep(std::span<const NodeId> block) const;
+  // Whether the time stays as it is wherever later the block goes: it may sleep, what it waits for
+  // is over already, and nothing notices when the host does that. May miss that it is so.
+  [[nodiscard]] bool sleeps_from_here(const MovableOrder& calls,
+                                      std::span<const NodeId> block) const;
 
  private:
   friend class TimePreview;
@@ -41,6 +47,7 @@ class TimeWhatIf {
     Kind kind = Kind::host;
     std::uint32_t stream = 0, collective = 0;  // of starts and waits
     std::int64_t host_ns = 0, ns = 0;
+    bool stalls = false;  // of a wait: the compute stream stood still, when it was run last
   };
   // So many calls, and the state in front of them.
   struct Chunk {
@@ -60,7 +67,7 @@ class TimeWhatIf {
     std::int64_t was = 0;
   };
 
-  void run(const Call& call, std::size_t chunk);
+  void run(Call& call, std::size_t chunk);
   void run_chunk(const MovableOrder& calls, std::size_t chunk);
   [[nodiscard]] std::span<std::int64_t> streams_of(std::size_t chunk) {
     return std::span(chunk_streams_).subspan(chunk * streams_, streams_);

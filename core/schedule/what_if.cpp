@@ -1,6 +1,13 @@
 // The order twice: every node, which gaps count, and the calls alone, which memory and time count.
 // A move is a move in both; what it costs beyond that is described in memory_what_if.cpp and
 // time_what_if.cpp, and what a preview costs in memory_preview.cpp and time_preview.cpp.
+//
+// A preview of few gaps moves the block from one to the next and back, in time alone. It ends early
+// where the block settles: behind that gap every other is as long and has no lower peak. That is so
+// of a block that begins no lifetime, where all that it waits for is over and the host's time for
+// it goes unnoticed: what such a block stands between is the same in either order, and what it
+// keeps alive only lives longer. Cost: a gap what a move to the next one costs. Where that comes to
+// more than a preview by the model of the whole graph, it is that.
 
 #include "core/schedule/what_if.h"
 
@@ -12,6 +19,10 @@
 
 namespace jointer {
 namespace {
+
+// A step of a walk through gaps takes about so many times what a preview of all gaps takes for a
+// call of the graph.
+constexpr std::size_t kStepWork = 128;
 
 std::vector<NodeId> calls_of(const Graph& graph) {
   std::vector<NodeId> calls;
@@ -60,6 +71,54 @@ struct WhatIf::State {
     return calls.size() - block.size();
   }
 
+  // Of the gaps from `first` to `last`, as far as there are some of the calls' gaps that they are
+  // in. Gaps beside a node that does not run are one gap of the calls.
+  [[nodiscard]] std::vector<Figures> figures(std::span<const NodeId> block, std::size_t first,
+                                             std::size_t last, std::span<const std::int64_t> peaks,
+                                             std::span<const StepTime> times) const {
+    std::vector<Figures> figures;
+    std::size_t at = 0, next = 0;
+    while (next < block.size() && all.place(block[next]) < first + next) ++next;
+    std::size_t place = first + next;
+    for (std::size_t gap = first; gap <= last && at < times.size(); ++gap) {
+      figures.push_back({.peak_bytes = peaks[at],
+                         .step_ns = times[at].step_ns,
+                         .exposed_ns = times[at].exposed_ns});
+      while (next < block.size() && all.place(block[next]) == place) ++next, ++place;
+      if (gap < last && calls.has(all[place])) ++at;
+      ++place;
+    }
+    return figures;
+  }
+  // Times with the block in each gap of [first, last] of the calls, until one from `home` on where
+  // it settles; none where that is far. Every call keeps its place.
+  std::vector<StepTime> walk(std::span<const NodeId> block, std::size_t first, std::size_t home,
+                             std::size_t last) {
+    const std::size_t most = calls.size() / kStepWork;
+    const bool may_settle = time.may_sleep(block) && !memory.allocates(block);
+    if ((may_settle ? home : last) - first >= most) return {};
+    std::vector<std::size_t> places;
+    for (const NodeId id : block) places.push_back(calls.place(id));
+    std::vector<StepTime> times;
+    for (std::size_t gap = first; gap <= last; ++gap) {
+      if (times.size() == most) {
+        times.clear();
+        break;
+      }
+      time.replay(calls, calls.move(block, gap));
+      times.push_back(time.time());
+      if (may_settle && gap >= home && time.sleeps_from_here(calls, block)) break;
+    }
+    // Back: all of them to where the last one was, then each from there.
+    Stretch changed = calls.move(block, places.back() + 1 - block.size());
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const Stretch more = calls.move(block.subspan(i, 1), places[i]);
+      changed = {std::min(changed.first, more.first), std::max(changed.last, more.last)};
+    }
+    time.replay(calls, changed);
+    return times;
+  }
+
   const Graph& graph;
   const Dependencies& dependencies;
   MovableOrder all, calls;
@@ -103,19 +162,25 @@ Result<RangePreview> WhatIf::preview(std::span<const NodeId> block) const {
   const std::size_t first = s.call_gap(sorted, range.first), last = s.call_gap(sorted, range.last);
   const std::vector<std::int64_t> peaks = s.memory.peaks(s.calls, sorted, first, last);
   const std::vector<StepTime> times = s.time.times(s.calls, sorted, first, last);
-  // Gaps beside a node that does not run are one gap of the calls.
-  std::size_t at = 0, next = 0;
-  while (next < sorted.size() && s.all.place(sorted[next]) < range.first + next) ++next;
-  std::size_t place = range.first + next;
-  for (std::size_t gap = range.first; gap <= range.last; ++gap) {
-    preview.at.push_back({.peak_bytes = peaks[at],
-                          .step_ns = times[at].step_ns,
-                          .exposed_ns = times[at].exposed_ns});
-    while (next < sorted.size() && s.all.place(sorted[next]) == place) ++next, ++place;
-    if (gap < range.last && s.calls.has(s.all[place])) ++at;
-    ++place;
-  }
+  preview.at = s.figures(sorted, range.first, range.last, peaks, times);
   return preview;
+}
+
+Result<NearPreview> WhatIf::preview_near(std::span<const NodeId> block, std::size_t first,
+                                         std::size_t last) {
+  JOINTER_TRY(const LegalRange legal, range(block));
+  if (first < legal.first || last > legal.last || first > last)
+    return fail(Error::Kind::usage, "gaps {} to {} are not in the legal range from {} to {}", first,
+                last, legal.first, legal.last);
+  State& s = *state_;
+  const std::vector<NodeId> sorted = s.in_order(block);
+  const std::size_t from = s.call_gap(sorted, first), to = s.call_gap(sorted, last);
+  const std::size_t home = std::clamp(s.call_gap(sorted, legal.current), from, to);
+  std::vector<StepTime> times = s.walk(sorted, from, home, to);
+  if (times.empty()) times = s.time.times(s.calls, sorted, from, to);
+  const std::vector<std::int64_t> peaks =
+      s.memory.peaks(s.calls, sorted, from, from + times.size() - 1);
+  return NearPreview{.first = first, .at = s.figures(sorted, first, last, peaks, times)};
 }
 
 Result<void> WhatIf::move(std::span<const NodeId> block, std::size_t gap) {

@@ -31,6 +31,12 @@ struct RangePreview {
   [[nodiscard]] const Figures& current() const { return at[range.current - range.first]; }
 };
 
+// The figures of gaps of a legal range from `first` on: at[g - first].
+struct NearPreview {
+  std::size_t first = 0;
+  std::vector<Figures> at;
+};
+
 // The best gaps of a preview; where several are as good, the one that is nearest to where the block
 // stands, and of two as near the earlier.
 struct BestGaps {
@@ -63,6 +69,12 @@ class WhatIf {
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
   // The figures of each gap are what figures() would be after a move there.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
+  // The same of the gaps [first, last] of its legal range, without those at the end that are as the
+  // last one before them, only further away and with no lower peak. Where few remain they take what
+  // they and their surroundings take, whatever the graph's size: the block goes through them, and
+  // back. Error (usage): as legal_range, or they are not in it.
+  [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
+                                                 std::size_t last);
   // Moves the block into a gap of its legal range. Memory costs what the distance costs, time the
   // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing moves.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);

@@ -23,17 +23,17 @@
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.11), with
 // its options and defaults. Deviations, all off with `torch_compatible`:
 //   - the limit is kept; torch's estimate of it is exceeded (by 0.6 GB on a forward of Llama3-8B);
-//   - step 2's new timing, and the choice;
-//   - where step 4 says so, buckets whose copies cost more than they save are left apart, or keep
-//     the members that pay;
-//   - those named in overlap_bucketer.cpp and overlap_scheduler.cpp.
-// Different in any case: a reduce-scatter and an all-reduce never share a bucket; what feeds a
+//   - collectives are timed anew, and the best of several orders is chosen;
+//   - buckets whose copies cost more than they save are left apart, or keep the members that pay;
+//   - a collective is not tried while something that it needs cannot be started (torch forces other
+//     waits first).
+//
+// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; what feeds a
 // bucket keeps its casts as nodes of their own, so that torch can replay it; costs come from the
 // estimator that everything else uses (torch: `collective_estimator`, `custom_runtime_estimation`);
 // fusion regions and control_deps nodes (`enable_fusion_regions`, `insert_overlap_deps`), which
-// only serve Inductor's later stages, are not made.
-//
-// Where what must keep all hidden makes a cycle, torch stops; here less is kept (build_plan).
+// only serve Inductor's later stages, are not made; where what must keep all hidden makes a cycle,
+// torch stops, and here less is kept.
 //
 // Cost: see the parts. Llama3-8B's backward, 8,192 nodes, takes 85 ms; 671B's, 28,950 nodes, 600 ms
 // (tests/benchmarks/bucketing_benchmark.cpp, processor time).
@@ -44,11 +44,13 @@
 #include <cctype>
 #include <memory>
 
+#include "core/base/checked.h"
 #include "core/base/units.h"
 #include "passes/bucketing/collective_timing.h"
 #include "passes/bucketing/overlap_judge.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -64,7 +66,7 @@ struct Settings {
 };
 
 std::int64_t gib(double number) {
-  return static_cast<std::int64_t>(number * kGiB);
+  return saturating_whole(number * kGiB);
 }
 
 Settings read_settings(const Arguments& arguments) {
@@ -81,6 +83,7 @@ Settings read_settings(const Arguments& arguments) {
   s.buckets.distance = arguments.integer("max_coll_distance");
   s.buckets.exposed_first = arguments.boolean("bucket_exposed_first");
   s.buckets.is_torch = s.is_torch;
+  // None, as with torch, leaves it to the other one: as 0 does.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   return s;
@@ -419,9 +422,11 @@ std::vector<Parameter> parameters() {
             "How many collectives ahead are tried, to start early or to share a bucket."),
       number("compute_overlap_multipler", 1.0,
              "What compute's time is multiplied by before it hides a collective."),
-      number("max_memory_increase_gb", 1.0,
-             "GiB that the peak may grow by; of this and the ratio the larger one holds."),
-      number("max_memory_increase_ratio", 0.05, "What the peak may grow by, as a share of it."),
+      number_or_none("max_memory_increase_gb", 1.0,
+                     "GiB that the peak may grow by; of this and the ratio the larger one holds, "
+                     "and the peak may not grow where both are none."),
+      number_or_none("max_memory_increase_ratio", 0.05,
+                     "What the peak may grow by, as a share of it; none: only the GiB hold."),
       flag("bucket_exposed_first", true,
            "Whether buckets begin with what is hidden least, else in program order."),
       number("max_bucket_memory_gb", 2.0,
@@ -444,7 +449,7 @@ Pass autobucketing_reordering() {
                    .parameters = parameters(),
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = run};
+          .run = or_kept("There is no collective in it that something waits for.", run)};
 }
 
 }  // namespace jointer

@@ -15,9 +15,11 @@
 
 #include <algorithm>
 
+#include "core/base/checked.h"
 #include "passes/bucketing/augmented_graph.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/peak_limit.h"
 
@@ -96,7 +98,7 @@ constexpr Kind kKinds[] = {{CollectiveKind::all_gather, "all_gather"},
                            {CollectiveKind::all_reduce, "all_reduce"}};
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
-  const auto cap = static_cast<std::int64_t>(arguments.number("bucket_cap_mb") * 1024 * 1024);
+  const std::int64_t cap = saturating_whole(arguments.number("bucket_cap_mb") * 1024 * 1024);
   const BucketDtypes dtypes =
       arguments.boolean("multidtype") ? BucketDtypes::several : BucketDtypes::one;
   double done = 0;
@@ -139,7 +141,7 @@ Pass greedy_bucketing_by_mb() {
                                    "bucket, as bytes.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = run};
+      .run = or_kept("There is no collective in it of a kind that is merged.", run)};
 }
 
 }  // namespace jointer

@@ -2,21 +2,22 @@
 
 #include <algorithm>
 
+#include "core/base/checked.h"
 #include "core/schedule/memory_timeline.h"
 
 namespace jointer {
 
 std::int64_t MemoryIncrease::over(std::int64_t peak) const {
-  return std::max(bytes, static_cast<std::int64_t>(static_cast<double>(peak) * ratio));
+  return std::max(bytes, saturating_whole(static_cast<double>(peak) * ratio));
 }
 
 OverlapJudge::OverlapJudge(const Graph& graph, const OverlapGraph& half,
                            std::span<const NodeCost> costs, const MemoryIncrease& increase,
                            const PassContext& context)
     : options_(context.analysis()), before_(judge(graph, half, costs)) {
-  limit_ = before_.peak_bytes + increase.over(before_.peak_bytes);
+  limit_ = saturating_add(before_.peak_bytes, increase.over(before_.peak_bytes));
   if (const auto most = context.peak_limit()) limit_ = std::min(limit_, *most);
-  torch_limit_ = before_.torch_peak_bytes + increase.over(before_.torch_peak_bytes);
+  torch_limit_ = saturating_add(before_.torch_peak_bytes, increase.over(before_.torch_peak_bytes));
 }
 
 OrderFigures OverlapJudge::judge(const Graph& graph, const OverlapGraph& half,

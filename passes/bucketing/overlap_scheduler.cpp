@@ -32,9 +32,10 @@
 #include "passes/bucketing/overlap_scheduler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <queue>
+
+#include "core/base/checked.h"
 
 namespace jointer {
 namespace {
@@ -116,7 +117,7 @@ class Scheduler {
       before_compute_.push_back(most);
       most = memory.now();
     }
-    result_.limit_bytes = peak + options_.most_bytes_more;
+    result_.limit_bytes = saturating_add(peak, options_.most_bytes_more);
   }
 
   void make_ready(Place p) {
@@ -216,7 +217,7 @@ class Scheduler {
     const auto time =
         options_.compute_multiplier == 1
             ? g_.ns[p]
-            : std::llround(static_cast<double>(g_.ns[p]) * options_.compute_multiplier);
+            : saturating_round(static_cast<double>(g_.ns[p]) * options_.compute_multiplier);
     if (time > 0) {
       is_held_[p] = true;
       std::vector<std::int64_t> left = hide_in_flight(p, time, kNever);

@@ -32,6 +32,7 @@
 #include "passes/bucketing/module_plan.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/peak_limit.h"
 
@@ -286,6 +287,15 @@ class BlockBucketing {
   std::vector<Number> apart_;                // needs another of its block
 };
 
+// A path that was given and is no module of the graph is a slip, as a rule.
+void note_unknown(const ModuleTree& modules, const ModulePlan& plan, PassContext& context) {
+  for (const std::vector<std::string>& entry : plan)
+    for (const std::string& path : entry)
+      if (!modules.find(path))
+        context.decide("note",
+                       fmt::format("{} of module_bucket_plans is no module of the graph.", path));
+}
+
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     JOINTER_CHECK(
@@ -294,6 +304,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     ModulePlan plan = derive_module_plan(modules);
     if (arguments.is_given("module_bucket_plans")) {
       JOINTER_TRY(plan, read_module_plan(arguments.list("module_bucket_plans")));
+      if (part == 0) note_unknown(modules, plan, context);
     }
     if (plan.empty()) {
       context.decide("kept", "The graph does not say which modules its nodes are of.");
@@ -320,7 +331,7 @@ Pass transformer_block_bucketing() {
                                         "found from the model.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = run};
+      .run = or_kept("There is no collective of FSDP's in a module of the plan.", run)};
 }
 
 }  // namespace jointer

@@ -11,6 +11,7 @@
 #include "passes/checks/validate_flex_attn_annotation.h"
 
 #include "core/base/json_text.h"
+#include "passes/kept.h"
 
 namespace jointer {
 namespace {
@@ -55,7 +56,7 @@ Pass validate_flex_attn_annotation_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("There is no flex_attention in it.", run)};
 }
 
 }  // namespace jointer

@@ -26,6 +26,7 @@
 
 #include "core/graph/effects.h"
 #include "passes/clean_up/substitution.h"
+#include "passes/kept.h"
 
 namespace jointer {
 namespace {
@@ -184,7 +185,7 @@ Pass deduplicate_fsdp_unshard_chains_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("No parameter of FSDP is gathered twice in it.", run)};
 }
 
 }  // namespace jointer

@@ -12,6 +12,7 @@
 #include "passes/clean_up/eliminate_dead_code.h"
 
 #include "core/partition/dead_code.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -56,7 +57,7 @@ Pass eliminate_dead_code_pass() {
                                        "Remove aten._assert_async too, and what only it read.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("Every call in it is read, or does something else.", run)};
 }
 
 }  // namespace jointer

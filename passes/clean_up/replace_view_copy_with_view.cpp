@@ -14,7 +14,7 @@
 //
 // Cost: linear in the nodes.
 // Source: ExecuTorch's pass for slice_copy (pull request 14715), made to fit every view as its
-// review asks. Deviations: condition 3.
+// review asks. Deviations: a copy stays whose strides a view would not have.
 
 #include "passes/clean_up/replace_view_copy_with_view.h"
 
@@ -23,6 +23,7 @@
 
 #include "core/graph/effects.h"
 #include "core/graph/storages.h"
+#include "passes/kept.h"
 #include "passes/storage_moves.h"
 
 namespace jointer {
@@ -294,7 +295,7 @@ Pass replace_view_copy_with_view_pass() {
                .parameters = {},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run = run};
+      .run = or_kept("There is no copy of a view in it.", run)};
 }
 
 }  // namespace jointer

@@ -3,8 +3,8 @@
 // `jointer bench --passes` takes from the pipeline (pipeline_backend.h), and upstream's rules for
 // their order are in core/pass/pipeline_rules.h.
 //
-// Source: torchtitan's compiler toolkit. Deviations: CUDA graphs of compiled regions are not run;
-// the runner takes one backend at a time.
+// Source: torchtitan's compiler toolkit. Deviations of cudagraph: on a GPU it records interpreted
+// graphs alone, not compiled code; on the CPU it is left out.
 
 #include "passes/compile/compile.h"
 

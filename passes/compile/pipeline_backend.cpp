@@ -6,7 +6,6 @@ namespace jointer {
 namespace {
 
 std::optional<Backend> backend_of_pass(const std::string& name) {
-  if (name == "cudagraph") return Backend::cudagraph;
   if (name == "regional_inductor") return Backend::regional;
   if (name == "full_inductor_compilation") return Backend::inductor;
   return std::nullopt;
@@ -29,15 +28,22 @@ Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
   std::optional<PipelineBackend> found;
   std::string by;
   for (const PipelineStep& step : pipeline) {
+    if (!step.is_enabled) continue;
+    if (step.pass == "cudagraph") {
+      if (!found) found.emplace();
+      found->is_recorded = true;
+    }
     const auto backend = backend_of_pass(step.pass);
-    if (!backend || !step.is_enabled) continue;
-    if (found && found->backend != *backend)
+    if (!backend) continue;
+    if (!by.empty() && found->backend != *backend)
       return fail(
           Error::Kind::usage,
           "{} and {} are two backends of the runner, which takes one at a time: choose with "
           "--backend {} or --backend {}",
           by, step.pass, to_string(found->backend), to_string(*backend));
-    found = PipelineBackend{.backend = *backend, .marked = marked_by(step)};
+    if (!found) found.emplace();
+    found->backend = *backend;
+    found->marked = marked_by(step);
     by = step.pass;
   }
   return found;

@@ -13,11 +13,11 @@ namespace jointer {
 // How the runner runs a graph after a pipeline.
 struct PipelineBackend {
   Backend backend = Backend::interpret;
-  std::string marked;  // of regional_inductor: as BenchmarkRequest::marked
+  std::string marked;        // of regional_inductor: as BenchmarkRequest::marked
+  bool is_recorded = false;  // as a CUDA graph, over whatever the backend is
 };
 
-// Nothing if the pipeline asks for none. Error (usage): it asks for two: the runner has one at a
-// time.
+// Nothing if the pipeline asks for none. Error (usage): it compiles regions and the whole.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
 
 // A call that carries custom["compile_with_inductor"], as upstream's annotation leaves it.

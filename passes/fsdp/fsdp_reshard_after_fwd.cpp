@@ -3,6 +3,8 @@
 
 #include "passes/fsdp/fsdp_reshard_after_fwd.h"
 
+#include "core/base/units.h"
+#include "core/policy/fsdp_gathers.h"
 #include "core/policy/tagging.h"
 #include "passes/edit_pass.h"
 #include "passes/parameters.h"
@@ -12,10 +14,18 @@ namespace {
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   const bool reshard = arguments.boolean("reshard");
-  return apply_tags(graph, fsdp_reshard_after_fwd(graph, reshard), context, [&](NodeId) {
+  JOINTER_CHECK(apply_tags(graph, fsdp_reshard_after_fwd(graph, reshard), context, [&](NodeId) {
     return std::string(reshard ? "a part of a gathered parameter, which is gathered again"
                                : "a part of a gathered parameter, which is kept");
-  });
+  }));
+  if (!context.decisions().empty()) return {};
+  const auto gathers = static_cast<std::int64_t>(fsdp_gathers(graph).size());
+  context.decide("kept", gathers == 0
+                             ? "No parameter is gathered in it as FSDP gathers them."
+                             : fmt::format("The parts of all {} gathered parameters have their "
+                                           "tags already.",
+                                           format_count(gathers)));
+  return {};
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include <algorithm>
 
 #include "core/graph/users.h"
+#include "passes/kept.h"
 #include "passes/storage_moves.h"
 
 namespace jointer {
@@ -157,7 +158,7 @@ Pass reinplace_fsdp_all_gather_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("There is no all-gather in it behind a copy-in of FSDP2's.", run)};
 }
 
 }  // namespace jointer

@@ -17,7 +17,8 @@
 // Cost: linear in the nodes, and in the readers of unsharded parameters.
 // Source: torch/_inductor/comms.py, the function of that name. Deviations: arguments in lists and
 // keywords are replaced too (upstream: positional ones alone, as its comment says), and
-// condition 3.
+// a parameter is passed over if a view of it from one stretch is read in another one, or if what is
+// copied has another dtype or other sizes.
 
 #include "passes/fsdp/remove_fsdp2_unsharded_param_graph_input_usage.h"
 
@@ -27,6 +28,7 @@
 
 #include "core/graph/effects.h"
 #include "core/graph/users.h"
+#include "passes/kept.h"
 #include "passes/storage_moves.h"
 
 namespace jointer {
@@ -231,7 +233,7 @@ Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("There is no input in it that FSDP2 fills with a whole parameter.", run)};
 }
 
 }  // namespace jointer

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/checked.h"
 #include "core/base/units.h"
 
 namespace jointer {
@@ -44,7 +45,7 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
                    sentence(move, report.direction));
     const Call start = calls.is_wait(move.call) ? calls.partner(move.call) : move.call;
     const std::int64_t better = move.before.exposed() - move.after.exposed();
-    improvement += better;
+    improvement = saturating_add(improvement, better);
     moved += move.moves;
     grouped += move.grouped;
     table.rows.push_back(
@@ -72,10 +73,8 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
 
 std::int64_t allowed_bytes(std::int64_t peak, double budget, const PassContext& context) {
   constexpr std::int64_t kMost = std::int64_t{1} << 62;
-  const double more = static_cast<double>(peak) * budget;
-  const double room = static_cast<double>(kMost - std::min(peak, kMost));
-  const std::int64_t allowed =
-      more < room ? peak + static_cast<std::int64_t>(more) : std::max(peak, kMost);
+  const std::int64_t more = saturating_whole(static_cast<double>(peak) * budget);
+  const std::int64_t allowed = std::max(peak, std::min(saturating_add(peak, more), kMost));
   if (!context.peak_limit()) return allowed;
   return std::min(allowed, std::max(*context.peak_limit(), peak));
 }

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "core/base/units.h"
+#include "passes/kept.h"
 #include "passes/reordering/calls.h"
 #include "passes/reordering/reordering.h"
 
@@ -64,7 +65,7 @@ Pass decide_global_ordering_of_comms_pass() {
                    .stage = PassStage::reordering,
                    .parameters = {},
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("There is no collective in it.", run)};
 }
 
 }  // namespace jointer

@@ -1,6 +1,8 @@
 #include "passes/reordering/overlap_estimate.h"
 
-#include <cmath>
+#include <algorithm>
+
+#include "core/base/checked.h"
 
 namespace jointer {
 
@@ -9,7 +11,7 @@ std::int64_t OverlapEstimate::ns(Call call) const {
       calls_.is_start(call) ? multipliers_.communication : multipliers_.compute;
   // Ten years are more than any call takes, and a multiplier may be anything.
   constexpr double kMost = 3e17;
-  return std::llround(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMost));
+  return saturating_round(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMost));
 }
 
 bool OverlapEstimate::ends(const LiveOrder& order, Call start, Call other) const {

@@ -42,6 +42,7 @@
 #include <iterator>
 
 #include "core/base/units.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/reordering/group_mover.h"
 #include "passes/reordering/reordering.h"
@@ -184,7 +185,7 @@ Pass reorder_communication_preserving_peak_memory_pass() {
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters()},
-          .run = run};
+          .run = or_kept("There is no collective in it that may move.", run)};
 }
 
 }  // namespace jointer

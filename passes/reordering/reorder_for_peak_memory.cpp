@@ -20,6 +20,7 @@
 
 #include "core/base/units.h"
 #include "core/schedule/memory_timeline.h"
+#include "passes/kept.h"
 #include "passes/reordering/memory_orders.h"
 #include "passes/reordering/reordering.h"
 
@@ -166,7 +167,7 @@ Pass reorder_for_peak_memory_pass() {
                                    .least = 0,
                                    .doc = "lpmf: where every call that is ready allocates more, "
                                           "the one that makes most ready comes first; 0: never."}}},
-          .run = run};
+          .run = or_kept("There is no call in it.", run)};
 }
 
 }  // namespace jointer

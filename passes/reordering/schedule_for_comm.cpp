@@ -32,6 +32,7 @@
 #include <tuple>
 
 #include "core/base/units.h"
+#include "passes/kept.h"
 #include "passes/reordering/list_schedule.h"
 #include "passes/reordering/reordering.h"
 
@@ -158,7 +159,7 @@ Pass make_pass(std::string name, std::string summary, Aims aims) {
                    .stage = PassStage::reordering,
                    .parameters = {},
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("There is no collective in it.", run)};
 }
 
 }  // namespace

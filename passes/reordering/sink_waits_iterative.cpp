@@ -40,6 +40,7 @@
 #include <iterator>
 
 #include "core/base/units.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/reordering/group_mover.h"
 #include "passes/reordering/reordering.h"
@@ -164,7 +165,7 @@ Pass sink_waits_iterative_pass() {
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters()},
-          .run = run};
+          .run = or_kept("There is no wait in it that may move.", run)};
 }
 
 }  // namespace jointer

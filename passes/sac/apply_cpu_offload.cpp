@@ -5,6 +5,7 @@
 
 #include "core/policy/cpu_offload.h"
 #include "passes/edit_pass.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -36,7 +37,7 @@ Pass apply_cpu_offload_pass() {
                                         "and its first use.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("No result is tagged to go to the host.", run)};
 }
 
 }  // namespace jointer

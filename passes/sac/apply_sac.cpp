@@ -5,6 +5,7 @@
 #include "core/edit/select.h"
 #include "core/policy/tagging.h"
 #include "passes/edit_pass.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -48,25 +49,24 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }  // namespace
 
 Pass apply_sac_pass() {
-  Parameter every_nth = texts("every_nth",
-                              "Operators of which every nth call is made again: OPERATOR/N, or "
-                              "OPERATOR/N/layer to count anew in each layer.");
-  every_nth.otherwise = PassValue::List{"aten.mm.default/2"};
   return {.info = {.name = "apply_sac",
                    .summary = "Tags results of the forward as saved or recomputed, by a list of "
                               "operators.",
                    .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                    .stage = PassStage::joint,
-                   .parameters = {parameter("save", Parameter::Type::list, {},
-                                            "Operators that are saved, or FQN_PATTERN::operator; "
-                                            "without a list, upstream's."),
-                                  std::move(every_nth),
+                   .parameters = {texts("save", PassValue(),
+                                        "Operators that are saved, or FQN_PATTERN::operator; "
+                                        "without a list, upstream's."),
+                                  texts("every_nth", PassValue::List{"aten.mm.default/2"},
+                                        "Operators of which every nth call is made again: "
+                                        "OPERATOR/N, or OPERATOR/N/layer to count anew in each "
+                                        "layer."),
                                   flag("whole_forward", false,
                                        "Go on behind the call that makes the first value of the "
                                        "output.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("Every call of the forward is tagged so already.", run)};
 }
 
 }  // namespace jointer

@@ -41,6 +41,8 @@ Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext
   JOINTER_CHECK(context.report(kCut));
   JOINTER_TRY(Graph pair, emit_pair(made.joint, made.plan, options.partitioner));
   decide(made, context);
+  if (context.decisions().empty())
+    context.decide("kept", "Nothing is saved: the backward needs nothing of the forward.");
   graph = std::move(pair);
   return {};
 }

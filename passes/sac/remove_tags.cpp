@@ -4,6 +4,7 @@
 
 #include "core/policy/tagging.h"
 #include "passes/edit_pass.h"
+#include "passes/kept.h"
 
 namespace jointer {
 namespace {
@@ -23,7 +24,7 @@ Pass remove_tags_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("No call is tagged.", run)};
 }
 
 }  // namespace jointer

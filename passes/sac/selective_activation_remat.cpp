@@ -5,6 +5,7 @@
 
 #include "core/policy/remat.h"
 #include "passes/edit_pass.h"
+#include "passes/kept.h"
 
 namespace jointer {
 namespace {
@@ -27,7 +28,7 @@ Pass selective_activation_remat_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("No result that the backward reads is tagged to be made again.", run)};
 }
 
 }  // namespace jointer

@@ -5,12 +5,11 @@
 
 #include "core/policy/tagging.h"
 #include "passes/edit_pass.h"
+#include "passes/kept.h"
 #include "passes/parameters.h"
 
 namespace jointer {
 namespace {
-
-constexpr std::int64_t kOffloadBytes = std::int64_t{100} << 30;
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::string& preset = arguments.text("policy");
@@ -27,10 +26,6 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass tag_with_memory_policy_pass() {
   std::vector<std::string> names;
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) names.push_back(preset.name);
-  Parameter bytes =
-      parameter("offload_bytes", Parameter::Type::bytes, kOffloadBytes,
-                "Of sac_and_offload: bytes that may go to the host; 0: all that can.");
-  bytes.least = 0;
   return {.info = {.name = "tag_with_memory_policy",
                    .summary = "Tags the forward by one of torchtitan's memory policies.",
                    .source = "torchtitan/experiments/graph_trainer/memory_policy.py",
@@ -40,12 +35,14 @@ Pass tag_with_memory_policy_pass() {
                                   texts("save_ops",
                                         "Of full: FQN_PATTERN::operator that is saved all the "
                                         "same."),
-                                  std::move(bytes),
+                                  bytes("offload_bytes", kOffloadBytes,
+                                        "Of sac_and_offload: bytes that may go to the host; 0: "
+                                        "all that can."),
                                   flag("reshard", true,
                                        "Gather parameters of FSDP again in the backward.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = run};
+          .run = or_kept("Every call of the forward is tagged so already.", run)};
 }
 
 }  // namespace jointer

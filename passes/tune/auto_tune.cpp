@@ -4,8 +4,9 @@
 // Steps
 //   1. The search (passes/tune/tuner.h): orders, buckets, and where the graph is not cut yet,
 //      policies and partitioners, together; each candidate is simulated and its memory counted.
-//   2. The winner's steps are run on the graph. What the run did is theirs: their decisions, and an
-//      edit for each of them, or for each move of one that moves single collectives.
+//   2. The winner's steps are run on the graph, which takes its time behind `seconds`: the search
+//      keeps figures and no decisions. What the run did is theirs: their decisions, and an edit for
+//      each of them, or for each move of one that moves single collectives.
 // Nothing within the budget leaves the graph as it is, and a decision says the lowest peak that was
 // found.
 //
@@ -24,6 +25,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/base/checked.h"
 #include "core/base/units.h"
 #include "core/edit/difference.h"
 #include "passes/built_in.h"
@@ -59,8 +61,8 @@ TuneOptions read_options(const Arguments& arguments, const PassContext& context,
   if (arguments.is_given("memory_budget"))
     options.budget = arguments.integer("memory_budget");
   else if (arguments.is_given("memory_share"))
-    options.budget = static_cast<std::int64_t>(static_cast<double>(unedited_peak) *
-                                               arguments.number("memory_share"));
+    options.budget =
+        saturating_whole(static_cast<double>(unedited_peak) * arguments.number("memory_share"));
   if (const auto limit = context.peak_limit())
     options.budget = std::min(options.budget.value_or(*limit), *limit);
   return options;
@@ -124,6 +126,20 @@ void decide_presets(const TuneResult& result, PassContext& context) {
   }
 }
 
+// Why the graph stays as it was.
+std::string kept_text(const TuneResult& result, const std::string& budget) {
+  if (result.lowest)
+    return fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.", budget,
+                       text_of(result.lowest->pipeline),
+                       figures_text(result.lowest->figures.figures));
+  const Figures& f = result.unedited.figures.figures;
+  const bool fits = f.peak_bytes <= *result.budget;
+  return fmt::format(
+      "No candidate {}. The graph stays as it was, which is {} {}.",
+      result.evaluated == 0 ? "was tried in the time that there was" : "came to a graph",
+      fits ? "within" : "over", budget);
+}
+
 void decide_result(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   const std::string budget = format_bytes(*result.budget);
   if (result.winner)
@@ -131,12 +147,7 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
                                          figures_text(result.winner->figures.figures),
                                          figures_text(result.unedited.figures.figures)));
   else
-    context.decide(
-        "kept", result.lowest
-                    ? fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.",
-                                  budget, text_of(result.lowest->pipeline),
-                                  figures_text(result.lowest->figures.figures))
-                    : fmt::format("Nothing is within {}: no candidate came to a graph.", budget));
+    context.decide("kept", kept_text(result, budget));
   decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
     context.decide("note", fmt::format("The steps keep the peak within {0} bytes: as passes of "
@@ -188,30 +199,22 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   context.add_table(steps_table(result));
   context.add_table(frontier_table(result));
   add_run(done, context);
-  if (!done.steps.empty()) {
-    context.set_ran({.steps = result.winner->pipeline, .peak_limit = result.budget});
-    graph = *done.steps.back().graph;
-  }
+  context.set_ran(
+      {.steps = result.winner ? result.winner->pipeline : Pipeline{}, .peak_limit = result.budget});
+  if (!done.steps.empty()) graph = *done.steps.back().graph;
   return context.report(1);
 }
 
 std::vector<Parameter> parameters() {
-  Parameter budget = parameter("memory_budget", Parameter::Type::bytes, {},
-                               "Bytes that the peak must not exceed; none: memory_share.");
-  budget.least = 0;
-  Parameter share = parameter("memory_share", Parameter::Type::number, {},
-                              "The same as a share of the graph's own peak; none: the run's limit, "
-                              "else the graph's own peak.");
-  share.least = 0;
-  Parameter seconds = parameter("seconds", Parameter::Type::number, {},
-                                "Seconds after which the search ends, however many candidates are "
-                                "left; none: it does not.");
-  seconds.least = 0;
   return {
       count("evaluations", 200, 1, "Candidates that are evaluated."),
-      std::move(seconds),
-      std::move(budget),
-      std::move(share),
+      optional_number("seconds",
+                      "Seconds after which the search ends, however many candidates are left; "
+                      "then the winner is run once more. None: it does not."),
+      bytes("memory_budget", {}, "Bytes that the peak must not exceed; none: memory_share."),
+      optional_number("memory_share",
+                      "The same as a share of the graph's own peak; none: the run's limit, else "
+                      "the graph's own peak."),
       count("seed", 0, 0, "What the choice of candidates begins with."),
       count("threads", 0, 0,
             "How many candidates are evaluated at once; 0: as many as the machine has cores. It "

@@ -60,10 +60,8 @@ SearchSpace::SearchSpace(const Graph& graph, const PassRegistry& registry,
     if (kind == CaptureKind::joint) kind_ = Kind::joint;
     if (kind == CaptureKind::train_step) kind_ = Kind::flat;
   }
-  for (const NodeId id : graph.order()) {
-    const Node& n = graph.node(id);
-    communicates_ = communicates_ || graph.is_asynchronous(n);
-  }
+  communicates_ = std::ranges::any_of(
+      graph.order(), [&](NodeId id) { return graph.is_asynchronous(graph.node(id)); });
   if (kind_ != Kind::ordered) find_operators(graph);
 }
 

@@ -21,6 +21,7 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
         "{}: no plugin: a plugin is a folder with a plugin.json, which its build makes", path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(file));
   JOINTER_TRY(const OrderedJson json, parse_json(bytes.view(), file));
+  if (!json.is_object()) return input_error("{}: it describes no plugin", file);
   PluginFolder folder;
   folder.path = path;
   try {
@@ -36,7 +37,11 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
       folder.passes.push_back(*std::move(info));
     }
   } catch (const OrderedJson::exception& error) {
-    return input_error("{}: it does not describe a plugin: {}", file, error.what());
+    // "[json.exception.type_error.302] type must be string": the number is the library's.
+    const std::string_view what = error.what();
+    const std::size_t at = what.find("] ");
+    return input_error("{}: it does not describe a plugin: {}", file,
+                       at == std::string_view::npos ? what : what.substr(at + 2));
   }
   if (folder.library.empty() || folder.library.find('/') != std::string::npos)
     return input_error("{}: its library is not in its folder", file);

@@ -129,6 +129,7 @@ Answer run_pass(const Pass& pass, const OrderedJson& request, Graph& graph,
     return refuse(HostFailed::Kind::pass,
                   "it left a graph that is not sound: " + sound.error().message);
   for (const Decision& each : context.decisions()) messages.say(HostDecision{each});
+  for (const PassTable& each : context.tables()) messages.say(HostTable{each});
   return {};
 }
 

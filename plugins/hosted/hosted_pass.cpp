@@ -67,6 +67,8 @@ class Run {
  private:
   void hear(const Graph& graph, const HostMessage& message) {
     if (const auto* progress = std::get_if<HostProgress>(&message)) done_ = progress->done;
+    if (const auto* reported = std::get_if<HostTable>(&message))
+      context_.add_table(reported->table);
     if (const auto* decided = std::get_if<HostDecision>(&message)) {
       const Decision& d = decided->decision;
       // A node that the pass made has no place in the graph as it still is: it is named all the
@@ -107,8 +109,7 @@ Pass make_hosted_pass(HostedPass hosted, HostOptions options) {
     JOINTER_TRY(Graph result, run_hosted(hosted, options, graph,
                                          arguments_json(hosted.info, arguments), context));
     JOINTER_TRY(const Graph given, read_native("the graph", PaddedBytes(write_native(graph))));
-    take_result(graph, given, std::move(result), context);
-    return {};
+    return take_result(graph, given, std::move(result), context);
   };
   return {.info = std::move(info), .run = run};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "plugins/hosted/declaration.h"
+#include "plugins/hosted/table_json.h"
 
 namespace jointer {
 namespace {
@@ -50,6 +51,12 @@ HostDecision read_decision(const OrderedJson& json) {
                        .reason = one_line(text(json, "reason"))}};
 }
 
+HostTable read_table(const OrderedJson& json) {
+  auto table = read_pass_table(json);
+  if (!table) throw Refused();
+  return {.table = *std::move(table)};
+}
+
 HostDeclared read_declared(const OrderedJson& json) {
   HostDeclared declared{.spec = text(json, "spec"), .passes = {}, .error = {}};
   if (json.contains("error")) declared.error = one_line(text(json, "error"));
@@ -76,6 +83,7 @@ HostMessage read_message(const OrderedJson& json) {
   if (event == "ready") return read_ready(json);
   if (event == "progress") return read_progress(json);
   if (event == "decision") return read_decision(json);
+  if (event == "table") return read_table(json);
   if (event == "declared") return read_declared(json);
   if (event == "done") return HostDone{};
   if (event == "failed") return read_failed(json);
@@ -94,6 +102,11 @@ struct Writer {
             {"node", m.decision.node},
             {"action", m.decision.action},
             {"reason", m.decision.reason}};
+  }
+  OrderedJson operator()(const HostTable& m) const {
+    OrderedJson json{{"event", "table"}};
+    json.update(to_json(m.table));
+    return json;
   }
   OrderedJson operator()(const HostDeclared& m) const {
     OrderedJson json{{"event", "declared"}, {"spec", m.spec}, {"passes", OrderedJson::array()}};

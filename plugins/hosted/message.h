@@ -27,6 +27,9 @@ struct HostProgress {
 struct HostDecision {
   Decision decision;  // without the pass
 };
+struct HostTable {
+  PassTable table;
+};
 // Of `list`: what is behind one name that was asked for; no passes and why, or some.
 struct HostDeclared {
   std::string spec;
@@ -46,8 +49,8 @@ struct HostFailed {
   std::string text;  // one sentence, without the pass's name
 };
 
-using HostMessage =
-    std::variant<HostReady, HostProgress, HostDecision, HostDeclared, HostDone, HostFailed>;
+using HostMessage = std::variant<HostReady, HostProgress, HostDecision, HostTable, HostDeclared,
+                                 HostDone, HostFailed>;
 
 // Error (run): the line is none of these, or of another version.
 Result<HostMessage> parse_host_message(std::string_view line);

@@ -4,6 +4,7 @@
 
 #include "core/edit/difference.h"
 #include "core/graph/canonical.h"
+#include "plugins/hosted/signature.h"
 
 namespace jointer {
 namespace {
@@ -53,15 +54,17 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
 
 }  // namespace
 
-void take_result(Graph& graph, const Graph& given, Graph result, PassContext& context) {
+Result<void> take_result(Graph& graph, const Graph& given, Graph result, PassContext& context) {
+  JOINTER_CHECK(keep_signature(given, result));
   auto by_edits = edited(graph, given, result);
   if (by_edits) {
     graph = *std::move(by_edits);
-    return;
+    return {};
   }
   context.decide("replaced",
                  fmt::format("the result is a new graph: {}", by_edits.error().message));
   graph = std::move(result);
+  return {};
 }
 
 }  // namespace jointer

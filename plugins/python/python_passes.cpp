@@ -27,7 +27,7 @@ Named split_name(const std::string& text) {
                  : Named{.name = {}, .spec = text};
 }
 
-// The host may run in another folder some day, and reproducers name it: a file by its whole path.
+// The host may run in another folder some day, and reproducers name it.
 std::string with_absolute_path(const std::string& spec) {
   const auto ending = spec.find(".py");
   const bool is_file =
@@ -91,6 +91,11 @@ Result<void> add_python_passes(PassRegistry& registry, std::span<const std::stri
     }
   }
   return {};
+}
+
+std::string absolute_spec(const std::string& spec) {
+  const Named named = split_name(spec);
+  return (named.name.empty() ? "" : named.name + "=") + with_absolute_path(named.spec);
 }
 
 Pass python_pass(PassInfo info, const std::string& spec, const HostOptions& options) {

@@ -19,6 +19,9 @@ namespace jointer {
 Result<void> add_python_passes(PassRegistry& registry, std::span<const std::string> specs,
                                const HostOptions& options = {});
 
+// The spec with the whole path of its file, so that it says the same in any folder.
+std::string absolute_spec(const std::string& spec);
+
 // A pass whose parameters are known without asking: `info` as it stands, run from `spec`, which is
 // `module:function`. Nothing is started before it runs.
 Pass python_pass(PassInfo info, const std::string& spec, const HostOptions& options = {});

@@ -44,6 +44,7 @@ inline Result<Graph> first_share(Graph graph, int share, int of) {
       gone.push_back(id);
   graph.erase(gone);
   Node& end = graph.node(output);
+  end.desc = {};  // it was of other values
   end.args = Argument::of_children(Argument::Kind::list, 0, 0);
   graph.refresh(output);
   const Users users(graph);

@@ -8,6 +8,8 @@
 //   unasked_ms      the longest that a search does not ask whether it is cancelled, of the
 //   processor cancel_ms       from when a person cancels to when the search is over, the worst of
 //   some peak_rss_bytes  of the process
+// Exits 1, and says it, where a preset has a shorter step within the unedited peak than what was
+// found.
 //
 //   tune_benchmark [--seconds 30] [--threads 2] [--seed 0] CAPTURE[,BACKWARD]
 
@@ -18,6 +20,7 @@
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -69,9 +72,15 @@ Json row(const StepFigures& figures) {
           {"peak_bytes", figures.figures.peak_bytes}};
 }
 
+// The shortest steps of presets.
+struct Best {
+  std::int64_t any_ns = std::int64_t{1} << 62;
+  std::int64_t within_ns = std::int64_t{1} << 62;  // of those within the unedited peak
+};
+
 // The presets' passes that are searched too: what comes behind a partitioner for a pair.
 Json presets(const Graph& graph, const PassRegistry& registry, std::int64_t unedited_peak,
-             std::int64_t& best_ns) {
+             Best& best) {
   Json rows;
   for (const PipelinePreset& preset : pipeline_presets()) {
     auto all = parse_pipeline(preset.pipeline);
@@ -91,14 +100,16 @@ Json presets(const Graph& graph, const PassRegistry& registry, std::int64_t uned
       const StepFigures figures =
           run->steps.empty() ? *step_figures(graph, {}) : run->steps.back().after;
       rows[preset.name][limited ? "within_the_unedited_peak" : "as_it_is"] = row(figures);
-      best_ns = std::min(best_ns, figures.figures.step_ns);
+      best.any_ns = std::min(best.any_ns, figures.figures.step_ns);
+      if (figures.figures.peak_bytes <= unedited_peak)
+        best.within_ns = std::min(best.within_ns, figures.figures.step_ns);
     }
   }
   return rows;
 }
 
 Json tuned(const Graph& graph, const PassRegistry& registry, const Settings& settings,
-           std::int64_t best_preset_ns, Json& answer) {
+           std::int64_t best_preset_ns, std::optional<std::int64_t>& found_ns, Json& answer) {
   TuneOptions options;
   options.evaluations = 1000000;
   options.seconds = settings.seconds;
@@ -115,6 +126,7 @@ Json tuned(const Graph& graph, const PassRegistry& registry, const Settings& set
     if (as_good < 0 && ns <= best_preset_ns) as_good = seconds_now() - begin;
   });
   if (!result || !result->winner) return nullptr;
+  found_ns = result->winner->figures.figures.step_ns;
   const double wall = seconds_now() - begin;
   const double busy = (now_ms(CLOCK_PROCESS_CPUTIME_ID) - processor) / 1e3;
   const auto all = static_cast<double>(result->evaluated + result->taken_apart);
@@ -172,15 +184,22 @@ int main(int count, char** values) {
   }
   const PassRegistry registry = built_in_passes();
   Json answer;
-  std::int64_t best_preset_ns = std::int64_t{1} << 62;
+  Best best;
+  std::optional<std::int64_t> found_ns;
   const std::int64_t peak = step_figures(*graph, {})->figures.peak_bytes;
-  answer["presets"] = presets(*graph, registry, peak, best_preset_ns);
-  answer["tuned"] = tuned(*graph, registry, settings, best_preset_ns, answer);
+  answer["presets"] = presets(*graph, registry, peak, best);
+  answer["tuned"] = tuned(*graph, registry, settings, best.any_ns, found_ns, answer);
   answer["unasked_ms"] = unasked_ms(*graph, registry);
   answer["cancel_ms"] = cancel_ms(*graph, registry, settings);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   answer["peak_rss_bytes"] = usage.ru_maxrss * 1024L;
   fmt::print("{}\n", answer.dump(1));
-  return 0;
+  if (found_ns && *found_ns <= best.within_ns) return 0;
+  fmt::print(stderr, "tune_benchmark: a preset's step takes {:.3f} ms within the peak, and {}\n",
+             static_cast<double>(best.within_ns) / 1e6,
+             found_ns ? fmt::format("the best that was found {:.3f} ms",
+                                    static_cast<double>(*found_ns) / 1e6)
+                      : std::string("nothing was found"));
+  return 1;
 }

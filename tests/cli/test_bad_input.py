@@ -409,6 +409,12 @@ def test_deep_nesting(data: bytes, tmp_path: Path) -> None:
     refuse(tmp_path / "deep.json", data)
 
 
+def test_descriptors_of_outputs_are_counted(tmp_path: Path) -> None:
+    """One too few, and all behind it would be taken for another."""
+    data = nested("desc", '[{"type":"PlainAOTOutput"}]', "output")
+    refuse(tmp_path / "few.json", data, "node output (output): it returns 2 values, and `desc` describes 1")
+
+
 # What is kept as it is may be as deep as it likes.
 KEPT: dict[str, bytes] = {
     "info": nested("info", LISTS),
@@ -419,7 +425,7 @@ KEPT: dict[str, bytes] = {
     "unknown": nested("extra", LISTS).replace(b'"world_size"', b'"world_sizes"'),
     "desc": nested("desc", OBJECTS, "primals_1"),
     "desc of gradients": nested(
-        "desc", "[" + '{"type":"GradAOTOutput","grad_of":' * DEPTH + "1" + "}" * DEPTH + "]", "output"),
+        "desc", "[" + '{"type":"GradAOTOutput","grad_of":' * DEPTH + "1" + "}" * DEPTH + ",{}]", "output"),
     "custom": nested("custom", LISTS, "mm"),
     "schema_alias": nested("schema_alias", LISTS, "mm"),
     "long blanks": nested("info", '{"parallel": "TP' + " " * (1 << 20) + '=2"}'),

@@ -94,7 +94,8 @@ def test_apply_has_the_keys_of_the_contract() -> None:
     assert FIGURES <= value["before"].keys() == value["after"].keys()
     assert len(value["decisions"]) == sum(each["decisions"] for each in value["passes"])
     for each in value["decisions"]:
-        assert each.keys() == {"pass", "node", "action", "reason"} and each["reason"]
+        assert each.keys() == {"pass", "node", "action", "reason", "effect"} and each["reason"]
+    assert any(each["effect"].startswith("policy ") for each in value["decisions"])
     assert "decisions" not in run("apply", JOINT, "--passes", "apply_sac", "--json").json
 
 
@@ -415,8 +416,15 @@ def test_bench_runs_what_the_passes_made(tmp_path: Path) -> None:
 
 def test_bench_takes_the_backend_of_the_pipeline(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    two = bench.run(JOINT, "--passes", "regional_inductor,cudagraph")
-    assert (two.code, two.out) == (2, "") and "--backend regional or --backend cudagraph" in two.err
+    both = "regional_inductor{mark=[mm]},cudagraph"
+    gpu = bench.run(JOINT, "--passes", both, "--on", "cuda")
+    assert (gpu.code, gpu.out) == (2, "") and "--backend regional to compile or --backend cudagraph" in gpu.err
+    for name, passes, backend in (("both", both, "regional"), ("alone", "cudagraph", "interpret")):
+        (tmp_path / name).mkdir()
+        ran = Bench(tmp_path / name).run(JOINT, "--passes", passes, "--on", "cpu", "--json", ranks=everyone())
+        assert (ran.code, ran.json["backend"]) == (0, backend), ran.err
+        notes = [note for rank in ran.json["ranks"] for note in rank["notes"]]
+        assert any("cudagraph: it is left out" in note for note in notes)
     chosen = bench.run(
         JOINT, "--passes", "regional_inductor,cudagraph", "--backend", "interpret", "--json", ranks=everyone()
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import JOINT, Done, answer, run, sample
-from documents import write
+from documents import Document, n, node, tensor, write
 
 PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
 NUMBER = (int, float)
@@ -35,7 +35,9 @@ def names(value: dict[str, Any]) -> list[str]:
 # --- The contract ---
 
 
-@pytest.mark.parametrize("arguments", [(), ("--partitioner", "default"), ("--ignore-tags",)])
+@pytest.mark.parametrize(
+    "arguments", [(), ("--partitioner", "default"), ("--ignore-tags",), ("--preset", "sac_and_offload")]
+)
 def test_keys_and_sums(arguments: tuple[str, ...]) -> None:
     value = answer("sac", JOINT, *arguments)
     for key, types in KEYS.items():
@@ -111,6 +113,21 @@ def test_a_step_that_may_be_slower() -> None:
     assert value["peak_bytes"] <= whole["peak_bytes"]
     assert value["step_ms"] <= 1.5 * whole["step_ms"]
     assert value["limit"]["kind"] == "step" and value["limit"]["met"] is True
+
+
+def test_slower_is_meant_of_the_plan_without_it() -> None:
+    for partitioner in ("min_cut", "default"):
+        whole = answer("sac", JOINT, "--partitioner", partitioner)
+        value = answer("sac", JOINT, "--partitioner", partitioner, "--slower", "10")
+        assert value["limit"]["asked"] == pytest.approx(1.1e6 * whole["step_ms"], abs=1)
+        assert value["step_ms"] <= 1.1 * whole["step_ms"]
+
+
+def test_what_meets_a_limit_is_min_cuts_pair(tmp_path: Path) -> None:
+    out = tmp_path / "pair.json"
+    value = answer("sac", JOINT, "--partitioner", "default", "--slower", "30", "-o", out)
+    pair = answer("sac", out)
+    assert (pair["peak_bytes"], pair["step_ms"]) == (value["peak_bytes"], value["step_ms"])
 
 
 def test_the_pareto_curve_is_monotone() -> None:
@@ -226,11 +243,106 @@ def test_what_is_decided_is_only_shown() -> None:
     refused(run("sac", PAIR, "--budget", "0.5"), "pair", "joint graph")
 
 
+# --- Flat training steps ---
+
+
+def flat_step(tmp_path: Path, **tags: str) -> Path:
+    """sin, cos, exp and a sum; the backward reads the first three."""
+    size = 64 << 10
+    def call(name: str, op: str, *args: str, like: int, **members: Any) -> Document:
+        value = tensor(like, size // 4) if name != "l" else tensor(like)
+        more = {"recompute": tags[name]} if name in tags else {}
+        return node(name, "call_function", f"aten.{op}", [n(a) for a in args], value, **more, **members)
+
+    return write(tmp_path / "step.json", {
+        "format": "jointer-capture", "version": 1, "kind": "train_step", "name": "step", "groups": {},
+        "storages": [size, size, size, size, 4, size, size], "modules": [], "stacks": [],
+        "nodes": [
+            node("x", "placeholder", "x", [], tensor(0, size // 4)),
+            call("a", "sin.default", "x", like=1),
+            call("b", "cos.default", "a", like=2),
+            call("c", "exp.default", "b", like=3),
+            call("l", "sum.default", "c", like=4),
+            call("g", "mul.Tensor", "c", "b", like=5, autograd_backward=True),
+            call("h", "mul.Tensor", "g", "a", like=6, autograd_backward=True),
+            node("output", "output", "output", [[n("l"), n("h")]], None),
+        ],
+    })  # fmt: skip
+
+
+def test_a_flat_step_is_shown_as_it_is(tmp_path: Path) -> None:
+    value = answer("sac", flat_step(tmp_path))
+    assert names(value) == ["a", "b", "c"] and value["recomputed_count"] == 0
+
+
+def test_policies_are_carried_out_on_a_flat_step(tmp_path: Path) -> None:
+    step = flat_step(tmp_path)
+    whole = answer("sac", step)
+    value = answer("sac", step, "--save", "aten.sin", "--every-nth", "none", "--why", "a,b")
+    assert names(value) == ["a"]
+    assert value["recomputed_count"] == 2
+    assert value["saved_bytes"] == whole["saved_bytes"] // 3
+    assert value["peak_bytes"] <= whole["peak_bytes"]
+    assert value["step_ms"] >= whole["step_ms"]
+    assert value["saved"][0]["reason"] == "tagged MUST_SAVE"
+    assert [why["keep"] for why in value["why"]] == ["save", "recompute"]
+    full = answer("sac", step, "--preset", "full")
+    assert names(full) == [] and full["recomputed_count"] == 3
+
+
+def test_tags_of_a_flat_step_are_carried_out_and_written(tmp_path: Path) -> None:
+    step, out = flat_step(tmp_path, b="MUST_RECOMPUTE"), tmp_path / "out.json"
+    value = answer("sac", step, "-o", out)
+    assert names(value) == ["a", "c"] and value["recomputed_count"] == 1
+    written = answer("sac", out)
+    assert (written["peak_bytes"], names(written)) == (value["peak_bytes"], ["a", "c"])
+    assert names(answer("sac", step, "--ignore-tags")) == ["a", "b", "c"]
+
+
+def test_offload_tags_of_a_flat_step_go_to_the_host(tmp_path: Path) -> None:
+    value = answer("sac", flat_step(tmp_path, a="MUST_CPU_OFFLOAD", b="MUST_RECOMPUTE"), "--why", "a")
+    assert value["offloaded_bytes"] == 64 << 10
+    assert value["why"][0]["keep"] == "offload"
+
+
+@pytest.mark.parametrize("form", ["torchtitan", "selectors", "recipe"])
+def test_an_export_of_a_flat_step_is_a_policy_again(tmp_path: Path, form: str) -> None:
+    step = flat_step(tmp_path)
+    by_list = ["--save", "aten.sin", "--every-nth", "none"]
+    exported = run("sac", step, *by_list, "--export", form)
+    assert exported.code == 0, exported
+    policy = tmp_path / "policy.txt"
+    policy.write_text(exported.out)
+    assert names(answer("sac", step, "--policy", policy)) == names(answer("sac", step, *by_list))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--budget", "0.5"], ["--slower", "5"], ["--pareto"], ["--partitioner", "default"], ["--solver", "greedy"]],
+)
+def test_what_asks_a_partitioner_is_refused_on_a_flat_step(tmp_path: Path, arguments: list[str]) -> None:
+    refused(run("sac", flat_step(tmp_path), *arguments), arguments[0], "--preset")
+
+
 def test_a_policy_file_that_is_none(tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("")
     refused(run("sac", JOINT, "--policy", empty), "empty.txt", code=3)
     refused(run("sac", JOINT, "--policy", tmp_path / "missing.txt"), "missing.txt", code=3)
+    refused(run("sac", JOINT, "--policy", JOINT), "a capture of a graph", code=3)
+    report = tmp_path / "report.json"
+    report.write_text(run("sac", JOINT, "--json").out)
+    refused(run("sac", JOINT, "--policy", report), "jointer sac --json", code=3)
+
+
+def test_a_list_says_what_it_does() -> None:
+    assert any("counted" in note for note in answer("sac", JOINT, "--preset", "apply_sac")["notes"])
+
+
+def test_it_says_what_it_read(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text("ops = torch.ops\nsave = {ops.aten.mm.default, ops.aten.add.Tensor}\n")
+    assert "operator list, 2 operators" in answer("sac", JOINT, "--policy", mine)["notes"][0]
 
 
 def test_nothing_is_written_where_nothing_is_found(tmp_path: Path) -> None:

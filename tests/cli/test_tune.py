@@ -69,6 +69,15 @@ def test_a_budget_that_nothing_meets() -> None:
     assert any(each["action"] == "kept" and "lowest peak" in each["reason"] for each in value["decisions"])
 
 
+def test_a_budget_of_its_own_that_nothing_meets(tmp_path: Path) -> None:
+    out = tmp_path / "out.jointer-passes"
+    done = run("apply", PAIR, "--passes", "auto_tune{evaluations=8,memory_budget=1KiB}", "--save-pipeline", out)
+    assert done.code == 1
+    assert "auto_tune" in done.err and "1.00 KiB is its budget" in done.err and done.err.count("\n") == 1
+    assert "Found for" not in out.read_text()
+    assert run("apply", PAIR, "--passes", "auto_tune{seconds=0}").code == 0, "the graph is within its own peak"
+
+
 def test_what_makes_no_sense_is_refused() -> None:
     for given, word in (("evaluations=0", "evaluations"), ("seconds=-1", "seconds"), ("budget=3", "budget")):
         done = run("apply", PAIR, "--passes", f"auto_tune{{{given}}}")

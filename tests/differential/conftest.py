@@ -32,27 +32,15 @@ LARGE = ("deepseek_v3_671b", "llama3_8b", "llama_8b")
 LARGE_BUT_QUICK = ("llama_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2_graph_sac.min_cut.bw")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--run-slow", action="store_true", help="also run tests marked slow")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: takes long; runs with --run-slow")
-
-
 def pytest_report_header() -> list[str]:
     shared = SHARED if (SHARED / "captures").is_dir() else "not here: tests on them are passed over"
     return [f"torch {torch.__version__}, {BIN}", f"shared captures: {shared}"]
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not torch.__version__.startswith("2.11"):
         for item in items:
             item.add_marker(pytest.mark.skip(reason=f"torch is {torch.__version__}, not 2.11"))
-    if not config.getoption("--run-slow"):
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow: give --run-slow"))
 
 
 def is_slow(name: str) -> bool:

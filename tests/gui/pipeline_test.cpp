@@ -69,6 +69,7 @@ class PipelineTest : public QObject {
   void the_text_is_the_pipeline();
   void runs_step_by_step_and_undoes();
   void a_changed_step_runs_again_from_there();
+  void another_limit_runs_again();
   void stopping_takes_no_time();
   void a_failure_leaves_the_graph_and_a_reproducer();
   void an_edit_meanwhile_is_not_lost();
@@ -292,7 +293,7 @@ void PipelineTest::what_cannot_be_is_said_at_the_field_and_the_step() {
   QVERIFY(share->hint().text().contains("must be 0 .. 1"));
   QCOMPARE(status(1), StepStatus::wrong);
   QVERIFY(!pane_->run_button().isEnabled());
-  QVERIFY(pane_->run_button().toolTip().startsWith("Step 2, told"));
+  QVERIFY(pane_->run_button().toolTip().startsWith("Step 2 cannot run: "));
   // What is typed stays while it is wrong.
   QCOMPARE(share->line()->text(), "1.5");
   QTest::keyClick(share->line(), Qt::Key_Backspace);
@@ -373,11 +374,11 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(status(2), StepStatus::done);
   list().setCurrentIndex(list().model().index(0));
-  press(pane_->step_page().before_button());
+  pane_->step_page().before_action().trigger();
   QVERIFY(settle());
   QVERIFY(tagged());
   QCOMPARE(editing.place(), 0);
-  press(pane_->step_page().after_button());
+  pane_->step_page().after_action().trigger();
   QVERIFY(settle());
   QVERIFY(!tagged());
 }
@@ -403,6 +404,35 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
   session_->start_over();
   QVERIFY(settle());
   QCOMPARE(editing.place(), 0);
+}
+
+// Typed into its field, and told to every pass.
+void PipelineTest::another_limit_runs_again() {
+  make_pane("limited");
+  const auto told = [this] {
+    return QString::fromStdString(session_->outcome(0)->result.decisions.front().reason);
+  };
+  press(pane_->run_button());
+  QVERIFY(settle());
+  QCOMPARE(told(), "no limit");
+  QVERIFY(!pane_->status().contains("above"));
+  QDoubleSpinBox& box = pane_->limit_box();
+  box.setFocus();
+  box.selectAll();
+  QTest::keyClicks(&box, "0 B");
+  QTest::keyClick(&box, Qt::Key_Return);
+  QCOMPARE(status(0), StepStatus::done);
+  box.selectAll();
+  QTest::keyClicks(&box, "2.5");
+  QTest::keyClick(&box, Qt::Key_Return);
+  QCOMPARE(status(0), StepStatus::outdated);
+  press(pane_->run_button());
+  QVERIFY(settle());
+  QCOMPARE(told(), "within 2684354560");
+  session_->set_peak_limit(1);
+  press(pane_->run_button());
+  QVERIFY(settle());
+  QVERIFY2(pane_->status().contains("above the 1 B to keep within"), qPrintable(pane_->status()));
 }
 
 void PipelineTest::stopping_takes_no_time() {
@@ -437,6 +467,7 @@ void PipelineTest::stopping_takes_no_time() {
 void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
   for (const char* pass : {"fails", "spoils"}) {
     make_pane((std::string("remove_tags,") + pass + ",apply_sac").c_str());
+    session_->set_peak_limit(3 << 20);
     press(pane_->run_button());
     QVERIFY(settle());
     QCOMPARE(status(0), StepStatus::done);
@@ -454,6 +485,7 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
     const auto* session = new PipelineSession(again, *service_);
     QCOMPARE(session->draft().text(), QString::fromLatin1(pass) + "\n");
     QVERIFY(session->message().startsWith("This is a reproducer"));
+    QCOMPARE(session->peak_limit(), std::optional<std::int64_t>(3 << 20));
     QFile::remove(failure->reproducer);
     // Told otherwise, it is no failure any more.
     draft().remove(1);
@@ -538,7 +570,7 @@ void PipelineTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
   QVERIFY(settle());
   QCOMPARE(document().editing().step_count(), 2);
   // Of the step that ran last, which is the current one now.
-  press(window_pane().step_page().compare_button());
+  window_pane().step_page().compare_action().trigger();
   PaneDock* dock = window_->dock("compare");
   QTRY_VERIFY(dock->pane() != nullptr);
   auto* compare = qobject_cast<ComparePane*>(dock->pane());
@@ -583,7 +615,7 @@ void PipelineTest::a_pair_opens_with_the_steps_that_follow() {
   const std::string after = graph_hash(*session_->outcome(1)->result.graph);
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   window_pane().list().setCurrentIndex(window_pane().list().model().index(1));
-  press(window_pane().step_page().open_button());
+  window_pane().step_page().open_action().trigger();
   QVERIFY(opened.wait(kPatienceMs));
   QCOMPARE(window_->tab_count(), 2);
   QVERIFY(document().graph().is_pair());
@@ -663,6 +695,15 @@ void PipelineTest::a_plugin_that_fails_says_so() {
   QCOMPARE(status(1), StepStatus::failed);
   QVERIFY(session_->message().contains("signal"));
   QCOMPARE(graph_hash(document().graph()), before);
+  // What it needs to be seen again names it, and its pass says where it was from.
+  const auto again = open_graph({.path = session_->failure(1)->reproducer.toStdString()});
+  QVERIFY(again);
+  const auto said = reproduced(*again);
+  QVERIFY(said && said->settings.plugins == std::vector{folder.toStdString()});
+  Document opened(OpenRequest{.path = "again"}, *make_snapshot(*again, {}));
+  test::FakePasses others;
+  const auto* session = new PipelineSession(opened, others);
+  QCOMPARE(session->draft().source_of("crash"), "plugin: " + folder);
   QVERIFY(QFile::exists(session_->failure(1)->reproducer));
   QFile::remove(session_->failure(1)->reproducer);
   // Asked once: also after a restart, and until the file is another one.

@@ -3,6 +3,9 @@
 
 #include <QClipboard>
 #include <QFileDialog>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
 #include <QTimer>
 #include <cmath>
 
@@ -44,6 +47,10 @@ class SacSolveTest : public test::SacWindow {
   void reserved_is_that_of_the_pair();
   void the_fastest_plan_that_fits_is_taken();
   void the_smallest_plan_in_time_is_taken();
+  void limits_are_met_as_the_command_line_meets_them();
+  void limits_are_met_as_the_command_line_meets_them_data();
+  void a_clicked_point_is_what_was_drawn();
+  void a_clicked_point_is_what_was_drawn_data();
   void files_of_others_are_read();
   void files_of_others_are_read_data();
 
@@ -254,14 +261,25 @@ void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
   pane().show_pareto();
   ParetoPage& page = pane().pareto();
   const double limit = static_cast<double>(figures().figures.peak_bytes) * 0.97 / kGib;
-  page.gib_box().setDecimals(6);  // the sample is small
-  type(page.gib_box(), QString::number(limit, 'f', 6));
-  QTest::keyClick(&page.gib_box(), Qt::Key_Tab);
+  // The sample is small, and the field says so.
+  QVERIFY2(page.limit_box().text().endsWith("MiB"), qPrintable(page.limit_box().text()));
+  type(page.limit_box(), QString::number(limit * 1024, 'f', 6) + " MiB");
+  QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
   QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib + 1);
+  // What nothing fits in is told, and nothing is taken.
+  QSignalSpy told(&pane(), &SacPane::told);
+  type(page.limit_box(), "1 B");
+  QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
+  QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !told.isEmpty(), kPatienceMs);
+  QVERIFY(settle());
+  QVERIFY2(told.last().front().toString().startsWith("No plan fits"),
+           qPrintable(told.last().front().toString()));
+  QCOMPARE(editing().step_count(), 1);
 }
 
 void SacSolveTest::the_smallest_plan_in_time_is_taken() {
@@ -269,7 +287,7 @@ void SacSolveTest::the_smallest_plan_in_time_is_taken() {
   pane().show_pareto();
   ParetoPage& page = pane().pareto();
   const PlanFigures before = figures();
-  const auto step = static_cast<double>(document().analysis().simulation.step_ns());
+  const auto step = static_cast<double>(before.figures.step_ns);
   type(page.percent_box(), QStringLiteral("30"));
   QTest::keyClick(&page.percent_box(), Qt::Key_Tab);
   QTest::mouseClick(&page.smallest_button(), Qt::LeftButton);
@@ -277,6 +295,74 @@ void SacSolveTest::the_smallest_plan_in_time_is_taken() {
   QVERIFY(settle());
   QVERIFY(static_cast<double>(figures().figures.step_ns) <= step * 1.3);
   QVERIFY(figures().figures.peak_bytes <= before.figures.peak_bytes);
+}
+
+void SacSolveTest::limits_are_met_as_the_command_line_meets_them_data() {
+  QTest::addColumn<int>("partitioner");
+  QTest::addColumn<bool>("is_peak");
+  for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition})
+    for (const bool is_peak : {false, true}) {
+      const std::string name(to_string(partitioner));
+      QTest::addRow("%s %s", name.c_str(), is_peak ? "peak" : "step")
+          << static_cast<int>(partitioner) << is_peak;
+    }
+}
+
+void SacSolveTest::limits_are_met_as_the_command_line_meets_them() {
+  QFETCH(int, partitioner);
+  QFETCH(bool, is_peak);
+  QVERIFY(open(test::kLarge));
+  const SolveSettings settings{.partitioner = static_cast<Partitioner>(partitioner)};
+  if (settings != SolveSettings()) session().solve(settings);
+  QVERIFY(settle());
+  pane().show_pareto();
+  ParetoPage& page = pane().pareto();
+  const double gib = std::floor(0.7 * static_cast<double>(figures().figures.peak_bytes) / kGib);
+  if (is_peak) type(page.limit_box(), QString::number(gib) + " GiB");
+  QTest::mouseClick(is_peak ? &page.fastest_button() : &page.smallest_button(), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
+  QVERIFY(settle());
+
+  QProcess program;
+  QStringList arguments{QStringLiteral("sac"),
+                        QString::fromStdString(test::source_path(test::kLarge)),
+                        QStringLiteral("--json"), QStringLiteral("--partitioner"),
+                        QString::fromStdString(std::string(to_string(settings.partitioner)))};
+  arguments << (is_peak ? QStringList{QStringLiteral("--budget"),
+                                      QStringLiteral("%1GiB").arg(QString::number(gib))}
+                        : QStringList{QStringLiteral("--slower"), QStringLiteral("5")});
+  program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"), arguments);
+  QVERIFY(program.waitForFinished(kPatienceMs));
+  const QJsonObject told = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+  QCOMPARE(figures().figures.peak_bytes, told[u"peak_bytes"].toInteger());
+  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, told[u"step_ms"].toDouble());
+  QCOMPARE(figures().saved_bytes, told[u"saved_storage_bytes"].toInteger());
+}
+
+void SacSolveTest::a_clicked_point_is_what_was_drawn_data() {
+  QTest::addColumn<QString>("name");
+  for (const char* name : {"budget 1", "apply_sac", "full", "eager"})
+    QTest::newRow(name) << QString::fromLatin1(name);
+}
+
+// Also where the plan on the screen, and the controls, are another partitioner's.
+void SacSolveTest::a_clicked_point_is_what_was_drawn() {
+  QFETCH(QString, name);
+  QVERIFY(open(kSample));
+  session().solve({.partitioner = Partitioner::default_partition});
+  QVERIFY(settle());
+  QVERIFY(search_trade_off());
+  ParetoPage& page = pane().pareto();
+  const auto& marks = page.plot().marks();
+  const auto at = std::find_if(marks.begin(), marks.end(),
+                               [&](const ParetoMark& mark) { return mark.name == name; });
+  QVERIFY(at != marks.end());
+  const ParetoMark wanted = *at;
+  bar().budget().box().setValue(0.3);
+  emit page.plot().chosen(static_cast<std::size_t>(at - marks.begin()));
+  QVERIFY(settle());
+  QCOMPARE(figures().figures.peak_bytes, wanted.peak_bytes);
+  QCOMPARE(figures().figures.step_ns, wanted.step_ns);
 }
 
 // Each as another program writes it.

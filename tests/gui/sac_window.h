@@ -72,6 +72,14 @@ class SacWindow : public QObject {
   [[nodiscard]] views::SacPane& pane() const {
     return *qobject_cast<views::SacPane*>(window_->dock("sac")->pane());
   }
+  // The trade-off is on screen, and searched.
+  bool search_trade_off() {
+    pane().show_pareto();
+    views::ParetoPage& page = pane().pareto();
+    QTest::mouseClick(&page.search_button(), Qt::LeftButton);
+    return QTest::qWaitFor(
+        [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kPatienceMs);
+  }
   [[nodiscard]] views::SacTable& table() const { return pane().table(); }
   [[nodiscard]] views::SacModel& model() const { return table().model(); }
   [[nodiscard]] PlanFigures figures() const { return session().state()->figures; }
@@ -101,6 +109,13 @@ class SacWindow : public QObject {
   int largest(Keep keep) {
     const std::vector<int> rows = rows_of(keep);
     return rows.empty() ? -1 : rows.front();
+  }
+  // As a click beside the switches does.
+  void choose_row(int row) { table().view().setCurrentIndex(model().index_of(row)); }
+  [[nodiscard]] QAction* command(const QString& text) const {
+    for (QAction* action : pane().findChildren<QAction*>())
+      if (action->text() == text) return action;
+    return nullptr;
   }
   void click_switch(int row, Keep keep) {
     table().view().scrollTo(model().index_of(row));

@@ -71,10 +71,12 @@ class WindowTest : public QObject {
   void changes_what_is_assumed();
   void reloads_a_changed_file();
   void remembers_files_and_layout();
+  void a_layout_of_another_version_is_not_restored();
   void changes_theme();
   void shows_facts();
 
  private:
+  void init_window();
   // Opens a file and waits until it is on screen.
   DocumentTab* open(const QString& path);
   // Runs the entry of a menu that has this text, without `&` and dots.
@@ -99,6 +101,10 @@ void WindowTest::init() {
   folder_ = std::make_unique<QTemporaryDir>();
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
   apply_theme(*qApp, ThemeChoice::light);
+  init_window();
+}
+
+void WindowTest::init_window() {
   window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
                                          BenchmarkHistory(folder_->path().toStdString()));
   window_->show();
@@ -541,6 +547,20 @@ void WindowTest::remembers_files_and_layout() {
   QVERIFY(window_->dock("inspector")->isVisible());
   run_action("Reset Layout");
   QVERIFY(window_->dock("alive")->isVisible());
+}
+
+// The layout that another version kept is not this one's: the window has its own again.
+void WindowTest::a_layout_of_another_version_is_not_restored() {
+  window_.reset();
+  settings_->setValue("window/state", QByteArray("of another version"));
+  init_window();
+  QVERIFY(open(kJoint) != nullptr);
+  QVERIFY(window_->dock("inspector")->isVisible());
+  // The wide tables stand in the middle, beside the graph.
+  const QList<QDockWidget*> beside = window_->tabifiedDockWidgets(window_->dock("graph"));
+  for (const char* name : {"sac", "pipeline", "tune", "benchmark", "compare"})
+    QVERIFY2(beside.contains(window_->dock(name)), name);
+  QVERIFY(window_->dock("graph")->width() * 5 > window_->width() * 2);
 }
 
 void WindowTest::changes_theme() {

@@ -43,6 +43,7 @@ class WorkspaceTest : public QObject {
 
   void saves_and_opens();
   void restores_what_was_not_closed();
+  void what_is_asked_for_by_name_opens_once();
   void discards_what_was_restored();
   void closing_loses_nothing();
   void reloading_loses_nothing();
@@ -206,6 +207,31 @@ void WorkspaceTest::restores_what_was_not_closed() {
   kill(window);
   QCOMPARE(left_journals(journals().toStdString()).front().state.workspace.history.place,
            std::size_t{4});
+}
+
+// A capture, or the workspace that was saved of it: with what was left of it.
+void WorkspaceTest::what_is_asked_for_by_name_opens_once() {
+  const QString path = folder_->filePath("work.jointer");
+  for (const bool is_workspace : {false, true}) {
+    auto window = make_window();
+    DocumentTab* tab = open(*window, kCapture);
+    if (is_workspace) save(*tab, path);
+    edit(*tab);
+    const History history = editing(*tab).history();
+    kill(window);
+
+    window = make_window();
+    const QString asked = is_workspace ? path : QString(kCapture);
+    window->restore_left({{.path = asked.toStdString()}});
+    QCOMPARE(window->tab_count(), 0);
+    tab = open(*window, asked);
+    QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+    QCOMPARE(window->tab_count(), 1);
+    QVERIFY(editing(*tab).history() == history);
+    QCOMPARE(keeper(*tab).path(), is_workspace ? path : QString());
+    window.reset();
+    QDir(journals()).removeRecursively();
+  }
 }
 
 void WorkspaceTest::discards_what_was_restored() {

@@ -193,6 +193,23 @@ TEST_P(EveryPassOnSamples, LeavesALegalGraphAndAnEditThatIsLegal) {
   });
 }
 
+// Whoever leaves a graph as it is says why, on the least graphs too.
+TEST_P(EveryPassOnSamples, SaysWhyNothingWasDone) {
+  const auto check = [](const StepResult& step) {
+    if (step.moved + step.added + step.removed + step.changed + step.retagged > 0) return;
+    EXPECT_FALSE(step.decisions.empty());
+    for (const Decision& each : step.decisions) EXPECT_NE(each.reason, "") << each.node;
+  };
+  on_each([&](const Sample&, const StepResult& step) { check(step); });
+  if (IsSkipped()) return;
+  for (const auto& [name, text] : ends()) {
+    SCOPED_TRACE(name);
+    const auto done = run(parse(text), step_of(built_in_passes().find(GetParam())->info));
+    ASSERT_TRUE(done) << done.error().message;
+    if (!done->error) check(done->steps.front());
+  }
+}
+
 TEST_P(EveryPassOnSamples, TwentyRunsOnAnyThreadGiveTheSame) {
   on_each([](const Sample& sample, const StepResult& step) {
     const std::string pass = step.step, expected = outcome(sample.graph, pass);

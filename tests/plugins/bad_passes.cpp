@@ -98,7 +98,21 @@ Result<void> swap(Graph& graph, const Arguments& arguments, PassContext& context
 }
 
 Result<void> make_another(Graph& graph, const Arguments&, PassContext&) {
-  JOINTER_TRY(graph, parse_literal("p: f32[4] = input\nq: f32[4] = aten.relu(p)\nreturn [q]"));
+  JOINTER_TRY(graph,
+              parse_literal("device cpu\nx: f32[8] = input\nk: f32[8] = constant\nreturn [k]"));
+  return {};
+}
+
+Result<void> tabulate(Graph&, const Arguments&, PassContext& context) {
+  context.add_table({.title = "what it saw",
+                     .columns = {{"size", PassTable::Unit::bytes}, {"kind", PassTable::Unit::text}},
+                     .rows = {{.node = "a", .cells = {std::int64_t{32}, std::string("call")}},
+                              {.node = "", .cells = {std::monostate(), std::string("all")}}}});
+  return {};
+}
+
+Result<void> drop_output(Graph& graph, const Arguments&, PassContext&) {
+  JOINTER_TRY(graph, parse_literal("device cpu\nx: f32[8] = input\nreturn []"));
   return {};
 }
 
@@ -131,6 +145,8 @@ std::vector<Pass> passes() {
         .least = 0,
         .most = 1}});
   add("make_another", make_another);
+  add("tabulate", tabulate);
+  add("drop_output", drop_output);
   return all;
 }
 

@@ -109,8 +109,27 @@ TEST_F(CppPluginTest, AnotherGraphIsANewGraph) {
   add_bad_passes();
   const PipelineRun ran = run("make_another");
   ASSERT_EQ(ran.steps.size(), 1U) << ran.error->message;
-  EXPECT_EQ(order_of(*ran.steps[0].graph), "p q output");
+  EXPECT_EQ(order_of(*ran.steps[0].graph), "x k output");
   EXPECT_FALSE(ran.steps[0].edit_refusal.empty());
+}
+
+TEST_F(CppPluginTest, TablesComeBack) {
+  add_bad_passes();
+  const PipelineRun ran = run("tabulate");
+  ASSERT_EQ(ran.steps.size(), 1U) << ran.error->message;
+  const PassTable expected{
+      .title = "what it saw",
+      .columns = {{"size", PassTable::Unit::bytes}, {"kind", PassTable::Unit::text}},
+      .rows = {{.node = "a", .cells = {std::int64_t{32}, std::string("call")}},
+               {.node = "", .cells = {std::monostate(), std::string("all")}}}};
+  EXPECT_EQ(ran.steps[0].tables, std::vector{expected});
+}
+
+TEST_F(CppPluginTest, TheSignatureIsKept) {
+  add_bad_passes();
+  EXPECT_EQ(failure("drop_output"),
+            "drop_output: it returned 0 outputs instead of 1: a pass keeps the graph's inputs and "
+            "outputs");
 }
 
 TEST_F(CppPluginTest, AParameterOutOfRangeIsRefusedBeforeAnythingRuns) {
@@ -248,16 +267,19 @@ TEST_F(CppPluginTest, DamagedDescriptionsAreListed) {
            {"e", R"({"format":"jointer-plugin","id":"e","library":"e.so","interface":1,)"
                  R"("built_with":"","passes":[{"name":"p","parameters":[{"name":"x",)"
                  R"("type":"soup"}]}]})"},
-           {"f", description("f")}}) {  // no library
+           {"f", description("f")},  // no library
+           {"h", "[]"},
+           {"i", R"({"format":"jointer-plugin","id":"i","library":"i.so","interface":"one"})"}}) {
     std::filesystem::create_directories(folder / name);
     std::ofstream(folder / (name + "/plugin.json")) << json;
   }
   std::filesystem::create_directories(folder / "g");  // no description
   const auto errors = add_plugins(registry, std::vector{folder.path().string()}, options);
-  ASSERT_EQ(errors.size(), 7U);
+  ASSERT_EQ(errors.size(), 9U);
   for (const PluginError& error : errors) {
     EXPECT_THAT(error.message, HasSubstr(error.path));
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
+    EXPECT_THAT(error.message, testing::Not(HasSubstr("json.exception")));
   }
   EXPECT_TRUE(registry.passes().empty());
 }

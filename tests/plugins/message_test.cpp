@@ -39,6 +39,9 @@ TEST(MessageTest, WhatIsWrittenIsRead) {
       HostReady{.host = "Python"},
       HostProgress{0.25},
       HostDecision{{.pass = {}, .node = "mm", .action = "moved", .reason = "Why not."}},
+      HostTable{{.title = "t",
+                 .columns = {{"a", PassTable::Unit::nanoseconds}, {"b", PassTable::Unit::number}},
+                 .rows = {{.node = "mm", .cells = {std::int64_t{3}, 0.5}}}}},
       HostDeclared{.spec = "a.py:f", .passes = {everything()}, .error = {}},
       HostDeclared{.spec = "b", .passes = {}, .error = "there is none"},
       HostDone{},
@@ -84,8 +87,10 @@ TEST(MessageTest, OptionsOfAnAnalysisRoundTrip) {
 
 TEST(MessageTest, WhatIsNoMessageIsRefused) {
   for (const char* line :
-       {"", "hello", "[]", "{}", R"({"event":"nonsense"})", R"({"event":"progress","done":"half"})",
-        R"({"event":"failed","kind":"soup","text":"x"})", R"({"event":"ready","host":"x"})",
+       {R"({"event":"table","title":"t","columns":[],"rows":[{"node":"a","cells":[1]}]})",
+        R"({"event":"table","title":"t"})", "", "hello", "[]", "{}", R"({"event":"nonsense"})",
+        R"({"event":"progress","done":"half"})", R"({"event":"failed","kind":"soup","text":"x"})",
+        R"({"event":"ready","host":"x"})",
         R"({"event":"declared","spec":"x","passes":[{"name":3}]})", R"({"event":"done")",
         R"({"event":"declared","spec":"x","passes":[{"name":"p","parameters":[{"name":"a",)"
         R"("type":"integer","default":9223372036854775808}]}]})"}) {

@@ -54,7 +54,7 @@ TEST_F(TakeResultTest, AMoveKeepsIds) {
   const NodeId moved = result.find("b");
   result.move(std::span(&moved, 1), result.find("c"));
   const NodeId before = graph.find("b");
-  take_result(graph, through_file(graph), result, context);
+  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
   EXPECT_EQ(graph.find("b"), before);
   EXPECT_EQ(graph_hash(graph), graph_hash(result));
   EXPECT_EQ(replaced(), "");
@@ -73,7 +73,7 @@ TEST_F(TakeResultTest, MarksAndGroupsComeAlong) {
   result.node(result.find("s")).args = list;
   result.refresh(result.find("s"));
   ASSERT_TRUE(result.finish());
-  take_result(graph, through_file(graph), result, context);
+  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
   EXPECT_EQ(graph.text(graph.node(graph.find("a")).custom), R"({"compile_with_inductor":{}})");
   const Node& taken = graph.node(graph.find("s"));
   ASSERT_TRUE(taken.group);
@@ -84,12 +84,160 @@ TEST_F(TakeResultTest, MarksAndGroupsComeAlong) {
 
 TEST_F(TakeResultTest, WhereNoEditLeadsTheGraphIsNew) {
   Graph graph = graph_of(kGraph);
-  const Graph result = graph_of("x: f32[8] = input\ny: f32[8] = input\nreturn [x, y]");
-  take_result(graph, through_file(graph), result, context);
+  const Graph result = graph_of("x: f32[8] = input\nk: f32[8] = constant\nreturn [k]");
+  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
   EXPECT_EQ(graph_hash(graph), graph_hash(result));
   ASSERT_EQ(context.decisions().size(), 1U);
   EXPECT_EQ(context.decisions()[0].action, "replaced");
-  EXPECT_THAT(context.decisions()[0].reason, HasSubstr("a new graph: y"));
+  EXPECT_THAT(context.decisions()[0].reason, HasSubstr("a new graph: k"));
+}
+
+// What a pass made of kGraph, and what is said of it.
+struct BrokenSignature {
+  const char *name, *result, *message;
+};
+
+class BrokenSignatureTest : public TakeResultTest,
+                            public testing::WithParamInterface<BrokenSignature> {};
+
+TEST_P(BrokenSignatureTest, IsRefused) {
+  Graph graph = graph_of(R"(
+    x: f32[8] = input
+    y: f32[4] = input
+    a: f32[8] = aten.relu(x)
+    b: f32[4] = aten.neg(y)
+    return [a, b, None]
+  )");
+  const std::string before = graph_hash(graph);
+  const auto taken = take_result(graph, through_file(graph), graph_of(GetParam().result), context);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().kind, Error::Kind::run);
+  EXPECT_THAT(taken.error().message, testing::StartsWith(GetParam().message));
+  EXPECT_EQ(graph_hash(graph), before);
+  EXPECT_EQ(replaced(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    TakeResult, BrokenSignatureTest,
+    testing::Values(BrokenSignature{"FewerOutputs", R"(
+          x: f32[8] = input
+          y: f32[4] = input
+          a: f32[8] = aten.relu(x)
+          b: f32[4] = aten.neg(y)
+          return [b, None]
+        )",
+                                    "it returned 2 outputs instead of 3: "},
+                    BrokenSignature{"NoneOutput", R"(
+          x: f32[8] = input
+          y: f32[4] = input
+          a: f32[8] = aten.relu(x)
+          return [a, None, None]
+        )",
+                                    "it returned None as output 1, which was b: "},
+                    BrokenSignature{"NoMoreNone", R"(
+          x: f32[8] = input
+          y: f32[4] = input
+          a: f32[8] = aten.relu(x)
+          b: f32[4] = aten.neg(y)
+          return [a, b, b]
+        )",
+                                    "it returned b as output 2, which was None: "},
+                    BrokenSignature{
+                        "OtherShape", R"(
+          x: f32[8] = input
+          y: f32[4] = input
+          a: f32[8] = aten.relu(x)
+          b: f32[4] = aten.neg(y)
+          return [b, a, None]
+        )",
+                        "it returned b, f32[4] on cuda:0, as output 0, which was a, f32[8] on "},
+                    BrokenSignature{"OtherType", R"(
+          x: f32[8] = input
+          y: f32[4] = input
+          a: bf16[8] = aten._to_copy(x, dtype=torch.bfloat16)
+          b: f32[4] = aten.neg(y)
+          return [a, b, None]
+        )",
+                                    "it returned a, bf16[8]"},
+                    BrokenSignature{"InputsInAnotherOrder", R"(
+          y: f32[4] = input
+          x: f32[8] = input
+          a: f32[8] = aten.relu(x)
+          b: f32[4] = aten.neg(y)
+          return [a, b, None]
+        )",
+                                    "it changed the order of the inputs: y is where x was: "},
+                    BrokenSignature{"AnInputLess", R"(
+          y: f32[4] = input
+          a: f32[8] = aten.full([8], 0)
+          b: f32[4] = aten.neg(y)
+          return [a, b, None]
+        )",
+                                    "it removed the input x: "},
+                    BrokenSignature{"AnInputMore", R"(
+          x: f32[8] = input
+          y: f32[4] = input
+          z: f32[4] = input
+          a: f32[8] = aten.relu(x)
+          b: f32[4] = aten.neg(y)
+          return [a, b, None]
+        )",
+                                    "it added the input z: "},
+                    BrokenSignature{"AnotherInput", R"(
+          x: f32[8] = input
+          y: f32[6] = input
+          a: f32[8] = aten.relu(x)
+          b: f32[4] = aten.full([4], 0)
+          return [a, b, None]
+        )",
+                                    "it made the input y f32[6]"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_F(TakeResultTest, DescriptorsStayByPlace) {
+  Graph graph = graph_of(kGraph);
+  const PartId part{std::size_t{0}};
+  const NodeId output = graph.order().back(), x = graph.find("x");
+  constexpr std::string_view kParameter = R"({"type":"ParamAOTInput","target":"w"})";
+  graph.node(x).desc = graph.intern(kParameter);
+  graph.node(output).desc = graph.intern(R"([{"type":"InputMutationAOTOutput"}])");
+  graph = through_file(graph);
+  Graph result = graph;
+  const Graph given = graph;
+  result.node(result.find("x")).desc = StringId();
+  result.node(result.order().back()).desc = StringId();
+  const NodeId added = result.find("b");
+  result.node(added).target = result.intern_operator("aten.abs.default");
+  ASSERT_TRUE(take_result(graph, given, through_file(result), context));
+  EXPECT_EQ(graph.text(graph.node(graph.find("x")).desc), kParameter);
+  EXPECT_EQ(graph.node(graph.find("x")).role, Role::parameter);
+  EXPECT_EQ(graph.part(part).outputs[0].role, Role::mutation);
+}
+
+// A plugin may partition.
+TEST_F(TakeResultTest, APairIsFree) {
+  Graph graph = graph_of(R"(
+    x: f32[8] = input
+    t: f32[8] = tangent
+    a: f32[8] = aten.relu(x)
+    g: f32[8] = aten.mul.Tensor(t, a)
+    return [a, g]
+  )");
+  Graph forward = graph_of("x: f32[8] = input\na: f32[8] = aten.relu(x)\nreturn [a]");
+  Graph backward = graph_of(R"(
+    a: f32[8] = saved
+    t: f32[8] = tangent
+    g: f32[8] = aten.mul.Tensor(t, a)
+    return [g]
+  )");
+  forward.part(PartId(std::size_t{0})).kind = CaptureKind::forward;
+  backward.part(PartId(std::size_t{0})).kind = CaptureKind::backward;
+  const auto pair = read_native(
+      "pair", PaddedBytes(fmt::format(R"({{"format":"jointer-capture","version":1,"kind":"pair",)"
+                                      R"("forward":{},"backward":{}}})",
+                                      write_native(forward), write_native(backward))));
+  ASSERT_TRUE(pair) << pair.error().message;
+  ASSERT_TRUE(take_result(graph, through_file(graph), *pair, context));
+  EXPECT_TRUE(graph.is_pair());
 }
 
 }  // namespace

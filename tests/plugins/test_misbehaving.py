@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -87,13 +88,153 @@ def test_a_plugin(name: str, plugin: Path, tmp_path: Path) -> None:
     fails(tmp_path, BAD[name], name, "--plugin", plugin, *LIMITS)
 
 
-def test_a_python_pass(tmp_path: Path) -> None:
-    if subprocess.run([PYTHON, "-c", "import torch"], check=False).returncode != 0:
-        pytest.skip("no torch here: name a Python that has it in JOINTER_PYTHON")
+#: What a Python pass does to a graph, and what is said of it.
+BROKEN = {
+    "breaks_order": (
+        "calls[0].prepend(calls[-1])",
+        "the graph it returned is not sound",
+    ),
+    "fewer": (
+        "end.args = (end.args[0][:-1],)",
+        "it returned 25 outputs instead of 26: a pass keeps the graph's inputs and outputs",
+    ),
+    "drop_first": (
+        "end.args = (end.args[0][1:],)",
+        "it returned 25 outputs instead of 26",
+    ),
+    "none_output": (
+        "end.args = ((None, *end.args[0][1:]),)",
+        "it returned None as output 0, which was _unsafe_view_18",
+    ),
+    "swap_outputs": (
+        "a, b, *rest = end.args[0]; end.args = ((b, a, *rest),)",
+        "it returned wait_tensor_41, f32[1024, 256] on cpu, as output 0, which was _unsafe_view_18",
+    ),
+    "swap_inputs": (
+        "inputs[0].prepend(inputs[1])",
+        "it changed the order of the inputs: primals_2 is where primals_1 was",
+    ),
+    "drop_input": (
+        "gm.graph.erase_node(next(each for each in inputs if not each.users))",
+        "it removed the input primals_24",
+    ),
+    "add_input": (
+        "gm.graph.inserting_after(inputs[-1]).__enter__(); "
+        "gm.graph.placeholder('extra').meta['val'] = inputs[0].meta['val']",
+        "it added the input extra",
+    ),
+    "other_input": (
+        "inputs[0].meta['val'] = inputs[0].meta['val'].new_empty((7, 7))",
+        "it made the input primals_1 f32[7, 7] on cpu, which was f32[",
+    ),
+    "other_value": (
+        "calls[3].meta['val'] = calls[3].meta['val'].new_empty((7, 7))",
+        "its meta['val'] is float32[7, 7], and _c10d_functional.all_gather_into_tensor.default "
+        "returns float32[256]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_python_pass(name: str, tmp_path: Path) -> None:
+    needs_torch()
+    body, words = BROKEN[name]
     passes = tmp_path / "bad.py"
     passes.write_text(
-        "def breaks_order(gm):\n"
+        f"def {name}(gm):\n"
+        "    inputs = gm.graph.find_nodes(op='placeholder')\n"
         "    calls = [n for n in gm.graph.nodes if n.op == 'call_function']\n"
-        "    calls[0].prepend(calls[-1])\n"
+        "    end = gm.graph.output_node()\n"
+        f"    {body}\n"
     )
-    fails(tmp_path, "the graph it returned is not sound", "breaks_order", "--python-pass", f"{passes}:breaks_order")
+    fails(tmp_path, words, name, "--python-pass", f"{passes}:{name}")
+
+
+def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
+    """From another folder, with the options that a pass may hear of, by the command that the message
+    and `apply` without passes say."""
+    needs_torch()
+    (tmp_path / "here").mkdir()
+    (tmp_path / "bad.py").write_text("def raises(gm):\n    raise ValueError('no')\n")
+    options = ["--budget", "1GiB", "--estimator", "simple{coll_us=20}", "--optimizer", "adamw"]
+    options += ["--device", "h200", "--gpus-per-node", "4", "--assume", "64"]
+    options += ["--pass-deadline", "60", "--pass-memory", "4GiB"]
+    failed = jointer(
+        "apply", SAMPLE, "--python-pass", "mine=../bad.py:raises", "--passes", "mine", *options,
+        cwd=tmp_path / "here",
+    )  # fmt: skip
+    message, command = failed.stderr.splitlines()[-1].split("; to see it again: ")
+    words = shlex.split(command)
+    for name in options[::2]:
+        expected = {"--budget": str(1 << 30)}.get(name, options[options.index(name) + 1])
+        assert words[words.index(name) + 1] == expected, command
+    assert words[words.index("--python-pass") + 1] == f"mine={tmp_path / 'bad.py'}:raises"
+    shutil.move(tmp_path / "here" / "jointer-reproducer.mine.json.zst", tmp_path)
+    again = jointer(*words[1:], cwd=tmp_path)
+    assert again.returncode == 4 and again.stderr.splitlines()[-1].startswith(message + "; "), again
+    # Without passes nothing is run, and the file says how it was.
+    (reproducer,) = tmp_path.glob("jointer-reproducer.mine.json.zst")
+    said = jointer("apply", reproducer.name, cwd=tmp_path)
+    assert said.returncode == 2 and said.stderr.rstrip().endswith(
+        f"neither is given; this is a reproducer: {command}"
+    ), said
+
+
+def test_an_interrupted_pass_leaves_nothing(tmp_path: Path) -> None:
+    needs_torch()
+    (tmp_path / "slow.py").write_text(
+        "import sys, time\ndef sleeps(gm):\n    print('asleep')\n    time.sleep(100)\n"
+    )
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    command = ["apply", str(SAMPLE), "--python-pass", "slow.py:sleeps", "--passes", "sleeps"]
+    with subprocess.Popen(
+        [str(BIN / "jointer"), *command],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        env={**os.environ, "JOINTER_PYTHON": PYTHON, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"},
+    ) as process:  # fmt: skip
+        assert "asleep" in next(line for line in process.stderr if line.startswith("sleeps"))
+        assert list(folder.glob("jointer-pass.*"))
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate(timeout=30)
+    assert process.returncode == 130 and printed == "" and said == "jointer: interrupted\n"
+    assert not list(folder.glob("jointer-pass.*"))
+    assert not list(tmp_path.glob("jointer-reproducer.*"))
+
+
+def test_what_could_not_be_loaded_is_told(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "plugin.json").write_text("[]")
+    done = subprocess.run(
+        [BIN / "jointer", "passes", "--json"], capture_output=True, text=True, check=True,
+        env={**os.environ, "JOINTER_PLUGIN_PATH": str(tmp_path)},
+    )  # fmt: skip
+    note = f"{tmp_path}/broken/plugin.json: it describes no plugin"
+    assert note in json.loads(done.stdout)["notes"] and note in done.stderr
+
+
+def test_values_that_a_pass_leaves_behind(tmp_path: Path) -> None:
+    """A call with other arguments keeps a value that no longer fits: it is found out anew."""
+    needs_torch()
+    passes = tmp_path / "stale.py"
+    passes.write_text(
+        "import torch\n"
+        "def halve(gm):\n"
+        "    view = gm.graph.find_nodes(op='call_function', target=torch.ops.aten.view.default)[0]\n"
+        "    with gm.graph.inserting_after(view):\n"
+        "        back = gm.graph.call_function(torch.ops.aten.view.default, (view, view.args[1]))\n"
+        "    view.replace_all_uses_with(back, delete_user_cb=lambda user: user is not back)\n"
+        "    view.args = (view.args[0], [-1])\n"
+    )
+    out = tmp_path / "out.json"
+    done = jointer(
+        "apply", SAMPLE, "--python-pass", f"{passes}:halve", "--passes", "halve", "-o", out, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    views = [n for n in json.loads(out.read_text())["nodes"] if n["target"] == "aten.view.default"]
+    assert [len(each["val"]["t"]["shape"]) for each in views[:2]] == [1, 2], views[:2]
+
+
+def needs_torch() -> None:
+    if subprocess.run([PYTHON, "-c", "import torch"], check=False).returncode != 0:
+        pytest.skip("no torch here: name a Python that has it in JOINTER_PYTHON")

@@ -1,4 +1,4 @@
-"""Makes the package importable; ``--run-slow`` for the tests that take long."""
+"""Makes the package importable."""
 
 from __future__ import annotations
 
@@ -15,21 +15,6 @@ PACKAGE = ROOT / "resources" / "python"
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(PACKAGE))
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--run-slow", action="store_true", help="also run tests marked slow")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: takes long; runs with --run-slow")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--run-slow"):
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow: give --run-slow"))
 
 
 @pytest.fixture(autouse=True)

@@ -216,6 +216,57 @@ def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
         host_passes.find_passes(str(path))
 
 
+def test_which_parameter_is_the_inputs() -> None:
+    def by_name(gm: fx.GraphModule, _inputs): ...  # noqa: ANN001
+
+    def by_type(gm: fx.GraphModule, mine: Sequence[torch.Tensor]): ...
+
+    def of_anything(gm: fx.GraphModule, args: list): ...
+
+    def only_by_name(gm: fx.GraphModule, *, example_inputs: Any): ...
+
+    def with_default(gm: fx.GraphModule, example_inputs=None): ...  # noqa: ANN001
+
+    for function in (by_name, by_type, of_anything, only_by_name, with_default):
+        assert host_passes.inputs_parameter(function) is not None
+        assert declared(function)["parameters"] == []
+
+    def budget(gm: fx.GraphModule, budget: int): ...
+
+    def plans(gm: fx.GraphModule, module_plans: list[list[str] | str], more: bool = False): ...
+
+    def args(gm: fx.GraphModule, args: list[str]): ...
+
+    for function, kind in ((budget, "integer"), (plans, "list"), (args, "list")):
+        assert host_passes.inputs_parameter(function) is None
+        assert declared(function)["parameters"][0]["type"] == kind
+
+    def unclear(gm: fx.GraphModule, budget): ...  # noqa: ANN001
+
+    with pytest.raises(HostError, match="if it is the graph's inputs, call it example_inputs"):
+        declared(unclear)
+
+
+@pytest.mark.parametrize("returned", ["None", "graph", "copied"])
+def test_a_pass_on_the_graph_itself(host: Host, returned: str) -> None:
+    spec = host.spec(
+        f"""
+        def edit(graph: torch.fx.Graph, count: int) -> torch.fx.Graph:
+            node = next(n for n in graph.nodes if n.name == "relu")
+            assert isinstance(graph, torch.fx.Graph) and count == 3
+            with graph.inserting_after(node):
+                new = graph.call_function(torch.ops.aten.exp.default, (node,))
+            node.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new)
+            copied = torch.fx.Graph()
+            copied.output(copied.graph_copy(graph, {{}}))
+            return {returned}
+        """,
+        "edit",
+    )
+    back = host.run(spec, small(), count=3)
+    assert names(back) == ["x_1", "relu", "exp_default", "neg", "output"]
+
+
 def test_nothing_back_is_in_place(host: Host) -> None:
     spec = host.spec(
         """
@@ -283,8 +334,7 @@ def test_of_a_pair_both_halves_are_run(host: Host) -> None:
     [
         ("raise ValueError('the sky\\nfell')", r"it raised: ValueError: the sky \(passes_.*:\d+\)"),
         ("raise SystemExit('enough')", "it ended the process: SystemExit: enough"),
-        ("return 'a graph'", "it returned a str, and a torch.fx.GraphModule or nothing"),
-        ("return gm.graph", "it returned a Graph, and"),
+        ("return 'a graph'", "it returned a str, and a torch.fx.GraphModule, its graph, "),
         (
             "n = {e.name: e for e in gm.graph.nodes}; n['neg'].append(n['relu'])",
             "the graph it returned is not sound: ",
@@ -377,6 +427,38 @@ def test_torchs_overlap_scheduling_runs_unmodified(host: Host) -> None:
     assert overlap_scheduling.benchmark_node.__module__ == overlap_scheduling.__name__
     gm = load(host.folder / "result.json")
     assert isinstance(gm, fx.GraphModule)
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "option",
+    [
+        "collective_bucketing",
+        "insert_overlap_deps",
+        "log_final_collectives_estimations",
+        "bucket_exposed_first",
+        "enable_fusion_regions",
+        "prioritize_bucketing_during_scheduling",
+    ],
+)
+def test_every_flag_of_torchs_overlap_scheduling(host: Host, option: str) -> None:
+    path = EXECUTABLE / "llama_tiny_fsdp2_f32.rank0.min_cut.bw.json.zst"
+    [found] = host_passes.find_passes(OVERLAP)
+    flags = {
+        each["name"]: each["default"]
+        for each in host_passes.describe(found)["parameters"]
+        if each["type"] == "boolean"
+    }
+    before = read_document(path)
+    costs = {r["name"]: 50_000 for r in before["nodes"] if r["op"] == "call_function"}
+    told = {**flags, "collective_bucketing": True, option: not flags[option]}
+    back = host.run(OVERLAP, path, costs, **told)
+    # No call is hidden in another: what was fused is apart again.
+    assert "control_deps" not in calls(back)
+    for target in ("aten.mm.default", "aten.mul.Tensor", "aten.add.Tensor"):
+        assert calls(back)[target] == calls(before)[target] > 0
+    unwrapped = [each for each in host.said if each.get("action") == "unwrapped"]
+    assert len(unwrapped) == (option == "insert_overlap_deps")
 
 
 @needs_shared

@@ -39,24 +39,9 @@ CAPTURES = {
 }
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--run-slow", action="store_true", help="also run tests marked slow")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: takes long; runs with --run-slow")
-
-
 def pytest_report_header() -> list[str]:
     shared = SHARED if EXECUTABLE.is_dir() else "not here: tests on them are passed over"
     return [f"torch {torch.__version__}, {BIN}", f"shared captures: {shared}"]
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--run-slow"):
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow: give --run-slow"))
 
 
 def free_port() -> int:

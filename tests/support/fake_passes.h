@@ -41,6 +41,11 @@ class FakePasses : public views::PassService {
       context.decide("kept", "Nothing was worth it.");
       return Result<void>();
     });
+    add("limited", [](Graph&, const Arguments&, PassContext& context) {
+      const auto limit = context.peak_limit();
+      context.decide("kept", limit ? fmt::format("within {}", *limit) : "no limit");
+      return Result<void>();
+    });
     std::vector<Parameter> all;
     const auto parameter = [&](std::string name, Parameter::Type type, PassValue otherwise) {
       all.push_back({.name = std::move(name),

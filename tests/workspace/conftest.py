@@ -1,26 +1,9 @@
-"""``--run-slow`` for the tests that take long; ``JOINTER_BIN`` names the built programs' folder."""
+"""``JOINTER_BIN`` names the built programs' folder."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("JOINTER_BIN") or ROOT / "build" / "release" / "bin")
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--run-slow", action="store_true", help="also run tests marked slow")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: takes long; runs with --run-slow")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--run-slow"):
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow: give --run-slow"))

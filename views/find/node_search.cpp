@@ -117,6 +117,11 @@ bool NodeSearch::number_holds(const SearchTerm& term, NodeId id) const {
   switch (term.field) {
     case SearchField::bytes:
       value = graph.output_bytes(graph.node(id));
+      if (plan_) {
+        const auto of_plan = plan_(id);
+        if (!of_plan) return false;
+        value = of_plan->bytes;
+      }
       break;
     case SearchField::time:
       value = analysis.costs[id.index()].ns;
@@ -232,6 +237,13 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
         });
         break;
       }
+      case SearchField::policy:
+      case SearchField::decider: {
+        const auto of_plan = plan_ ? plan_(id) : std::nullopt;
+        holds = of_plan && text_matches(term.field == SearchField::policy ? of_plan->policy
+                                                                          : of_plan->decider);
+        break;
+      }
       case SearchField::shape:
         holds = shape_holds(term, n);
         break;
@@ -261,6 +273,11 @@ std::vector<NodeId> NodeSearch::find(const SearchQuery& query) const {
 
 Result<std::vector<NodeId>> NodeSearch::find(std::string_view query) const {
   JOINTER_TRY(const SearchQuery parsed, parse_search(query));
+  for (const SearchTerm& term : parsed.terms)
+    if (!plan_ && (term.field == SearchField::policy || term.field == SearchField::decider))
+      return fail(Error::Kind::usage,
+                  "policy: and by: are filters of the SAC pane, which knows the plan; here there "
+                  "is tag:.");
   return find(parsed);
 }
 

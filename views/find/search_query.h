@@ -13,6 +13,7 @@
 //   backward:mm_12        the same and a text, as recipes name the nodes of one half
 //   dtype:bf16            of an output
 //   shape:8192            a size of an output; shape:8192,7168 is these sizes side by side
+//   policy:save  by:person   of a plan: what becomes of a tensor, and who decided it
 //   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3  step<100
 //   -op:view              not
 //   op:mm,bmm             one of these
@@ -40,6 +41,8 @@ enum class SearchField : std::uint8_t {
   role,
   phase,
   dtype,
+  policy,
+  decider,
   shape,
   bytes,
   time,  // ms

@@ -93,7 +93,8 @@ void GraphView::show_plan() {
   // Until the plan of a new graph is there, the old one would speak of other nodes.
   if (state && state->can_change() &&
       state->snapshot->graph.node_count() == snapshot_->graph.node_count())
-    ladder_->show_plan(snapshot_->graph, state->plan);
+    ladder_->show_plan(state->base->partition.joint, state->plan,
+                       state->snapshot->analysis.options.memory);
 }
 
 void GraphView::lay_out_open_groups_now() {

@@ -91,11 +91,12 @@ void GraphView::paint_header(QPainter& painter, const QRect& strip, const Ladder
   painter.setFont(small_font(font()));
   painter.setPen(t.muted_text);
   LadderSums sums[2];
-  std::int64_t kept = 0, made_again = 0;
+  BytesByState kept{};
+  std::int64_t made_again = 0;
   for (const LadderRow& row : ladder_->rows()) {
     if (row.parent >= 0) continue;
     for (const LadderSide side : kLadderSides) sums[index_of(side)] += row.side(side);
-    kept += row.kept_bytes();
+    for (std::size_t s = 0; s < kRungStates; ++s) kept[s] += row.kept[s];
     made_again += row.made_again_bytes;
   }
   const auto of_side = [&](LadderSide side, const QString& word) {
@@ -119,12 +120,8 @@ void GraphView::paint_header(QPainter& painter, const QRect& strip, const Ladder
   if (layout_->has(LadderSide::backward))
     draw(right + 2, static_cast<int>(view.to_x(layout_->width())) - 8, Qt::AlignRight,
          of_side(LadderSide::backward, tr("↑ backward")));
-  if (kept > 0 || made_again > 0) {
-    painter.setPen(t.text);
-    QString text = tr("saved %1").arg(bytes_text(kept));
-    if (made_again > 0) text += tr(", made again %1").arg(bytes_text(made_again));
-    draw(left + 4, right - 4, Qt::AlignHCenter, text);
-  }
+  painter.setPen(t.text);
+  draw(left + 4, right - 4, Qt::AlignHCenter, channel_text(kept, made_again));
   painter.fillRect(QRect(strip.left(), strip.bottom(), strip.width(), 1), t.border);
   painter.restore();
 }
@@ -325,9 +322,11 @@ QStringList GraphView::link_lines(const LadderLink& link) const {
     const LadderRow& row = ladder_->row(layout_->item(p.item).row);
     return row.path.empty() ? row_name(row) : QString::fromStdString(row.path);
   };
-  all << (link.to.item < 0
-              ? tr("made by %1, for a backward that is not in this graph").arg(place(link.from))
-              : tr("made by %1, read by %2").arg(place(link.from), place(link.to)));
+  all << (link.to.item < 0 ? (ladder_->has(LadderSide::backward)
+                                  ? tr("made by %1, read by nothing in the backward")
+                                  : tr("made by %1, for a backward that is not in this graph"))
+                                 .arg(place(link.from))
+                           : tr("made by %1, read by %2").arg(place(link.from), place(link.to)));
   std::vector<const Rung*> largest;
   for (const std::uint32_t i : rungs) largest.push_back(&ladder_->rungs()[i]);
   std::stable_sort(largest.begin(), largest.end(),

@@ -1,8 +1,10 @@
 #include "views/graph/ladder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "views/graph/ladder_builder.h"
+#include "views/graph/ladder_rungs.h"
 
 namespace jointer::views {
 
@@ -32,27 +34,30 @@ Ladder::Ladder(const Graph& graph, const Analysis& analysis) {
   LadderBuilder(graph, analysis, *this).run();
 }
 
-void Ladder::show_plan(const Graph& graph, const SavePlan& plan) {
-  std::vector<RungState> states(graph.storage_count(), RungState::recompute);
-  const auto mark = [&](std::span<const NodeId> nodes, RungState state) {
-    for (const NodeId node : nodes)
-      for (const Tensor& t : graph.tensors(node))
-        if (t.storage) states[graph.real_storage(t.storage).index()] = state;
-  };
-  mark(plan.saved, RungState::save);
-  mark(plan.offloaded, RungState::offload);
-  for (LadderRow& row : rows_) row.kept = {};
-  for (Rung& rung : rungs_) {
-    if (!rung.is_kept) continue;
-    for (const Tensor& t : graph.tensors(rung.producer))
-      if (t.storage) rung.state = states[graph.real_storage(t.storage).index()];
-    rows_[static_cast<std::size_t>(row_of(rung.producer))]
-        .kept[static_cast<std::size_t>(rung.state)] += rung.bytes;
+void Ladder::show_plan(const Graph& joint, const SavePlan& plan, const MemoryOptions& memory) {
+  LadderRungs found = find_rungs_of_plan(joint, plan, memory, *this);
+  take(std::move(found.rungs), std::move(found.readers));
+}
+
+void Ladder::take(std::vector<Rung> rungs, std::vector<NodeId> readers) {
+  rungs_ = std::move(rungs);
+  readers_ = std::move(readers);
+  for (LadderRow& row : rows_) {
+    row.kept = {};
+    row.made_again_bytes = 0;
+  }
+  for (const Rung& rung : rungs_) {
+    LadderRow& row = rows_[static_cast<std::size_t>(row_of(rung.producer))];
+    if (rung.is_kept)
+      row.kept[static_cast<std::size_t>(rung.state)] += rung.bytes;
+    else
+      row.made_again_bytes += rung.bytes;
   }
   for (std::size_t i = rows_.size(); i-- > 0;) {
     if (rows_[i].parent < 0) continue;
-    BytesByState& above = rows_[static_cast<std::size_t>(rows_[i].parent)].kept;
-    for (std::size_t s = 0; s < kRungStates; ++s) above[s] += rows_[i].kept[s];
+    LadderRow& above = rows_[static_cast<std::size_t>(rows_[i].parent)];
+    for (std::size_t s = 0; s < kRungStates; ++s) above.kept[s] += rows_[i].kept[s];
+    above.made_again_bytes += rows_[i].made_again_bytes;
   }
 }
 

@@ -41,8 +41,9 @@ struct Rung {
   NodeId producer;  // in the forward; of what is made again, the node that it was made by first
   std::int64_t bytes = 0;
   RungState state = RungState::save;
-  // It takes memory from the forward to the backward. The bytes of these are the memory timeline's
-  // saved activations. Else the backward makes it again.
+  // It may take memory from the forward to the backward, and does unless a plan or a tag has it
+  // recomputed. Without a plan the bytes of these are the memory timeline's saved activations. Else
+  // the graph's own backward makes it again.
   bool is_kept = true;
   std::uint32_t first_reader = 0, reader_count = 0;  // backward nodes, in Ladder::readers
 };
@@ -100,9 +101,10 @@ class Ladder {
   // Valid for this graph; holds no reference to it.
   Ladder(const Graph& graph, const Analysis& analysis);
 
-  // What becomes of each rung that takes memory, as a plan of this joint graph decides it: of its
-  // storage, what is handed over of it. Cost: linear in rungs, rows and what the plan hands over.
-  void show_plan(const Graph& graph, const SavePlan& plan);
+  // Rungs as a plan of this joint graph has them: what it hands over, and what it makes again. The
+  // bytes of those that are saved add up to PlanFigures::saved_bytes (ladder_rungs.cpp). `joint`:
+  // Partition::joint. Cost: linear in nodes and edges.
+  void show_plan(const Graph& joint, const SavePlan& plan, const MemoryOptions& memory = {});
 
   // A parent comes before its children.
   [[nodiscard]] std::span<const LadderRow> rows() const { return rows_; }
@@ -140,6 +142,9 @@ class Ladder {
   struct Boxes {
     std::uint32_t first = 0, count = 0;
   };
+
+  // Rungs, and what they come to in each row.
+  void take(std::vector<Rung> rungs, std::vector<NodeId> readers);
 
   std::vector<LadderRow> rows_;
   std::vector<std::array<Boxes, 2>> boxes_;  // by row

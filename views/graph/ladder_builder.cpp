@@ -12,9 +12,7 @@
 // Siblings of a numbered list that follow one another and are identical (ladder_structure.h) stand
 // under one row, the fold.
 //
-// A rung is a storage that the memory timeline calls a saved activation, or one that the backward
-// makes again for others to read. Its readers are the backward nodes that read a forward's value in
-// it, views included.
+// What is a rung is in ladder_rungs.cpp.
 //
 // Cost: linear in nodes and edges, times the depth of the module tree.
 
@@ -22,6 +20,7 @@
 
 #include <algorithm>
 
+#include "views/graph/ladder_rungs.h"
 #include "views/graph/ladder_structure.h"
 
 namespace jointer::views {
@@ -43,23 +42,6 @@ bool is_box(const Node& node) {
          (node.role != Role::parameter && node.role != Role::buffer && !node.partner);
 }
 
-RungState state_of(const Graph& graph, const Node& producer) {
-  switch (producer.policy) {
-    case MemoryPolicy::must_save:
-    case MemoryPolicy::prefer_save:
-      return RungState::save;
-    case MemoryPolicy::must_recompute:
-    case MemoryPolicy::prefer_recompute:
-      // In a pair the partitioner has decided otherwise.
-      return graph.is_pair() ? RungState::save : RungState::recompute;
-    case MemoryPolicy::must_cpu_offload:
-      return RungState::offload;
-    case MemoryPolicy::none:
-      break;
-  }
-  return graph.part(PartId(0)).kind == CaptureKind::joint ? RungState::automatic : RungState::save;
-}
-
 }  // namespace
 
 void LadderBuilder::run() {
@@ -68,8 +50,9 @@ void LadderBuilder::run() {
   ladder_.row_by_node_.assign(graph_.node_count(), -1);
   ladder_.side_by_node_.assign(graph_.node_count(), 0);
   add_siblings(roots_, -1);
-  find_rungs();
   sum_up();
+  LadderRungs found = find_rungs(graph_, analysis_.memory, ladder_);
+  ladder_.take(std::move(found.rungs), std::move(found.readers));
 }
 
 // --- Spots ---
@@ -287,73 +270,6 @@ void LadderBuilder::give_others(int row, const Spot& spot) {
   }
 }
 
-// --- Rungs ---
-
-// The forward node that a node of the backward runs again; itself if that is not known, or gone.
-NodeId LadderBuilder::origin_of(NodeId id) const {
-  const auto is_here = [this](NodeId node) {
-    return ladder_.row_of(node) >= 0 && graph_.node(node).phase == Phase::forward;
-  };
-  if (const NodeId origin = graph_.node(id).origin; is_here(origin)) return origin;
-  std::string_view name = graph_.name(id);
-  if (constexpr std::string_view kEnd = "_recomputed"; name.ends_with(kEnd))
-    name.remove_suffix(kEnd.size());
-  const NodeId first = graph_.find(PartId(0), name);
-  return is_here(first) ? first : id;
-}
-
-void LadderBuilder::find_rungs() {
-  const auto lifetimes = analysis_.memory.lifetimes();
-  std::vector<int> rung_by_lifetime(lifetimes.size(), -1);
-  std::vector<Rung>& rungs = ladder_.rungs_;
-  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
-    const Lifetime& l = lifetimes[i];
-    const bool is_kept = l.category == MemoryCategory::saved_activation;
-    if (!l.producer || (!is_kept && l.category != MemoryCategory::recomputed)) continue;
-    rung_by_lifetime[i] = static_cast<int>(rungs.size());
-    const NodeId producer = source_of(graph_, l.producer);
-    rungs.push_back(
-        {.producer = is_kept ? producer : origin_of(producer),
-         .bytes = l.bytes,
-         .state = is_kept ? state_of(graph_, graph_.node(producer)) : RungState::recompute,
-         .is_kept = is_kept});
-  }
-
-  // A value of the forward, or one that a half of a pair is given from outside.
-  const auto is_from_forward = [&](NodeId source) {
-    const Node& n = graph_.node(source);
-    return n.phase == Phase::forward || n.role == Role::saved;
-  };
-  std::vector<std::pair<int, NodeId>> reads;
-  for (const NodeId id : graph_.order()) {
-    const Node& n = graph_.node(id);
-    if (n.phase != Phase::backward || n.kind != NodeKind::call) continue;
-    for (const NodeId input : graph_.inputs(n)) {
-      const NodeId source = source_of(graph_, input);
-      for (const Tensor& t : graph_.tensors(source)) {
-        if (!t.storage) continue;
-        const auto lifetime = analysis_.memory.lifetime_of(graph_.real_storage(t.storage));
-        const int rung = lifetime ? rung_by_lifetime[*lifetime] : -1;
-        if (rung < 0) continue;
-        const bool reads_it =
-            rungs[at(rung)].is_kept ? is_from_forward(source) : !n.has(Node::recomputed);
-        if (reads_it) reads.emplace_back(rung, id);
-      }
-    }
-  }
-  std::stable_sort(reads.begin(), reads.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-  for (const auto& [rung, reader] : reads) {
-    Rung& r = rungs[at(rung)];
-    if (r.reader_count == 0) r.first_reader = static_cast<std::uint32_t>(ladder_.readers_.size());
-    ++r.reader_count;
-    ladder_.readers_.push_back(reader);
-  }
-  // What is made again on the way to something else is no rung.
-  std::erase_if(rungs, [](const Rung& r) { return !r.is_kept && r.reader_count == 0; });
-}
-
 // --- Sums ---
 
 void LadderBuilder::sum_up() {
@@ -388,21 +304,12 @@ void LadderBuilder::sum_up() {
     one.collectives = {{graph_.op(n).collective, n.group, 1, c.exposed_ns}};
     sums += one;
   }
-  for (const Rung& rung : ladder_.rungs_) {
-    LadderRow& row = rows[at(ladder_.row_of(rung.producer))];
-    if (rung.is_kept)
-      row.kept[static_cast<std::size_t>(rung.state)] += rung.bytes;
-    else
-      row.made_again_bytes += rung.bytes;
-  }
   for (std::size_t i = rows.size(); i-- > 0;) {
     if (rows[i].parent < 0) continue;
     LadderRow& parent = rows[at(rows[i].parent)];
     for (std::size_t s = 0; s < 2; ++s) parent.sides[s] += rows[i].sides[s];
     parent.parameters += rows[i].parameters;
     parent.parameter_bytes += rows[i].parameter_bytes;
-    for (std::size_t s = 0; s < kRungStates; ++s) parent.kept[s] += rows[i].kept[s];
-    parent.made_again_bytes += rows[i].made_again_bytes;
   }
 }
 

@@ -34,8 +34,6 @@ class LadderBuilder {
   void add_leaf(int spot, LadderRow row, int parent);
   void give(int row, LadderSide side, std::span<const NodeId> boxes);
   void give_others(int row, const Spot& spot);
-  [[nodiscard]] NodeId origin_of(NodeId id) const;
-  void find_rungs();
   void sum_up();
 
   const Graph& graph_;

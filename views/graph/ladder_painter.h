@@ -70,6 +70,8 @@ class LadderPainter {
 
 // "192 MiB S", "64 MiB S + 128 MiB R".
 QString rung_text(const BytesByState& kept, std::int64_t made_again_bytes);
+// Of all of them, in words: "saved 19.6 GiB, made again 4.5 GiB".
+QString channel_text(const BytesByState& kept, std::int64_t made_again_bytes);
 // "layers.0 .. 31"
 QString row_name(const LadderRow& row);
 

@@ -1,5 +1,6 @@
 // The rungs of LadderPainter, and the lines of what the current node reads and who reads it.
 
+#include <QCoreApplication>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,20 @@ QString rung_text(const BytesByState& kept, std::int64_t made_again_bytes) {
     if (bytes > 0) parts << bytes_text(bytes) + ' ' + rung_letter(static_cast<RungState>(s));
   }
   return parts.join(QStringLiteral(" + "));
+}
+
+QString channel_text(const BytesByState& kept, std::int64_t made_again_bytes) {
+  const auto of = [&](RungState state) { return kept[static_cast<std::size_t>(state)]; };
+  QStringList parts;
+  const auto add = [&](const QString& text, std::int64_t bytes) {
+    if (bytes > 0) parts << text.arg(bytes_text(bytes));
+  };
+  add(QCoreApplication::translate("Ladder", "saved %1"),
+      of(RungState::save) + of(RungState::automatic));
+  add(QCoreApplication::translate("Ladder", "made again %1"),
+      of(RungState::recompute) + made_again_bytes);
+  add(QCoreApplication::translate("Ladder", "offloaded %1"), of(RungState::offload));
+  return parts.join(QStringLiteral(", "));
 }
 
 // --- Rungs ---

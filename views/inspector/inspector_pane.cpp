@@ -7,9 +7,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/document/node_text.h"
 #include "views/edit/editing.h"
 #include "views/inspector/inspector_html.h"
 #include "views/inspector/why_here.h"
+#include "views/sac/sac_model.h"
+#include "views/sac/sac_session.h"
 
 namespace jointer::views {
 namespace {
@@ -35,6 +38,9 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   connect(&document_, &Document::changed, this, &InspectorPane::request_refresh);
   connect(&document_, &Document::measurement_changed, this, &InspectorPane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &InspectorPane::request_refresh);
+  connect(&document_.sac(), &SacSession::changed, this, [this] {
+    if (shown_) request_refresh();
+  });
 }
 
 void InspectorPane::set_source_roots(const QStringList& roots) {
@@ -61,7 +67,10 @@ void InspectorPane::refresh() {
   const bool is_one = selection.nodes().size() == 1;
   content_ = is_one ? describe(document_.snapshot(), selection.current(), document_.measured())
                     : describe(document_.snapshot(), selection.nodes(), document_.measured());
-  if (is_one) add_reasons(selection.current());
+  if (is_one) {
+    add_plan(selection.current());
+    add_reasons(selection.current());
+  }
   // The same node after a change of the graph: what was being read stays where it was.
   const bool is_same = is_one && shown_ == selection.current();
   shown_ = is_one ? selection.current() : NodeId{};
@@ -69,6 +78,23 @@ void InspectorPane::refresh() {
   page_->setHtml(inspector_html(content_, document_.graph(), theme, roots_,
                                 std::max(kLeastFont, QFontInfo(font()).pixelSize())));
   page_->verticalScrollBar()->setValue(is_same ? scroll : 0);
+}
+
+// Once there is a plan: what it makes of the tensor, in the words of the SAC pane.
+void InspectorPane::add_plan(NodeId node) {
+  const SacStatePtr state = document_.sac().state();
+  const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
+  if (tensor == nullptr) return;
+  content_.sections.insert(
+      content_.sections.begin(),
+      {.title = tr("For the backward"),
+       .rows = {{.label = tr("policy"),
+                 .value = tr("%1, decided by %2")
+                              .arg(keep_word(tensor->keep), to_qstring(to_string(tensor->decider))),
+                 .provenance = Provenance::computed},
+                {.label = tr("why"),
+                 .value = QString::fromStdString(why(*state, *tensor)),
+                 .provenance = Provenance::computed}}});
 }
 
 // First of all that is said of a node that edits have touched.

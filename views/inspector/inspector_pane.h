@@ -32,6 +32,7 @@ class InspectorPane : public QWidget {
   void request_refresh();
   void refresh();
   void follow(const QUrl& link);
+  void add_plan(NodeId node);
   void add_reasons(NodeId node);
 
   Document& document_;

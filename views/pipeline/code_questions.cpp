@@ -80,11 +80,11 @@ void CodeQuestions::choose_plugin() {
       window_, tr("Folder of a plugin, with its plugin.json"), last_folder_);
   if (folder.isEmpty()) return;
   last_folder_ = folder;
-  if (const auto code = service_.code_at(QStringLiteral("plugin: ") + folder)) load(*code);
+  if (const auto code = service_.code_at(kPluginSource + folder)) load(*code);
 }
 
 void CodeQuestions::load_python(const QString& spec) {
-  if (const auto code = service_.code_at(QStringLiteral("Python: ") + spec)) load(*code);
+  if (const auto code = service_.code_at(kPythonSource + spec)) load(*code);
 }
 
 // A file, or a function of a module by its name.

@@ -33,7 +33,7 @@ std::optional<PassValue> typed_value(const Parameter& parameter, const QString& 
     return PassValue(typed.toStdString());
   }
   if (parameter.type == Parameter::Type::text && !typed.startsWith(u'"')) {
-    if (typed == u"none" && parameter.otherwise.is_none()) return std::nullopt;
+    if (typed == u"none" && parameter.takes_none()) return PassValue();
     return PassValue(typed.toStdString());
   }
   if (parameter.type == Parameter::Type::bytes) typed.remove(u' ');
@@ -92,7 +92,7 @@ ParameterField::ParameterField(const Parameter& parameter, bool is_stacked, QWid
 
 QWidget* ParameterField::make_control() {
   const bool is_flag = parameter_.type == Parameter::Type::boolean;
-  if (is_flag && !parameter_.otherwise.is_none()) {
+  if (is_flag && !parameter_.takes_none()) {
     check_ = new QCheckBox(this);
     connect(check_, &QCheckBox::toggled, this, [this](bool on) {
       check_->setText(on ? tr("yes") : tr("no"));
@@ -106,7 +106,7 @@ QWidget* ParameterField::make_control() {
     choices.assign(parameter_.choices.begin(), parameter_.choices.end());
   if (!choices.empty()) {
     choice_ = new QComboBox(this);
-    if (parameter_.otherwise.is_none()) choices.insert(choices.begin(), PassValue());
+    if (parameter_.takes_none()) choices.insert(choices.begin(), PassValue());
     for (const PassValue& each : choices) {
       const QString text = typed_text(each);
       choice_->addItem(each == parameter_.otherwise ? tr("%1 (default)").arg(text) : text, text);

@@ -12,6 +12,11 @@
 
 namespace jointer::views {
 
+// What a source begins with as a registry or a workspace writes it: a plugin's folder follows, or a
+// Python spec.
+inline const QString kPluginSource = QStringLiteral("plugin: ");
+inline const QString kPythonSource = QStringLiteral("Python: ");
+
 // Code that is not ours: what a person is asked about before it runs.
 struct ForeignCode {
   enum class Kind : std::uint8_t { plugin, python };

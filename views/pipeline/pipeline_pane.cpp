@@ -25,6 +25,7 @@ namespace {
 constexpr int kMargin = 8, kSpacing = 4;
 constexpr int kWide = 600;  // from here on the pages stand beside the list
 constexpr int kProgressHeight = 4;
+constexpr int kListShare = 2, kPagesShare = 3;
 const QString kFilter = QStringLiteral("Pipelines (*.jointer-passes *.json);;All files (*)");
 
 }  // namespace
@@ -94,9 +95,13 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   pages_->addTab(step_, tr("Result"));
   pages_->addTab(text_, tr("Text"));
   pages_->setMinimumSize(200, 60);
+  pages_->setCornerWidget(&step_->ways());
+  const auto follow_page = [this] { step_->ways().setVisible(pages_->currentWidget() == step_); };
+  connect(pages_, &QTabWidget::currentChanged, this, follow_page);
+  follow_page();
   splitter_->addWidget(pages_);
-  splitter_->setStretchFactor(0, 1);
-  splitter_->setStretchFactor(1, 1);
+  splitter_->setStretchFactor(0, kListShare);
+  splitter_->setStretchFactor(1, kPagesShare);
   column->addWidget(splitter_, 1);
   catalog_ = new PassCatalog(session_.service(), this);
   setFocusProxy(list_);
@@ -156,7 +161,31 @@ QWidget* PipelinePane::make_bar() {
   presets_ = add_menu(tr("Presets"), tr("Pipelines of upstream, in place of what there is"),
                       make_presets());
   more_ = add_menu(tr("More"), tr("The step, the list, files"), make_more());
+  row->addWidget(make_limit(bar));
   return bar;
+}
+
+QWidget* PipelinePane::make_limit(QWidget* bar) {
+  auto* field = new QWidget(bar);
+  auto* row = new QHBoxLayout(field);
+  row->setContentsMargins(kMargin, 0, 0, 0);
+  row->setSpacing(kSpacing);
+  auto* name = new QLabel(tr("Peak ≤"), field);
+  limit_ = new ByteBox(field);
+  limit_->setSpecialValueText(tr("no limit"));
+  limit_->setKeyboardTracking(false);
+  limit_->setAccessibleName(tr("Peak within"));
+  limit_->set_bytes(session_.peak_limit().value_or(0));
+  name->setBuddy(limit_);
+  field->setToolTip(
+      tr("What steps keep the peak within, if they can: those that ran with another limit run "
+         "again. 0: no limit"));
+  row->addWidget(name);
+  row->addWidget(limit_);
+  connect(limit_, &QDoubleSpinBox::valueChanged, this, [this] {
+    session_.set_peak_limit(limit_->bytes() > 0 ? std::optional(limit_->bytes()) : std::nullopt);
+  });
+  return field;
 }
 
 QMenu* PipelinePane::make_presets() {
@@ -325,6 +354,7 @@ void PipelinePane::refresh() {
   for (QAction* action : step_actions_) action->setEnabled(list_->current().has_value());
   to_here_->setEnabled(list_->current().has_value() && !is_running);
   start_over_->setEnabled(!is_running);
+  limit_->setEnabled(!is_running);
   take_back_->setEnabled(session_.draft().can_take_back());
   save_->setEnabled(!session_.draft().empty());
   show_status();

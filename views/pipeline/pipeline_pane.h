@@ -15,6 +15,7 @@
 #include "views/pipeline/step_form.h"
 #include "views/pipeline/step_list.h"
 #include "views/pipeline/step_page.h"
+#include "views/theme/byte_box.h"
 
 namespace jointer::views {
 
@@ -35,6 +36,7 @@ class PipelinePane : public QWidget {
   [[nodiscard]] QPushButton& run_button() { return *run_; }
   [[nodiscard]] QPushButton& next_button() { return *next_; }
   [[nodiscard]] QPushButton& stop_button() { return *stop_; }
+  [[nodiscard]] ByteBox& limit_box() { return *limit_; }
   [[nodiscard]] QMenu& presets() { return *presets_; }
   [[nodiscard]] QMenu& more() { return *more_; }
   [[nodiscard]] QString status() const { return status_->text(); }
@@ -63,6 +65,7 @@ class PipelinePane : public QWidget {
 
  private:
   QWidget* make_bar();
+  QWidget* make_limit(QWidget* bar);
   QWidget* make_empty_page();
   QMenu* make_presets();
   QMenu* make_more();
@@ -74,6 +77,7 @@ class PipelinePane : public QWidget {
 
   PipelineSession& session_;
   QPushButton *run_ = nullptr, *next_ = nullptr, *stop_ = nullptr, *add_ = nullptr;
+  ByteBox* limit_ = nullptr;
   QMenu *presets_ = nullptr, *more_ = nullptr;
   QAction *to_here_ = nullptr, *start_over_ = nullptr, *take_back_ = nullptr, *save_ = nullptr;
   QList<QAction*> step_actions_;  // of the current step

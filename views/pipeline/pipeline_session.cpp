@@ -95,10 +95,25 @@ PipelineSession::PipelineSession(Document& document, PassService& service)
   connect(&document_.editing(), &Editing::changed, this, &PipelineSession::changed);
   connect(&document_, &Document::changed, this, &PipelineSession::changed);
   // A reproducer comes with the step that failed.
-  if (const auto said = reproduced(document_.baseline()->graph)) {
-    if (const auto pipeline = parse_step_lines(said->pipeline)) draft_.set_pipeline(*pipeline);
-    say(tr("This is a reproducer. It says: %1").arg(QString::fromStdString(said->error)));
+  if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
+}
+
+// As it was run: within the same peak; code of others is named, and asked for before it runs.
+void PipelineSession::take_reproducer(const Reproduced& said) {
+  peak_limit_ = said.settings.peak_limit;
+  if (const auto pipeline = parse_step_lines(said.pipeline)) {
+    const auto name = [&](const QString& source) {
+      for (const PipelineStep& step : *pipeline)
+        if (service_.registry()->find(step.pass) == nullptr)
+          draft_.set_source(QString::fromStdString(step.pass), source);
+    };
+    for (const std::string& folder : said.settings.plugins)
+      name(kPluginSource + QString::fromStdString(folder));
+    for (const std::string& spec : said.settings.python_passes)
+      name(kPythonSource + QString::fromStdString(spec));
+    draft_.set_pipeline(*pipeline);
   }
+  say(tr("This is a reproducer. It says: %1").arg(QString::fromStdString(said.error)));
 }
 
 PipelineSession::~PipelineSession() {
@@ -136,9 +151,14 @@ std::optional<std::size_t> PipelineSession::reached() const {
 std::size_t PipelineSession::unchanged() const {
   const std::vector<DraftStep> steps = enabled();
   std::size_t count = 0;
-  while (count < ran_.size() && count < steps.size() && ran_[count].step == steps[count].step)
+  while (count < ran_.size() && count < steps.size() && ran_[count].step == steps[count].step &&
+         ran_[count].peak_limit == peak_limit_)
     ++count;
   return count;
+}
+
+void PipelineSession::set_peak_limit(std::optional<std::int64_t> bytes) {
+  if (std::exchange(peak_limit_, bytes) != bytes) emit changed();
 }
 
 std::size_t PipelineSession::base() const {
@@ -214,9 +234,7 @@ QString PipelineSession::why_not() const {
   if (steps.empty()) return tr("No step is ticked.");
   for (std::size_t place = 0; place < draft_.size(); ++place)
     if (draft_.steps()[place].step.is_enabled && !mistakes_[place].isEmpty())
-      return tr("Step %1, %2, cannot run.")
-          .arg(place + 1)
-          .arg(QString::fromStdString(draft_.steps()[place].step.pass));
+      return tr("Step %1 cannot run: %2").arg(place + 1).arg(mistakes_[place]);
   if (base() == steps.size()) return tr("Every step is done.");
   return {};
 }
@@ -259,8 +277,8 @@ void PipelineSession::find_mistakes() {
     }
     mistakes_.push_back(own_mistake(step, *registry, draft_.source_of(name)));
   }
-  if (const auto wrong = find_order_mistake(pipeline); wrong && mistakes_[wrong->step].isEmpty())
-    mistakes_[wrong->step] = sentence_of(wrong->message);
+  for (const OrderMistake& wrong : find_order_mistakes(pipeline))
+    if (mistakes_[wrong.step].isEmpty()) mistakes_[wrong.step] = sentence_of(wrong.message);
 }
 
 void PipelineSession::follow_draft() {
@@ -333,6 +351,7 @@ void PipelineSession::start(std::vector<DraftStep> steps, std::size_t first) {
   work.registry = service_.registry();
   work.options.analysis = document_.analysis().options;
   work.options.python = service_.python();
+  work.options.peak_limit = peak_limit_;
   work.reproducer_folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
                            QStringLiteral("/reproducers");
   say({});
@@ -406,12 +425,15 @@ QString PipelineSession::done_text() const {
                      .arg(steps, time_text(ns),
                           figures_difference_text(run_->outcomes.front()->result.before.figures,
                                                   run_->outcomes.back()->result.after.figures));
+  const auto limit = run_->work.options.peak_limit;
+  if (limit && run_->outcomes.back()->result.after.figures.peak_bytes > *limit)
+    text += tr(", above the %1 to keep within").arg(bytes_text(*limit));
   const auto other = std::ranges::find_if(
       run_->outcomes, [](const StepOutcomePtr& each) { return each->is_another_graph(); });
   if (other != run_->outcomes.end())
     text += u' ' + ((*other)->result.graph->is_pair() && !(*other)->before->is_pair()
-                        ? tr("(%1 made a pair: Open Its Graph shows it.)")
-                        : tr("(%1 made another graph: Open Its Graph shows it.)"))
+                        ? tr("(%1 made a pair: Show > Its Graph in Another Tab opens it.)")
+                        : tr("(%1 made another graph: Show > Its Graph in Another Tab opens it.)"))
                        .arg(QString::fromStdString((*other)->result.step));
   return text;
 }
@@ -478,6 +500,7 @@ void PipelineSession::take_applied(const EditLine& base,
   ran_.resize(run_->first);
   for (std::size_t i = 0; i < run_->outcomes.size(); ++i)
     ran_.push_back({.step = run_->steps[i].step,
+                    .peak_limit = run_->work.options.peak_limit,
                     .outcome = run_->outcomes[i],
                     .line = {line.begin(), line.begin() + static_cast<std::ptrdiff_t>(
                                                               base.size() + edits_after[i])}});

@@ -67,6 +67,12 @@ class PipelineSession : public QObject {
   };
   [[nodiscard]] std::optional<Lines> lines(std::size_t place) const;
 
+  // --- What steps keep within ---
+  // Bytes of peak memory, for passes that can keep within it; none: no limit. Steps that ran with
+  // another one are outdated.
+  [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return peak_limit_; }
+  void set_peak_limit(std::optional<std::int64_t> bytes);
+
   // --- The run under way ---
   [[nodiscard]] bool is_running() const { return run_ != nullptr; }
   // Nothing is under way, and the document shows what was done.
@@ -114,6 +120,7 @@ class PipelineSession : public QObject {
   // A step that the last run did.
   struct RanStep {
     PipelineStep step;
+    std::optional<std::int64_t> peak_limit;  // that it was told to keep within
     StepOutcomePtr outcome;
     EditLine line;  // of the document after it
   };
@@ -128,6 +135,7 @@ class PipelineSession : public QObject {
     QFutureWatcher<StepDone>* watcher = nullptr;  // until the steps have ended
   };
 
+  void take_reproducer(const Reproduced& said);
   void run_until(std::size_t end);
   void start(std::vector<DraftStep> steps, std::size_t first);
   void take(int index);
@@ -155,6 +163,7 @@ class PipelineSession : public QObject {
   Document& document_;
   PassService& service_;
   PipelineDraft draft_;
+  std::optional<std::int64_t> peak_limit_;
   std::vector<QString> mistakes_;  // by place
   std::vector<RanStep> ran_;       // in the order that they ran
   EditLine start_line_;            // of the document before the first of them

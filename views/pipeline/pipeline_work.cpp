@@ -2,12 +2,28 @@
 
 #include <QDir>
 
+#include "views/pipeline/pass_service.h"
+
 namespace jointer::views {
 namespace {
 
+// How a step is run beside what it is told: within which peak, and whose code it is.
+RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
+  RunSettings settings;
+  settings.peak_limit = work.options.peak_limit;
+  const Pass* pass = work.registry->find(step.pass);
+  const QString source = pass == nullptr ? QString() : QString::fromStdString(pass->info.source);
+  if (source.startsWith(kPluginSource))
+    settings.plugins.push_back(source.mid(kPluginSource.size()).toStdString());
+  if (source.startsWith(kPythonSource))
+    settings.python_passes.push_back(source.mid(kPythonSource.size()).toStdString());
+  return settings;
+}
+
 // Of what a person did wrong, or gave up, there is nothing to see again.
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
-                    const QString& folder) {
+                    const PipelineWork& work) {
+  const QString& folder = work.reproducer_folder;
   if (failure.error.kind == Error::Kind::cancelled || failure.error.kind == Error::Kind::usage)
     return;
   if (folder.isEmpty() || !QDir().mkpath(folder)) {
@@ -15,7 +31,9 @@ void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep
     return;
   }
   const std::string path = unused_reproducer_path(folder.toStdString(), step.pass);
-  if (const auto written = write_reproducer(path, graph, step, failure.error); !written)
+  if (const auto written =
+          write_reproducer(path, graph, step, failure.error, settings_of(work, step));
+      !written)
     failure.no_reproducer = QString::fromStdString(written.error().message);
   else
     failure.reproducer = QString::fromStdString(path);
@@ -54,7 +72,7 @@ void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
                                                                .reproducer = {},
                                                                .no_reproducer = {},
                                                                .printed = {}});
-      add_reproducer(*failure, *graph, each.step, work.reproducer_folder);
+      add_reproducer(*failure, *graph, each.step, work);
       promise.addResult(StepDone{.outcome = {}, .failure = std::move(failure)});
       return;
     }

@@ -131,16 +131,11 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   QRect line(left, option.rect.top() + kPadding, option.rect.right() - kMargin - left,
              option.fontMetrics.height());
 
-  // The status stands at the right, the pass has the room that is left.
-  painter->setFont(small);
-  const QString said = index.data(StepModel::status_text_role).toString();
-  const int said_width = QFontMetrics(small).horizontalAdvance(said);
-  painter->setPen(is_selected ? theme.accent_text : status_color(status, theme));
-  painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, said);
-  const int sign_left = line.right() - said_width - kGap - kSign;
+  // The sign stands at the right, the pass has the room that is left.
+  const QColor standing = is_selected ? theme.accent_text : status_color(status, theme);
+  const int sign_left = line.right() - kSign;
   paint_status(*painter, QRectF(sign_left, line.center().y() - kSign / 2.0, kSign, kSign), status,
-               index.data(StepModel::progress_role).toDouble(),
-               is_selected ? theme.accent_text : status_color(status, theme));
+               index.data(StepModel::progress_role).toDouble(), standing);
 
   const int room = sign_left - kGap - left;
   painter->setFont(bold);
@@ -161,13 +156,20 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                                       Qt::ElideRight, room - name_width));
   }
 
+  // How it stands in words, if there is room beside what it did.
   const QFontMetrics small_metrics(small);
   const QRect second(left, line.bottom() + 3, line.width(), small_metrics.height());
+  const QString detail = index.data(StepModel::detail_role).toString();
+  const QString said = index.data(StepModel::status_text_role).toString();
   painter->setFont(small);
   painter->setPen(index.data(StepModel::alarm_role).toBool() && !is_selected ? theme.error : muted);
   painter->drawText(second, Qt::AlignLeft | Qt::AlignVCenter,
-                    small_metrics.elidedText(index.data(StepModel::detail_role).toString(),
-                                             Qt::ElideRight, second.width()));
+                    small_metrics.elidedText(detail, Qt::ElideRight, second.width()));
+  if (small_metrics.horizontalAdvance(detail) + 2 * kGap + small_metrics.horizontalAdvance(said) <=
+      second.width()) {
+    painter->setPen(standing);
+    painter->drawText(second, Qt::AlignRight | Qt::AlignVCenter, said);
+  }
   if (!is_selected) {
     painter->setPen(theme.grid);
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());

@@ -1,9 +1,8 @@
 #include "views/pipeline/step_page.h"
 
 #include <QEvent>
-#include <QFontInfo>
+#include <QMenu>
 
-#include "views/benchmark/flow_layout.h"
 #include "views/document/number_text.h"
 #include "views/edit/editing.h"
 #include "views/pipeline/step_text.h"
@@ -19,40 +18,14 @@ constexpr int kPrintedLines = 6;  // shown at once over a report
 
 StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kMargin, kMargin / 2, kMargin, 0);
+  column->setContentsMargins(kMargin, 0, kMargin, 0);
   column->setSpacing(2);
   summary_ = new QLabel(this);
   summary_->setWordWrap(true);
   summary_->setTextFormat(Qt::PlainText);
   summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(summary_);
-  ways_ = new QWidget(this);
-  auto* row = new FlowLayout(ways_, 4, 4);
-  row->setContentsMargins(0, 0, 0, 0);
-  const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
-    auto* button = new QPushButton(text, ways_);
-    button->setAutoDefault(false);
-    button->setToolTip(tip);
-    connect(button, &QPushButton::clicked, this, slot);
-    row->addWidget(button);
-    return button;
-  };
-  before_ = add_button(tr("Show Before"), tr("The document goes to the graph before this step"),
-                       [this] { go_to(false); });
-  after_ = add_button(tr("Show After"), tr("The document goes to the graph after this step"),
-                      [this] { go_to(true); });
-  compare_ =
-      add_button(tr("Compare"), tr("The graphs before and after it beside each other"), [this] {
-        const auto place = session_.draft().find(id_);
-        const auto lines = place ? session_.lines(*place) : std::nullopt;
-        if (lines) emit compare_wanted(lines->before, lines->after);
-      });
-  open_ = add_button(tr("Open Its Graph"),
-                     tr("The graph after this step as one of its own, in another tab"), [this] {
-                       if (const auto place = session_.draft().find(id_))
-                         session_.open_graph(static_cast<int>(*place));
-                     });
-  column->addWidget(ways_);
+  make_ways();
   details_ = new QTextBrowser(this);
   details_->setFrameShape(QFrame::NoFrame);
   details_->setOpenLinks(false);
@@ -70,6 +43,38 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   column->addStretch(0);
   connect(&session_, &PipelineSession::changed, this, &StepPage::refresh);
   refresh();
+}
+
+// One button: beside it every line of the report can be read where the pane is low.
+void StepPage::make_ways() {
+  ways_ = new QToolButton(this);
+  ways_->setText(tr("Show"));
+  ways_->setToolTip(tr("The graph before or after this step"));
+  ways_->setAutoRaise(true);
+  ways_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(ways_);
+  menu->setToolTipsVisible(true);
+  ways_->setMenu(menu);
+  const auto add = [&](const QString& text, const QString& tip, auto slot) {
+    QAction* action = menu->addAction(text, this, slot);
+    action->setToolTip(tip);
+    return action;
+  };
+  before_ = add(tr("Before This Step"), tr("The document goes to the graph before this step"),
+                [this] { go_to(false); });
+  after_ = add(tr("After This Step"), tr("The document goes to the graph after this step"),
+               [this] { go_to(true); });
+  compare_ = add(tr("Before and After Beside Each Other"), {}, [this] {
+    const auto place = session_.draft().find(id_);
+    const auto lines = place ? session_.lines(*place) : std::nullopt;
+    if (lines) emit compare_wanted(lines->before, lines->after);
+  });
+  menu->addSeparator();
+  open_ = add(tr("Its Graph in Another Tab"), tr("The graph after this step as one of its own"),
+              [this] {
+                if (const auto place = session_.draft().find(id_))
+                  session_.open_graph(static_cast<int>(*place));
+              });
 }
 
 void StepPage::show_step(quint64 id) {
@@ -93,7 +98,7 @@ void StepPage::refresh() {
   const StepFailure* failure = place ? session_.failure(*place) : nullptr;
   const auto lines = place ? session_.lines(*place) : std::nullopt;
   const bool has_states = lines && lines->before != lines->after;
-  ways_->setVisible(outcome != nullptr && failure == nullptr);
+  ways_->setEnabled(outcome != nullptr && failure == nullptr);
   before_->setEnabled(has_states);
   after_->setEnabled(has_states);
   compare_->setEnabled(has_states);
@@ -143,7 +148,7 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
   }
   if (outcome != nullptr && outcome->is_another_graph())
     paragraph(tr("It made another graph, which no edit leads to: %1. Later steps go on with it; "
-                 "Open Its Graph shows it.")
+                 "Show > Its Graph in Another Tab opens it.")
                   .arg(QString::fromStdString(outcome->result.edit_refusal))
                   .toHtmlEscaped());
   const QStringList printed = failure != nullptr   ? failure->printed

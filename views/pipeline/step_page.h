@@ -1,8 +1,9 @@
 #pragma once
 
+#include <QAction>
 #include <QLabel>
-#include <QPushButton>
 #include <QTextBrowser>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -23,10 +24,12 @@ class StepPage : public QWidget {
   // How the step stands while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] StepReport& report() { return *report_; }
-  [[nodiscard]] QPushButton& before_button() { return *before_; }
-  [[nodiscard]] QPushButton& after_button() { return *after_; }
-  [[nodiscard]] QPushButton& compare_button() { return *compare_; }
-  [[nodiscard]] QPushButton& open_button() { return *open_; }
+  // A button with the ways to look at the graph before and after the step: for a bar.
+  [[nodiscard]] QToolButton& ways() { return *ways_; }
+  [[nodiscard]] QAction& before_action() { return *before_; }
+  [[nodiscard]] QAction& after_action() { return *after_; }
+  [[nodiscard]] QAction& compare_action() { return *compare_; }
+  [[nodiscard]] QAction& open_action() { return *open_; }
 
  signals:
   // Beside each other: the states before and after it.
@@ -37,6 +40,7 @@ class StepPage : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  void make_ways();
   void refresh();
   [[nodiscard]] QString details_html(const StepOutcomePtr& outcome,
                                      const StepFailure* failure) const;
@@ -47,8 +51,8 @@ class StepPage : public QWidget {
   QString shown_;            // in the details
   StepOutcomePtr reported_;  // in the report
   QLabel* summary_ = nullptr;
-  QWidget* ways_ = nullptr;
-  QPushButton *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;
+  QToolButton* ways_ = nullptr;
+  QAction *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;
   QTextBrowser* details_ = nullptr;  // a failure, what was printed
   StepReport* report_ = nullptr;
 };

@@ -66,7 +66,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
 }
 
 void BudgetControl::fit(int pane_width) {
-  slider_->setFixedWidth(std::clamp(pane_width / 4, kLeastSlider, kMostSlider));
+  slider_->setFixedWidth(std::clamp(pane_width / 5, kLeastSlider, kMostSlider));
 }
 
 double BudgetControl::budget() const {

@@ -12,8 +12,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8, kSpacing = 8;
-constexpr double kMostGib = 100'000, kMostPercent = 1'000, kUsualPercent = 5;
-constexpr double kGib = 1 << 30;
+constexpr double kMostPercent = 1'000, kUsualPercent = 5;
 
 }  // namespace
 
@@ -29,12 +28,9 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   row->addWidget(start_);
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
   add_label(tr("fits in"));
-  gib_ = new QDoubleSpinBox(controls);
-  gib_->setRange(0, kMostGib);
-  gib_->setDecimals(2);
-  gib_->setSuffix(tr(" GiB"));
-  gib_->setAccessibleName(tr("Most peak memory"));
-  row->addWidget(gib_);
+  limit_ = new ByteBox(controls);
+  limit_->setAccessibleName(tr("Most peak memory"));
+  row->addWidget(limit_);
   fastest_ = new QPushButton(tr("Fastest"), controls);
   fastest_->setToolTip(tr("Take the fastest plan whose peak fits."));
   row->addWidget(fastest_);
@@ -45,7 +41,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   percent_->setValue(kUsualPercent);
   percent_->setSuffix(tr(" % slower"));
   percent_->setAccessibleName(tr("Most time that may be lost"));
-  percent_->setToolTip(tr("Than the joint graph as it was captured, which recomputes nothing."));
+  percent_->setToolTip(tr("Than the step of the plan that is shown now."));
   row->addWidget(percent_);
   smallest_ = new QPushButton(tr("Smallest"), controls);
   smallest_->setToolTip(tr("Take the plan of the least peak that is not slower than that."));
@@ -60,15 +56,11 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
 
   connect(start_, &QPushButton::clicked, this, &ParetoPage::start_or_cancel);
   connect(fastest_, &QPushButton::clicked, this, [this] {
-    if (const SacStatePtr state = session_.state())
-      search_->find_fastest(state, static_cast<std::int64_t>(gib_->value() * kGib));
+    if (const SacStatePtr state = session_.state()) search_->find_fastest(state, limit_->bytes());
   });
   connect(smallest_, &QPushButton::clicked, this, [this] {
-    if (const SacStatePtr state = session_.state()) {
-      const auto step = static_cast<double>(state->snapshot->analysis.simulation.step_ns());
-      search_->find_smallest(state,
-                             static_cast<std::int64_t>(step * (1 + percent_->value() / 100)));
-    }
+    if (const SacStatePtr state = session_.state())
+      search_->find_smallest(state, percent_->value());
   });
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
   connect(search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
@@ -97,9 +89,8 @@ void ParetoPage::refresh() {
   start_->setEnabled(can);
   fastest_->setEnabled(can && !search_->is_running());
   smallest_->setEnabled(can && !search_->is_running());
-  // Half of the device is a place to start from.
-  if (can && gib_->value() == 0)
-    gib_->setValue(static_cast<double>(state->figures.figures.peak_bytes) / kGib);
+  // What there is is a place to start from.
+  if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
   plot_->set_hint(can ? tr("Peak memory against step time, over activation budgets from 0 to 1.")
                       : tr("Only a joint graph can be partitioned in other ways."));
   QString status;
@@ -122,6 +113,7 @@ void ParetoPage::refresh_marks() {
   const std::vector<ParetoPoint>& points = search_->points();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint& point = points[i];
+    if (point.name == ParetoSearch::kNow) continue;  // as it is shown, below
     const bool is_budget = point.budget >= 0;
     const QString name = !point.name.empty() ? QString::fromStdString(point.name)
                          : is_budget         ? tr("budget %1").arg(point.budget, 0, 'g', 3)
@@ -158,19 +150,18 @@ void ParetoPage::choose(std::size_t mark) {
   if (meaning.snapshot >= 0)
     return session_.document().editing().go_to_state(
         snapshots_[static_cast<std::size_t>(meaning.snapshot)].index);
-  if (meaning.point >= 0) take(search_->points()[static_cast<std::size_t>(meaning.point)]);
+  if (meaning.point >= 0 && searched_)
+    take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->base->settings);
 }
 
-void ParetoPage::take(const ParetoPoint& point) {
+// As it was found: by min_cut, whatever the controls say by now.
+void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change()) return;
-  if (point.budget >= 0) {
-    SolveSettings settings = state->base->settings;
-    settings.partitioner = Partitioner::min_cut;
-    settings.activation_budget = point.budget;
-    return session_.solve(settings);
-  }
-  if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name));
+  if (!state || !state->can_change() || point.name == ParetoSearch::kNow) return;
+  settings.partitioner = Partitioner::min_cut;
+  settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
+  if (point.budget >= 0) return session_.solve(settings);
+  if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
   session_.take_plan(point.plan,
                      tr("Take the plan of %1").arg(bytes_text(point.figures.figures.peak_bytes)));
 }
@@ -179,9 +170,12 @@ void ParetoPage::take_fit(const Fit& fit) {
   const Figures& figures = fit.point.figures.figures;
   const QString what =
       tr("peak %1, step %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
-  emit told(fit.fits ? tr("Found: %1.").arg(what)
-                     : tr("No plan fits. The nearest is taken: %1.").arg(what));
-  take(fit.point);
+  if (!fit.fits) return emit told(tr("No plan fits; nothing is taken. The nearest: %1.").arg(what));
+  emit told(fit.point.name == ParetoSearch::kNow
+                ? tr("The plan that is shown is the best that was found: %1.").arg(what)
+                : tr("Found: %1.").arg(what));
+  if (const SacStatePtr state = session_.state(); state && state->base)
+    take(fit.point, state->base->settings);
 }
 
 }  // namespace jointer::views

@@ -9,6 +9,7 @@
 #include "views/sac/pareto_search.h"
 #include "views/sac/sac_bar.h"
 #include "views/sac/sac_session.h"
+#include "views/theme/byte_box.h"
 
 namespace jointer::views {
 
@@ -22,7 +23,7 @@ class ParetoPage : public QWidget {
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
   [[nodiscard]] ParetoSearch& search() { return *search_; }
   [[nodiscard]] QPushButton& search_button() { return *start_; }
-  [[nodiscard]] QDoubleSpinBox& gib_box() { return *gib_; }
+  [[nodiscard]] ByteBox& limit_box() { return *limit_; }
   [[nodiscard]] QDoubleSpinBox& percent_box() { return *percent_; }
   [[nodiscard]] QPushButton& fastest_button() { return *fastest_; }
   [[nodiscard]] QPushButton& smallest_button() { return *smallest_; }
@@ -44,7 +45,8 @@ class ParetoPage : public QWidget {
   void refresh_marks();
   void ask_snapshots();
   void choose(std::size_t mark);
-  void take(const ParetoPoint& point);
+  // `settings`: of the plan from which it was searched.
+  void take(const ParetoPoint& point, SolveSettings settings);
   void take_fit(const Fit& fit);
 
   SacSession& session_;
@@ -52,7 +54,7 @@ class ParetoPage : public QWidget {
   ParetoSearch* search_ = nullptr;
   ParetoPlot* plot_ = nullptr;
   QPushButton* start_ = nullptr;
-  QDoubleSpinBox* gib_ = nullptr;
+  ByteBox* limit_ = nullptr;
   QDoubleSpinBox* percent_ = nullptr;
   QPushButton* fastest_ = nullptr;
   QPushButton* smallest_ = nullptr;

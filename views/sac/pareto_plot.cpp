@@ -5,7 +5,9 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "views/document/number_text.h"
@@ -18,22 +20,33 @@ namespace jointer::views {
 namespace {
 
 constexpr int kLeft = 64, kBottom = 34, kTop = 10, kRight = 14;
-constexpr int kReach = 12, kRadius = 4;
+constexpr int kReach = 12, kRadius = 4, kLabelHeight = 16;
 constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
 
-// The curve: budgets and presets that no other is better than in both, by growing peak.
+// The curve: budgets, presets and the plan as it is that no other is better than in both, by
+// growing peak.
 std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks) {
   std::vector<ParetoMark> sorted, front;
   for (const ParetoMark& mark : marks)
-    if (mark.kind == ParetoKind::curve || mark.kind == ParetoKind::preset) sorted.push_back(mark);
+    if (mark.kind != ParetoKind::snapshot) sorted.push_back(mark);
   std::stable_sort(sorted.begin(), sorted.end(), [](const ParetoMark& a, const ParetoMark& b) {
     return std::pair(a.peak_bytes, a.step_ns) < std::pair(b.peak_bytes, b.step_ns);
   });
   for (ParetoMark& mark : sorted)
     if (front.empty() || mark.step_ns < front.back().step_ns) front.push_back(std::move(mark));
   return front;
+}
+
+// Whether a line goes through a rectangle, at steps of a few pixels.
+bool crosses(QPointF from, QPointF to, const QRectF& where) {
+  constexpr double kPixels = 4;
+  const QPointF way = to - from;
+  const int steps = static_cast<int>(std::hypot(way.x(), way.y()) / kPixels) + 1;
+  for (int i = 0; i <= steps; ++i)
+    if (where.contains(from + way * i / steps)) return true;
+  return false;
 }
 
 }  // namespace
@@ -129,7 +142,13 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
 void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   const Theme& theme = Theme::of(palette());
   const int text_height = painter.fontMetrics().height();
-  const double gib = static_cast<double>(std::int64_t{1} << 30);
+  // The unit of the most, if that is more than a few of it.
+  constexpr double kFew = 4;
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t in = 0;
+  double unit_bytes = 1;
+  for (; in + 1 < kUnits.size() && s.most_bytes / unit_bytes >= kFew * 1024; ++in)
+    unit_bytes *= 1024;
   struct Ticks {
     std::vector<double> at;
     int decimals = 0;  // that tell one from the next
@@ -146,11 +165,12 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
     for (double t = std::ceil(least / step) * step; t <= most; t += step) found.at.push_back(t);
     return found;
   };
-  const Ticks of_bytes = ticks(s.least_bytes / gib, s.most_bytes / gib, s.area.width());
+  const Ticks of_bytes =
+      ticks(s.least_bytes / unit_bytes, s.most_bytes / unit_bytes, s.area.width());
   for (const double bytes : of_bytes.at) {
     const ParetoMark at{.kind = {},
                         .name = {},
-                        .peak_bytes = static_cast<std::int64_t>(bytes * gib),
+                        .peak_bytes = static_cast<std::int64_t>(bytes * unit_bytes),
                         .step_ns = static_cast<std::int64_t>(s.least_ns)};
     const int x = static_cast<int>(s.place(at).x());
     painter.fillRect(QRect(x, static_cast<int>(s.area.top()), 1, static_cast<int>(s.area.height())),
@@ -158,7 +178,10 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
     painter.setPen(theme.muted_text);
     if (x + kTickRoom > width()) continue;
     painter.drawText(QRect(x - 45, static_cast<int>(s.area.bottom()) + 3, 90, text_height),
-                     Qt::AlignCenter, tr("%1 GiB").arg(bytes, 0, 'f', of_bytes.decimals));
+                     Qt::AlignCenter,
+                     QStringLiteral("%1 %2")
+                         .arg(bytes, 0, 'f', of_bytes.decimals)
+                         .arg(QLatin1String(kUnits[in])));
   }
   const bool in_seconds = s.most_ns >= 1e9;
   const double unit_ns = in_seconds ? 1e9 : 1e6;
@@ -197,7 +220,7 @@ QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
 }
 
 void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t index,
-                            std::vector<QRectF>& labels) const {
+                            const QRectF& label) const {
   const Theme& theme = Theme::of(palette());
   const ParetoMark& mark = marks_[index];
   const QPointF at = s.place(mark);
@@ -227,19 +250,60 @@ void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t
       painter.drawEllipse(at, r + 1, r + 1);
       break;
   }
-  const QString name = label_of(s, index);
-  if (name.isEmpty()) return;
-  // Beside it, on the side where there is room.
-  const int wide = painter.fontMetrics().horizontalAdvance(name) + 2;
-  const bool to_left = at.x() + r + 6 + wide > width();
-  QRectF label(to_left ? at.x() - r - 5 - wide : at.x() + r + 5, at.y() - 9, wide, 18);
-  // Over what is written there already.
-  while (std::any_of(labels.begin(), labels.end(),
-                     [&](const QRectF& other) { return other.intersects(label); }))
-    label.translate(0, -label.height());
-  labels.push_back(label);
+  if (label.isEmpty()) return;
   painter.setPen(theme.text);
-  painter.drawText(label, Qt::AlignVCenter | Qt::AlignLeft, name);
+  painter.drawText(label, Qt::AlignVCenter | Qt::AlignLeft, label_of(s, index));
+}
+
+std::vector<QRectF> ParetoPlot::label_places() const {
+  const ParetoScale s = scale();
+  const QFontMetrics metrics(small_font(font()));
+  std::vector<QRectF> places(marks_.size()), taken;
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const QString name = label_of(s, i);
+    if (name.isEmpty()) continue;
+    const QSizeF size(metrics.horizontalAdvance(name) + 2, kLabelHeight);
+    places[i] = free_place(s, i, size, taken);
+    taken.push_back(places[i]);
+  }
+  return places;
+}
+
+// Right, left, above or below of its mark: the first place that nothing else is drawn at, or that
+// the least is.
+QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
+                              const std::vector<QRectF>& labels) const {
+  const QPointF at = s.place(marks_[index]);
+  QPolygonF line;
+  for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
+  const auto in_the_way = [&](const QRectF& label) {
+    int count = rect().contains(label.toAlignedRect()) ? 0 : 100;
+    for (const QRectF& other : labels) count += other.intersects(label) ? 10 : 0;
+    for (std::size_t i = 0; i < marks_.size(); ++i) {
+      const QPointF place = s.place(marks_[i]);
+      const QRectF mark(place - QPointF(kRadius, kRadius), QSizeF(2 * kRadius, 2 * kRadius));
+      if (std::hypot(place.x() - at.x(), place.y() - at.y()) > kRadius)
+        count += mark.intersects(label) ? 5 : 0;
+    }
+    for (qsizetype i = 1; i < line.size(); ++i) count += crosses(line[i - 1], line[i], label);
+    return count;
+  };
+  const double gap = kRadius + 5;
+  const double right = at.x() + gap, left = at.x() - gap - size.width();
+  const double over = at.y() - gap - size.height(), under = at.y() + gap;
+  const double middle = at.x() - size.width() / 2, level = at.y() - size.height() / 2;
+  QRectF best;
+  int least = std::numeric_limits<int>::max();
+  for (const QPointF corner :
+       {QPointF(right, level), QPointF(left, level), QPointF(middle, over), QPointF(middle, under),
+        QPointF(right, over), QPointF(right, under), QPointF(left, over), QPointF(left, under)}) {
+    const QRectF label(corner, size);
+    const int count = in_the_way(label);
+    if (count >= least) continue;
+    least = count;
+    best = label;
+  }
+  return best;
 }
 
 void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
@@ -259,8 +323,8 @@ void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
   for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
   painter.setPen(QPen(theme.half(theme.accent), 2));
   painter.drawPolyline(line);
-  std::vector<QRectF> labels;
-  for (std::size_t i = 0; i < marks_.size(); ++i) paint_mark(painter, s, i, labels);
+  const std::vector<QRectF> labels = label_places();
+  for (std::size_t i = 0; i < marks_.size(); ++i) paint_mark(painter, s, i, labels[i]);
   painter.setRenderHint(QPainter::Antialiasing, false);
   if (current_)
     paint_card(painter, scale().place(marks_[*current_]).toPoint(), rect(), lines_of(*current_),

@@ -40,6 +40,8 @@ class ParetoPlot : public QWidget {
 
   void set_marks(std::vector<ParetoMark> marks);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
+  // Where the name of each mark is written; empty where none is.
+  [[nodiscard]] std::vector<QRectF> label_places() const;
   [[nodiscard]] QPoint place_of(std::size_t mark) const;
   [[nodiscard]] QStringList lines_of(std::size_t mark) const;
   // What is written where there are no points.
@@ -63,7 +65,9 @@ class ParetoPlot : public QWidget {
   void paint_axes(QPainter& painter, const ParetoScale& scale) const;
   [[nodiscard]] QString label_of(const ParetoScale& scale, std::size_t index) const;
   void paint_mark(QPainter& painter, const ParetoScale& scale, std::size_t index,
-                  std::vector<QRectF>& labels) const;
+                  const QRectF& label) const;
+  [[nodiscard]] QRectF free_place(const ParetoScale& scale, std::size_t index, QSizeF size,
+                                  const std::vector<QRectF>& labels) const;
   void step(int direction);
 
   std::vector<ParetoMark> marks_;

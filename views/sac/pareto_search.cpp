@@ -3,28 +3,16 @@
 #include <QtConcurrentRun>
 #include <algorithm>
 
-#include "core/edit/edit.h"
-#include "core/policy/tagging.h"
-
 namespace jointer::views {
 namespace {
 
 constexpr int kTakeMs = 40;
 
-ParetoRequest request_of(const SacState& state) {
-  ParetoRequest request;
-  request.partition = options_of(state.base->settings);
-  // Budgets are min_cut's.
-  request.partition.partitioner = Partitioner::min_cut;
-  return request;
-}
-
-// The graph that budgets are tried on: as it was solved, with what was ticked since.
-Graph graph_of(const SacState& state) {
-  Graph graph = state.base->partition.joint;
-  for (const NodeId id : graph.order())
-    graph.node(id).policy = state.snapshot->graph.node(id).policy;
-  return graph;
+// Whether somebody laid down a policy: that is to be kept to.
+bool has_policy(const SacState& state) {
+  return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
+    return tensor.decider == Decider::person || tensor.decider == Decider::list;
+  });
 }
 
 }  // namespace
@@ -75,22 +63,30 @@ void ParetoSearch::take() {
   emit changed();
 }
 
-// Upstream's policies as tags, solved under them, on the same estimates.
-std::vector<ParetoPoint> ParetoSearch::presets_of(const SacState& state, const Shared& shared) {
-  std::vector<ParetoPoint> points;
-  for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
-    if (shared.cancel) break;
-    Graph graph = state.base->snapshot->graph;
-    const auto edit = tag_with_memory_policy(graph, preset.name);
-    if (!edit || !apply(graph, *edit)) continue;
-    const auto solved = partition(graph);
-    if (!solved) continue;
-    const auto figures = state.base->what_if->figures(solved->plan);
-    if (!figures) continue;
-    points.push_back(
-        {.budget = -1, .name = preset.name, .plan = solved->plan, .figures = *figures});
-  }
-  return points;
+// The graph is as a person sees it: as it was solved, with what was ticked since.
+Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
+    const SacState& state, const SharedPtr& shared, std::function<void(const ParetoPoint&)> tell) {
+  const Analysis& analysis = state.snapshot->analysis;
+  TradeOffOptions options{.partition = options_of(state.base->settings),
+                          .now = {.budget = -1,
+                                  .name = kNow,
+                                  .plan = state.plan,
+                                  .figures = state.figures,
+                                  .partitioner = state.base->settings.partitioner},
+                          .fsdp = state.base->fsdp,
+                          .has_policy = has_policy(state),
+                          .found = [shared, tell = std::move(tell)](const ParetoPoint& point) {
+                            if (tell) tell(point);
+                            return !shared->cancel;
+                          }};
+  options.partition.watcher.is_cancelled = [shared] { return shared->cancel.load(); };
+  return TradeOff::make(state.snapshot->graph,
+                        {.costs = analysis.costs,
+                         .flops = analysis.flops,
+                         .memory = analysis.options.memory,
+                         .simulation = analysis.options.simulation,
+                         .transfers = analysis.transfers},
+                        std::move(options));
 }
 
 void ParetoSearch::search(const SacStatePtr& state) {
@@ -102,17 +98,10 @@ void ParetoSearch::search(const SacStatePtr& state) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    const std::vector<ParetoPoint> presets = presets_of(*state, *shared);
-    ParetoRequest request = request_of(*state);
-    // The curve passes through those that no budget is better than.
-    request.given = presets;
-    request.found = [&](const ParetoPoint& point) {
-      tell(point);
-      return !shared->cancel;
-    };
-    const Graph graph = graph_of(*state);
-    JOINTER_TRY(std::vector<ParetoPoint> points, pareto(graph, *state->base->what_if, request));
-    for (const ParetoPoint& preset : presets)
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, shared, tell));
+    JOINTER_TRY(std::vector<ParetoPoint> points, trade_off->curve());
+    // Presets are shown beside the curve, too.
+    for (const ParetoPoint& preset : trade_off->presets())
       if (std::none_of(points.begin(), points.end(),
                        [&](const ParetoPoint& point) { return point.name == preset.name; }))
         points.push_back(preset);
@@ -141,10 +130,8 @@ void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
   const SharedPtr shared = begin();
   emit changed();
   const auto run = [state, shared, find_one]() -> Result<Fit> {
-    ParetoRequest request = request_of(*state);
-    request.found = [&shared](const ParetoPoint&) { return !shared->cancel; };
-    const Graph graph = graph_of(*state);
-    return find_one(graph, *state->base->what_if, request);
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, shared, {}));
+    return find_one(*trade_off);
   };
   QtConcurrent::run(run).then(this, [this, shared](const Result<Fit>& fit) {
     if (shared != shared_) return;
@@ -160,16 +147,11 @@ void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
 
 void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {
   find(state,
-       [peak_bytes](const Graph& graph, const PlanWhatIf& what_if, const ParetoRequest& request) {
-         return fastest_within(graph, what_if, peak_bytes, request);
-       });
+       [peak_bytes](const TradeOff& trade_off) { return trade_off.fastest_within(peak_bytes); });
 }
 
-void ParetoSearch::find_smallest(const SacStatePtr& state, std::int64_t step_ns) {
-  find(state,
-       [step_ns](const Graph& graph, const PlanWhatIf& what_if, const ParetoRequest& request) {
-         return smallest_within(graph, what_if, step_ns, request);
-       });
+void ParetoSearch::find_smallest(const SacStatePtr& state, double percent) {
+  find(state, [percent](const TradeOff& trade_off) { return trade_off.smallest_within(percent); });
 }
 
 }  // namespace jointer::views

@@ -4,11 +4,12 @@
 #include <QString>
 #include <QTimer>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "core/partition/pareto.h"
+#include "core/policy/trade_off.h"
 #include "views/sac/sac_state.h"
 
 namespace jointer::views {
@@ -18,20 +19,24 @@ namespace jointer::views {
 class ParetoSearch : public QObject {
   Q_OBJECT
  public:
+  // What the point of the state's own plan is called.
+  static constexpr const char* kNow = "now";
+
   explicit ParetoSearch(QObject* parent = nullptr);
   ~ParetoSearch() override;
   ParetoSearch(const ParetoSearch&) = delete;
   ParetoSearch& operator=(const ParetoSearch&) = delete;
 
   [[nodiscard]] bool is_running() const { return shared_ != nullptr; }
-  // Budgets and presets, by growing peak once the search is done.
+  // Budgets, presets and the state's own plan, by growing peak once the search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
-  // The curve of budgets, and upstream's presets beside it.
+  // The curve, and upstream's presets beside it.
   void search(const SacStatePtr& state);
   // One plan: `fitted` follows.
   void find_fastest(const SacStatePtr& state, std::int64_t peak_bytes);
-  void find_smallest(const SacStatePtr& state, std::int64_t step_ns);
+  // At most so many percent slower than the state's own plan.
+  void find_smallest(const SacStatePtr& state, double percent);
   void cancel();
   void clear();
 
@@ -49,7 +54,8 @@ class ParetoSearch : public QObject {
   using SharedPtr = std::shared_ptr<Shared>;
   SharedPtr begin();
   void take();
-  static std::vector<ParetoPoint> presets_of(const SacState& state, const Shared& shared);
+  static Result<std::unique_ptr<TradeOff>> trade_off_of(
+      const SacState& state, const SharedPtr& shared, std::function<void(const ParetoPoint&)> tell);
   template <class Find>
   void find(const SacStatePtr& state, Find find_one);
 

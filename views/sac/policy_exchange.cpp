@@ -11,6 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/policy/import.h"
+#include "core/policy/with_fsdp.h"
 #include "views/document/document.h"
 #include "views/edit/editing.h"
 
@@ -46,11 +47,9 @@ QString with_misfits(const QString& done, const PolicyExport& made) {
                : PolicyExchange::tr(" (and %1 more)").arg(made.misfits.size() - 1));
 }
 
-// Lists say what the partitioner is to do. A recipe is for the graph as it was opened, which
-// training code has, or as it is now where it was edited: merging common subexpressions is the
-// partitioner's work and not the recipe's.
-const Graph& graph_of(const SacState& state, const Snapshot& opened, PolicyFormat format) {
-  if (format != PolicyFormat::recipe) return state.base->partition.joint;
+// A text is for the graph as it was opened, which training code has, or as it is now where it was
+// edited.
+const Graph& graph_of(const SacState& state, const Snapshot& opened) {
   const Graph& now = state.snapshot->graph;
   const bool has_same_calls = std::ranges::equal(now.order(), opened.graph.order());
   return has_same_calls ? opened.graph : now;
@@ -81,7 +80,8 @@ void PolicyExchange::export_then(PolicyFormat format,
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit told(tr("There is no plan to export yet."));
   const auto make = [state, format, opened = session_.document().baseline()] {
-    return export_plan(graph_of(*state, *opened, format), state->plan, format);
+    return export_plan(state->base->partition.joint, state->plan, format, graph_of(*state, *opened),
+                       {.partitioner = state->base->settings.partitioner});
   };
   QtConcurrent::run(make).then(this, [this, use](const Result<PolicyExport>& made) {
     if (made)
@@ -129,8 +129,9 @@ void PolicyExchange::read(const QString& path) {
 void PolicyExchange::take(const QString& text) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit told(tr("There is no graph to tag yet."));
-  const auto read = [snapshot = session_.document().shared_snapshot(), text] {
-    return import_policy(snapshot->graph, text.toStdString());
+  const auto read = [snapshot = session_.document().shared_snapshot(),
+                     opened = session_.document().baseline(), text] {
+    return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));
   };
   QtConcurrent::run(read).then(this, [this](const Result<ImportedPolicy>& policy) {
     if (!policy) return emit told(QString::fromStdString(policy.error().message));

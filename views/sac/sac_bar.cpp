@@ -3,7 +3,7 @@
 #include <QAbstractItemView>
 #include <QHBoxLayout>
 
-#include "core/policy/tagging.h"
+#include "core/policy/with_fsdp.h"
 #include "views/benchmark/flow_layout.h"
 #include "views/document/document.h"
 #include "views/document/node_text.h"
@@ -13,7 +13,6 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8, kSpacing = 6, kSolverLetters = 6;
-const QString kApplySac = QStringLiteral("apply_sac");
 
 }  // namespace
 
@@ -151,7 +150,7 @@ QMenu* SacBar::make_presets() {
   };
   add(tr("apply_sac"),
       tr("torchtitan's list: saves what is dear to compute, and every second matrix product"),
-      [this] { take_preset(kApplySac); });
+      [this] { take_preset(QString::fromLatin1(kApplySac)); });
   menu->addSeparator();
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
     const QString name = QString::fromStdString(preset.name);
@@ -169,14 +168,23 @@ QMenu* SacBar::make_presets() {
 }
 
 void SacBar::take_preset(const QString& name) {
-  const Graph& graph = session_.document().graph();
-  apply(name == kApplySac ? apply_sac(graph) : tag_with_memory_policy(graph, name.toStdString()));
+  take_preset(name, settings());
+}
+
+void SacBar::take_preset(const QString& name, const SolveSettings& settings) {
+  const Document& document = session_.document();
+  apply(preset_with_fsdp(document.graph(), name.toStdString(),
+                         fsdp_policy(document.baseline()->graph)),
+        settings);
+}
+
+void SacBar::apply(const Result<Edit>& edit) {
+  apply(edit, settings());
 }
 
 // Tags are made to be obeyed.
-void SacBar::apply(const Result<Edit>& edit) {
+void SacBar::apply(const Result<Edit>& edit, SolveSettings settings) {
   if (!edit) return emit told(QString::fromStdString(edit.error().message));
-  SolveSettings settings = this->settings();
   settings.ignore_tags = false;
   session_.apply_and_solve(*edit, settings);
 }

@@ -36,6 +36,7 @@ class SacBar : public QWidget {
   void solve();
   // Upstream's apply_sac, or one of its memory policies by name; then solves.
   void take_preset(const QString& name);
+  void take_preset(const QString& name, const SolveSettings& settings);
 
  signals:
   void told(const QString& sentence);
@@ -45,6 +46,7 @@ class SacBar : public QWidget {
   QMenu* make_presets();
   QMenu* make_exchange();
   void apply(const Result<Edit>& edit);
+  void apply(const Result<Edit>& edit, SolveSettings settings);
   void refresh();
   void try_settings();
   void enable_controls();

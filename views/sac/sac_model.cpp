@@ -54,16 +54,8 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
                      "what is saved already takes none."),
        .adds_up = true,
        .total_title = tr("if saved")},
-      {.title = tr("recompute"),
-       .unit = Unit::time,
-       .meaning = tr("Estimated time to make it again from what is saved now, with the chain that "
-                     "it needs. Of several tensors, chains that they share count for each."),
-       .adds_up = true,
-       .total_title = tr("to recompute one by one")},
-      {.title = tr("FLOPs"),
-       .unit = Unit::flops,
-       .meaning = tr("Floating-point operations to make it again, with its chain."),
-       .adds_up = true},
+      {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
+      {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true},
       {.title = tr("bytes/µs"),
        .unit = Unit::bytes,
        .meaning = tr("Bytes that a microsecond of recomputation frees: the largest are the best to "
@@ -75,6 +67,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
       {.title = tr("operator"), .meaning = tr("What makes it.")},
       {.title = tr("module"), .meaning = tr("Where it is made.")},
   };
+  explain_columns();
 }
 
 // --- Rows ---
@@ -96,6 +89,12 @@ void SacModel::set_state(SacStatePtr state) {
     if (state->snapshot != state_->snapshot) search_.reset();
     state_ = std::move(state);
     sum_up();
+    // What is found may be about the plan.
+    if (!filter().isEmpty()) {
+      const auto before = found_;
+      prepare_filter();
+      if (found_ != before) return filter_anew();
+    }
     if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
     return;
   }
@@ -112,7 +111,23 @@ void SacModel::set_grouping(SacGrouping grouping) {
   make_rows();
 }
 
+// Without a plan there are no chains: what is made again is in the graph, call by call.
+void SacModel::explain_columns() {
+  const bool has_chains = !state_ || state_->can_change();
+  columns_[time_column].meaning =
+      has_chains
+          ? tr("Estimated time to make it again from what is saved now, with the chain that it "
+               "needs. Of several tensors, chains that they share count for each.")
+          : tr("Estimated time of the one call that makes it, without what that call reads.");
+  columns_[time_column].total_title =
+      has_chains ? tr("to recompute one by one") : tr("of their own calls");
+  columns_[flops_column].meaning =
+      has_chains ? tr("Floating-point operations to make it again, with its chain.")
+                 : tr("Floating-point operations of the one call that makes it.");
+}
+
 void SacModel::make_rows() {
+  explain_columns();
   rows_ = state_ ? group_tensors(*state_, places_, grouping_) : SacRows();
   std::vector<int> parents;
   parents.reserve(rows_.rows.size());
@@ -155,7 +170,18 @@ void SacModel::prepare_filter() {
   found_.reset();
   mistake_.clear();
   if (!state_ || filter().isEmpty()) return;
-  if (!search_) search_ = std::make_unique<NodeSearch>(state_->snapshot);
+  if (!search_) {
+    search_ = std::make_unique<NodeSearch>(state_->snapshot);
+    search_->set_plan([this](NodeId node) -> std::optional<NodeSearch::OfPlan> {
+      const SacTensor* tensor = state_->tensor_of(node);
+      if (tensor == nullptr) return std::nullopt;
+      return NodeSearch::OfPlan{
+          .policy = to_string(tensor->keep),
+          .decider = to_string(tensor->decider),
+          .bytes = tensor->bytes,
+      };
+    });
+  }
   const auto found = search_->find(std::string_view(filter().toStdString()));
   if (!found) {
     mistake_ = QString::fromStdString(found.error().message);
@@ -176,13 +202,6 @@ bool SacModel::passes(int index, const QStringList& /*words*/) const {
     return !flags || (node < flags->size() && (*flags)[node] != 0);
   };
   return has(found_) && has(only_);
-}
-
-SacModel::Keeps SacModel::keeps(std::span<const int> rows) const {
-  Keeps sum;
-  for (const NodeId node : changeable(rows))
-    ++sum.counts[static_cast<std::size_t>(state_->tensor_of(node)->keep)];
-  return sum;
 }
 
 std::vector<NodeId> SacModel::changeable(std::span<const int> rows) const {
@@ -296,8 +315,11 @@ QString SacModel::note(int index, int column) const {
                                              to_qstring(to_string(static_cast<Decider>(d))));
     return parts.join(QStringLiteral(" · "));
   }
-  if ((column == time_column || column == flops_column) && r.tensor >= 0)
-    return tr("%1 calls run again for it").arg(count_text(tensor(r.first).chain));
+  if ((column == time_column || column == flops_column) && r.tensor >= 0 && state_->can_change()) {
+    const std::size_t chain = tensor(r.first).chain;
+    return chain == 1 ? tr("1 call runs again for it")
+                      : tr("%1 calls run again for it").arg(count_text(chain));
+  }
   return {};
 }
 

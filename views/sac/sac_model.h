@@ -53,8 +53,6 @@ class SacModel : public TableModel {
   [[nodiscard]] SacGrouping grouping() const { return grouping_; }
   [[nodiscard]] const SacStatePtr& state() const { return state_; }
   [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
-  // Of several rows, each tensor once.
-  [[nodiscard]] Keeps keeps(std::span<const int> rows) const;
   // Those that have a policy of their own: calls. Each once, as the filter shows them.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows) const;
 
@@ -82,6 +80,7 @@ class SacModel : public TableModel {
     std::array<int, kDeciders> deciders{};
   };
   [[nodiscard]] bool can_keep_rows(const SacState& state) const;
+  void explain_columns();
   void make_rows();
   void sum_up();
   [[nodiscard]] const SacRow& row(int index) const {

@@ -55,6 +55,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
     curve_->set_what_if(preview ? preview->outcome : nullptr);
   });
   connect(&session_, &SacSession::refused, this, &SacPane::told);
+  connect(table_, &SacTable::told, this, &SacPane::told);
   connect(bar_, &SacBar::told, this, &SacPane::told);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
   connect(pareto_, &ParetoPage::told, this, &SacPane::told);

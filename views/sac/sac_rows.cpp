@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 
@@ -123,8 +124,9 @@ class Grouper {
   using Entry = std::tuple<std::string, std::string, std::int64_t>;
   struct Layer {
     int place = -1;
-    std::vector<Entry> entries;
-    std::vector<int> tensors;
+    std::vector<Entry> entries;    // sorted
+    std::vector<int> tensors;      // of each entry
+    std::vector<std::size_t> met;  // entries in the order in which they were met
   };
 
   void collect(int index, const std::string& path, Layer& layer) const {
@@ -134,6 +136,24 @@ class Grouper {
     }
     for (const int child : children_[at(index + 1)])
       collect(child, path.empty() ? place(child).name : path + "." + place(child).name, layer);
+  }
+
+  // Independent calls of identical layers need not follow one another alike in the program.
+  [[nodiscard]] Layer layer_of(int index) const {
+    Layer met{.place = index, .entries = {}, .tensors = {}, .met = {}};
+    collect(index, {}, met);
+    std::vector<std::size_t> order(met.entries.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return met.entries[a] < met.entries[b]; });
+    Layer layer{.place = index, .entries = {}, .tensors = {}, .met = {}};
+    layer.met.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      layer.entries.push_back(std::move(met.entries[order[i]]));
+      layer.tensors.push_back(met.tensors[order[i]]);
+      layer.met[order[i]] = i;
+    }
+    return layer;
   }
 
   // The outermost numbered places are the layers; what is outside of them stays as it is.
@@ -146,8 +166,7 @@ class Grouper {
       }
       std::vector<Layer> layers;
       for (; i < siblings.size() && place(siblings[i]).number >= 0; ++i) {
-        Layer layer{.place = siblings[i], .entries = {}, .tensors = {}};
-        collect(siblings[i], {}, layer);
+        Layer layer = layer_of(siblings[i]);
         const bool continues = !layers.empty() &&
                                place(layer.place).number == place(layers.back().place).number + 1 &&
                                layer.entries == layers.back().entries;
@@ -175,7 +194,7 @@ class Grouper {
                           .number = first.number,
                           .members = members});
     const std::vector<Entry>& entries = layers.front().entries;
-    for (std::size_t s = 0; s < entries.size(); ++s) {
+    for (const std::size_t s : layers.front().met) {
       const auto& [path, what, bytes] = entries[s];
       const std::string where = path.empty() ? std::string() : path + "  ";
       if (members == 1) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/policy/export.h"
 #include "views/document/document.h"
 #include "views/document/number_text.h"
 #include "views/edit/editing.h"
@@ -269,6 +270,13 @@ void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
 void SacSession::take_plan(const SavePlan& plan, const QString& title) {
   if (!state_ || !state_->can_change()) return;
   const Graph& graph = document_.graph();
+  // What was found for min_cut's pair becomes one.
+  if (state_->base->settings.partitioner != Partitioner::min_cut) {
+    auto edit = tag_as_planned(graph, plan);
+    if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+    edit->title = title.toStdString();
+    return apply_and_solve(*std::move(edit), {});
+  }
   std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
   for (const NodeId node : plan.saved) wanted[node.index()] = Keep::save;
   for (const NodeId node : plan.offloaded) wanted[node.index()] = Keep::offload;

@@ -75,7 +75,7 @@ class SacSession : public QObject {
   void solve_as_wished(const SacSolver::Wish& wish);
   // Tags of a list or a preset, and the plan that is solved under them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
-  // The plan as it is: every tensor where it differs gets a policy of its own.
+  // A plan of min_cut's pair, as it is: every tensor where it differs gets a policy of its own.
   void take_plan(const SavePlan& plan, const QString& title);
 
   // What is asked for is given up; what is shown stays.

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 
+#include "core/policy/with_fsdp.h"
+
 namespace jointer::views {
 namespace {
 
@@ -41,13 +43,14 @@ std::vector<std::int8_t> keep_by_node(const Graph& graph,
 }
 
 Result<SacBasePtr> make_base(const SnapshotPtr& snapshot, std::vector<MemoryPolicy> policies,
-                             const SolveSettings& settings) {
+                             MemoryPolicy fsdp, const SolveSettings& settings) {
   Graph graph = snapshot->graph;
   for (std::size_t i = 0; i < policies.size(); ++i) graph.node(NodeId(i)).policy = policies[i];
   auto base = std::make_shared<SacBase>();
   base->snapshot = snapshot;
   base->settings = settings;
   base->policies = std::move(policies);
+  base->fsdp = fsdp;
   JOINTER_TRY(base->partition, partition(graph, options_of(settings)));
   const Analysis& analysis = snapshot->analysis;
   const Graph& joint = base->partition.joint;
@@ -163,7 +166,8 @@ Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
   PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph, line, count);
   const SolveSettings settings =
       solve < 0 ? SolveSettings() : *parse_solve(line[static_cast<std::size_t>(solve)]->edit.by);
-  JOINTER_TRY(SacBasePtr base, make_base(request.now, std::move(trail.policies), settings));
+  JOINTER_TRY(SacBasePtr base, make_base(request.now, std::move(trail.policies),
+                                         fsdp_policy(request.baseline->graph), settings));
   bases_.push_front({request.baseline, std::move(edits), base});
   if (bases_.size() > kMostBases) {
     std::erase_if(states_, [&](const KnownState& s) { return s.base == bases_.back().base; });
@@ -289,7 +293,8 @@ Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSetting
 Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request, const Wish& wish) {
   Trial found{.settings = wish.settings, .outcome = {}};
   if (wish.settings.partitioner != Partitioner::min_cut) {
-    JOINTER_TRY(found.outcome, make_base(request.now, policies_asked(request), wish.settings));
+    JOINTER_TRY(found.outcome, make_base(request.now, policies_asked(request),
+                                         fsdp_policy(request.baseline->graph), wish.settings));
     return found;
   }
   JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wish.settings));

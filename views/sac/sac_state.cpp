@@ -135,6 +135,8 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
       return "the budget";
     case PlanReason::Kind::person:
       return "by hand";
+    case PlanReason::Kind::region:
+      return "a region reads it";
     case PlanReason::Kind::chain:
       break;
   }

@@ -32,6 +32,8 @@ struct SacBase : PlanOutcome {
   SnapshotPtr snapshot;  // its costs; its graph but for policies is the one that was solved
   SolveSettings settings;
   std::vector<MemoryPolicy> policies;  // by node, as they were when it was solved
+  MemoryPolicy fsdp =
+      MemoryPolicy::none;  // of the graph as it was opened (core/policy/with_fsdp.h)
   Partition partition;
   std::unique_ptr<const PlanWhatIf> what_if;  // of partition.joint
   std::vector<SaveCandidate> candidates;      // in program order

@@ -21,7 +21,8 @@ SacTable::SacTable(Document& document, QWidget* parent)
     : SacTable(document, new SacModel, parent) {}
 
 SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
-    : TablePane(document, *model, tr("Filter: op:mm mod:layers.3 bytes>1MiB"), parent),
+    : TablePane(document, *model, tr("Filter: policy:save by:person op:mm mod:layers.3 bytes>1MiB"),
+                parent),
       model_(model),
       session_(document.sac()) {
   model->setParent(this);
@@ -43,6 +44,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
     const auto grouping = static_cast<SacGrouping>(grouping_->currentData().toInt());
     model_->set_grouping(grouping);
     view().setRootIsDecorated(grouping != SacGrouping::tensor);
+    view().fit_columns();  // names of another kind
   });
   delegate_ = new PolicyDelegate(this);
   view().setItemDelegateForColumn(SacModel::policy_column, delegate_);
@@ -52,13 +54,21 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   preview_soon_.setSingleShot(true);
   preview_soon_.setInterval(kPreviewMs);
   connect(&preview_soon_, &QTimer::timeout, this,
-          [this] { session_.preview(model_->changeable(preview_rows_), preview_keep_); });
-  connect(view().selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
-    const std::vector<int> rows = target_rows();
-    if (!view().hasFocus() || rows.empty()) return leave();
-    preview_rows(rows, toggled(rows));
+          [this] { session_.preview(preview_nodes_, preview_keep_); });
+  // Only what a person does asks: a rebuild and the focus move the current row, too.
+  connect(&view(), &TableView::rows_chosen, this, [this] {
+    std::vector<NodeId> nodes = targets();
+    if (!view().hasFocus() || nodes.empty()) return leave();
+    const auto keep = toggled(nodes);
+    preview(std::move(nodes), keep);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
+  // A document ends before its panes: what they are sent on their way out asks nothing of it.
+  connect(&session_, &QObject::destroyed, this, [this] {
+    preview_soon_.stop();
+    view().removeEventFilter(this);
+    view().viewport()->removeEventFilter(this);
+  });
   set_empty_text(tr("The backward needs nothing of the forward."));
 }
 
@@ -114,24 +124,40 @@ void SacTable::show_all() {
   update_headline();
 }
 
-// --- Rows that are meant ---
+// --- What is meant ---
 
-std::vector<int> SacTable::target_rows() const {
-  auto& view = const_cast<SacTable*>(this)->view();
-  std::vector<int> rows = view.selected_rows();
-  if (rows.empty() && view.currentIndex().isValid())
-    rows.push_back(TableModel::row_at(view.currentIndex()));
-  return rows;
+// A group of rows stands for its tensors only if a person selected the group: a node that was
+// selected in another pane is that node alone, however far its row is folded.
+std::vector<NodeId> SacTable::targets() const {
+  auto& self = const_cast<SacTable&>(*this);
+  if (rows_are_chosen()) return model_->changeable(self.view().selected_rows());
+  std::vector<NodeId> nodes;
+  const SacStatePtr state = session_.state();
+  for (const NodeId node : self.document().selection().nodes())
+    if (state && state->tensor_of(node) != nullptr &&
+        state->snapshot->graph.node(node).kind == NodeKind::call)
+      nodes.push_back(node);
+  return nodes;
 }
 
-std::vector<int> SacTable::rows_with(int row) const {
+std::vector<NodeId> SacTable::nodes_with(int row) const {
   std::vector<int> rows = const_cast<SacTable*>(this)->view().selected_rows();
   if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows = {row};
-  return rows;
+  return model_->changeable(rows);
 }
 
-std::optional<Keep> SacTable::toggled(std::span<const int> rows) const {
-  return model_->keeps(rows).one() == Keep::save ? Keep::recompute : Keep::save;
+std::optional<Keep> SacTable::toggled(std::span<const NodeId> nodes) const {
+  const SacStatePtr state = session_.state();
+  const bool all_saved =
+      !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+        const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
+        return tensor != nullptr && tensor->keep == Keep::save;
+      });
+  return all_saved ? Keep::recompute : Keep::save;
+}
+
+void SacTable::show_node(NodeId node) {
+  view().uncover_row(model_->row_of(node));
 }
 
 QRect SacTable::switch_of(int row, Keep keep) const {
@@ -141,18 +167,27 @@ QRect SacTable::switch_of(int row, Keep keep) const {
 }
 
 void SacTable::set_keep(std::optional<Keep> keep) {
-  const std::vector<int> rows = target_rows();
-  if (!rows.empty()) session_.set_keep(model_->changeable(rows), keep);
+  tick(targets(), keep);
 }
 
 void SacTable::toggle() {
-  const std::vector<int> rows = target_rows();
-  if (!rows.empty()) session_.set_keep(model_->changeable(rows), toggled(rows));
+  const std::vector<NodeId> nodes = targets();
+  tick(nodes, toggled(nodes));
+}
+
+void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
+  if (!session_.state() || !session_.state()->can_change()) return;
+  if (nodes.empty())
+    return emit told(
+        tr("Select what the backward may need of the forward: nothing selected is "
+           "such a tensor."));
+  preview_soon_.stop();  // what is done is no question any more
+  session_.set_keep(nodes, keep);
 }
 
 void SacTable::add_to_menu(QMenu& menu) {
   menu.addSeparator();
-  const bool can = session_.state() && session_.state()->can_change() && !target_rows().empty();
+  const bool can = session_.state() && session_.state()->can_change() && !targets().empty();
   const auto add = [&](const QString& text, const QKeySequence& key, auto action) {
     QAction* entry = menu.addAction(text, this, action);
     entry->setShortcut(key);
@@ -178,6 +213,8 @@ bool SacTable::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::MouseMove) hover(mouse->position().toPoint());
     if (event->type() == QEvent::Leave) leave();
   }
+  if (watched == &view() && (event->type() == QEvent::FocusOut || event->type() == QEvent::Hide))
+    leave();
   if (watched == &view() &&
       (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride)) {
     const auto* key = static_cast<QKeyEvent*>(event);
@@ -219,8 +256,8 @@ bool SacTable::press(QPoint at) {
   const auto keep = PolicyDelegate::keep_at(view().visualRect(index), at);
   if (!keep) return false;
   view().setFocus(Qt::MouseFocusReason);
-  const std::vector<int> rows = rows_with(TableModel::row_at(index));
-  session_.set_keep(model_->changeable(rows), keep);
+  preview_soon_.stop();
+  session_.set_keep(nodes_with(TableModel::row_at(index)), keep);
   return true;
 }
 
@@ -233,22 +270,22 @@ void SacTable::hover(QPoint at) {
   if (!keep) return leave();
   delegate_->set_hover(index, *keep);
   view().viewport()->update();
-  preview_rows(rows_with(TableModel::row_at(index)), keep);
+  preview(nodes_with(TableModel::row_at(index)), keep);
 }
 
 void SacTable::leave() {
   preview_soon_.stop();
-  preview_rows_.clear();
+  preview_nodes_.clear();
   delegate_->set_hover({}, Keep::save);
   session_.clear_preview();
   view().viewport()->update();
 }
 
-void SacTable::preview_rows(std::vector<int> rows, std::optional<Keep> keep) {
-  if (rows == preview_rows_ && keep == preview_keep_ &&
+void SacTable::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
+  if (nodes == preview_nodes_ && keep == preview_keep_ &&
       (preview_soon_.isActive() || session_.shown_preview()))
     return;
-  preview_rows_ = std::move(rows);
+  preview_nodes_ = std::move(nodes);
   preview_keep_ = keep;
   preview_soon_.start();
 }

@@ -27,7 +27,7 @@ class SacTable : public TablePane {
   [[nodiscard]] QRect switch_of(int row, Keep keep) const;
 
  public slots:
-  // Of the selected rows, or of the current one. None: as the partitioner decides.
+  // Of the selected rows, or of what is selected elsewhere. None: as the partitioner decides.
   void set_keep(std::optional<jointer::Keep> keep);
   // Save what is not saved; recompute what is.
   void toggle();
@@ -35,22 +35,29 @@ class SacTable : public TablePane {
   void show_only(const std::vector<jointer::NodeId>& nodes, const QString& what);
   void show_all();
 
+ signals:
+  // Why nothing was done.
+  void told(const QString& sentence);
+
  protected:
   void refresh() override;
+  void show_node(NodeId node) override;
   void add_to_menu(QMenu& menu) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   SacTable(Document& document, SacModel* model, QWidget* parent);
-  [[nodiscard]] std::vector<int> target_rows() const;
-  // The rows that a switch of this row stands for: all that are selected, if it is one of them.
-  [[nodiscard]] std::vector<int> rows_with(int row) const;
-  [[nodiscard]] std::optional<Keep> toggled(std::span<const int> rows) const;
+  // What the keys and the palette's commands are about.
+  [[nodiscard]] std::vector<NodeId> targets() const;
+  // What a switch of this row stands for: all selected rows, if it is one of them.
+  [[nodiscard]] std::vector<NodeId> nodes_with(int row) const;
+  [[nodiscard]] std::optional<Keep> toggled(std::span<const NodeId> nodes) const;
+  void tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
   bool press(QPoint at);
   bool key_press(int key);
   void hover(QPoint at);
   void leave();
-  void preview_rows(std::vector<int> rows, std::optional<Keep> keep);
+  void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
   void update_headline();
 
   SacModel* model_;
@@ -60,7 +67,7 @@ class SacTable : public TablePane {
   QToolButton* all_ = nullptr;
   QString only_what_;
   QTimer preview_soon_;
-  std::vector<int> preview_rows_;
+  std::vector<NodeId> preview_nodes_;
   std::optional<Keep> preview_keep_;
 };
 

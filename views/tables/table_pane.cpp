@@ -153,14 +153,21 @@ void TablePane::choose() {
 
 void TablePane::follow_selection() {
   if (is_choosing_ || is_stale_ || !isVisible() || !has_rows_of_nodes()) return;
-  const Selection& selection = document_.selection();
   // The rows that made this selection stay as they are.
-  if (view_->selectionModel()->hasSelection() && !chosen_.empty() &&
-      std::equal(chosen_.begin(), chosen_.end(), selection.nodes().begin(),
-                 selection.nodes().end()))
-    return;
+  if (rows_are_chosen()) return;
+  const Selection& selection = document_.selection();
   const bool is_one = selection.nodes().size() == 1 && document_.has(selection.current());
-  view_->show_row(is_one ? view_->exposed_row(model_.row_of(selection.current())) : -1);
+  show_node(is_one ? selection.current() : NodeId());
+}
+
+void TablePane::show_node(NodeId node) {
+  view_->show_row(node ? view_->exposed_row(model_.row_of(node)) : -1);
+}
+
+bool TablePane::rows_are_chosen() const {
+  const auto nodes = document_.selection().nodes();
+  return view_->selectionModel()->hasSelection() && !chosen_.empty() &&
+         std::equal(chosen_.begin(), chosen_.end(), nodes.begin(), nodes.end());
 }
 
 void TablePane::update_footer() {

@@ -24,6 +24,8 @@ class TablePane : public QWidget {
   [[nodiscard]] QLineEdit& filter_edit() { return *filter_; }
   // What is written under the table.
   [[nodiscard]] QString footer() const { return footer_->text(); }
+  // Where it is low, rows need the room more.
+  void show_footer(bool shown) { footer_->setVisible(shown); }
 
  public slots:
   // All rows that the filter shows, as tab-separated values into the clipboard.
@@ -48,6 +50,10 @@ class TablePane : public QWidget {
   [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
   // Whether a node that is selected elsewhere has a row here.
   [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
+  // Shows a node that was selected elsewhere, or none: its row, or the nearest in sight above it.
+  virtual void show_node(NodeId node);
+  // Whether the rows that are selected here made the document's selection.
+  [[nodiscard]] bool rows_are_chosen() const;
   // More entries at the end of a row's menu.
   virtual void add_to_menu(QMenu& /*menu*/) {}
   // A sentence above the table; hidden while it is empty.

@@ -83,6 +83,23 @@ void TableView::show_row(int row) {
   horizontalScrollBar()->setValue(left);
 }
 
+void TableView::uncover_row(int row) {
+  const QScopedValueRollback restoring(is_restoring_, true);
+  const QModelIndex index = row < 0 ? QModelIndex() : model_.index_of(row);
+  std::unordered_set<std::uint64_t> above;
+  for (QModelIndex at = index.parent(); at.isValid(); at = at.parent()) {
+    const std::uint64_t key = model_.key(TableModel::row_at(at));
+    if (!isExpanded(at) || uncovered_.contains(key)) above.insert(key);
+    expand(at);
+  }
+  for (int other = 0; !uncovered_.empty() && other < model_.row_count(); ++other)
+    if (const std::uint64_t key = model_.key(other);
+        uncovered_.erase(key) > 0 && !above.contains(key))
+      collapse(model_.index_of(other));
+  uncovered_ = std::move(above);
+  show_row(index.isValid() ? row : -1);
+}
+
 void TableView::fit_columns() {
   for (int c = 0; c < model_.columnCount(); ++c) {
     const int title = fontMetrics().horizontalAdvance(
@@ -112,7 +129,9 @@ void TableView::copy() {
 void TableView::selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) {
   QTreeView::selectionChanged(selected, deselected);
   emit selection_changed();
-  if (!is_restoring_) emit rows_chosen();
+  if (is_restoring_) return;
+  uncovered_.clear();
+  emit rows_chosen();
 }
 
 void TableView::keyPressEvent(QKeyEvent* event) {

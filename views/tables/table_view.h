@@ -21,6 +21,9 @@ class TableView : public QTreeView {
   [[nodiscard]] int exposed_row(int row) const;
   // Selects one row and scrolls to it, or none (-1); rows_chosen is not emitted.
   void show_row(int row);
+  // The same, with the rows above it expanded; those that an earlier call expanded are collapsed
+  // again, unless a person has selected rows since.
+  void uncover_row(int row);
   // Widths that fit the titles and what is on screen.
   void fit_columns();
 
@@ -42,6 +45,7 @@ class TableView : public QTreeView {
 
   TableModel& model_;
   bool is_restoring_ = false;
+  std::unordered_set<std::uint64_t> uncovered_;  // keys of what uncover_row expanded
 
   struct Remembered {
     std::unordered_set<std::uint64_t> expanded, selected;

@@ -20,14 +20,6 @@ namespace {
 
 constexpr int kMargin = 8, kSpacing = 8, kUsualSeconds = 30, kMostSeconds = 86'400;
 constexpr int kUsualEvaluations = 200;
-constexpr double kGib = 1 << 30, kMostGib = 100'000;
-
-// Where a person did not change it, the budget is the peak to the byte.
-std::int64_t bytes_of(double gib, std::int64_t peak) {
-  const bool is_peak =
-      QString::number(gib, 'f', 3) == QString::number(static_cast<double>(peak) / kGib, 'f', 3);
-  return is_peak ? peak : static_cast<std::int64_t>(gib * kGib);
-}
 
 // What the step and the peak would be more without it, in short.
 QString loss_text(const TuneStep& step) {
@@ -63,7 +55,7 @@ TunePane::TunePane(Document& document, QWidget* parent) : QWidget(parent), sessi
   halves->setStretchFactor(1, 1);
   column->addWidget(halves, 1);
   setFocusProxy(start_);
-  budget_->setValue(static_cast<double>(document.analysis().memory.peak_bytes()) / kGib);
+  budget_->set_bytes(document.analysis().memory.peak_bytes());
 
   connect(start_, &QPushButton::clicked, this, &TunePane::start_or_stop);
   connect(take_, &QPushButton::clicked, this, &TunePane::take_winner);
@@ -108,10 +100,7 @@ void TunePane::make_controls() {
   start_ = new QPushButton(controls);
   start_->setAutoDefault(false);
   row->addWidget(start_);
-  budget_ = new QDoubleSpinBox(controls);
-  budget_->setRange(0, kMostGib);
-  budget_->setDecimals(3);
-  budget_->setSuffix(tr(" GiB"));
+  budget_ = new ByteBox(controls);
   add(tr("Peak within"), budget_, tr("The winner's peak is never above it."));
   evaluations_ = number(1, std::numeric_limits<int>::max(), kUsualEvaluations);
   add(tr("Candidates"), evaluations_, tr("How many pipelines are tried at most."));
@@ -147,7 +136,7 @@ void TunePane::make_steps() {
 
 TuneSettings TunePane::settings() const {
   TuneSettings settings;
-  settings.budget = bytes_of(budget_->value(), session_.document().analysis().memory.peak_bytes());
+  settings.budget = budget_->bytes();
   settings.evaluations = static_cast<std::size_t>(evaluations_->value());
   if (seconds_->value() > 0) settings.seconds = seconds_->value();
   settings.seed = static_cast<std::uint64_t>(seed_->value());

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <QDoubleSpinBox>
 #include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
@@ -8,6 +7,7 @@
 #include <QWidget>
 
 #include "views/sac/pareto_plot.h"
+#include "views/theme/byte_box.h"
 #include "views/tune/tune_session.h"
 
 namespace jointer::views {
@@ -21,7 +21,7 @@ class TunePane : public QWidget {
 
   [[nodiscard]] TuneSession& session() { return session_; }
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
-  [[nodiscard]] QDoubleSpinBox& budget_box() { return *budget_; }
+  [[nodiscard]] ByteBox& budget_box() { return *budget_; }
   [[nodiscard]] QSpinBox& evaluations_box() { return *evaluations_; }
   [[nodiscard]] QSpinBox& seconds_box() { return *seconds_; }
   [[nodiscard]] QSpinBox& seed_box() { return *seed_; }
@@ -50,7 +50,7 @@ class TunePane : public QWidget {
   [[nodiscard]] QString status_text() const;
 
   TuneSession session_;
-  QDoubleSpinBox* budget_ = nullptr;
+  ByteBox* budget_ = nullptr;
   QSpinBox* evaluations_ = nullptr;
   QSpinBox* seconds_ = nullptr;
   QSpinBox* seed_ = nullptr;

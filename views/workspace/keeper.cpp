@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <QFileInfo>
 #include <QtConcurrentRun>
 #include <algorithm>
 
 #include "core/base/bytes.h"
 #include "core/graph/canonical.h"
+#include "core/workspace/open_workspace.h"
 
 namespace jointer::views {
 namespace {
@@ -31,14 +33,19 @@ const DoneEdit* last_of(const EditLine& line) {
 
 }  // namespace
 
-std::vector<LeftJournal> journals_of(const std::string& folder, const OpenRequest& request) {
-  std::vector<LeftJournal> found = left_journals(folder);
-  std::erase_if(found, [&](const LeftJournal& journal) {
+const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenRequest& request) {
+  const bool is_workspace = request.backward.empty() && is_workspace_file(request.path);
+  const std::string path =
+      is_workspace
+          ? QFileInfo(QString::fromStdString(request.path)).absoluteFilePath().toStdString()
+          : absolute_path(request.path);
+  const std::string backward = absolute_path(request.backward);
+  const auto found = std::ranges::find_if(left, [&](const LeftJournal& journal) {
+    if (is_workspace) return journal.state.workspace_path == path;
     const CaptureReference& capture = journal.state.workspace.capture;
-    return capture.path != absolute_path(request.path) ||
-           capture.backward != absolute_path(request.backward) || capture.graph != request.index;
+    return capture.path == path && capture.backward == backward && capture.graph == request.index;
   });
-  return found;
+  return found == left.end() ? nullptr : &*found;
 }
 
 Keeper::Keeper(Document& document, Benchmarks& benchmarks, QString folder, PipelineDraft* pipeline)

@@ -7,6 +7,7 @@
 #include <QThreadPool>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/workspace/journal.h"
@@ -118,7 +119,8 @@ class Keeper : public QObject {
   QThreadPool saving_;
 };
 
-// Journals that no window has and that are of the same capture.
-std::vector<LeftJournal> journals_of(const std::string& folder, const OpenRequest& request);
+// Of the journals that are left, what comes with the graph that is opened: the latest of that
+// workspace, or of that capture. Null if none does.
+const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenRequest& request);
 
 }  // namespace jointer::views

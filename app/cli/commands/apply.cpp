@@ -6,10 +6,12 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/pass_run.h"
 #include "app/cli/commands/table.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
+#include "core/capture/open.h"
 #include "core/edit/replay.h"
 
 namespace jointer::cli {
@@ -91,10 +93,26 @@ Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bo
   return ExitCode::done;
 }
 
+std::optional<Reproduced> reproduced_at(const std::string& path) {
+  const auto graph = open_graph({.path = path});
+  return graph ? reproduced(*graph) : std::nullopt;
+}
+
+// Code of others is run where a person names it: a reproducer only says how.
+Error nothing_to_do(const GraphOptions& options) {
+  Error error{Error::Kind::usage,
+              "apply takes a recipe (--recipe) or passes (--passes): neither is given"};
+  if (const auto again = options.file == "-" ? std::nullopt : reproduced_at(options.file))
+    error.message += fmt::format("; this is a reproducer: {}", again_command(options.file, *again));
+  return error;
+}
+
 Result<int> run(const ApplyCommand& options) {
+  if (options.recipe.empty() && !options.common.pipeline.any())
+    return tl::unexpected(nothing_to_do(options.common.graph));
   if (options.recipe.empty() != options.common.pipeline.any())
-    return fail(Error::Kind::usage, "apply takes a recipe (--recipe) or passes (--passes): {}",
-                options.recipe.empty() ? "neither is given" : "both are given");
+    return fail(Error::Kind::usage,
+                "apply takes a recipe (--recipe) or passes (--passes): both are given");
   if (!options.recipe.empty()) return apply_recipe(options.common, options.recipe, options.lenient);
   return apply_passes(options.common);
 }

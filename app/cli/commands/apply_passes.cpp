@@ -29,6 +29,11 @@ struct Answer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
+// A step that was told a budget of its own, as a search is, and is over it.
+bool is_over_its_budget(const StepResult& step) {
+  return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
+}
+
 Json to_json(const StepFigures& f) {
   return {{"peak_bytes", f.figures.peak_bytes},
           {"step_ms", to_ms(f.figures.step_ns)},
@@ -101,7 +106,8 @@ Json to_json(const Answer& a, bool with_decisions) {
       decisions.push_back({{"pass", each.pass},
                            {"node", each.node},
                            {"action", each.action},
-                           {"reason", each.reason}});
+                           {"reason", each.reason},
+                           {"effect", each.effect}});
   return json;
 }
 
@@ -191,7 +197,8 @@ PipelineFile carried_out(const Pipeline& pipeline, const PipelineRun& run) {
     const RanSteps& ran = run.steps[done++].ran;
     file.steps.back().is_enabled = ran.steps.empty();
     file.steps.insert(file.steps.end(), ran.steps.begin(), ran.steps.end());
-    if (ran.peak_limit) file.summary = fmt::format("Found for --budget {}.", *ran.peak_limit);
+    if (ran.peak_limit && !ran.steps.empty())
+      file.summary = fmt::format("Found for --budget {}.", *ran.peak_limit);
   }
   return file;
 }
@@ -266,7 +273,17 @@ Result<int> apply_passes(const ApplyPasses& options) {
   if (!answer.is_met())
     fmt::print(stderr, "jointer: the peak is {}, and {} is the budget\n",
                format_bytes(answer.after.peak_bytes), format_bytes(*limit));
-  const int code = answer.is_met() ? ExitCode::done : ExitCode::answer_is_no;
+  bool is_met = answer.is_met();
+  for (const StepResult& step : answer.run.steps) {
+    if (!is_over_its_budget(step)) continue;
+    if (answer.is_met())
+      fmt::print(stderr,
+                 "jointer: {}: the peak is {}, and {} is its budget; --decisions says why\n",
+                 pass_of(step), format_bytes(step.after.figures.peak_bytes),
+                 format_bytes(*step.ran.peak_limit));
+    is_met = false;
+  }
+  const int code = is_met ? ExitCode::done : ExitCode::answer_is_no;
   if (options.output == "-" || options.recipe == "-") return code;
   if (options.json) {
     print_json(to_json(answer, options.decisions));

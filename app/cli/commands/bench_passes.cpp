@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/commands/pass_run.h"
+#include "app/launch/machine.h"
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "passes/compile/pipeline_backend.h"
@@ -23,7 +24,28 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   request.backend = backend->backend;
   if (request.marked.empty()) request.marked = backend->marked;
   passes.is_regional_ = backend->backend == Backend::regional;
+  passes.is_recorded_ = backend->is_recorded;
   return passes;
+}
+
+// Upstream puts cudagraph over whatever runs. There are none on the CPU, and what Inductor compiled
+// is not recorded here.
+Result<void> BenchPasses::record(FittedRequest& fitted) const {
+  if (!is_recorded_) return {};
+  BenchmarkRequest& request = fitted.request;
+  const bool is_on_cpu =
+      request.on == RunOn::cpu || (request.on == RunOn::automatic && this_machine().gpus == 0);
+  if (is_on_cpu) {
+    fitted.notes.emplace_back("cudagraph: it is left out, since the CPU has no CUDA graphs");
+    return {};
+  }
+  if (request.backend != Backend::interpret)
+    return fail(Error::Kind::usage,
+                "cudagraph: code that Inductor compiled is not recorded as a CUDA graph here; "
+                "choose --backend {0} to compile or --backend cudagraph to record",
+                to_string(request.backend));
+  request.backend = Backend::cudagraph;
+  return {};
 }
 
 void BenchPasses::interpret_without_regions(const Graph& graph, FittedRequest& fitted) const {
@@ -35,8 +57,7 @@ void BenchPasses::interpret_without_regions(const Graph& graph, FittedRequest& f
   fitted.request.backend = Backend::interpret;
   fitted.notes.emplace_back(
       "regional_inductor: no call is annotated with compile_with_inductor or selected by `mark`, "
-      "so "
-      "that the graph is interpreted");
+      "so that the graph is interpreted");
 }
 
 Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorRequest& estimator,
@@ -54,6 +75,7 @@ Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorReques
   JOINTER_TRY(Graph first, passed(graph));
   graph = std::move(first);
   interpret_without_regions(graph, fitted);
+  JOINTER_CHECK(record(fitted));
   BenchmarkRequest& request = fitted.request;
   if (path_of_rank(options.file, 0) == options.file) {
     source_ = ProgramSource::graph;

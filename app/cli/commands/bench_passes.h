@@ -34,12 +34,15 @@ class BenchPasses {
  private:
   // As upstream: where nothing is to be compiled the graph is interpreted. A note says so.
   void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
+  // Error (usage): what is to be recorded as a CUDA graph cannot be.
+  Result<void> record(FittedRequest& fitted) const;
 
   PassRegistry registry_;
   Pipeline pipeline_;
   PluginOptions plugins_;
   std::string text_;
-  bool is_regional_ = false;  // the pipeline asks for regions to be compiled, and no person did
+  // The pipeline asks for regions to be compiled, or for a CUDA graph, and no person chose.
+  bool is_regional_ = false, is_recorded_ = false;
   ProgramSource source_ = ProgramSource::files;
   std::optional<TemporaryFolder> folder_;
 };

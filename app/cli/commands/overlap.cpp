@@ -6,6 +6,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/overlap_text.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
 #include "core/cost/collective_model.h"
@@ -20,7 +21,7 @@ struct OverlapCommand {
   GraphOptions graph;
   EstimatorOptions estimator;
   std::size_t top = 20;
-  bool one_stream = false, json = false;
+  bool one_stream = false, text = false, json = false;
 };
 
 struct GroupTimes {
@@ -165,7 +166,9 @@ Result<int> run(const OverlapCommand& options) {
       .throughput = {}};
   answer.throughput =
       throughput(answer.facts, answer.flops, answer.simulation.step_ns(), estimator->device());
-  if (options.json)
+  if (options.text)
+    fmt::print("{}", schedule_text(graph, answer.simulation));
+  else if (options.json)
     print_json(to_json(answer));
   else
     print_tables(answer, options.top);
@@ -184,7 +187,10 @@ void add_overlap_command(CLI::App& program, int& exit_code) {
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--one-stream", options->one_stream,
                     "All collectives on one stream, as torch's scheduler assumes");
-  command->add_flag("--json", options->json, "One JSON object on standard output");
+  CLI::Option* text = command->add_flag(
+      "--text", options->text,
+      "The order of the calls instead, with the communication under way beside each");
+  command->add_flag("--json", options->json, "One JSON object on standard output")->excludes(text);
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

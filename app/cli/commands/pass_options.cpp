@@ -10,10 +10,15 @@
 namespace jointer::cli {
 
 Result<PassRegistry> registry(const PluginOptions& plugins) {
+  JOINTER_TRY(AvailablePasses available, registry_and_notes(plugins));
+  return std::move(available.registry);
+}
+
+Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins) {
   JOINTER_TRY(const PassSources sources, plugins.sources());
   JOINTER_TRY(AvailablePasses available, available_passes(sources));
   for (const std::string& note : available.notes) fmt::print(stderr, "jointer: {}\n", note);
-  return std::move(available.registry);
+  return available;
 }
 
 void PipelineOptions::add_to(CLI::App& command) {

@@ -13,6 +13,8 @@ namespace jointer::cli {
 
 // The passes that there are. The notes of what could not be had go to standard error.
 Result<PassRegistry> registry(const PluginOptions& plugins);
+// The same with the notes.
+Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
 // [--passes TEXT|@FILE|@preset:NAME] [--preset NAME], and those of plugins
 struct PipelineOptions {

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 
+#include "app/cli/commands/interruption.h"
 #include "app/cli/commands/progress_line.h"
+#include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "plugins/python/python_passes.h"
 
@@ -18,13 +20,43 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
+// What the analysis was told that is not what it takes by itself.
+std::vector<std::string> analysis_words(const AnalysisOptions& analysis, const Graph& graph) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* name, std::string value) {
+    words.insert(words.end(), {name, std::move(value)});
+  };
+  const EstimatorRequest& estimator = analysis.estimator;
+  std::error_code none;
+  if (!estimator.device.empty())
+    add("--device", fs::is_regular_file(estimator.device, none) ? absolute_path(estimator.device)
+                                                                : estimator.device);
+  if (estimator.name != EstimatorRequest().name) add("--estimator", estimator.name);
+  if (estimator.gpus_per_node != EstimatorRequest().gpus_per_node)
+    add("--gpus-per-node", fmt::format("{}", estimator.gpus_per_node));
+  if (analysis.memory.optimizer == OptimizerState::adamw) add("--optimizer", "adamw");
+  if (!graph.assumptions().empty()) add("--assume", graph.assumptions().text());
+  return words;
+}
+
+RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
+  PluginOptions plugins = options.plugins.absolute();
+  RunSettings settings{.peak_limit = options.peak_limit,
+                       .plugins = std::move(plugins.plugins),
+                       .python_passes = std::move(plugins.python_passes),
+                       .options = plugins.other_words()};
+  const std::vector<std::string> words = analysis_words(options.analysis, graph);
+  settings.options.insert(settings.options.end(), words.begin(), words.end());
+  return settings;
+}
+
 // The failure, with the place of what is needed to see it again.
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;
   const bool is_own_mistake = error.kind == Error::Kind::usage;
-  if (error.kind == Error::Kind::cancelled || (is_own_mistake && options.reproducer.empty()))
-    return error;
+  if (error.kind == Error::Kind::cancelled) return {Error::Kind::cancelled, "interrupted"};
+  if (is_own_mistake && options.reproducer.empty()) return error;
   const PipelineStep* failed = nullptr;
   for (const PipelineStep& step : pipeline)
     if (to_text(step) == run.failed_step) failed = &step;
@@ -32,22 +64,35 @@ Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const Pipeli
   const Graph& last = end_of(run, graph);
   std::string path =
       options.reproducer.empty() ? unused_reproducer_path({}, failed->pass) : options.reproducer;
-  auto written = write_reproducer(path, last, *failed, error);
+  const Reproduced again{
+      .pipeline = run.failed_step, .error = error.message, .settings = settings_of(options, graph)};
+  auto written = write_reproducer(path, last, *failed, error, again.settings);
   if (!written && options.reproducer.empty()) {
     std::error_code no_folder;
     path = unused_reproducer_path(fs::temp_directory_path(no_folder).string(), failed->pass);
-    written = write_reproducer(path, last, *failed, error);
+    written = write_reproducer(path, last, *failed, error, again.settings);
   }
   if (written)
-    error.message +=
-        fmt::format("; to see it again: jointer apply {} --passes {}{}", shell_word(path),
-                    shell_word(run.failed_step), options.plugins.text());
+    error.message += "; to see it again: " + again_command(path, again);
   else
     error.message += fmt::format("; no reproducer: {}", written.error().message);
   return error;
 }
 
 }  // namespace
+
+std::string again_command(const std::string& path, const Reproduced& reproduced) {
+  const RunSettings& settings = reproduced.settings;
+  std::string text = fmt::format("jointer apply {} --passes {}", shell_word(path),
+                                 shell_word(reproduced.pipeline));
+  for (const std::string& each : settings.plugins) text += " --plugin " + shell_word(each);
+  for (const std::string& each : settings.python_passes)
+    text += " --python-pass " + shell_word(each);
+  if (settings.peak_limit) text += fmt::format(" --budget {}", *settings.peak_limit);
+  for (const std::string& each : settings.options)
+    text += ' ' + (each.starts_with("--") ? each : shell_word(each));
+  return text;
+}
 
 std::vector<std::string> numerics_notes(const Pipeline& pipeline, const PassRegistry& registry) {
   std::vector<std::string> notes;
@@ -82,6 +127,9 @@ Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
   context.report = show;
   JOINTER_TRY(const PassSources sources, options.plugins.sources());
   context.python = python_runner(sources.host);
+  // A pass that runs elsewhere has a process to end and files to take away.
+  const Interruption interruption;
+  context.is_cancelled = &Interruption::has_happened;
   JOINTER_TRY(PipelineRun run,
               run_pipeline(graph, pipeline, registry, context, [&](const StepResult&) {
                 ++done;

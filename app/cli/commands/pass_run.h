@@ -22,6 +22,9 @@ struct PassRunOptions {
 Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
                                const PassRegistry& registry, const PassRunOptions& options);
 
+// The command that runs a reproducer's step again as it was run.
+std::string again_command(const std::string& path, const Reproduced& reproduced);
+
 // A sentence for every step that is run and may change outputs.
 std::vector<std::string> numerics_notes(const Pipeline& pipeline, const PassRegistry& registry);
 

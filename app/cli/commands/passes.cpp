@@ -92,7 +92,8 @@ void print_details(const PassInfo& info) {
 }
 
 Result<int> run(const PassesCommand& options) {
-  JOINTER_TRY(const PassRegistry passes, registry(options.plugins));
+  JOINTER_TRY(const AvailablePasses all, registry_and_notes(options.plugins));
+  const PassRegistry& passes = all.registry;
   const auto is_named = [&](const std::string& name) {
     return options.names.empty() ||
            std::find(options.names.begin(), options.names.end(), name) != options.names.end();
@@ -115,6 +116,7 @@ Result<int> run(const PassesCommand& options) {
                        {"summary", preset.summary},
                        {"source", preset.source},
                        {"pipeline", preset.pipeline}});
+    json["notes"] = all.notes;
     print_json(json);
   } else if (options.names.empty()) {
     print_list(chosen);

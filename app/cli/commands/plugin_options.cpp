@@ -5,20 +5,11 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/bytes.h"
 #include "core/pass/parameter.h"
+#include "plugins/python/python_passes.h"
 
 namespace jointer::cli {
-namespace {
-
-// In quotes that a shell takes as they are.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-}  // namespace
-
 void PluginOptions::add_to(CLI::App& command) {
   command.add_option("--plugin", plugins, "Passes of the C++ plugin in this folder; repeatable")
       ->type_name("FOLDER")
@@ -61,15 +52,20 @@ Result<PassSources> PluginOptions::sources() const {
   return sources;
 }
 
-std::string PluginOptions::text() const {
-  std::string text;
-  for (const std::string& each : plugins) text += " --plugin " + quoted(each);
-  for (const std::string& each : python_passes) text += " --python-pass " + quoted(each);
-  if (allows_found) text += " --allow-plugins";
+PluginOptions PluginOptions::absolute() const {
+  PluginOptions copy = *this;
+  for (std::string& each : copy.plugins) each = absolute_path(each);
+  for (std::string& each : copy.python_passes) each = absolute_spec(each);
+  return copy;
+}
+
+std::vector<std::string> PluginOptions::other_words() const {
+  std::vector<std::string> words;
+  if (allows_found) words.emplace_back("--allow-plugins");
   if (deadline_s != PluginOptions().deadline_s)
-    text += fmt::format(" --pass-deadline {}", deadline_s);
-  if (!memory.empty()) text += " --pass-memory " + quoted(memory);
-  return text;
+    words.insert(words.end(), {"--pass-deadline", fmt::format("{}", deadline_s)});
+  if (!memory.empty()) words.insert(words.end(), {"--pass-memory", memory});
+  return words;
 }
 
 }  // namespace jointer::cli

@@ -18,8 +18,10 @@ struct PluginOptions {
   void add_to(CLI::App& command);
   // What passes print goes to standard error, under their names. Error (usage): no number of bytes.
   [[nodiscard]] Result<PassSources> sources() const;
-  // As it is written on a command line, with a blank before each; empty if nothing was given.
-  [[nodiscard]] std::string text() const;
+  // Folders and files with their whole paths.
+  [[nodiscard]] PluginOptions absolute() const;
+  // Those that are no folders and files, word by word as on a command line, where given.
+  [[nodiscard]] std::vector<std::string> other_words() const;
 };
 
 }  // namespace jointer::cli

@@ -12,8 +12,12 @@
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/sac_policy.h"
 #include "core/base/bytes.h"
+#include "core/base/checked.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/node_flops.h"
+#include "core/policy/carry_out.h"
+#include "core/policy/trade_off.h"
+#include "core/policy/with_fsdp.h"
 
 namespace jointer::cli {
 namespace {
@@ -86,8 +90,20 @@ MemoryOptions memory_options(const SacCommand& options) {
   return memory;
 }
 
-// What a plan was chosen by, where that was not the partitioner.
-void take_plan(Partition& partition, const Fit& fit, const std::string& why) {
+constexpr const char* kThisPlan = "this plan";
+
+// A plan, who judges it, and whose pair it becomes.
+struct Solved {
+  Partition partition;
+  const PlanWhatIf* what_if = nullptr;
+  Partitioner partitioner = Partitioner::min_cut;
+};
+
+// The plan of a limit, where that is not the one that was there; why, where it differs from
+// min_cut's.
+void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
+  if (fit.point.name == kThisPlan) return;
+  Partition partition = trade_off.partition();
   std::vector<bool> before(partition.joint.node_count(), false);
   std::vector<bool> after = before;
   for (const NodeId id : partition.plan.saved) before[id.index()] = true;
@@ -96,38 +112,41 @@ void take_plan(Partition& partition, const Fit& fit, const std::string& why) {
     if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
       partition.reasons[i] = {PlanReason::Kind::knapsack, {}, why};
   partition.plan = fit.point.plan;
+  solved = {.partition = std::move(partition),
+            .what_if = &trade_off.what_if(),
+            .partitioner = Partitioner::min_cut};
 }
 
 // Bytes of peak memory, or a step that may take longer. The plan is changed to meet it.
-Result<LimitAnswer> meet_limit(const Graph& graph, Partition& partition, const PlanWhatIf& what_if,
-                               const SacCommand& options, double budget) {
-  ParetoRequest request{.partition = partition_options(options),
-                        .given = {{.budget = -1, .name = "partitioner", .plan = partition.plan}},
-                        .most_budgets = options.points,
-                        .found = {}};
-  // Upstream's presets are good places to begin, unless somebody has decided otherwise.
-  if (!options.policy.any()) {
-    JOINTER_TRY(const std::vector<ParetoPoint> presets, preset_points(graph));
-    request.given.insert(request.given.end(), presets.begin(), presets.end());
-  }
+Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
+                               Solved& solved) {
   if (!options.slower) {
-    const auto limit = static_cast<std::int64_t>(budget);
-    JOINTER_TRY(const Fit fit, fastest_within(partition.joint, what_if, limit, request));
-    take_plan(partition, fit, fmt::format("chosen for a peak of at most {}", options.budget));
+    const auto limit = saturating_whole(budget);
+    JOINTER_TRY(const Fit fit, trade_off.fastest_within(limit));
+    take_plan(solved, trade_off, fit,
+              fmt::format("chosen for a peak of at most {}", options.budget));
     return LimitAnswer{.kind = "peak",
                        .asked = static_cast<double>(limit),
                        .reached = static_cast<double>(fit.point.figures.figures.peak_bytes),
                        .met = fit.fits};
   }
-  JOINTER_TRY(const PlanFigures now, what_if.figures(partition.plan));
-  const double limit = static_cast<double>(now.figures.step_ns) * (1 + *options.slower / 100);
-  const auto limit_ns = static_cast<std::int64_t>(limit);
-  JOINTER_TRY(const Fit fit, smallest_within(partition.joint, what_if, limit_ns, request));
-  take_plan(partition, fit, fmt::format("chosen for a step at most {} % slower", *options.slower));
+  JOINTER_TRY(const Fit fit, trade_off.smallest_within(*options.slower));
+  take_plan(solved, trade_off, fit,
+            fmt::format("chosen for a step at most {} % slower", *options.slower));
   return LimitAnswer{.kind = "step",
-                     .asked = static_cast<double>(limit_ns),
+                     .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
                      .met = fit.fits};
+}
+
+// The plan with its figures, to be compared with others.
+Result<ParetoPoint> point_of(const Solved& solved) {
+  JOINTER_TRY(PlanFigures figures, solved.what_if->figures(solved.partition.plan));
+  return ParetoPoint{.budget = -1,
+                     .name = kThisPlan,
+                     .plan = solved.partition.plan,
+                     .figures = figures,
+                     .partitioner = solved.partitioner};
 }
 
 Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnswer& answer,
@@ -143,7 +162,7 @@ Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnsw
       return std::find_if(values.begin(), values.end(),
                           [&](const SavedValue& value) { return value.node == id; });
     };
-    WhyAnswer why{.node = id, .keep = "not needed", .reason = partition.reasons[id.index()].text};
+    WhyAnswer why{.name = name, .keep = "not needed", .reason = partition.reasons[id.index()].text};
     if (const auto saved = is(answer.saved); saved != answer.saved.end())
       why.keep = to_string(saved->keep);
     else if (partition.joint.node(id).kind != NodeKind::call)
@@ -155,35 +174,43 @@ Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnsw
   return found;
 }
 
-// `captured`: the graph as it was opened, which a recipe is for: merging common subexpressions is
-// the partitioner's work, not the recipe's.
-Result<int> finish_answer(const SacCommand& options, const Graph& captured,
-                          const Partition& partition, SacAnswer answer) {
-  if (!options.format.empty()) {
-    const auto format = parse_policy_format(options.format);
-    if (!format) return fail(Error::Kind::usage, "no such format: {}", options.format);
-    const Graph& of = *format == PolicyFormat::recipe ? captured : partition.joint;
-    JOINTER_TRY(answer.exported, export_plan(of, partition.plan, *format));
-  }
-  if (!options.output.empty()) {
-    JOINTER_TRY(const Graph pair,
-                emit_pair(partition.joint, partition.plan, partition_options(options).partitioner));
-    JOINTER_CHECK(write_bytes(options.output, write_native(pair)));
-  }
+Result<PolicyFormat> format_of(const SacCommand& options) {
+  if (const auto format = parse_policy_format(options.format)) return *format;
+  return fail(Error::Kind::usage, "no such format: {}", options.format);
+}
+
+int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer) {
   const int code = answer.limit && !answer.limit->met ? ExitCode::answer_is_no : ExitCode::done;
   if (options.output == "-") return code;
   if (options.json) {
-    print_json(to_json(answer, partition.joint));
+    print_json(to_json(answer, graph));
   } else if (answer.exported) {
     fmt::print("{}", answer.exported->text);
     for (const std::string& misfit : answer.exported->misfits)
       fmt::print(stderr, "jointer: {}\n", misfit);
   } else {
-    print_tables(answer, partition.joint, options.top);
+    print_tables(answer, graph, options.top);
   }
   if (code != ExitCode::done)
     fmt::print(stderr, "jointer: no plan was found within the limit; this one is nearest to it\n");
   return code;
+}
+
+// `opened`: the graph before its policy, which the text is for.
+Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
+                          SacAnswer answer) {
+  const Partition& partition = solved.partition;
+  if (!options.format.empty()) {
+    JOINTER_TRY(const PolicyFormat format, format_of(options));
+    JOINTER_TRY(answer.exported, export_plan(partition.joint, partition.plan, format, opened,
+                                             {.partitioner = solved.partitioner,
+                                              .memory = memory_options(options)}));
+  }
+  if (!options.output.empty()) {
+    JOINTER_TRY(const Graph pair, emit_pair(partition.joint, partition.plan, solved.partitioner));
+    JOINTER_CHECK(write_bytes(options.output, write_native(pair)));
+  }
+  return print_answer(options, partition.joint, answer);
 }
 
 Result<int> run_joint(const SacCommand& options, Graph graph) {
@@ -193,64 +220,160 @@ Result<int> run_joint(const SacCommand& options, Graph graph) {
   }
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage, "--budget and --slower are two limits: give one of them");
-  const Graph captured = options.format.empty() ? Graph{} : graph;
+  const Graph opened = options.format.empty() ? Graph{} : graph;
+  const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
   PartitionOptions partitioning = partition_options(options);
   if (budget <= 1) partitioning.activation_budget = budget;
   if (budget < 1 && partitioning.partitioner == Partitioner::default_partition)
     return fail(Error::Kind::usage,
                 "an activation budget is min_cut's: default_partition has none");
-  JOINTER_TRY(Partition partition, jointer::partition(graph, partitioning));
+  JOINTER_TRY(const Partition partition, jointer::partition(graph, partitioning));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(partition.joint));
   const std::vector<NodeCost> costs = estimate_all(partition.joint, *estimator);
   const std::vector<Flops> flops = flops_of(partition.joint);
+  const MemoryOptions memory = memory_options(options);
   const PlanWhatIf what_if(
-      partition.joint, costs, flops, memory_options(options), {},
+      partition.joint, costs, flops, memory, {},
       {.transfers = estimator->transfer_costs(), .partitioner = partitioning.partitioner});
+  Solved solved{
+      .partition = partition, .what_if = &what_if, .partitioner = partitioning.partitioner};
 
+  std::unique_ptr<TradeOff> trade_off;
+  if (budget > 1 || options.slower || options.pareto) {
+    JOINTER_TRY(ParetoPoint now, point_of(solved));
+    const TradeOff::Estimates estimates{.costs = costs,
+                                        .flops = flops,
+                                        .memory = memory,
+                                        .simulation = {},
+                                        .transfers = estimator->transfer_costs()};
+    JOINTER_TRY(trade_off, TradeOff::make(graph, estimates,
+                                          {.partition = partition_options(options),
+                                           .now = std::move(now),
+                                           .fsdp = fsdp,
+                                           .has_policy = options.policy.any(),
+                                           .most_budgets = options.points,
+                                           .found = {}}));
+  }
   std::optional<LimitAnswer> limit;
   if (budget > 1 || options.slower) {
-    JOINTER_TRY(limit, meet_limit(graph, partition, what_if, options, budget));
+    JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
   }
-  JOINTER_TRY(SacAnswer answer,
-              describe_plan(partition.joint, partition.plan, partition.reasons, what_if, costs));
+  JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
+                                              solved.partition.reasons, *solved.what_if, costs));
   answer.limit = limit;
   answer.notes = std::move(notes);
   if (options.pareto) {
-    ParetoRequest request{.partition = partition_options(options),
-                          .given = {},
-                          .most_budgets = options.points,
-                          .found = {}};
-    JOINTER_TRY(request.given, preset_points(graph));
-    request.given.insert(request.given.begin(),
-                         {.budget = -1, .name = "this plan", .plan = partition.plan});
-    JOINTER_TRY(answer.pareto, jointer::pareto(partition.joint, what_if, request));
+    JOINTER_TRY(ParetoPoint now, point_of(solved));
+    trade_off->set_now(std::move(now));
+    JOINTER_TRY(answer.pareto, trade_off->curve());
   }
-  JOINTER_TRY(answer.why, explain(partition, answer, options.why));
-  return finish_answer(options, captured, partition, std::move(answer));
+  JOINTER_TRY(answer.why, explain(solved.partition, answer, options.why));
+  return finish_answer(options, opened, solved, std::move(answer));
+}
+
+// What only a partitioner can be asked; empty if none of it was.
+std::string_view partitioners_option(const SacCommand& options) {
+  if (!options.budget.empty()) return "--budget";
+  if (options.slower) return "--slower";
+  if (options.pareto) return "--pareto";
+  if (options.strict_budget) return "--strict-budget";
+  if (options.partitioner != SacCommand().partitioner) return "--partitioner";
+  return options.solver != SacCommand().solver ? "--solver" : "";
+}
+
+// Why a value that a flat step saves is saved, or what its tag did.
+std::string reason_of(const Node& node, bool is_saved) {
+  if (node.policy == MemoryPolicy::none) return "the backward reads it, and nothing tags it";
+  const bool is_to_be_made_again =
+      node.policy == MemoryPolicy::prefer_recompute || node.policy == MemoryPolicy::must_recompute;
+  return fmt::format("tagged {}{}", to_string(node.policy),
+                     is_saved && is_to_be_made_again
+                         ? ", and the backward reads it before it makes anything again"
+                         : "");
+}
+
+// `step`: with the tags carried out; `tagged`: before that.
+Result<std::vector<WhyAnswer>> explain_step(const Graph& step, const Graph& tagged,
+                                            const SacAnswer& answer,
+                                            const std::vector<std::string>& names) {
+  std::vector<WhyAnswer> found;
+  for (const std::string& name : names) {
+    const NodeId id = tagged.find(name);
+    if (!id) return fail(Error::Kind::usage, "--why: there is no node {}", name);
+    const auto saved =
+        std::find_if(answer.saved.begin(), answer.saved.end(),
+                     [&](const SavedValue& value) { return step.name(value.node) == name; });
+    const auto again = std::ranges::any_of(step.order(), [&](NodeId other) {
+      const Node& n = step.node(other);
+      return n.has(Node::recomputed) && step.name(other) == name + "_recomputed";
+    });
+    const Node& node = tagged.node(id);
+    WhyAnswer why{.name = name, .keep = "not needed", .reason = {}};
+    if (saved != answer.saved.end())
+      why.keep = to_string(saved->keep);
+    else if (again)
+      why.keep = to_string(Keep::recompute);
+    else if (node.kind != NodeKind::call)
+      why.keep = kind_text(node.kind);
+    if (why.keep != "not needed" && node.kind == NodeKind::call)
+      why.reason = reason_of(node, saved != answer.saved.end());
+    found.push_back(std::move(why));
+  }
+  return found;
+}
+
+// A flat training step: forward and backward are one graph already, and tags are carried out in it.
+Result<int> run_step(const SacCommand& options, Graph graph) {
+  if (const std::string_view option = partitioners_option(options); !option.empty())
+    return fail(Error::Kind::usage,
+                "{} asks a partitioner, and {} is a flat training step, which none cuts: say what "
+                "is saved with --preset, --save or --policy",
+                option, options.graph.file);
+  const Graph opened = options.format.empty() ? Graph{} : graph;
+  std::vector<std::string> notes;
+  std::optional<Graph> tagged;
+  if (options.decides()) {
+    JOINTER_TRY(notes, options.policy.apply_to(graph, options.ignore_tags));
+    tagged = graph;
+    JOINTER_TRY(const std::vector<Edit> edits, carry_out_tags(graph));
+    for (const Edit& edit : edits) notes.insert(notes.end(), edit.notes.begin(), edit.notes.end());
+  }
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  JOINTER_TRY(SacAnswer answer,
+              describe_captured(graph, costs, flops_of(graph), memory_options(options)));
+  answer.notes = std::move(notes);
+  if (tagged) {
+    for (SavedValue& value : answer.saved) value.reason = reason_of(graph.node(value.node), true);
+    JOINTER_TRY(answer.why, explain_step(graph, *tagged, answer, options.why));
+  }
+  if (!options.format.empty()) {
+    JOINTER_TRY(const PolicyFormat format, format_of(options));
+    JOINTER_TRY(const SavePlan plan, plan_of_step(*tagged, graph));
+    JOINTER_TRY(answer.exported, export_plan(*tagged, plan, format, opened));
+  }
+  if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
+  return print_answer(options, graph, answer);
 }
 
 Result<int> run(const SacCommand& options) {
   JOINTER_TRY(Graph graph, options.graph.open(options.json));
-  if (!graph.is_pair() && graph.part(PartId(0)).kind == CaptureKind::joint)
-    return run_joint(options, std::move(graph));
+  const CaptureKind kind = graph.part(PartId(0)).kind;
+  if (!graph.is_pair() && kind == CaptureKind::joint) return run_joint(options, std::move(graph));
+  if (!graph.is_pair() && kind == CaptureKind::train_step)
+    return run_step(options, std::move(graph));
   if (options.decides())
     return fail(Error::Kind::usage,
                 "{} is {}: what it saves is decided, and can only be shown; decisions are made on "
                 "a joint graph",
                 options.graph.file,
-                graph.is_pair() ? "a pair"
-                                : fmt::format("a {} graph", to_string(graph.part(PartId(0)).kind)));
+                graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  const std::vector<Flops> flops = flops_of(graph);
   JOINTER_TRY(const SacAnswer answer,
-              describe_captured(graph, costs, flops, memory_options(options)));
-  if (options.json)
-    print_json(to_json(answer, graph));
-  else
-    print_tables(answer, graph, options.top);
-  return ExitCode::done;
+              describe_captured(graph, costs, flops_of(graph), memory_options(options)));
+  return print_answer(options, graph, answer);
 }
 
 }  // namespace
@@ -269,8 +392,10 @@ void add_sac_command(CLI::App& program, int& exit_code) {
                       "Up to 1: torch's activation budget; larger, or with a unit: bytes of peak "
                       "memory, and the fastest plan within them");
   command
-      ->add_option("--slower", options->slower,
-                   "The smallest plan whose step is at most so many percent slower")
+      ->add_option(
+          "--slower", options->slower,
+          "The smallest plan whose step is at most so many percent slower than that of the "
+          "plan without this option")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--solver", options->solver, "Of an activation budget")
       ->check(CLI::IsMember({"dp", "greedy", "sliding_hirschberg", "knee_point"}));
@@ -286,9 +411,11 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->add_option("--export", options->format,
                    "The plan as torchtitan's operator set, selectors, or a recipe")
       ->check(CLI::IsMember({"torchtitan", "selectors", "recipe"}));
-  command->add_option("-o,--output", options->output,
-                      "The forward and backward as one native capture (`pair`), packed if it ends "
-                      "in .zst; `-` is standard output, without the figures");
+  command->add_option(
+      "-o,--output", options->output,
+      "The forward and backward as one native capture (`pair`; of a flat training "
+      "step, the step with its tags carried out), packed if it ends in .zst; `-` is "
+      "standard output, without the figures");
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   command->add_option("--top", options->top, "How many rows of each table to show")

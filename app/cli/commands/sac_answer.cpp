@@ -26,6 +26,7 @@ class OperatorRows {
         break;
       case Keep::offload:
         ++row.offloaded;
+        row.offloaded_bytes += graph_.output_bytes(graph_.node(id));
         break;
       case Keep::recompute:
         ++row.recomputed;
@@ -38,7 +39,8 @@ class OperatorRows {
     std::vector<OperatorRow> rows;
     for (auto& [target, row] : rows_) rows.push_back(std::move(row));
     std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
-      return std::pair(a.saved_bytes, a.recompute_ns) > std::pair(b.saved_bytes, b.recompute_ns);
+      return std::pair(a.saved_bytes + a.offloaded_bytes, a.recompute_ns) >
+             std::pair(b.saved_bytes + b.offloaded_bytes, b.recompute_ns);
     });
     return rows;
   }
@@ -69,6 +71,10 @@ std::int64_t SacAnswer::saved_bytes() const {
   std::int64_t sum = 0;
   for (const SavedValue& value : saved) sum += value.bytes;
   return sum;
+}
+
+std::size_t SacAnswer::offloaded_count() const {
+  return static_cast<std::size_t>(std::ranges::count(saved, Keep::offload, &SavedValue::keep));
 }
 
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,

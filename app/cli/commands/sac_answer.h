@@ -25,8 +25,8 @@ struct SavedValue {
 // Of the forward values that the backward needs, those that one operator makes.
 struct OperatorRow {
   std::string target;
-  std::size_t saved = 0, recomputed = 0, offloaded = 0;
-  std::int64_t saved_bytes = 0;
+  std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
+  std::int64_t saved_bytes = 0, offloaded_bytes = 0;
   std::int64_t recompute_ns = 0;  // of those that are recomputed
 
   [[nodiscard]] std::string policy() const;  // save, recompute, offload, mixed
@@ -40,7 +40,7 @@ struct LimitAnswer {
 };
 
 struct WhyAnswer {
-  NodeId node;
+  std::string name;
   std::string keep;  // save, recompute, offload, input, or "not needed"
   std::string reason;
 };
@@ -58,6 +58,7 @@ struct SacAnswer {
   std::vector<std::string> notes;
 
   [[nodiscard]] std::int64_t saved_bytes() const;
+  [[nodiscard]] std::size_t offloaded_count() const;
 };
 
 // Rows of a plan; `reasons` by node, or empty. Error: as PlanWhatIf.

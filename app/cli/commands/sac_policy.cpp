@@ -5,26 +5,16 @@
 #include "core/base/bytes.h"
 #include "core/edit/edit.h"
 #include "core/policy/import.h"
-#include "core/policy/tagging.h"
+#include "core/policy/with_fsdp.h"
 
 namespace jointer::cli {
 namespace {
 
-constexpr const char* kSeed = "apply_sac";  // torchtitan's compiler toolkit
-// What upstream's FSDP pass writes, so that no other region's tags override its own.
-constexpr std::int64_t kFsdpRegion = 100'000;
-
-Result<void> tag(Graph& graph, const Result<Edit>& edit) {
+// What the edit has to say.
+Result<std::vector<std::string>> tag(Graph& graph, const Result<Edit>& edit) {
   if (!edit) return tl::unexpected(edit.error());
   JOINTER_CHECK(apply(graph, *edit));
-  return {};
-}
-
-// The tags that FSDP's pass left in the capture: none, or what they say of gathered parameters.
-MemoryPolicy fsdp_policy(const Graph& graph) {
-  for (const NodeId id : graph.order())
-    if (graph.node(id).ac_graph_id == kFsdpRegion) return graph.node(id).policy;
-  return MemoryPolicy::none;
+  return edit->notes;
 }
 
 }  // namespace
@@ -51,9 +41,9 @@ Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fres
     return fail(Error::Kind::usage, "--save, --policy and --preset are three policies: give one");
   if (!every_nth.empty() && save.empty())
     return fail(Error::Kind::usage, "--every-nth goes with --save");
-  const MemoryPolicy fsdp = fresh ? MemoryPolicy::none : fsdp_policy(graph);
   if (fresh) JOINTER_CHECK(tag(graph, remove_tags(graph)));
-  if (!save.empty() || preset == kSeed) {
+  const MemoryPolicy fsdp = fsdp_policy(graph);
+  if (!save.empty()) {
     SacOptions options{.save = save};
     if (!every_nth.empty()) options.every_nth.clear();
     for (const std::string& text : every_nth) {
@@ -61,34 +51,21 @@ Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fres
       JOINTER_TRY(EveryNth rule, parse_every_nth(text));
       options.every_nth.push_back(std::move(rule));
     }
-    JOINTER_CHECK(tag(graph, apply_sac(graph, options)));
-    // Upstream's FSDP pass runs last.
-    if (fsdp != MemoryPolicy::none)
-      JOINTER_CHECK(tag(graph, fsdp_reshard_after_fwd(graph, fsdp != MemoryPolicy::must_save)));
+    JOINTER_TRY(notes, tag(graph, apply_sac_with_fsdp(graph, options, fsdp)));
   } else if (!preset.empty()) {
-    JOINTER_CHECK(tag(graph, tag_with_memory_policy(graph, preset, {}, std::int64_t{100} << 30,
-                                                    fsdp != MemoryPolicy::must_save)));
+    JOINTER_TRY(notes, tag(graph, preset_with_fsdp(graph, preset, fsdp)));
   } else if (!file.empty()) {
     JOINTER_TRY(const PaddedBytes text, read_bytes(file));
-    auto imported = import_policy(graph, text.view());
+    auto imported = import_policy(graph, text.view(), fsdp);
     if (!imported) return fail(imported.error().kind, "{}: {}", file, imported.error().message);
-    for (const Edit& edit : imported->edits) JOINTER_CHECK(tag(graph, edit));
-    notes = std::move(imported->notes);
+    notes.push_back(fmt::format("{}: {}.", file, imported->what));
+    notes.insert(notes.end(), imported->notes.begin(), imported->notes.end());
+    for (const Edit& edit : imported->edits) {
+      JOINTER_TRY(const std::vector<std::string> more, tag(graph, edit));
+      notes.insert(notes.end(), more.begin(), more.end());
+    }
   }
   return notes;
-}
-
-Result<std::vector<ParetoPoint>> preset_points(const Graph& graph) {
-  std::vector<ParetoPoint> points;
-  for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
-    Graph tagged = graph;
-    const auto edit = tag_with_memory_policy(tagged, preset.name);
-    if (!edit || !tag(tagged, *edit)) continue;
-    auto solved = partition(tagged);
-    if (!solved) continue;
-    points.push_back({.budget = -1, .name = preset.name, .plan = std::move(solved->plan)});
-  }
-  return points;
 }
 
 }  // namespace jointer::cli

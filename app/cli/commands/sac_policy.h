@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/cli/commands/options.h"
-#include "core/partition/pareto.h"
 
 namespace jointer::cli {
 
@@ -23,9 +22,5 @@ struct PolicyOptions {
   // that does not exist or fits nothing; (input): the file is none.
   [[nodiscard]] Result<std::vector<std::string>> apply_to(Graph& graph, bool fresh) const;
 };
-
-// What upstream's policies save, for the Pareto curve: a point a preset that fits the graph,
-// without figures.
-Result<std::vector<ParetoPoint>> preset_points(const Graph& graph);
 
 }  // namespace jointer::cli

@@ -6,6 +6,7 @@
 
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/table.h"
+#include "core/base/checked.h"
 #include "core/base/units.h"
 
 namespace jointer::cli {
@@ -43,18 +44,22 @@ Json points(const std::vector<ParetoPoint>& pareto) {
 
 // A figure of a limit, as a person reads it.
 std::string limit_text(const LimitAnswer& limit, double value) {
-  if (limit.kind == "peak") return format_bytes(static_cast<std::int64_t>(value));
-  if (limit.kind == "step") return format_ns(static_cast<std::int64_t>(value));
+  if (limit.kind == "peak") return format_bytes(saturating_whole(value));
+  if (limit.kind == "step") return format_ns(saturating_whole(value));
   return format_percent(value);
 }
 
 void print_facts(const SacAnswer& a, const Graph& graph) {
   Table facts({{"", left}, {"", left}});
   facts.add({"saved", fmt::format("{} activations, {} of storage",
-                                  format_count(static_cast<std::int64_t>(a.saved.size())),
+                                  format_count(static_cast<std::int64_t>(a.saved.size() -
+                                                                         a.offloaded_count())),
                                   format_bytes(a.figures.saved_bytes))});
-  if (a.figures.offloaded_bytes > 0)
-    facts.add({"on the host", format_bytes(a.figures.offloaded_bytes)});
+  if (a.offloaded_count() > 0)
+    facts.add(
+        {"on the host",
+         fmt::format("{} more, {}", format_count(static_cast<std::int64_t>(a.offloaded_count())),
+                     format_bytes(a.figures.offloaded_bytes))});
   facts.add(
       {"recomputed", fmt::format("{} calls, {}, {}",
                                  format_count(static_cast<std::int64_t>(a.figures.recomputed)),
@@ -74,6 +79,7 @@ void print_operators(const SacAnswer& a, std::size_t top) {
   Table table({{"operator", left},
                {"saved", right},
                {"bytes", right},
+               {"on the host", right},
                {"recomputed", right},
                {"time", right},
                {"policy", left}});
@@ -81,6 +87,7 @@ void print_operators(const SacAnswer& a, std::size_t top) {
     const OperatorRow& row = a.operators[i];
     table.add({row.target, format_count(static_cast<std::int64_t>(row.saved)),
                format_bytes(row.saved_bytes),
+               format_count(static_cast<std::int64_t>(row.offloaded)),
                format_count(static_cast<std::int64_t>(row.recomputed)), format_ns(row.recompute_ns),
                row.policy()});
   }
@@ -127,6 +134,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   json["saved_count"] = a.saved.size();
   json["saved_bytes"] = a.saved_bytes();
   json["saved_storage_bytes"] = a.figures.saved_bytes;
+  json["offloaded_count"] = a.offloaded_count();
   json["offloaded_bytes"] = a.figures.offloaded_bytes;
   json["saved"] = values(a.saved, graph);
   json["saved_inputs"] = values(a.saved_inputs, graph);
@@ -141,8 +149,9 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   for (const OperatorRow& row : a.operators)
     operators.push_back({{"target", row.target},
                          {"count", row.saved + row.recomputed + row.offloaded},
-                         {"saved_count", row.saved},
-                         {"saved_bytes", row.saved_bytes},
+                         {"saved_count", row.saved + row.offloaded},
+                         {"saved_bytes", row.saved_bytes + row.offloaded_bytes},
+                         {"offloaded_count", row.offloaded},
                          {"recompute_ms", to_ms(row.recompute_ns)},
                          {"policy", row.policy()}});
   json["pareto"] = points(a.pareto);
@@ -154,8 +163,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   if (!a.why.empty()) {
     Json& why = json["why"] = Json::array();
     for (const WhyAnswer& each : a.why)
-      why.push_back(
-          {{"node", graph.name(each.node)}, {"keep", each.keep}, {"reason", each.reason}});
+      why.push_back({{"node", each.name}, {"keep", each.keep}, {"reason", each.reason}});
   }
   if (a.exported) json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->misfits}};
   json["notes"] = a.notes;
@@ -169,8 +177,7 @@ void print_tables(const SacAnswer& a, const Graph& graph, std::size_t top) {
   print_pareto(a);
   if (!a.why.empty()) fmt::print("\n");
   for (const WhyAnswer& each : a.why)
-    fmt::print("{}: {}{}{}\n", graph.name(each.node), each.keep, each.reason.empty() ? "" : "; ",
-               each.reason);
+    fmt::print("{}: {}{}{}\n", each.name, each.keep, each.reason.empty() ? "" : "; ", each.reason);
   for (const std::string& note : a.notes) fmt::print("note: {}\n", note);
 }
 

@@ -3,7 +3,8 @@
 A host has neither: it runs beside a person's window, on any machine. torch's overlap scheduler
 measures compute nodes on the GPU, asks it for its bandwidth, and agrees on the times with all
 ranks; while a pass runs here, it gets the estimates that came with the request, which are the same
-on every rank, and there is nothing to agree on. Nothing else of torch is changed, and its source is not touched.
+on every rank, and there is nothing to agree on. What a fusion takes is its tensors over that
+bandwidth. Nothing else of torch is changed, and its source is not touched.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -61,6 +62,11 @@ def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], Non
         known = milliseconds.get(node.name)
         return _moving(node) if known is None else known
 
+    def transfer_ns(given: Iterable[Any], returned: Iterable[Any]) -> float:
+        return _milliseconds_to_move([*given, *returned]) * 1e6
+
+    import torch.utils._runtime_estimation as runtime_estimation
+
     scheduler = module.OverlapScheduler
     replaced = (
         (module, "benchmark_node", estimate),
@@ -70,6 +76,7 @@ def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], Non
             lambda node, custom=None: (estimate(node, custom), None),
         ),
         (module, "estimate_mem_bound_runtime_ms", estimate),
+        (runtime_estimation, "get_transfer_time", transfer_ns),
         (scheduler, _AGREE, lambda self: None),
     )
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
@@ -86,6 +93,10 @@ def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], Non
 def _moving(node: fx.Node) -> float:
     """Milliseconds for reading what ``node`` reads and writing what it returns."""
     values = [node.meta.get("val"), *(each.meta.get("val") for each in node.all_input_nodes)]
+    return _milliseconds_to_move(values)
+
+
+def _milliseconds_to_move(values: Any) -> float:
     tensors = [t for t in tree_leaves(values) if isinstance(t, torch.Tensor)]
     return sum(t.numel() * t.element_size() for t in tensors) / _BYTES_PER_MS
 

@@ -17,11 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from .graph_pass import MARK, Declaration
 from .host import HostError, one_line
 
-#: Names of a second parameter that is fed with the graph's inputs, though it has a default.
-_INPUTS = frozenset({"example_inputs", "_example_inputs", "sample_inputs", "fake_inputs"})
+#: Names of the parameter that is fed with the graph's inputs, without underscores around them.
+_INPUTS = frozenset(
+    {"", "inputs", "args", "ex"}
+    | {f"{kind}_{noun}" for kind in ("example", "sample", "fake") for noun in ("inputs", "args")}
+)
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "text"}
 _LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
@@ -101,17 +106,54 @@ def _load(place: str) -> types.ModuleType:
         raise HostError("usage", f"{place} cannot be imported: {one_line(error, place)}") from None
 
 
-def takes_inputs(function: Callable[..., Any]) -> bool:
-    """Is the second parameter of ``function`` the graph's inputs?"""
-    second = _positional(function)[1:2]
-    return bool(second) and (
-        second[0].default is inspect.Parameter.empty or second[0].name in _INPUTS
+def takes_graph(function: Callable[..., Any]) -> bool:
+    """Is the first parameter of ``function`` a ``torch.fx.Graph``, and not its module?"""
+    first = _positional(function)[0]
+    annotation = _annotation(function, first)
+    if annotation is inspect.Parameter.empty:  # a name that only a type checker knows
+        return first.annotation in ("Graph", "fx.Graph", "torch.fx.Graph")
+    return isinstance(annotation, type) and issubclass(annotation, torch.fx.Graph)
+
+
+def inputs_parameter(function: Callable[..., Any]) -> inspect.Parameter | None:
+    """The parameter of ``function`` that is the graph's inputs: the second, or one that is only
+    given by name, by what it is called or by its annotation, a list of tensors."""
+    by_name = [
+        p
+        for p in inspect.signature(function).parameters.values()
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    for parameter in _positional(function)[1:2] + by_name:
+        annotation = _annotation(function, parameter)
+        if _is_list_of_tensors(annotation):
+            return parameter
+        if parameter.name.strip("_") in _INPUTS and not _is_of_pipeline(annotation):
+            return parameter
+    return None
+
+
+def _is_list_of_tensors(annotation: Any) -> bool:
+    elements = typing.get_args(annotation) if typing.get_origin(annotation) in _LISTS else ()
+    elements = [each for each in elements if each is not ...]
+    return bool(elements) and all(
+        isinstance(each, type) and issubclass(each, torch.Tensor) for each in elements
     )
+
+
+def _is_of_pipeline(annotation: Any) -> bool:
+    """Would a pipeline write a value of it? A list of anything may as well be of tensors."""
+    if annotation in (inspect.Parameter.empty, Any):
+        return False
+    kind, _ = _type(annotation, None)
+    elements = [each for each in typing.get_args(annotation) if each is not ...]
+    is_bare = not elements or Any in elements or object in elements
+    return kind is not None and not (kind == "list" and is_bare)
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """The parameters of ``function`` beside the graph and its inputs."""
-    handed = [p.name for p in _positional(function)[: 2 if takes_inputs(function) else 1]]
+    inputs = inputs_parameter(function)
+    handed = {_positional(function)[0].name, inputs.name if inputs else ""}
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     every = inspect.signature(function).parameters.values()
     return [p for p in every if p.name not in handed and p.kind not in kinds]
@@ -170,7 +212,10 @@ def _describe(
     except ValueError as error:
         if has_default:
             return None
-        raise HostError("usage", f"{where}: parameter {parameter.name} {error}") from None
+        hint = ""
+        if parameter in _positional(function)[1:2]:
+            hint = "; if it is the graph's inputs, call it example_inputs"
+        raise HostError("usage", f"{where}: parameter {parameter.name} {error}{hint}") from None
     record = {"name": parameter.name, "type": kind, "default": value, "doc": given["doc"]}
     if choices:
         record["choices"] = choices

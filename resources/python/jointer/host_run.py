@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any
 
-import torch
 from torch import fx
-from torch._subclasses.fake_tensor import FakeTensor
 
-from . import host_passes
+from . import host_passes, host_values
 from .document import read_document, write_document
 from .encode import HEAD, encode_graph
 from .errors import CaptureError
 from .events import Events
-from .graph_pass import LISTENER
+from .graph_pass import LISTENER, decide
 from .host import HostError, one_line
 from .host_measure import nothing_measured
+from .host_ordering import unwrap_control_deps
 from .load import load_document
+from .signature import graph_outputs
 
 Json = dict[str, Any]
 
@@ -86,9 +85,16 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
     """The capture of what the pass makes of ``gm``."""
     inputs = [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
     head = gm.meta.get(HEAD)
-    positional = (gm, inputs) if host_passes.takes_inputs(found.function) else (gm,)
+    before = host_values.Before(gm.graph)
+    handed: dict[str, Any] = {}
+    positional: list[Any] = [gm.graph if host_passes.takes_graph(found.function) else gm]
+    if (parameter := host_passes.inputs_parameter(found.function)) is not None:
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            handed[parameter.name] = inputs
+        else:
+            positional.append(inputs)
     try:
-        returned = found.function(*positional, **given)
+        returned = found.function(*positional, **handed, **given)
     except MemoryError:
         raise
     except BaseException as error:
@@ -97,18 +103,22 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
             raise MemoryError from None
         verb = "ended the process" if isinstance(error, SystemExit) else "raised"
         raise HostError("pass", f"it {verb}: {one_line(error, found.file)}") from None
-    result = gm if returned is None else returned
+    result = gm if returned is None or returned is gm.graph else returned
+    if isinstance(result, fx.Graph):
+        result = fx.GraphModule(gm, result)
     if not isinstance(result, fx.GraphModule):
         kind = type(result).__name__
         raise HostError(
             "pass",
-            f"it returned a {kind}, and a torch.fx.GraphModule or nothing is expected",
+            f"it returned a {kind}, and a torch.fx.GraphModule, its graph, or nothing is expected",
         )
     if head is not None:
         result.meta.setdefault(HEAD, head)
     try:
+        _unwrap_control_deps(result)
         result.graph.lint()
-        _complete_values(result)
+        host_values.complete(result, before)
+        _leave_out_descriptors(result.graph)
         return encode_graph(result)
     except MemoryError:
         raise
@@ -120,29 +130,23 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
         raise HostError("pass", f"the graph it returned is not sound: {reason}") from None
 
 
-def _complete_values(gm: fx.GraphModule) -> None:
-    """Give calls that the pass added without ``meta["val"]`` what they return for fake inputs."""
-    mode = next(
-        (
-            leaf.fake_mode
-            for node in gm.graph.nodes
-            for leaf in torch.utils._pytree.tree_leaves(node.meta.get("val"))
-            if isinstance(leaf, FakeTensor)
-        ),
-        None,
-    )
-    for node in gm.graph.nodes:
-        if node.op != "call_function" or "val" in node.meta:
-            continue
-        values = fx.map_arg((node.args, node.kwargs), lambda each: each.meta.get("val"))
-        try:
-            with mode if mode is not None else nullcontext(), torch.no_grad():
-                node.meta["val"] = node.target(*values[0], **values[1])
-        except Exception as error:
-            reason = str(error).strip().partition("\n")[0] or type(error).__name__
-            raise CaptureError(
-                f"node {node.name} has no meta['val'], and it cannot be found out: {reason}"
-            ) from None
+def _unwrap_control_deps(gm: fx.GraphModule) -> None:
+    if count := unwrap_control_deps(gm):
+        decide(
+            "",
+            "unwrapped",
+            f"{count} calls were in control_deps, which only tell a compiler what to run first: "
+            "they are plain calls again, in the order that the pass gave them.",
+        )
+
+
+def _leave_out_descriptors(graph: fx.Graph) -> None:
+    """Those of outputs count by place: once they are more or fewer, none says what it did. Whoever
+    asked knows the graph as it was, and says what is wrong with it."""
+    end = graph.output_node()
+    descriptors = end.meta.get("desc")
+    if isinstance(descriptors, (list, tuple)) and len(descriptors) != len(graph_outputs(graph)):
+        del end.meta["desc"]
 
 
 def _document(document: Json, results: list[Json]) -> Json:

@@ -42,5 +42,19 @@ RC_GTEST_PROP(Checked, SaturatesAtTheNearestEnd, ()) {
   RC_ASSERT(saturating_mul(a, b) == clamped(Wide{a} * b));
 }
 
+TEST(Checked, AnyNumberBecomesTheNearestWholeOne) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(saturating_whole(2.9), 2);
+  EXPECT_EQ(saturating_whole(-2.9), -2);
+  EXPECT_EQ(saturating_round(2.5), 3);
+  for (const double large : {9223372036854775808.0, 1e19, 1e300, kInfinity}) {
+    EXPECT_EQ(saturating_whole(large), kMost) << large;
+    EXPECT_EQ(saturating_round(large), kMost) << large;
+    EXPECT_EQ(saturating_whole(-large), kLeast) << large;
+  }
+  EXPECT_EQ(saturating_whole(9223372036854774784.0), 9223372036854774784);
+  EXPECT_EQ(saturating_whole(std::numeric_limits<double>::quiet_NaN()), 0);
+}
+
 }  // namespace
 }  // namespace jointer

@@ -144,6 +144,15 @@ TEST(Validate, NamesAnOrderThatIsNone) {
   EXPECT_THAT(complaint(graph), HasSubstr("the order names node 2 twice"));
 }
 
+TEST(Validate, CountsDescriptorsOfOutputs) {
+  Graph graph = small();
+  Node& output = graph.node(graph.order().back());
+  output.desc = graph.intern(R"([{"type":"PlainAOTOutput"}])");
+  EXPECT_EQ(complaint(graph), "sound");
+  output.desc = graph.intern(R"([{"type":"PlainAOTOutput"},{"type":"PlainAOTOutput"}])");
+  EXPECT_THAT(complaint(graph), HasSubstr("(output): it returns 1 values, and `desc` describes 2"));
+}
+
 TEST(Validate, WarnsOfWhatCanBeWorkedWith) {
   const Graph graph = parse(R"(
     group tp: 0 1

@@ -70,5 +70,37 @@ TEST(Parameter, ByteCounts) {
   EXPECT_EQ(parse_byte_count("1e30GiB"), std::nullopt);
 }
 
+TEST(Parameter, NoneIsTakenWhereItMayBe) {
+  const Parameter ratio{.name = "ratio",
+                        .type = Parameter::Type::number,
+                        .otherwise = 0.05,
+                        .may_be_none = true,
+                        .least = 0,
+                        .doc = ""};
+  const auto none = Arguments::check(std::span(&ratio, 1), {{"ratio", {}}});
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_FALSE(none->is_given("ratio"));
+  const auto otherwise = Arguments::check(std::span(&ratio, 1), {});
+  ASSERT_TRUE(otherwise);
+  EXPECT_EQ(otherwise->number("ratio"), 0.05);
+  EXPECT_EQ(range_text(ratio), "at least 0, or none");
+}
+
+TEST(Parameter, NumbersAreFinite) {
+  EXPECT_EQ(refusal({{"budget", std::numeric_limits<double>::infinity()}}),
+            "budget is inf, and a number is expected");
+}
+
+TEST(Parameter, WhatIsNoTextIsRefusedInAListOfTexts) {
+  const Parameter save{.name = "save",
+                       .type = Parameter::Type::list,
+                       .otherwise = PassValue::List{},
+                       .is_of_texts = true,
+                       .doc = ""};
+  const auto arguments = Arguments::check(std::span(&save, 1), {{"save", PassValue::List{"a", 3}}});
+  ASSERT_FALSE(arguments);
+  EXPECT_EQ(arguments.error().message, "save[1] is 3, and a text is expected");
+}
+
 }  // namespace
 }  // namespace jointer::test

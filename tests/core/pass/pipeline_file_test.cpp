@@ -56,6 +56,26 @@ TEST(PipelineFile, BothFormsRoundTrip) {
   EXPECT_EQ(read(write_pipeline_json(file)), file);
 }
 
+// As editors of other systems write them.
+TEST(PipelineFile, LineEndsAndByteOrderMarks) {
+  const auto with_returns = [](std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    return out;
+  };
+  const PipelineFile plain = read(kText);
+  const std::string mark = "\xef\xbb\xbf", json = write_pipeline_json(plain);
+  EXPECT_EQ(read(with_returns(kText)).steps, plain.steps);
+  EXPECT_EQ(read(mark + kText).steps, plain.steps);
+  EXPECT_EQ(read(mark + with_returns(kText)).steps, plain.steps);
+  EXPECT_EQ(read(mark + with_returns(json)).steps, plain.steps);
+  EXPECT_EQ(parse_pipeline("sink_waits\r\n,raise_comms\r\n")->size(), 2U);
+  EXPECT_THAT(error("sink_waits\r\nno pass\r\n"), HasSubstr("line 2"));
+  const TemporaryFolder folder;
+  std::ofstream(folder / "marked.json") << mark << json;
+  EXPECT_TRUE(is_pipeline_file(folder / "marked.json"));
+}
+
 TEST(PipelineFile, JsonTakesObjectsAndTexts) {
   const PipelineFile file = read(R"({"format":"jointer-pipeline","version":1,"mine":[1],"steps":[
     "a{k=1}", {"pass":"b","enabled":false,"parameters":{"x":0.5,"y":["p",null,true,3]}}]})");

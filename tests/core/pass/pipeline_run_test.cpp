@@ -207,6 +207,20 @@ TEST_F(PipelineRunTest, AReproducerIsACaptureWithItsPipeline) {
   EXPECT_FALSE(reproduced(graph_));
 }
 
+TEST_F(PipelineRunTest, AReproducerSaysHowItWasRun) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "reproducer.json.zst";
+  const RunSettings settings{.peak_limit = 40,
+                             .plugins = {"/a/plugin"},
+                             .python_passes = {"x=/b/bad.py:f", "module:g"},
+                             .options = {"--device", "h100"}};
+  ASSERT_TRUE(
+      write_reproducer(path, graph_, {.pass = "breaks"}, {Error::Kind::run, "it broke"}, settings));
+  const auto graph = open_graph({.path = path});
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(reproduced(*graph)->settings, settings);
+}
+
 TEST_F(PipelineRunTest, AReproducerTakesANameThatNoFileHas) {
   const TemporaryFolder folder;
   const std::string first = unused_reproducer_path(folder / "", "breaks");
@@ -235,8 +249,8 @@ TEST_F(PipelineRunTest, AStepAloneIsAsInAPipeline) {
 
 TEST(PipelineRules, SayWhichStepStandsWrong) {
   const auto wrong = [](std::string_view text) {
-    const auto mistake = find_order_mistake(*parse_pipeline(text));
-    return mistake ? static_cast<int>(mistake->step) : -1;
+    const auto mistakes = find_order_mistakes(*parse_pipeline(text));
+    return mistakes.empty() ? -1 : static_cast<int>(mistakes.front().step);
   };
   EXPECT_EQ(wrong("a,cudagraph"), -1);
   EXPECT_EQ(wrong("a,cudagraph,~b"), -1) << "what does not run does not count";
@@ -244,6 +258,11 @@ TEST(PipelineRules, SayWhichStepStandsWrong) {
   EXPECT_EQ(wrong("transformer_block_bucketing,a,autobucketing_reordering"), 2);
   EXPECT_EQ(wrong("a,full_inductor_compilation,inductor_decomposition"), 1);
   EXPECT_EQ(wrong("inductor_decomposition,full_inductor_compilation"), -1);
+  EXPECT_EQ(find_order_mistakes(*parse_pipeline("transformer_block_bucketing,cudagraph,"
+                                                "autobucketing_reordering,"
+                                                "full_inductor_compilation"))
+                .size(),
+            3U);
 }
 
 }  // namespace

@@ -124,6 +124,36 @@ void expect_equal(const Figures& actual, const Figures& expected, const std::str
   EXPECT_EQ(actual.exposed_ns, expected.exposed_ns) << what;
 }
 
+// Of the same gaps as the whole preview, or those that it leaves out at the end are as the last
+// one.
+void expect_near(Editing& editing, std::span<const NodeId> block, const LegalRange& range,
+                 const std::string& what) {
+  const RangePreview whole = *editing.what_if().preview(block);
+  std::size_t first = Editing::pick_gap(range, editing.chance());
+  std::size_t last = Editing::pick_gap(range, editing.chance());
+  if (first > last) std::swap(first, last);
+  if (editing.chance()() % 2 == 0) {  // a few steps, then whatever may be left out
+    first = std::max(range.first, range.current - std::min<std::size_t>(range.current, 3));
+    last = range.last;
+  }
+  const NearPreview near = *editing.what_if().preview_near(block, first, last);
+  ASSERT_EQ(near.first, first);
+  ASSERT_FALSE(near.at.empty());
+  for (std::size_t gap = first; gap <= last; ++gap) {
+    const Figures& expected = whole.at[gap - range.first];
+    const std::string where =
+        fmt::format("near preview of {}, gap {} of {} to {}", what, gap, first, last);
+    if (gap - first < near.at.size()) {
+      expect_equal(near.at[gap - first], expected, where);
+      continue;
+    }
+    EXPECT_GE(first + near.at.size() - 1, range.current) << where;
+    EXPECT_EQ(near.at.back().step_ns, expected.step_ns) << where;
+    EXPECT_EQ(near.at.back().exposed_ns, expected.exposed_ns) << where;
+    EXPECT_LE(near.at.back().peak_bytes, expected.peak_bytes) << where;
+  }
+}
+
 // Moves blocks about; after each the figures must be those of full recomputation, and every so
 // often those of a preview too, in at most `gaps` of its gaps.
 std::size_t edit(Editing& editing, std::size_t moves, std::size_t previews_every,
@@ -147,6 +177,10 @@ std::size_t edit(Editing& editing, std::size_t moves, std::size_t previews_every
         expect_equal(preview->at[at], editing.recompute(moved(order, block, range.first + at)),
                      fmt::format("preview of {}, gap {}", what, range.first + at));
       }
+    }
+    if (done % previews_every == 0) {
+      expect_near(editing, block, range, what);
+      expect_equal(editing.what_if().figures(), editing.recompute(order), "after " + what);
     }
     const std::size_t gap = Editing::pick_gap(range, editing.chance());
     const std::vector<NodeId> expected = moved(order, block, gap);

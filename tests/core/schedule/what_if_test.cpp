@@ -84,6 +84,41 @@ TEST_F(WhatIfTest, ABlockIsInTheGraphsOrderHoweverItIsNamed) {
   EXPECT_EQ(order(), "w x gather wait a b use output ");
 }
 
+// A wait that could go behind thousands of calls is done two calls behind what it waits for.
+TEST(NearPreview, EndsWhereNothingChangesAnyMore) {
+  std::string text = R"(
+  device cpu
+  group dp: 0 1
+  w: f32[4] = parameter
+  x: f32[8] = input
+  gather: f32[8] = _c10d_functional.all_gather_into_tensor(w, 2, 'dp')
+  wait: f32[8] = _c10d_functional.wait_tensor(gather)
+  a0: f32[8] = aten.relu(x)
+)";
+  constexpr int kCalls = 2000;
+  for (int i = 1; i < kCalls; ++i)
+    text += fmt::format("  a{}: f32[8] = aten.relu(a{})\n", i, i - 1);
+  text += fmt::format("  use: f32[8] = aten.mul.Tensor(a{}, wait)\n  return [use]\n", kCalls - 1);
+  const Graph graph = parse(text);
+  const Dependencies dependencies(graph);
+  std::vector<NodeCost> costs = simple_costs(graph);
+  const std::vector<NodeId> wait{graph.find("wait")};
+  for (const std::int64_t host_ns : {0, 5}) {
+    costs[wait.front().index()].host_ns = host_ns;
+    WhatIf what_if(graph, dependencies, costs);
+    const Figures before = what_if.figures();
+    const RangePreview whole = *what_if.preview(wait);
+    EXPECT_EQ(whole.at.size(), kCalls + 1U);
+    const NearPreview near = *what_if.preview_near(wait, whole.range.first, whole.range.last);
+    ASSERT_EQ(near.at.size(), 2U) << host_ns;
+    EXPECT_EQ(near.at[0], whole.at[0]);
+    EXPECT_EQ(near.at[1], whole.at[1]);
+    EXPECT_EQ(what_if.figures(), before);
+    EXPECT_TRUE(std::ranges::equal(what_if.order(), graph.order()));
+    EXPECT_FALSE(what_if.preview_near(wait, 0, whole.range.last));
+  }
+}
+
 TEST(BestGaps, AreTheNearestOfTheBest) {
   const RangePreview preview{.range = {.first = 10, .last = 14, .current = 12},
                              .at = {{.peak_bytes = 5, .step_ns = 7, .exposed_ns = 1},

@@ -94,6 +94,13 @@ TEST(BlockBucketing, RefusesPlansThatOverlap) {
   EXPECT_THAT(run->error->message, HasSubstr("layers.0.wq"));
 }
 
+TEST(BlockBucketing, SaysWhichPathsAreNoModules) {
+  const StepResult step =
+      run_pass(parse(kModel), "transformer_block_bucketing{module_bucket_plans=[nosuch,layers.0]}");
+  EXPECT_EQ(reason_of(step, "", "note"),
+            "nosuch of module_bucket_plans is no module of the graph.");
+}
+
 TEST(ModulePlan, IsFoundFromTheModel) {
   const Graph graph = parse(kModel);
   const ModulePlan plan = derive_module_plan(ModuleTree(graph));

@@ -25,19 +25,23 @@ Result<std::optional<PipelineBackend>> backend(std::string_view pipeline) {
 
 TEST(PipelineBackend, IsThatOfTheCompilePass) {
   EXPECT_FALSE(backend("eliminate_dead_code")->has_value());
-  EXPECT_EQ((*backend("a,cudagraph"))->backend, Backend::cudagraph);
+  EXPECT_EQ((*backend("a,cudagraph"))->backend, Backend::interpret);
+  EXPECT_TRUE((*backend("a,cudagraph"))->is_recorded);
   EXPECT_EQ((*backend("inductor_decomposition,full_inductor_compilation"))->backend,
             Backend::inductor);
   EXPECT_EQ((*backend("regional_inductor,~cudagraph"))->backend, Backend::regional);
+  EXPECT_FALSE((*backend("regional_inductor,~cudagraph"))->is_recorded);
+  EXPECT_EQ((*backend("regional_inductor,cudagraph"))->backend, Backend::regional);
+  EXPECT_TRUE((*backend("regional_inductor,cudagraph"))->is_recorded);
   EXPECT_EQ((*backend(R"(regional_inductor{mark=[a,"layers.0::aten.mm"]})"))->marked,
             "a;layers.0::aten.mm");
 }
 
 TEST(PipelineBackend, IsOneAtATime) {
-  const auto two = backend("regional_inductor,cudagraph");
+  const auto two = backend("regional_inductor,full_inductor_compilation");
   ASSERT_FALSE(two);
   EXPECT_EQ(two.error().kind, Error::Kind::usage);
-  EXPECT_THAT(two.error().message, HasSubstr("--backend regional or --backend cudagraph"));
+  EXPECT_THAT(two.error().message, HasSubstr("--backend regional or --backend inductor"));
 }
 
 TEST(RegionalInductor, SaysWhatItWouldCompile) {

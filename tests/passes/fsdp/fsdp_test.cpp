@@ -175,5 +175,26 @@ TEST(FsdpReshardAfterFwd, TagsGatheredParameters) {
   EXPECT_EQ(node(*kept.graph, "wt").policy, MemoryPolicy::must_save);
 }
 
+TEST(FsdpReshardAfterFwd, SaysThatTheTagsAreThereOrThatThereIsNothingToTag) {
+  const Graph joint = parse(R"(
+    group fsdp: 0 1
+    s: f32[4,8] = parameter
+    ag: f32[8,8] = _c10d_functional.all_gather_into_tensor(s, 2, 'fsdp')
+    w: f32[8,8] = _c10d_functional.wait_tensor(ag)
+    y: f32[8,8] = aten.relu(w)
+    return [y, None]
+  )");
+  const StepResult first = run_pipeline_text(joint, "fsdp_reshard_after_fwd").at(0);
+  EXPECT_EQ(first.retagged, 2U);
+  const StepResult again = run_pipeline_text(*first.graph, "fsdp_reshard_after_fwd").at(0);
+  ASSERT_EQ(again.decisions.size(), 1U);
+  EXPECT_EQ(again.decisions.front().reason,
+            "The parts of all 1 gathered parameters have their tags already.");
+  const StepResult none =
+      run_pipeline_text(parse("x: f32[4] = input\nreturn [x]"), "fsdp_reshard_after_fwd").at(0);
+  ASSERT_EQ(none.decisions.size(), 1U);
+  EXPECT_EQ(none.decisions.front().reason, "No parameter is gathered in it as FSDP gathers them.");
+}
+
 }  // namespace
 }  // namespace jointer::test

@@ -6,7 +6,9 @@
 #include <set>
 
 #include "core/pass/pipeline_rules.h"
+#include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
+#include "tests/support/graphs.h"
 
 namespace jointer::test {
 namespace {
@@ -27,6 +29,50 @@ TEST(PipelinePresets, FitThePassesAndUpstreamsRules) {
     EXPECT_TRUE(check_order(*pipeline)) << preset.name;
   }
   EXPECT_EQ(names.size(), 10U) << "the README lists ten configurations";
+}
+
+// FSDP around flex_attention, annotated as torchtitan annotates it.
+Graph flex_joint() {
+  Graph graph = parse(R"(
+    group fsdp: 0 1
+    s: f32[4,8] = parameter
+    x: f32[1,2,8,8] = input
+    do: f32[1,2,8,8] = tangent
+    ag: f32[8,8] = _c10d_functional.all_gather_into_tensor(s, 2, 'fsdp')  {layers.0}
+    w: f32[8,8] = _c10d_functional.wait_tensor(ag)                       {layers.0}
+    q: f32[1,2,8,8] = aten.mul.Tensor(x, w)                              {layers.0}
+    o: f32[1,2,8,8] = flex_attention(q, x, x)                            {layers.0}
+    dq: f32[1,2,8,8] = flex_attention_backward(q, x, x, o, do)           {backward layers.0}
+    dm: f32[1,2,8,8] = aten.mul.Tensor(dq, x)                            {backward layers.0}
+    dw: f32[8,8] = aten.sum.dim_IntList(dm, [0,1])                       {backward layers.0}
+    rs: f32[4,8] = _c10d_functional.reduce_scatter_tensor(dw, 'sum', 2, 'fsdp')  {backward layers.0}
+    ds: f32[4,8] = _c10d_functional.wait_tensor(rs)                      {backward layers.0}
+    return [o, ds, None]
+  )");
+  for (const char* name : {"o", "dq"})
+    graph.node(graph.find(name)).custom = graph.intern(R"({"compile_with_inductor":{}})");
+  return graph;
+}
+
+TEST(PipelinePresets, MeetFlexAttention) {
+  const PassRegistry registry = built_in_passes();
+  for (const PipelinePreset& preset : pipeline_presets()) {
+    SCOPED_TRACE(preset.name);
+    const Pipeline pipeline = *preset_pipeline(preset.name);
+    if (pipeline.front().pass == "inductor_decomposition") continue;  // it runs in Python
+    const auto run = run_pipeline(flex_joint(), pipeline, registry, {});
+    ASSERT_TRUE(run) << run.error().message;
+    ASSERT_FALSE(run->error) << run->error->message;
+    std::set<std::string> checked, compiled;
+    for (const StepResult& step : run->steps)
+      for (const Decision& each : step.decisions) {
+        if (each.action == "checked") checked.insert(each.node);
+        if (each.pass == "regional_inductor") compiled.insert(each.action);
+      }
+    EXPECT_EQ(checked, (std::set<std::string>{"dq", "o"}));
+    const bool is_regional = preset.pipeline.find("regional_inductor") != std::string::npos;
+    EXPECT_EQ(compiled, is_regional ? std::set<std::string>{"compiled"} : std::set<std::string>{});
+  }
 }
 
 TEST(PipelinePresets, TheNearestNameIsSaid) {

@@ -138,5 +138,18 @@ TEST(AutoTune, IsCancelledSoon) {
   EXPECT_LT(seconds(), 10);  // machines may be busy; the benchmark measures it
 }
 
+TEST(AutoTune, SaysThatThereWasNoTime) {
+  const Graph graph = random_graph(3, {.calls = 60, .pair = true});
+  const StepResult none = tuned(graph, "auto_tune{seconds=0}");
+  const auto kept = reasons(none, "kept");
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_THAT(kept.front(), StartsWith("No candidate was tried in the time that there was."));
+  EXPECT_THAT(kept.front(), HasSubstr("which is within"));
+  const StepResult over = tuned(graph, "auto_tune{seconds=0,memory_budget=1}");
+  EXPECT_THAT(reasons(over, "kept").front(), HasSubstr("which is over"));
+  EXPECT_EQ(over.ran.peak_limit, 1);
+  EXPECT_TRUE(over.ran.steps.empty());
+}
+
 }  // namespace
 }  // namespace jointer::test

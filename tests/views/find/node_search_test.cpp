@@ -106,5 +106,13 @@ RC_GTEST_PROP(NodeSearchProperties, AgreesWithAskingEveryNode, ()) {
             snapshot->graph.node_count());
 }
 
+TEST_F(NodeSearchTest, WithoutAPlanItsFiltersAreRefused) {
+  for (const char* query : {"policy:save", "by:person", "op:mm -policy:save"}) {
+    const auto nodes = search_.find(std::string_view(query));
+    ASSERT_FALSE(nodes) << query;
+    EXPECT_NE(nodes.error().message.find("SAC pane"), std::string::npos) << nodes.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace jointer::views

@@ -7,6 +7,7 @@
 #include <QImage>
 
 #include "views/graph/ladder_colors.h"
+#include "views/graph/ladder_painter.h"
 
 namespace jointer::views {
 namespace {
@@ -91,6 +92,19 @@ TEST(RungStyle, BoxesOfWhatIsOffloadedHaveTies) {
   EXPECT_LT(inked_columns(RungState::offload), kWidth / 2);
   for (const auto state : {RungState::save, RungState::recompute, RungState::automatic})
     EXPECT_EQ(inked_columns(state), 0);
+}
+
+// Kept until the partitioner decides is saved; what a plan makes again is not.
+TEST(ChannelText, SaysWhatIsSavedMadeAgainAndOffloadedApart) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  BytesByState kept{};
+  EXPECT_EQ(channel_text(kept, 0), "");
+  kept[static_cast<std::size_t>(RungState::save)] = 19 * kGib;
+  kept[static_cast<std::size_t>(RungState::automatic)] = kGib;
+  kept[static_cast<std::size_t>(RungState::recompute)] = 3 * kGib;
+  EXPECT_EQ(channel_text(kept, kGib), "saved 20.0 GiB, made again 4.00 GiB");
+  kept[static_cast<std::size_t>(RungState::offload)] = 2 * kGib;
+  EXPECT_EQ(channel_text(kept, 0), "saved 20.0 GiB, made again 3.00 GiB, offloaded 2.00 GiB");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(TypedValue, IsWhatTheTypeHolds) {
   EXPECT_EQ(typed(Type::text, "two words"), "\"two words\"");
   EXPECT_EQ(typed(Type::text, "12"), "\"12\"");
   EXPECT_EQ(typed(Type::text, "\"\""), "\"\"");
-  EXPECT_EQ(typed(Type::text, "none"), "as by default");
+  EXPECT_EQ(typed(Type::text, "none"), "none");
   EXPECT_EQ(typed(Type::list, "a, b"), "[a,b]");
   EXPECT_EQ(typed(Type::list, "[a,[1,2]]"), "[a,[1,2]]");
   EXPECT_EQ(typed(Type::list, "[]"), "[]");
@@ -79,6 +79,45 @@ TEST(ParameterField, ShowsTheDefaultAndTellsOnlyWhatDiffers) {
   EXPECT_EQ(field.line()->text(), "0.5");
   field.show_value(PassValue(0.75));
   EXPECT_EQ(field.line()->text(), "0.75");
+}
+
+TEST(ParameterField, TellsNoneOnlyWhereItIsNotTheDefault) {
+  const auto told = [](const Parameter& declared) {
+    ParameterField field(declared, false);
+    std::optional<PassValue> last(PassValue("nothing"));
+    QObject::connect(&field, &ParameterField::edited,
+                     [&](const std::optional<PassValue>& value) { last = value; });
+    emit field.line()->textEdited("none");
+    EXPECT_TRUE(field.mistake().isEmpty()) << field.mistake().toStdString();
+    return last;
+  };
+  using Type = Parameter::Type;
+  for (const Type type : {Type::integer, Type::number, Type::bytes, Type::text}) {
+    EXPECT_FALSE(told(parameter(type)));
+    Parameter declared =
+        parameter(type, type == Type::text ? PassValue("a") : PassValue(std::int64_t{1}));
+    declared.may_be_none = true;
+    EXPECT_EQ(told(declared), PassValue());
+  }
+}
+
+TEST(ParameterField, OffersNoneAmongChoices) {
+  Parameter text = parameter(Parameter::Type::text, "a");
+  text.choices = {"a", "b"};
+  for (Parameter declared : {text, parameter(Parameter::Type::boolean, true)}) {
+    const ParameterField without(declared, false);
+    EXPECT_TRUE(without.choice() == nullptr || without.choice()->findData("none") == -1);
+    declared.may_be_none = true;
+    ParameterField field(declared, false);
+    ASSERT_NE(field.choice(), nullptr);
+    std::optional<PassValue> told;
+    QObject::connect(&field, &ParameterField::edited,
+                     [&](const std::optional<PassValue>& value) { told = value; });
+    field.choice()->setCurrentIndex(field.choice()->findData("none"));
+    emit field.choice()->activated(field.choice()->currentIndex());
+    EXPECT_EQ(told, PassValue());
+    EXPECT_TRUE(field.mistake().isEmpty());
+  }
 }
 
 }  // namespace

@@ -29,5 +29,29 @@ TEST(ParetoScale, OneMarkHasAPlaceToo) {
   EXPECT_TRUE(kArea.contains(ParetoScale(marks, kArea).place(marks[0])));
 }
 
+// A label stands at its mark, and neither on another mark nor on another label.
+TEST(ParetoPlot, LabelsStandBesideTheirMarks) {
+  ParetoPlot plot;
+  plot.resize(640, 300);
+  std::vector<ParetoMark> marks;
+  for (int i = 0; i <= 10; ++i) marks.push_back(mark(1000 + i * 100, 900 - i * 40));
+  marks.push_back({ParetoKind::preset, "sac_and_offload", 1210, 800});
+  marks.push_back({ParetoKind::preset, "eager", 1240, 830});
+  marks.push_back({ParetoKind::preset, "apply_sac", 1990, 510});
+  marks.push_back({ParetoKind::now, "now", 2000, 500});
+  plot.set_marks(marks);
+  const std::vector<QRectF> labels = plot.label_places();
+  ASSERT_EQ(labels.size(), marks.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].isEmpty()) continue;
+    EXPECT_TRUE(plot.rect().contains(labels[i].toAlignedRect())) << i;
+    EXPECT_TRUE(labels[i].adjusted(-14, -14, 14, 14).contains(plot.place_of(i))) << i;
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+      EXPECT_FALSE(i != j && labels[i].intersects(labels[j])) << i << ' ' << j;
+      EXPECT_FALSE(labels[i].contains(plot.place_of(j))) << i << ' ' << j;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace jointer::views

@@ -71,6 +71,50 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
             members * static_cast<std::int64_t>(places.size()));
 }
 
+// Layer 1 calls what layer 0 calls in another order, as independent calls may.
+constexpr const char* kOtherOrder = R"(
+  x: f32[64,64] = input
+  a0: f32[64,64] = aten.sin(x)              {layers.0}
+  b0: f32[64,64] = aten.cos(x)              {layers.0}
+  o0: f32[64,64] = aten.mul.Tensor(a0, b0)  {layers.0}
+  b1: f32[64,64] = aten.cos(o0)             {layers.1}
+  a1: f32[64,64] = aten.sin(o0)             {layers.1}
+  o1: f32[64,64] = aten.mul.Tensor(a1, b1)  {layers.1}
+  dy: f32[64,64] = tangent
+  g1: f32[64,64] = aten.mul.Tensor(dy, b1)  {layers.1 backward}
+  h1: f32[64,64] = aten.mul.Tensor(g1, a1)  {layers.1 backward}
+  g0: f32[64,64] = aten.mul.Tensor(h1, b0)  {layers.0 backward}
+  h0: f32[64,64] = aten.mul.Tensor(g0, a0)  {layers.0 backward}
+  return [o1, h0]
+)";
+
+TEST(SacModel, IdenticalLayersAreOneRowWhateverTheirOrder) {
+  const SnapshotPtr snapshot = test::snapshot_of(kOtherOrder);
+  SacModel model;
+  model.set_state(state_as_captured(snapshot));
+  model.set_grouping(SacGrouping::layer);
+  const int fold = model.parent_row(model.parent_row(model.row_of(snapshot->graph.find("a0"))));
+  ASSERT_GE(fold, 0);
+  EXPECT_EQ(model.number(fold, SacModel::count_column), 4);
+  // The same tensor of each, in the order of the first.
+  const auto places = model.shown(fold);
+  ASSERT_EQ(places.size(), 2U);
+  EXPECT_THAT(model.nodes(places[0]),
+              ElementsAre(snapshot->graph.find("a0"), snapshot->graph.find("a1")));
+  EXPECT_THAT(model.nodes(places[1]),
+              ElementsAre(snapshot->graph.find("b0"), snapshot->graph.find("b1")));
+}
+
+TEST(SacModel, WithoutAPlanNothingIsSaidOfChains) {
+  SacModel model;
+  model.set_state(state_as_captured(test::snapshot_of(kOtherOrder)));
+  for (const int column : {SacModel::time_column, SacModel::flops_column}) {
+    const QString tip = model.data(model.index(0, column), Qt::ToolTipRole).toString();
+    EXPECT_FALSE(tip.contains("chain") || tip.contains("run again")) << tip.toStdString();
+    EXPECT_TRUE(tip.contains("one call")) << tip.toStdString();
+  }
+}
+
 TEST_F(SacModelTest, FiguresOfAGroupAreThoseOfItsTensors) {
   model_.set_grouping(SacGrouping::op);
   for (const int group : model_.shown(-1)) {
@@ -112,6 +156,27 @@ TEST_F(SacModelTest, TheFilterTakesTheWordsOfTheSearchBar) {
   model_.set_filter("bytes>");
   EXPECT_EQ(names().size(), model_.state()->tensors.size());
   EXPECT_FALSE(model_.filter_mistake().isEmpty());
+}
+
+TEST_F(SacModelTest, TheFilterKnowsThePlan) {
+  model_.set_grouping(SacGrouping::tensor);
+  show({{{node("act0")}, Keep::save}, {{node("act1")}, Keep::recompute}});
+  model_.set_filter("policy:save by:person");
+  EXPECT_THAT(names(), ElementsAre("act0"));
+  model_.set_filter("by:person");
+  EXPECT_THAT(names(), ElementsAre("act0", "act1"));
+  model_.set_filter("policy:recompute -by:person op:sigmoid");
+  const std::size_t others = names().size();
+  for (const std::string& name : names()) EXPECT_NE(name, "act1");
+  // Another plan, and what is found is another.
+  model_.set_filter("policy:save by:person");
+  show({{{node("act0")}, Keep::recompute}, {{node("act1")}, Keep::save}});
+  EXPECT_THAT(names(), ElementsAre("act1"));
+  EXPECT_LE(others, 3U);
+  // Bytes are those of the column.
+  model_.set_filter("bytes>0");
+  for (const SacTensor& tensor : model_.state()->tensors)
+    EXPECT_EQ(model_.index_of(model_.row_of(tensor.node)).isValid(), tensor.bytes > 0);
 }
 
 TEST_F(SacModelTest, OnlyWhatIsShownIsChanged) {

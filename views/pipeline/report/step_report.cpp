@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QtConcurrentRun>
@@ -11,6 +12,7 @@
 #include "views/edit/metrics.h"
 #include "views/pipeline/report/report_summary.h"
 #include "views/theme/bar_button.h"
+#include "views/theme/elided_label.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 
@@ -20,6 +22,7 @@ namespace {
 constexpr int kMargin = 8;
 constexpr int kLeastWithTable = 480;
 constexpr int kMostFigures = 560;  // in pixels: wider, a row falls apart
+const QString kDot = QStringLiteral(" · ");
 const QString kMerged = QStringLiteral("merged");
 
 QString link(const QString& target, const QString& text, const Theme& theme) {
@@ -60,8 +63,8 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   body_ = new QWidget(this);
   whole->addWidget(body_, 1);
   auto* column = new QVBoxLayout(body_);
-  column->setContentsMargins(0, kMargin, 0, 0);
-  column->setSpacing(4);
+  column->setContentsMargins(0, kMargin / 2, 0, 0);
+  column->setSpacing(2);
   title_ = add_label(*column, body_);
   QFont bold = font();
   bold.setBold(true);
@@ -72,6 +75,9 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   counts_ = add_label(*column, body_);
   figures_ = add_label(*column, body_);
   figures_->setMaximumWidth(kMostFigures);
+  brief_ = new ElidedLabel(body_);
+  brief_->setContentsMargins(kMargin, 0, kMargin, 0);
+  column->addWidget(brief_);
   notice_ = add_label(*column, body_);
   notice_->hide();
   pages_ = new QTabWidget(body_);
@@ -102,13 +108,14 @@ void StepReport::make_corner() {
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(0, 0, kMargin, 0);
   row->setSpacing(2);
-  QToolButton* copy = add_bar_button(*bar, tr("Copy"), tr("Copy the rows that are shown, as TSV"));
-  QToolButton* save =
-      add_bar_button(*bar, tr("Save..."), tr("Save the rows that are shown, as TSV or CSV"));
-  connect(copy, &QToolButton::clicked, this, [this] {
+  QToolButton* rows = add_bar_button(*bar, tr("Rows"), tr("What to do with the rows below"));
+  rows->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(rows);
+  rows->setMenu(menu);
+  menu->addAction(tr("Copy as TSV"), this, [this] {
     if (TablePane* table = current_table()) table->copy_all();
   });
-  connect(save, &QToolButton::clicked, this, [this] {
+  menu->addAction(tr("Save as TSV or CSV..."), this, [this] {
     if (TablePane* table = current_table()) table->save_as();
   });
   pages_->setCornerWidget(bar);
@@ -210,15 +217,17 @@ void StepReport::show_figures() {
   } else {
     parts << tr("Nodes are not compared: %1").arg(refusal_.toHtmlEscaped());
   }
-  counts_->setText(parts.join(QStringLiteral(" · ")));
-  // Where it is low, rows need the room more: two lines say it all.
-  title_->setVisible(!is_low_);
-  effort_->setVisible(!is_low_);
-  figures_->setText(is_low_
-                        ? figures_difference_text(steps_.front().result->before.figures,
-                                                  steps_.back().result->after.figures) +
-                              QStringLiteral(" · ") + report_effort(steps_)
-                        : metric_table_html(report_rows(steps_), tr("before"), tr("after"), theme));
+  counts_->setText(parts.join(kDot));
+  figures_->setText(metric_table_html(report_rows(steps_), tr("before"), tr("after"), theme));
+  brief_->setText(figures_difference_text(steps_.front().result->before.figures,
+                                          steps_.back().result->after.figures) +
+                  kDot + report_effort(steps_));
+  // Where it is low, rows need the room more: a line says it all.
+  for (QLabel* each : {title_, effort_, counts_, figures_}) each->setVisible(!is_low_);
+  brief_->setVisible(is_low_);
+  changes_->show_footer(!is_low_);
+  decisions_->show_footer(!is_low_);
+  for (PassTablePane* table : tables_) table->show_footer(!is_low_);
 }
 
 void StepReport::resizeEvent(QResizeEvent* event) {

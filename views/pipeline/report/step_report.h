@@ -41,6 +41,7 @@ class StepReport : public QWidget {
   // Figures and counts as they are shown, and what is said of a node that is gone.
   [[nodiscard]] QLabel& figures() { return *figures_; }
   [[nodiscard]] QLabel& counts() { return *counts_; }
+  [[nodiscard]] QLabel& brief() { return *brief_; }
   [[nodiscard]] QLabel& notice() { return *notice_; }
 
  signals:
@@ -80,6 +81,7 @@ class StepReport : public QWidget {
   QLabel* empty_ = nullptr;
   QWidget* body_ = nullptr;
   QLabel *title_ = nullptr, *effort_ = nullptr, *counts_ = nullptr, *figures_ = nullptr;
+  QLabel* brief_ = nullptr;  // in place of these where it is low
   QLabel* notice_ = nullptr;
   QTabWidget* pages_ = nullptr;
   DifferenceTable* changes_ = nullptr;

@@ -1,4 +1,4 @@
-"""Options of the day."""
+"""``--run-slow``, for every folder of tests."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-slow", action="store_true", help="also run tests marked slow")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: takes long; runs with --run-slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,0 +1,70 @@
+// jointer overlap --text: the order of the calls, and beside each what communication is under way.
+//
+// A line is a call that takes time, a collective's start or its wait: its number in the graph, when
+// it starts, what it takes, a lane for each communication stream, its name and its operator. In a
+// lane `o` is a start and `x` the wait for it, `|` one collective under way and a digit several.
+// The last line is the step's time.
+//
+// Source: torch 2.11, torch/_inductor/comms.py, visualize_overlap, which draws `| ` before compute
+// that is beside a collective. Deviations: a lane for each stream (upstream knows one collective at
+// a time), and the simulation's times (upstream sums estimates).
+
+#include "app/cli/commands/overlap_text.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace jointer::cli {
+namespace {
+
+char lane_of(int under_way) {
+  if (under_way <= 0) return ' ';
+  if (under_way == 1) return '|';
+  return under_way > 9 ? '+' : static_cast<char>('0' + under_way);
+}
+
+}  // namespace
+
+std::string schedule_text(const Graph& graph, const Simulation& simulation) {
+  const auto streams = simulation.streams();
+  std::string text = fmt::format("{}\n", graph.title());
+  for (std::size_t i = 1; i < streams.size(); ++i)
+    text += fmt::format("lane {}: {}\n", i, streams[i].name);
+  text += fmt::format("{:>7}  {:>10}  {:>10}\n", "step", "at", "takes");
+  std::vector<int> under_way(streams.size(), 0);
+  std::int64_t left_out = 0;
+  const auto order = graph.order();
+  for (std::size_t step = 0; step < order.size(); ++step) {
+    const Node& node = graph.node(order[step]);
+    if (node.kind != NodeKind::call) continue;
+    const NodeTiming& timing = simulation.timing(order[step]);
+    const std::int32_t number = simulation.collective_of(order[step]);
+    if (number < 0 && timing.end == timing.start) {
+      ++left_out;
+      continue;
+    }
+    std::size_t lane = 0;  // of what starts or ends here
+    bool is_start = false;
+    if (number >= 0) {
+      const CollectiveTiming& c = simulation.collectives()[static_cast<std::size_t>(number)];
+      lane = static_cast<std::size_t>(simulation.timing(c.start).stream);
+      is_start = c.start == order[step];
+      if (is_start && c.wait) ++under_way[lane];
+      if (c.wait == order[step]) --under_way[lane];
+    }
+    std::string lanes;
+    for (std::size_t i = 1; i < streams.size(); ++i)
+      lanes += i == lane ? (is_start ? 'o' : 'x') : lane_of(under_way[i]);
+    text += fmt::format("{:>6}:  {:>10}  {:>10}  {}  {} {}\n", step, format_ns(timing.start),
+                        format_ns(timing.end - timing.start), lanes, graph.name(order[step]),
+                        graph.target(node));
+  }
+  if (left_out > 0)
+    text += fmt::format("{} calls that take no time are left out\n", format_count(left_out));
+  return text + fmt::format("step: {}\n", format_ns(simulation.step_ns()));
+}
+
+}  // namespace jointer::cli

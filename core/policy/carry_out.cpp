@@ -1,0 +1,43 @@
+#include "core/policy/carry_out.h"
+
+#include <algorithm>
+
+#include "core/partition/kept_values.h"
+#include "core/policy/cpu_offload.h"
+#include "core/policy/remat.h"
+
+namespace jointer {
+
+Result<std::vector<Edit>> carry_out_tags(Graph& step) {
+  std::vector<Edit> edits;
+  const auto order = step.order();
+  const bool any_offloaded = std::any_of(order.begin(), order.end(), [&](NodeId id) {
+    return step.node(id).policy == MemoryPolicy::must_cpu_offload;
+  });
+  if (any_offloaded) {
+    JOINTER_TRY(Edit edit, apply_cpu_offload(step));
+    JOINTER_CHECK(apply(step, edit));
+    edits.push_back(std::move(edit));
+  }
+  JOINTER_TRY(Edit edit, selective_activation_remat(step));
+  JOINTER_CHECK(apply(step, edit));
+  edits.push_back(std::move(edit));
+  return edits;
+}
+
+Result<SavePlan> plan_of_step(const Graph& before, const Graph& step) {
+  const std::vector<NodeCost> costs(step.node_count());
+  const std::vector<Flops> flops(step.node_count());
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops));
+  SavePlan plan;
+  for (const SaveCandidate& each : kept) {
+    const NodeId id = before.find(step.name(each.node));
+    if (!id || each.keep == Keep::recompute) continue;
+    plan.saved.push_back(id);
+    if (each.keep == Keep::offload) plan.offloaded.push_back(id);
+  }
+  std::sort(plan.offloaded.begin(), plan.offloaded.end());
+  return plan;
+}
+
+}  // namespace jointer

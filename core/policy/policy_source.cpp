@@ -1,0 +1,81 @@
+// Which kind of text it is, by what only that kind has: a recipe's `format`, the partitioner's own
+// words, `::` before an operator; anything else is Python that names operators. Almost any text
+// about a graph names operators too, so what is known to be something else is refused first.
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/capture/fx_text.h"
+#include "core/capture/torch_trace.h"
+#include "core/policy/import.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+// `{"key":`, or a list of such.
+bool is_json_of_objects(std::string_view text) {
+  const auto skip = [&](std::string_view what) {
+    text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
+  };
+  skip(kSpaces);
+  if (text.starts_with('[')) {
+    text.remove_prefix(1);
+    skip(kSpaces);
+  }
+  if (!text.starts_with('{')) return false;
+  text.remove_prefix(1);
+  skip(kSpaces);
+  if (!text.starts_with('"')) return false;
+  text.remove_prefix(std::min(text.find('"', 1), text.size() - 1) + 1);
+  skip(kSpaces);
+  return text.starts_with(':');
+}
+
+// `V1122 12:50:01.000 ...`, as torch's loggers begin their lines.
+bool is_log_line(std::string_view line) {
+  return line.size() > 5 && std::string_view("VDIWEC").find(line[0]) != std::string_view::npos &&
+         line[5] == ' ' && std::all_of(line.begin() + 1, line.begin() + 5, [](char c) {
+           return std::isdigit(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
+Error no_policy(std::string_view what) {
+  return input_error(
+             "it is {}, and no policy: those are a list of operators, selectors, a recipe, or a "
+             "log of torch's partitioner",
+             what)
+      .value();
+}
+
+}  // namespace
+
+Result<PolicySource> policy_source(std::string_view text) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (text.find_first_not_of(kSpaces) == std::string_view::npos) return input_error("it is empty");
+  const bool says_saved = has("Min Cut Solution Saved Values");
+  if (is_json_of_objects(text)) {
+    if (has("\"jointer-recipe\"")) return PolicySource::recipe;
+    if (says_saved) return PolicySource::partitioner_log;
+    return tl::unexpected(
+        no_policy(has("\"jointer-capture\"") || has("\"jointer-pair\"") ? "a capture of a graph"
+                  : has("\"by_operator\"") && has("\"saved_count\"")
+                      ? "the answer of `jointer sac --json` (--export writes its plan as a policy)"
+                      : "JSON"));
+  }
+  if (says_saved || has("Theoretical Per Activation Storage Sizes") ||
+      has("Ops banned from re-materialization"))
+    return PolicySource::partitioner_log;
+  if (is_torch_trace(text))
+    return tl::unexpected(no_policy("a TORCH_TRACE log in which torch's partitioner says nothing"));
+  if (is_fx_text(text)) return tl::unexpected(no_policy("the text of a graph"));
+  if (is_log_line(text.substr(text.find_first_not_of(kSpaces))))
+    return tl::unexpected(no_policy("a log in which torch's partitioner says nothing"));
+  if (has(kNoSelectors)) return PolicySource::selectors;
+  const bool is_python = has("torch.ops") || has("torch._higher_order_ops");
+  if (has("::") && (!is_python || read_selectors(text))) return PolicySource::selectors;
+  return PolicySource::operator_list;
+}
+
+}  // namespace jointer

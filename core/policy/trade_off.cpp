@@ -1,0 +1,102 @@
+// One request for the command line and the window, so that both find the same.
+//
+//   - What is searched is the graph as min_cut sees it, with the tags that count: budgets are
+//     min_cut's, and who takes a point partitions by min_cut.
+//   - So every plan is judged by min_cut's pair, whoever made the plan that is there. That one
+//     alone has the figures of its own partitioner's pair: they are what a person sees of it.
+//   - A step is slower than that of the plan that is there: the figure that a person reads before
+//     asking for another. It is not the joint graph's, which no pair may reach.
+//   - A search begins with the plan that is there and with upstream's presets, each solved by
+//     min_cut under its tags. Where somebody laid down a policy, the presets are left out of
+//     searches for a limit: their tags would be others. On the curve they are for comparison.
+
+#include "core/policy/trade_off.h"
+
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/edit/edit.h"
+#include "core/partition/random_states.h"
+#include "core/policy/with_fsdp.h"
+
+namespace jointer {
+namespace {
+
+constexpr double kPercent = 100;
+
+// Of another clean-up's graph: what was merged or dropped here goes.
+void keep_live(const Graph& joint, SavePlan& plan) {
+  for (auto* ids : {&plan.saved, &plan.saved_symbols, &plan.offloaded, &plan.redrawn})
+    std::erase_if(*ids, [&](NodeId id) { return !joint.is_live(id); });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TradeOff>> TradeOff::make(const Graph& graph, const Estimates& estimates,
+                                                 TradeOffOptions options) {
+  options.partition.partitioner = Partitioner::min_cut;
+  options.partition.activation_budget = PartitionOptions().activation_budget;
+  JOINTER_TRY(Partition solved, jointer::partition(graph, options.partition));
+  std::unique_ptr<TradeOff> made(new TradeOff(std::move(solved), std::move(options)));
+  const Graph& joint = made->partition_.joint;
+  made->what_if_ = std::make_unique<PlanWhatIf>(
+      joint, estimates.costs, estimates.flops, estimates.memory, estimates.simulation,
+      PlanWhatIfOptions{.transfers = estimates.transfers, .partitioner = Partitioner::min_cut});
+  made->set_now(std::move(made->options_.now));
+  made->find_presets(graph);
+  return made;
+}
+
+void TradeOff::set_now(ParetoPoint now) {
+  keep_live(partition_.joint, now.plan);
+  options_.now = std::move(now);
+}
+
+void TradeOff::find_presets(const Graph& graph) {
+  for (const std::string& name : upstream_presets()) {
+    if (!options_.partition.watcher.at(0)) return;
+    Graph tagged = graph;
+    const auto edit = preset_with_fsdp(tagged, name, options_.fsdp);
+    if (!edit || !apply(tagged, *edit)) continue;
+    auto solved = jointer::partition(tagged);
+    if (!solved) continue;
+    solved->plan.redrawn = tagged_to_redraw(solved->joint);
+    keep_live(partition_.joint, solved->plan);
+    const auto figures = what_if_->figures(solved->plan);
+    if (figures)
+      presets_.push_back(
+          {.budget = -1, .name = name, .plan = std::move(solved->plan), .figures = *figures});
+  }
+}
+
+ParetoRequest TradeOff::request(bool with_presets) const {
+  ParetoRequest request{.partition = options_.partition,
+                        .given = {options_.now},
+                        .most_budgets = options_.most_budgets,
+                        .found = options_.found};
+  // The joint graph's tags are those that count.
+  request.partition.ignore_tags = false;
+  if (with_presets) request.given.insert(request.given.end(), presets_.begin(), presets_.end());
+  return request;
+}
+
+Result<std::vector<ParetoPoint>> TradeOff::curve() const {
+  return pareto(partition_.joint, *what_if_, request(true));
+}
+
+Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes) const {
+  return jointer::fastest_within(partition_.joint, *what_if_, peak_bytes,
+                                 request(!options_.has_policy));
+}
+
+std::int64_t TradeOff::longest_step(double percent) const {
+  return saturating_whole(static_cast<double>(options_.now.figures.figures.step_ns) *
+                          (1 + percent / kPercent));
+}
+
+Result<Fit> TradeOff::smallest_within(double percent) const {
+  return jointer::smallest_within(partition_.joint, *what_if_, longest_step(percent),
+                                  request(!options_.has_policy));
+}
+
+}  // namespace jointer

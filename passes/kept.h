@@ -1,0 +1,23 @@
+#pragma once
+
+// What is said of a run that had nothing to do.
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "core/pass/pass.h"
+
+namespace jointer {
+
+// Where `run` decides nothing, whoever reads its decisions still learns why.
+inline auto or_kept(std::string why, decltype(Pass::run) run) {
+  return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
+                                                      PassContext& context) -> Result<void> {
+    JOINTER_CHECK(run(graph, arguments, context));
+    if (context.decisions().empty()) context.decide("kept", why);
+    return {};
+  };
+}
+
+}  // namespace jointer

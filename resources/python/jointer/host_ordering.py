@@ -1,0 +1,43 @@
+"""``control_deps``, by which a pass of torch tells Inductor what to run first.
+
+It wraps one call and names what has to be done before it. A capture's order says that already, and
+an operator around a call would hide the call from whoever looks at the graph: here it is a call
+again.
+"""
+
+from __future__ import annotations
+
+from torch import fx
+from torch._ops import HigherOrderOperator
+
+
+def unwrap_control_deps(gm: fx.GraphModule) -> int:
+    """Put what every ``control_deps`` of ``gm`` wraps in its place, under its name; how many.
+
+    Raises:
+        ValueError: one wraps something else than one call.
+    """
+    wrapped = [node for node in gm.graph.nodes if _is_control_deps(node)]
+    for node in wrapped:
+        _unwrap(gm, node)
+    return len(wrapped)
+
+
+def _is_control_deps(node: fx.Node) -> bool:
+    return isinstance(node.target, HigherOrderOperator) and node.target.name() == "control_deps"
+
+
+def _unwrap(gm: fx.GraphModule, node: fx.Node) -> None:
+    _, attribute, *given = node.args
+    assert isinstance(attribute, fx.Node)
+    inside = gm.get_submodule(str(attribute.target)).graph
+    calls = [each for each in inside.nodes if each.op not in ("placeholder", "output")]
+    if len(calls) != 1 or inside.output_node().args[0] is not calls[0]:
+        raise ValueError(f"{node.name} wraps more than one call in control_deps")
+    values = dict(zip(inside.find_nodes(op="placeholder"), given, strict=True))
+    node.target = calls[0].target
+    node.args = fx.map_arg(calls[0].args, values.__getitem__)
+    node.kwargs = fx.map_arg(calls[0].kwargs, values.__getitem__)
+    if not attribute.users:
+        gm.graph.erase_node(attribute)
+        gm.delete_submodule(str(attribute.target))

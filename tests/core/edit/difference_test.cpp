@@ -1,0 +1,122 @@
+#include "core/edit/difference.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/edit/editor.h"
+#include "core/graph/canonical.h"
+#include "core/graph/literal.h"
+#include "core/schedule/memory_timeline.h"
+
+namespace jointer {
+namespace {
+
+// A graph that comes back from Python may have tags anywhere; no edit sets them on an input.
+TEST(Difference, TagsOfWhatIsNoCallAreNone) {
+  const auto before = parse_literal("x: f32[4] = input\na: f32[4] = aten.relu(x)\nreturn [a]");
+  ASSERT_TRUE(before);
+  Graph after = *before;
+  after.node(after.find("x")).policy = MemoryPolicy::must_save;
+  const auto edit = difference(*before, after);
+  ASSERT_TRUE(edit) << edit.error().message;
+  EXPECT_TRUE(edit->changes.empty());
+  after.node(after.find("a")).policy = MemoryPolicy::must_save;
+  Graph graph = *before;
+  ASSERT_TRUE(apply(graph, *difference(*before, after)));
+  EXPECT_EQ(graph.node(graph.find("a")).policy, MemoryPolicy::must_save);
+}
+
+// The first with the edit that leads to the second, which must have the second's storages, too.
+void expect_same_storages(std::string_view from, std::string_view to) {
+  const auto before = parse_literal(from), after = parse_literal(to);
+  ASSERT_TRUE(before) << before.error().message;
+  ASSERT_TRUE(after) << after.error().message;
+  const auto edit = difference(*before, *after);
+  ASSERT_TRUE(edit) << edit.error().message;
+  Graph graph = *before;
+  const auto inverse = apply(graph, *edit);
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  EXPECT_EQ(graph_hash(graph), graph_hash(*after));
+  const auto shares = [](const Graph& of, NodeId a, NodeId b) {
+    return of.tensors(a).front().storage == of.tensors(b).front().storage;
+  };
+  for (const NodeId a : after->order())
+    for (const NodeId b : after->order()) {
+      if (after->tensors(a).empty() || after->tensors(b).empty()) continue;
+      EXPECT_EQ(shares(graph, graph.find(after->name(a)), graph.find(after->name(b))),
+                shares(*after, a, b))
+          << after->name(a) << " and " << after->name(b) << " after\n"
+          << to;
+    }
+  EXPECT_TRUE(
+      std::ranges::equal(MemoryTimeline(graph).profile(), MemoryTimeline(*after).profile()));
+  ASSERT_TRUE(apply(graph, *inverse));
+  EXPECT_TRUE(
+      std::ranges::equal(MemoryTimeline(graph).profile(), MemoryTimeline(*before).profile()));
+}
+
+constexpr std::string_view kView = R"(
+  x: f32[4] = input
+  a: f32[4] = aten.relu(x)
+  b: f32[2, 2] = aten.view(a, [2, 2])
+  c: f32[2, 2] = aten.relu(b)
+  return [c])";
+constexpr std::string_view kCopy = R"(
+  x: f32[4] = input
+  a: f32[4] = aten.relu(x)
+  b: f32[2, 2] = aten.view_copy(a, [2, 2])
+  c: f32[2, 2] = aten.relu(b)
+  return [c])";
+constexpr std::string_view kViewOfAnother = R"(
+  x: f32[4] = input
+  n: f32[4] = aten.neg(x)
+  b: f32[2, 2] = aten.view(n, [2, 2])
+  c: f32[2, 2] = aten.relu(b)
+  return [c])";
+constexpr std::string_view kViewOfACopy = R"(
+  x: f32[4] = input
+  a: f32[4] = aten.relu(x)
+  b: f32[2, 2] = aten.view_copy(a, [2, 2])
+  d: f32[4] = aten.view(b, [4])
+  e: f32[4] = aten.add(d, a)
+  c: f32[2, 2] = aten.relu(b)
+  return [c])";
+constexpr std::string_view kViewOfInput = R"(
+  x: f32[4] = input
+  a: f32[4] = aten.view(x, [4])
+  b: f32[2, 2] = aten.view(a, [2, 2])
+  c: f32[2, 2] = aten.view_copy(b, [2, 2])
+  return [c])";
+
+// What is a view of what changes, though names and shapes stay.
+TEST(Difference, SaysWhatIsAViewOfWhat) {
+  for (const std::string_view from : {kView, kCopy, kViewOfAnother, kViewOfACopy, kViewOfInput})
+    for (const std::string_view to : {kView, kCopy, kViewOfAnother, kViewOfACopy, kViewOfInput})
+      expect_same_storages(from, to);
+}
+
+// Where nothing changes but the order, values are not said again.
+TEST(Difference, OfAMoveSaysNoValue) {
+  const auto before = parse_literal(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    b: f32[4] = aten.neg(x)
+    c: f32[4] = aten.add(a, b)
+    return [c])");
+  const auto after = parse_literal(R"(
+    x: f32[4] = input
+    b: f32[4] = aten.neg(x)
+    a: f32[4] = aten.relu(x)
+    c: f32[4] = aten.add(a, b)
+    return [c])");
+  ASSERT_TRUE(before) << before.error().message;
+  ASSERT_TRUE(after) << after.error().message;
+  const auto edit = difference(*before, *after);
+  ASSERT_TRUE(edit) << edit.error().message;
+  ASSERT_EQ(edit->changes.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<MoveNodes>(edit->changes.front()));
+}
+
+}  // namespace
+}  // namespace jointer

@@ -1,0 +1,141 @@
+// Who judges the points of a trade-off, what a step is slower than, and where a search begins.
+
+#include "core/policy/trade_off.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/capture/open.h"
+#include "core/policy/with_fsdp.h"
+#include "tests/support/paths.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+using testing::UnorderedElementsAreArray;
+
+// The sample, with a plan that is there.
+struct Asked {
+  explicit Asked(Partitioner by) : partitioner(by) {
+    graph =
+        open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")})
+            .value();
+    fsdp = fsdp_policy(graph);
+    costs = estimate_all(graph, **make_estimator({.name = "simple"}));
+    flops.resize(graph.node_count());
+    for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
+    solved = partition(graph, {.partitioner = by}).value();
+    figures = judged(solved.joint, solved.plan, by);
+  }
+  [[nodiscard]] PlanFigures judged(const Graph& joint, const SavePlan& plan, Partitioner by) const {
+    return PlanWhatIf(joint, costs, flops, {}, {}, {.transfers = {}, .partitioner = by})
+        .figures(plan)
+        .value();
+  }
+  [[nodiscard]] std::unique_ptr<TradeOff> make(bool has_policy = false) {
+    TradeOffOptions options{.partition = {},
+                            .now = {.budget = -1,
+                                    .name = "now",
+                                    .plan = solved.plan,
+                                    .figures = figures,
+                                    .partitioner = partitioner},
+                            .fsdp = fsdp,
+                            .has_policy = has_policy,
+                            .most_budgets = 8,
+                            .found = [this](const ParetoPoint& point) {
+                              found.push_back(point.name);
+                              return true;
+                            }};
+    return TradeOff::make(graph, {costs, flops, {}, {}, {}}, std::move(options)).value();
+  }
+
+  Partitioner partitioner;
+  Graph graph;
+  MemoryPolicy fsdp = MemoryPolicy::none;
+  std::vector<NodeCost> costs;
+  std::vector<Flops> flops;
+  Partition solved;
+  PlanFigures figures;
+  std::vector<std::string> found;  // names of points, as they came
+};
+
+class TradeOffOf : public testing::TestWithParam<Partitioner> {};
+INSTANTIATE_TEST_SUITE_P(Partitioners, TradeOffOf,
+                         testing::Values(Partitioner::min_cut, Partitioner::default_partition));
+
+// What a point says is what its plan comes to for who takes it.
+TEST_P(TradeOffOf, PointsAreJudgedByTheirOwnPair) {
+  Asked asked(GetParam());
+  const auto trade_off = asked.make();
+  const auto points = trade_off->curve().value();
+  EXPECT_GT(points.size(), 2U);
+  for (const ParetoPoint& point : points) {
+    if (point.name == "now") {
+      EXPECT_EQ(point.figures, asked.figures);
+      continue;
+    }
+    EXPECT_EQ(point.figures,
+              asked.judged(trade_off->partition().joint, point.plan, Partitioner::min_cut));
+    if (point.budget < 0) continue;
+    const Partition taken = partition(asked.graph, {.activation_budget = point.budget}).value();
+    EXPECT_EQ(point.figures, asked.judged(taken.joint, taken.plan, Partitioner::min_cut));
+  }
+}
+
+TEST_P(TradeOffOf, AStepIsSlowerThanThatOfThePlanThatIsThere) {
+  Asked asked(GetParam());
+  const auto trade_off = asked.make();
+  EXPECT_EQ(trade_off->longest_step(0), asked.figures.figures.step_ns);
+  const Fit fit = trade_off->smallest_within(10).value();
+  EXPECT_TRUE(fit.fits);
+  EXPECT_LE(static_cast<double>(fit.point.figures.figures.step_ns),
+            1.1 * static_cast<double>(asked.figures.figures.step_ns));
+  EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.figures.figures.peak_bytes);
+}
+
+TEST_P(TradeOffOf, ThePlanThatIsThereIsOnTheCurveWhereNothingIsBetter) {
+  Asked asked(GetParam());
+  const auto points = asked.make()->curve().value();
+  const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const ParetoPoint& p) {
+    return p.name != "now" && p.figures.figures.peak_bytes <= asked.figures.figures.peak_bytes &&
+           p.figures.figures.step_ns <= asked.figures.figures.step_ns;
+  });
+  const bool is_there = std::any_of(points.begin(), points.end(),
+                                    [](const ParetoPoint& p) { return p.name == "now"; });
+  EXPECT_NE(is_beaten, is_there);
+}
+
+TEST(TradeOff, SearchesForALimitKeepToAPolicyThatIsLaidDown) {
+  for (const bool has_policy : {false, true}) {
+    Asked asked(Partitioner::min_cut);
+    const auto trade_off = asked.make(has_policy);
+    ASSERT_TRUE(trade_off->fastest_within(asked.figures.figures.peak_bytes));
+    for (const std::string& preset : upstream_presets()) {
+      if (has_policy)
+        EXPECT_THAT(asked.found, Not(Contains(preset)));
+      else
+        EXPECT_THAT(asked.found, Contains(preset));
+    }
+  }
+}
+
+TEST(TradeOff, EveryPresetThatFitsHasItsFigures) {
+  Asked asked(Partitioner::min_cut);
+  const auto trade_off = asked.make();
+  std::vector<std::string> names;
+  for (const ParetoPoint& point : trade_off->presets()) {
+    names.push_back(point.name);
+    Graph tagged = asked.graph;
+    ASSERT_TRUE(apply(tagged, preset_with_fsdp(tagged, point.name, asked.fsdp).value()));
+    const Partition taken = partition(tagged).value();
+    EXPECT_EQ(point.figures, asked.judged(taken.joint, taken.plan, Partitioner::min_cut));
+  }
+  EXPECT_THAT(names, UnorderedElementsAreArray(upstream_presets()));
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,87 @@
+// Gathered parameters of FSDP under upstream's lists and policies: as the graph was opened, however
+// a policy comes to it.
+
+#include "core/policy/with_fsdp.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/capture/open.h"
+#include "core/partition/partition.h"
+#include "core/policy/export.h"
+#include "core/policy/import.h"
+#include "tests/support/graphs.h"
+#include "tests/support/paths.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Graph sample() {
+  auto graph =
+      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
+  if (!graph) throw std::runtime_error(graph.error().message);
+  return *std::move(graph);
+}
+
+Graph with(const Graph& graph, const Result<Edit>& edit) {
+  if (!edit) throw std::runtime_error(edit.error().message);
+  Graph after = graph;
+  EXPECT_TRUE(apply(after, *edit));
+  return after;
+}
+
+std::vector<NodeId> saved(const Graph& tagged) {
+  const auto done = partition(tagged);
+  if (!done) throw std::runtime_error(done.error().message);
+  return done->plan.saved;
+}
+
+TEST(WithFsdp, ListsLeaveGatheredParametersAsTheyWereOpened) {
+  const Graph opened = sample();
+  ASSERT_EQ(fsdp_policy(opened), MemoryPolicy::must_recompute);
+  const auto edit = preset_with_fsdp(opened, kApplySac, fsdp_policy(opened));
+  ASSERT_TRUE(edit);
+  EXPECT_EQ(edit->by, "apply_sac,fsdp_reshard_after_fwd");
+  EXPECT_THAT(edit->notes.back(), HasSubstr("gathered again in the backward"));
+  EXPECT_EQ(fsdp_policy(with(opened, edit)), MemoryPolicy::must_recompute);
+  // Whatever was tried before: `default` replaces the tags of FSDP.
+  const Graph tried = with(opened, preset_with_fsdp(opened, "default", fsdp_policy(opened)));
+  const Graph again = with(tried, preset_with_fsdp(tried, kApplySac, fsdp_policy(opened)));
+  EXPECT_EQ(fsdp_policy(again), MemoryPolicy::must_recompute);
+  // A graph that FSDP's pass has not seen gets no such tags.
+  const Graph bare = with(opened, remove_tags(opened));
+  EXPECT_EQ(fsdp_policy(bare), MemoryPolicy::none);
+  EXPECT_EQ(fsdp_policy(with(bare, preset_with_fsdp(bare, kApplySac, fsdp_policy(bare)))),
+            MemoryPolicy::none);
+}
+
+TEST(WithFsdp, PoliciesKeepWhatFsdpKeeps) {
+  const Graph opened = with(sample(), fsdp_reshard_after_fwd(sample(), false));
+  ASSERT_EQ(fsdp_policy(opened), MemoryPolicy::must_save);
+  const auto edit = preset_with_fsdp(opened, "full", fsdp_policy(opened));
+  ASSERT_TRUE(edit);
+  EXPECT_THAT(edit->by, HasSubstr("reshard=false"));
+}
+
+TEST(WithFsdp, ATextSavesAgainWhatItsPolicySaves) {
+  const Graph opened = sample();
+  for (const auto& [preset, format] : {std::pair("default", PolicyFormat::selectors),
+                                       std::pair(kApplySac, PolicyFormat::torchtitan)}) {
+    const Graph tagged = with(opened, preset_with_fsdp(opened, preset, fsdp_policy(opened)));
+    const auto done = partition(tagged);
+    ASSERT_TRUE(done) << done.error().message;
+    const auto exported = export_plan(done->joint, done->plan, format, opened);
+    ASSERT_TRUE(exported) << exported.error().message;
+    EXPECT_THAT(exported->misfits, IsEmpty()) << preset;
+    const auto imported = import_policy(opened, exported->text);
+    ASSERT_TRUE(imported) << imported.error().message;
+    ASSERT_EQ(imported->edits.size(), 1U);
+    EXPECT_EQ(saved(with(opened, imported->edits.front())), done->plan.saved) << preset;
+  }
+}
+
+}  // namespace
+}  // namespace jointer::test

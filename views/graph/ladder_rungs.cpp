@@ -1,0 +1,280 @@
+// A rung is one storage. Its readers are the backward nodes that read a forward's value in it,
+// views included.
+//
+// As a graph stands: a storage that the memory timeline calls a saved activation, or one that the
+// backward makes again for others to read.
+//
+// Under a plan, which the partitioner found for the graph as it cleaned it up:
+//   1. What the plan hands over, whatever it is (an activation, a gathered parameter, a value that
+//      only what is made again reads): but for storages that the step holds anyhow, which are those
+//      of inputs, constants and what the forward returns.
+//   2. What the forward makes and the backward reads, and the plan does not hand over: it is made
+//      again.
+//   3. What the graph itself makes again, as above.
+// What is handed over only to make others again from it has one reader: the first backward node
+// that reads one of those, which is about when they are made.
+//
+// The bytes of the saved rungs add up to PlanFigures::saved_bytes, those of the offloaded ones to
+// its offloaded_bytes. Two things have figures and no rung: states of random generators, which
+// count where the host's memory is the device's; and the copy on the host of a value whose storage
+// stays on the device as well, because another value in it is saved or the step holds it anyhow.
+
+#include "views/graph/ladder_rungs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/partition/joint_parts.h"
+
+namespace jointer::views {
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+RungState state_of(const Graph& graph, const Node& producer) {
+  switch (producer.policy) {
+    case MemoryPolicy::must_save:
+    case MemoryPolicy::prefer_save:
+      return RungState::save;
+    case MemoryPolicy::must_recompute:
+    case MemoryPolicy::prefer_recompute:
+      // In a pair the partitioner has decided otherwise.
+      return graph.is_pair() ? RungState::save : RungState::recompute;
+    case MemoryPolicy::must_cpu_offload:
+      return RungState::offload;
+    case MemoryPolicy::none:
+      break;
+  }
+  return graph.part(PartId(0)).kind == CaptureKind::joint ? RungState::automatic : RungState::save;
+}
+
+class RungFinder {
+ public:
+  RungFinder(const Graph& graph, const Ladder& ladder)
+      : graph_(graph), ladder_(ladder), rung_by_storage_(graph.storage_count(), -1) {}
+
+  LadderRungs as_it_stands(const MemoryTimeline& memory) {
+    for (const Lifetime& l : memory.lifetimes()) {
+      const bool is_kept = l.category == MemoryCategory::saved_activation;
+      if (!l.producer || (!is_kept && l.category != MemoryCategory::recomputed)) continue;
+      const NodeId producer = source_of(graph_, l.producer);
+      add(l.storage,
+          {.producer = is_kept ? producer : origin_of(producer),
+           .bytes = l.bytes,
+           .state = is_kept ? state_of(graph_, graph_.node(producer)) : RungState::recompute,
+           .is_kept = is_kept});
+    }
+    read_rungs();
+    // What is made again on the way to something else is no rung.
+    std::erase_if(found_.rungs, [](const Rung& r) { return !r.is_kept && r.reader_count == 0; });
+    return std::move(found_);
+  }
+
+  LadderRungs of_plan(const SavePlan& plan, const MemoryOptions& memory) {
+    decide(plan, memory.runs_on.value_or(graph_.main_device()));
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      // An edit that the plan does not know yet may have taken nodes away.
+      if (n.kind != NodeKind::call || ladder_.row_of(id) < 0) continue;
+      for (const Tensor& t : graph_.tensors(n))
+        if (t.storage && counts(t)) add_made_by(id, n, graph_.real_storage(t.storage));
+    }
+    read_rungs();
+    read_through_what_is_made_again();
+    std::erase_if(found_.rungs, [](const Rung& r) {
+      return r.state == RungState::recompute && r.reader_count == 0;
+    });
+    return std::move(found_);
+  }
+
+ private:
+  // What a plan makes of a storage. held: the step has it anyhow.
+  enum class Fate : std::uint8_t { none, held, save, offload, of_backward };
+
+  int& rung_in(StorageId storage) { return rung_by_storage_[storage.index()]; }
+
+  void add(StorageId storage, Rung rung) {
+    rung_in(storage) = static_cast<int>(found_.rungs.size());
+    found_.rungs.push_back(rung);
+  }
+
+  // --- Under a plan ---
+
+  void decide(const SavePlan& plan, DeviceType runs_on) {
+    runs_on_ = runs_on;
+    is_given_.assign(graph_.node_count(), 0);
+    fates_.assign(graph_.storage_count(), Fate::none);
+    bytes_on_host_.assign(plan.offloaded.empty() ? 0 : graph_.storage_count(), 0);
+    const auto each_storage = [&](NodeId id, const auto& visit) {
+      for (const Tensor& t : graph_.tensors(id))
+        if (t.storage && counts(t)) visit(graph_.real_storage(t.storage).index());
+    };
+    const auto hold = [&](NodeId id) {
+      each_storage(id, [&](std::size_t storage) { fates_[storage] = Fate::held; });
+    };
+    for (const NodeId id : graph_.order())
+      if (const NodeKind kind = graph_.node(id).kind;
+          kind == NodeKind::placeholder || kind == NodeKind::get_attr)
+        hold(id);
+    const auto& outputs = graph_.part(PartId(0)).outputs;
+    const std::size_t of_forward = forward_output_count(graph_);
+    for (std::size_t i = 0; i < of_forward; ++i)
+      if (outputs[i].node) hold(outputs[i].node);
+
+    for (const NodeId id : plan.saved) {
+      is_given_[id.index()] = 1;
+      const bool is_offloaded =
+          std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
+      each_storage(id, [&](std::size_t storage) {
+        if (is_offloaded)
+          // What goes to the host is the value alone, not all of the storage that it lies in.
+          bytes_on_host_[storage] +=
+              allocated_bytes(graph_.output_bytes(graph_.node(id)), runs_on_);
+        if (fates_[storage] == Fate::none || (fates_[storage] == Fate::offload && !is_offloaded))
+          fates_[storage] = is_offloaded ? Fate::offload : Fate::save;
+      });
+    }
+  }
+
+  [[nodiscard]] bool counts(const Tensor& t) const {
+    const DeviceType type = graph_.device_type(t);
+    return type == graph_.main_device() || type == runs_on_;
+  }
+
+  // A storage's first node makes it.
+  void add_made_by(NodeId id, const Node& n, StorageId storage) {
+    Fate& fate = fates_[storage.index()];
+    if (fate == Fate::held || fate == Fate::of_backward || rung_in(storage) >= 0) return;
+    const bool is_made_again = fate == Fate::none && n.has(Node::recomputed);
+    if (fate == Fate::none && !is_made_again && n.phase != Phase::forward) {
+      fate = Fate::of_backward;
+      return;
+    }
+    const std::int64_t bytes = fate == Fate::offload
+                                   ? bytes_on_host_[storage.index()]
+                                   : allocated_bytes(graph_.storage(storage).bytes.value, runs_on_);
+    if (bytes == 0) return;
+    add(storage, {.producer = is_made_again ? origin_of(id) : id,
+                  .bytes = bytes,
+                  .state = fate == Fate::save      ? RungState::save
+                           : fate == Fate::offload ? RungState::offload
+                                                   : RungState::recompute,
+                  .is_kept = !is_made_again});
+  }
+
+  void read_through_what_is_made_again() {
+    const auto has_no_reader = [](const Rung& r) {
+      return r.state != RungState::recompute && r.reader_count == 0;
+    };
+    if (std::none_of(found_.rungs.begin(), found_.rungs.end(), has_no_reader)) return;
+    // By node: the first of the backward to read it or what is made again from it.
+    std::vector<NodeId> first(graph_.node_count());
+    const auto is_sooner = [&](NodeId a, NodeId b) {
+      return a && (!b || graph_.position(a) < graph_.position(b));
+    };
+    const auto order = graph_.order();
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const NodeId id = order[i];
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call) continue;
+      const NodeId reader = n.phase == Phase::backward ? id
+                            : is_given_[id.index()]    ? NodeId{}
+                                                       : first[id.index()];
+      for (const NodeId input : graph_.inputs(n))
+        if (is_sooner(reader, first[input.index()])) first[input.index()] = reader;
+    }
+    std::vector<NodeId> readers(found_.rungs.size());
+    for (const NodeId id : order) {
+      if (!is_given_[id.index()] || ladder_.row_of(first[id.index()]) < 0) continue;
+      for (const Tensor& t : graph_.tensors(id)) {
+        const int rung = t.storage ? rung_in(graph_.real_storage(t.storage)) : -1;
+        if (rung >= 0 && is_sooner(first[id.index()], readers[at(rung)]))
+          readers[at(rung)] = first[id.index()];
+      }
+    }
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      Rung& rung = found_.rungs[i];
+      if (!readers[i] || !has_no_reader(rung)) continue;
+      rung.first_reader = static_cast<std::uint32_t>(found_.readers.size());
+      rung.reader_count = 1;
+      found_.readers.push_back(readers[i]);
+    }
+  }
+
+  // --- Readers ---
+
+  // The forward node that a node of the backward runs again; itself if that is not known, or gone.
+  [[nodiscard]] NodeId origin_of(NodeId id) const {
+    const auto is_here = [this](NodeId node) {
+      return ladder_.row_of(node) >= 0 && graph_.node(node).phase == Phase::forward;
+    };
+    if (const NodeId origin = graph_.node(id).origin; is_here(origin)) return origin;
+    std::string_view name = graph_.name(id);
+    if (constexpr std::string_view kEnd = "_recomputed"; name.ends_with(kEnd))
+      name.remove_suffix(kEnd.size());
+    const NodeId first = graph_.find(PartId(0), name);
+    return is_here(first) ? first : id;
+  }
+
+  // A value of the forward, or one that a half of a pair is given from outside.
+  [[nodiscard]] bool is_from_forward(NodeId source) const {
+    const Node& n = graph_.node(source);
+    return n.phase == Phase::forward || n.role == Role::saved ||
+           (!is_given_.empty() && is_given_[source.index()] != 0);
+  }
+
+  void read_rungs() {
+    std::vector<Rung>& rungs = found_.rungs;
+    std::vector<std::pair<int, NodeId>> reads;
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (n.phase != Phase::backward || n.kind != NodeKind::call || ladder_.row_of(id) < 0)
+        continue;
+      for (const NodeId input : graph_.inputs(n)) {
+        const NodeId source = source_of(graph_, input);
+        for (const Tensor& t : graph_.tensors(source)) {
+          const int rung = t.storage ? rung_in(graph_.real_storage(t.storage)) : -1;
+          if (rung < 0) continue;
+          const bool reads_it =
+              rungs[at(rung)].is_kept ? is_from_forward(source) : !n.has(Node::recomputed);
+          if (reads_it) reads.emplace_back(rung, id);
+        }
+      }
+    }
+    std::stable_sort(reads.begin(), reads.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    found_.readers.reserve(reads.size());
+    for (const auto& [rung, reader] : reads) {
+      Rung& r = rungs[at(rung)];
+      if (r.reader_count == 0) r.first_reader = static_cast<std::uint32_t>(found_.readers.size());
+      ++r.reader_count;
+      found_.readers.push_back(reader);
+    }
+  }
+
+  const Graph& graph_;
+  const Ladder& ladder_;
+  LadderRungs found_;
+  std::vector<int> rung_by_storage_;  // -1: none
+  // Under a plan.
+  DeviceType runs_on_ = DeviceType::cpu;
+  std::vector<std::uint8_t> is_given_;       // by node: the plan hands it over
+  std::vector<Fate> fates_;                  // by storage
+  std::vector<std::int64_t> bytes_on_host_;  // by storage
+};
+
+}  // namespace
+
+LadderRungs find_rungs(const Graph& graph, const MemoryTimeline& memory, const Ladder& ladder) {
+  return RungFinder(graph, ladder).as_it_stands(memory);
+}
+
+LadderRungs find_rungs_of_plan(const Graph& joint, const SavePlan& plan,
+                               const MemoryOptions& memory, const Ladder& ladder) {
+  return RungFinder(joint, ladder).of_plan(plan, memory);
+}
+
+}  // namespace jointer::views
