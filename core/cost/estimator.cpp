@@ -73,7 +73,7 @@ Result<std::string> parse_measured(std::string_view text) {
 }
 
 // Without a name, what was measured last of this type of device.
-Result<DeviceCosts> load_costs(const CostDatabase& database, std::string device,
+Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& device,
                                std::optional<DeviceType> type) {
   if (!device.empty()) return database.load(device);
   JOINTER_TRY(const std::vector<MeasuredDevice> measured, database.devices());

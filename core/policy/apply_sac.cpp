@@ -31,6 +31,7 @@
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
 #include "core/policy/layers.h"
+#include "core/policy/python_operator.h"
 #include "core/policy/sac_walk.h"
 #include "core/policy/save_ops.h"
 #include "core/policy/tag_edit.h"
@@ -109,7 +110,7 @@ Result<EveryNth> parse_every_nth(std::string_view text) {
   if (slash == 0 || number.empty() || error != std::errc() ||
       stop != number.data() + number.size() || rule.n < 1)
     return refuse("`{}` is no rule: OPERATOR/N or OPERATOR/N/layer, as in aten.mm/2/layer", text);
-  rule.op = rest.substr(0, slash);
+  rule.op = captured_operator(rest.substr(0, slash));
   return rule;
 }
 

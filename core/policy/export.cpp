@@ -16,6 +16,7 @@
 #include "core/policy/misfits.h"
 #include "core/policy/operator_list.h"
 #include "core/policy/plan_makers.h"
+#include "core/policy/python_operator.h"
 #include "core/policy/tag_edit.h"
 #include "core/policy/tagging.h"
 #include "core/policy/with_fsdp.h"
@@ -28,11 +29,6 @@ constexpr std::array<std::pair<std::string_view, PolicyFormat>, 3> kFormats{{
     {"selectors", PolicyFormat::selectors},
     {"recipe", PolicyFormat::recipe},
 }};
-
-// As Python names the operator: a bare name is a higher-order one.
-std::string python_operator(const std::string& name) {
-  return (name.find('.') == std::string::npos ? "torch.ops.higher_order." : "torch.ops.") + name;
-}
 
 std::string count_of(const Graph& graph, const std::string& op) {
   const std::array<std::string_view, 1> ops{op};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/policy/import.h"
+#include "core/policy/python_operator.h"
 
 namespace jointer {
 namespace {
@@ -29,13 +30,6 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-std::string_view without_python(std::string_view op) {
-  for (const std::string_view prefix :
-       {"torch.ops.higher_order.", "torch._higher_order_ops.", "torch.ops."})
-    if (op.starts_with(prefix)) return op.substr(prefix.size());
-  return op;
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> read_selectors(std::string_view text) {
@@ -51,15 +45,14 @@ Result<std::vector<std::string>> read_selectors(std::string_view text) {
     const std::size_t bar = rest.find('|');
     const std::string_view selector = trimmed(rest.substr(0, bar));
     const std::size_t separator = selector.rfind("::");
-    const std::string_view op = separator == std::string_view::npos
-                                    ? std::string_view()
-                                    : without_python(selector.substr(separator + 2));
-    if (op.empty() || selector.find_first_of(" \t\r,;(){}='\"") != std::string_view::npos)
+    std::string captured = captured_operator(selector);
+    if (separator == std::string_view::npos || captured.ends_with("::") ||
+        selector.find_first_of(" \t\r,;(){}='\"") != std::string_view::npos)
       return input_error(
           "`{}` is no selector: FQN_PATTERN::operator, as in layers.*.attention::aten.mm; they "
           "stand one a line or with | between them",
           selector.substr(0, 80));
-    selectors.push_back(std::string(selector.substr(0, separator + 2)).append(op));
+    selectors.push_back(std::move(captured));
     if (bar == std::string_view::npos) return selectors;
     rest.remove_prefix(bar + 1);
   }

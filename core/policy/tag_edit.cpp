@@ -7,6 +7,7 @@
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
 #include "core/edit/tag_list.h"
+#include "core/policy/python_operator.h"
 
 namespace jointer {
 
@@ -54,7 +55,7 @@ std::vector<bool> calls_of(const Graph& graph, std::span<const std::string_view>
 Result<std::vector<bool>> selected_by(const Graph& graph, std::span<const std::string> selectors) {
   std::vector<bool> found(graph.node_count(), false);
   for (const std::string& selector : selectors) {
-    JOINTER_TRY(const std::vector<NodeId> nodes, select(graph, selector));
+    JOINTER_TRY(const std::vector<NodeId> nodes, select(graph, captured_operator(selector)));
     for (const NodeId id : nodes) found[id.index()] = true;
   }
   return found;

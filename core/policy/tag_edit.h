@@ -45,7 +45,8 @@ class TagPlan {
 
 // By id: the calls that any of these operators' names is the name of, with the overload or without.
 std::vector<bool> calls_of(const Graph& graph, std::span<const std::string_view> ops);
-// By id: what any of the selectors selects. Error (usage): one of them selects nothing.
+// By id: what any of the selectors selects; their operators may be written as in Python. Error
+// (usage): one of them selects nothing.
 Result<std::vector<bool>> selected_by(const Graph& graph, std::span<const std::string> selectors);
 
 // `[a,"b c"]`, as a pipeline writes a list of texts.

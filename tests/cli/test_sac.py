@@ -163,6 +163,17 @@ def test_a_list_of_operators(tmp_path: Path) -> None:
     assert halved["saved_bytes"] < everything["saved_bytes"]
 
 
+def test_operators_may_be_written_as_in_python() -> None:
+    plain = ["--save", "aten.mm.default,layers.0::aten.add", "--every-nth", "aten.mm.default/2"]
+    python = [
+        "--save",
+        "torch.ops.aten.mm.default,layers.0::torch.ops.aten.add",
+        "--every-nth",
+        "torch.ops.aten.mm.default/2",
+    ]
+    assert answer("sac", JOINT, *python)["saved"] == answer("sac", JOINT, *plain)["saved"]
+
+
 def test_presets_are_different_policies() -> None:
     saved = {
         preset: answer("sac", JOINT, "--preset", preset)["saved_bytes"]

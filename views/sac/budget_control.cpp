@@ -11,7 +11,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kParts = 1000, kPage = 50, kStep = 10, kLeastSlider = 72, kMostSlider = 220;
-constexpr double kBudgetStep = 0.05, kGib = 1 << 30;
+constexpr double kBudgetStep = 0.05;
 
 // A press anywhere takes the handle there.
 class JumpingStyle : public QProxyStyle {
@@ -52,17 +52,27 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   slider_->setStyle(style);
   slider_->installEventFilter(this);
   row->addWidget(slider_);
-  box_ = new QDoubleSpinBox(this);
-  box_->setAccessibleName(tr("Activation budget"));
-  box_->installEventFilter(this);
-  row->addWidget(box_);
-  connect(unit_, &QComboBox::currentIndexChanged, this, &BudgetControl::change_unit);
+  budget_box_ = new QDoubleSpinBox(this);
+  budget_box_->setAccessibleName(tr("Activation budget"));
+  budget_box_->setRange(0, 1);
+  budget_box_->setDecimals(3);
+  budget_box_->setSingleStep(kBudgetStep);
+  add_box(*budget_box_);
+  peak_box_ = new ByteBox(this);
+  peak_box_->setAccessibleName(tr("Most peak memory"));
+  add_box(*peak_box_);
+  connect(unit_, &QComboBox::currentIndexChanged, this, &BudgetControl::show_box);
   connect(slider_, &QSlider::valueChanged, this, &BudgetControl::follow_slider);
-  connect(box_, &QDoubleSpinBox::valueChanged, this, &BudgetControl::follow_box);
   connect(slider_, &QSlider::sliderReleased, this, [this] {
-    if (box_->value() != pressed_at_) emit chosen();
+    if (box().value() != pressed_at_) emit chosen();
   });
-  change_unit();
+  show_box();
+}
+
+void BudgetControl::add_box(QDoubleSpinBox& box) {
+  box.installEventFilter(this);
+  layout()->addWidget(&box);
+  connect(&box, &QDoubleSpinBox::valueChanged, this, &BudgetControl::follow_box);
 }
 
 void BudgetControl::fit(int pane_width) {
@@ -70,12 +80,12 @@ void BudgetControl::fit(int pane_width) {
 }
 
 double BudgetControl::budget() const {
-  return is_peak() ? budget_ : box_->value();
+  return is_peak() ? budget_ : budget_box_->value();
 }
 
 std::optional<std::int64_t> BudgetControl::most_peak() const {
   if (!is_peak()) return std::nullopt;
-  return static_cast<std::int64_t>(box_->value() * kGib);
+  return peak_box_->bytes();
 }
 
 void BudgetControl::show_plan(double budget, std::int64_t peak_bytes, std::int64_t least_bytes,
@@ -84,44 +94,34 @@ void BudgetControl::show_plan(double budget, std::int64_t peak_bytes, std::int64
   peak_ = peak_bytes;
   least_ = least_bytes;
   most_ = std::max(most_bytes, least_bytes + 1);
-  change_unit();
+  show_box();
 }
 
-void BudgetControl::change_unit() {
-  const QSignalBlocker no_trial(box_);
-  if (is_peak()) {
-    box_->setRange(0, std::ceil(static_cast<double>(most_) / kGib * 100) / 100);
-    box_->setDecimals(2);
-    box_->setSingleStep(1);
-    box_->setSuffix(tr(" GiB"));
-    box_->setAccessibleName(tr("Most peak memory"));
-    // Rounded up: the plan that is shown fits.
-    box_->setValue(std::ceil(static_cast<double>(peak_) / kGib * 100) / 100);
-  } else {
-    box_->setRange(0, 1);
-    box_->setDecimals(3);
-    box_->setSingleStep(kBudgetStep);
-    box_->setSuffix({});
-    box_->setAccessibleName(tr("Activation budget"));
-    box_->setValue(budget_);
-  }
+// What is shown is of the plan, not what was typed before.
+void BudgetControl::show_box() {
+  const QSignalBlocker no_budget(budget_box_), no_peak(peak_box_);
+  budget_box_->setValue(budget_);
+  peak_box_->setMaximum(static_cast<double>(std::max(most_, peak_)));
+  peak_box_->set_bytes(peak_);
+  budget_box_->setVisible(!is_peak());
+  peak_box_->setVisible(is_peak());
   place_slider();
 }
 
 void BudgetControl::place_slider() {
   const QSignalBlocker no_trial(slider_);
-  const double value = box_->value();
-  const double low = is_peak() ? static_cast<double>(least_) / kGib : 0;
-  const double high = is_peak() ? static_cast<double>(most_) / kGib : 1;
-  slider_->setValue(static_cast<int>(std::lround((value - low) / (high - low) * kParts)));
+  const double low = is_peak() ? static_cast<double>(least_) : 0;
+  const double high = is_peak() ? static_cast<double>(most_) : 1;
+  slider_->setValue(static_cast<int>(std::lround((box().value() - low) / (high - low) * kParts)));
 }
 
 void BudgetControl::follow_slider() {
   const double share = static_cast<double>(slider_->value()) / kParts;
-  const QSignalBlocker once(box_);
-  box_->setValue(
-      is_peak() ? (static_cast<double>(least_) + share * static_cast<double>(most_ - least_)) / kGib
-                : share);
+  const QSignalBlocker once(box());
+  if (is_peak())
+    peak_box_->setValue(static_cast<double>(least_) + share * static_cast<double>(most_ - least_));
+  else
+    budget_box_->setValue(share);
   emit tried();
 }
 
@@ -134,12 +134,12 @@ bool BudgetControl::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();
     if (key == Qt::Key_Return || key == Qt::Key_Enter) {
-      box_->interpretText();
+      box().interpretText();
       emit chosen();
       return true;
     }
   }
-  if (watched == slider_ && event->type() == QEvent::MouseButtonPress) pressed_at_ = box_->value();
+  if (watched == slider_ && event->type() == QEvent::MouseButtonPress) pressed_at_ = box().value();
   return QWidget::eventFilter(watched, event);
 }
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "views/theme/byte_box.h"
+
 namespace jointer::views {
 
 // How much memory a plan may take: torch's activation budget, or bytes of peak memory for which the
@@ -29,7 +31,8 @@ class BudgetControl : public QWidget {
 
   [[nodiscard]] QComboBox& unit_box() { return *unit_; }
   [[nodiscard]] QSlider& slider() { return *slider_; }
-  [[nodiscard]] QDoubleSpinBox& box() { return *box_; }
+  // The field that is shown: of a budget, or a ByteBox of the peak.
+  [[nodiscard]] QDoubleSpinBox& box() { return is_peak() ? *peak_box_ : *budget_box_; }
 
  signals:
   void tried();
@@ -40,15 +43,17 @@ class BudgetControl : public QWidget {
 
  private:
   [[nodiscard]] bool is_peak() const { return unit_->currentIndex() == 1; }
-  void change_unit();
+  void show_box();
   void follow_slider();
   void follow_box();
   void place_slider();
+  void add_box(QDoubleSpinBox& box);
 
   QComboBox* unit_ = nullptr;
   QSlider* slider_ = nullptr;
-  QDoubleSpinBox* box_ = nullptr;
-  double budget_ = 1;
+  QDoubleSpinBox* budget_box_ = nullptr;
+  ByteBox* peak_box_ = nullptr;
+  double budget_ = 1;  // of the plan that is shown
   std::int64_t peak_ = 0, least_ = 0, most_ = 1;
   double pressed_at_ = 0;  // the box's value when the slider was taken
 };

@@ -132,8 +132,8 @@ std::string said(const Result<T>& result) {
 }
 
 RC_GTEST_FIXTURE_PROP(Folder, PackingAndUnpackingGivesTheSame, (std::string text)) {
-  // An empty file is no capture, and what begins as a packed file does is taken for one, whatever its
-  // name: one random text in 100,000 begins as gzip does.
+  // An empty file is no capture, and what begins as a packed file does is taken for one, whatever
+  // its name: one random text in 100,000 begins as gzip does.
   text.insert(0, 1, 'x');
   for (const std::string name : {"a.zst", "a"}) {
     RC_ASSERT(said(write_bytes(file(name), text)) == "");
