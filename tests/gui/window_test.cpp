@@ -64,6 +64,7 @@ class WindowTest : public QObject {
   void clicks_select_in_every_pane();
   void the_ladder_shares_the_selection();
   void goes_to_panes_by_key();
+  void no_pane_makes_a_small_window_larger();
   void drags_select_a_stretch();
   void finds_nodes();
   void runs_commands_by_name();
@@ -427,6 +428,22 @@ void WindowTest::goes_to_panes_by_key() {
   tune->seen_action()->trigger();
   QTRY_VERIFY(!tune->isVisible());
   QVERIFY(!tune->seen_action()->isChecked());
+}
+
+void WindowTest::no_pane_makes_a_small_window_larger() {
+  constexpr QSize kSmall(1280, 800);
+  window_->resize(kSmall);
+  open(kJoint);
+  for (const QString& name : MainWindow::pane_names()) {
+    PaneDock* dock = window_->dock(name);
+    dock->raise();
+    QTRY_VERIFY2(dock->pane() != nullptr && !dock->visibleRegion().isEmpty(), qPrintable(name));
+    QTest::qWait(0);  // layouts ask for room when they are next
+    QVERIFY2(
+        window_->size() == kSmall,
+        qPrintable(
+            QStringLiteral("%1: %2 x %3").arg(name).arg(window_->width()).arg(window_->height())));
+  }
 }
 
 void WindowTest::drags_select_a_stretch() {

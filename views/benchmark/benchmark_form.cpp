@@ -59,9 +59,6 @@ BenchmarkForm::BenchmarkForm(Benchmarks& benchmarks, QWidget* parent)
   auto* fields = new QWidget(this);
   new FlowLayout(fields, kFieldSpacing, kRowSpacing);
   fields->layout()->setContentsMargins(0, 0, 0, 0);
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  fields->setSizePolicy(policy);
   fields->setObjectName(QStringLiteral("fields"));
   column->addWidget(fields);
   make_buttons();

@@ -131,9 +131,6 @@ QWidget* PipelinePane::make_bar() {
   auto* bar = new QWidget(this);
   auto* row = new FlowLayout(bar, kSpacing, kSpacing);
   row->setContentsMargins(kMargin, 0, kMargin, 0);
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  bar->setSizePolicy(policy);
   const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
     auto* button = new QPushButton(text, bar);
     button->setAutoDefault(false);

@@ -191,6 +191,8 @@ QString SacFigures::summary() const {
     return line_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height() <=
            room.height();
   };
+  // A line ends between two figures, not before a unit.
+  for (QString& part : parts) part.replace(u' ', QChar(QChar::Nbsp));
   QString text = parts.join(kBetween);
   for (; parts.size() > 1 && !fits(text); text = parts.join(kBetween)) parts.removeLast();
   return text;
