@@ -26,7 +26,8 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
       keep(graph.inputs(copy).front(), Keep::offload);
     else if (n.partner)
       keep(n.partner, Keep::save);
-    if (graph.is_pair() || n.kind != NodeKind::call) continue;
+    // What a copy back reads is on the host.
+    if (graph.is_pair() || n.kind != NodeKind::call || graph.is_transfer(n)) continue;
     for (const NodeId input : graph.inputs(id)) {
       if (n.phase == Phase::backward && !graph.is_transfer(graph.node(input)))
         keep(input, Keep::save);
@@ -38,6 +39,12 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
       if (const Node& n = graph.node(id); graph.is_transfer(n) && n.phase == Phase::forward)
         keep(graph.inputs(id).front(), Keep::offload);
   return kept;
+}
+
+// A copy to the host or back, or its wait: it runs for a call and is no second run of it.
+bool moves_memory(const Graph& graph, const Node& n) {
+  const NodeId copy = graph.is_wait(n) ? graph.collective_of_wait(n) : NodeId{};
+  return graph.is_transfer(copy ? graph.node(copy) : n);
 }
 
 }  // namespace
@@ -58,7 +65,8 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
   std::vector<SaveCandidate> rows;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    const bool again = n.kind == NodeKind::call && n.has(Node::recomputed);
+    const bool again =
+        n.kind == NodeKind::call && n.has(Node::recomputed) && !moves_memory(graph, n);
     if (!again && kept[id.index()] == Keep::recompute) continue;
     SaveCandidate row{.node = id, .keep = kept[id.index()]};
     for (const Tensor& t : graph.tensors(n)) {
@@ -75,6 +83,26 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
     rows.push_back(row);
   }
   return rows;
+}
+
+// A pair's forward has its calls under the same names.
+bool runs_again(const Graph& graph, const Node& node) {
+  if (!node.has(Node::recomputed)) return false;
+  return !graph.is_pair() || graph.find(PartId(0), graph.text(node.name));
+}
+
+PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept) {
+  PlanFigures figures;
+  for (const SaveCandidate& each : kept) {
+    if (each.keep != Keep::recompute) {
+      (each.keep == Keep::save ? figures.saved_bytes : figures.offloaded_bytes) += each.bytes;
+    } else if (runs_again(graph, graph.node(each.node))) {
+      ++figures.recomputed;
+      figures.recompute_ns += each.recompute_ns;
+      figures.recompute_flops += each.recompute_flops;
+    }
+  }
+  return figures;
 }
 
 }  // namespace jointer

@@ -25,4 +25,10 @@ namespace jointer {
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
                                                std::span<const Flops> flops);
 
+// What those rows add up to; `figures` within are left at 0. A pair's call that only the backward
+// runs is no second run.
+PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept);
+// Whether what a row makes again runs twice.
+bool runs_again(const Graph& graph, const Node& node);
+
 }  // namespace jointer

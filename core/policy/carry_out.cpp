@@ -1,6 +1,7 @@
 #include "core/policy/carry_out.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/partition/kept_values.h"
 #include "core/policy/cpu_offload.h"
@@ -23,6 +24,22 @@ Result<std::vector<Edit>> carry_out_tags(Graph& step) {
   JOINTER_CHECK(apply(step, edit));
   edits.push_back(std::move(edit));
   return edits;
+}
+
+Result<Edit> carry_out_edit(const Graph& tagged) {
+  Graph step = tagged;
+  JOINTER_TRY(std::vector<Edit> edits, carry_out_tags(step));
+  std::erase_if(edits, [](const Edit& edit) { return edit.changes.empty(); });
+  if (edits.empty()) return Edit{.title = "No tag is left to carry out"};
+  Edit whole = std::move(edits.front());
+  for (std::size_t i = 1; i < edits.size(); ++i) {
+    Edit& next = edits[i];
+    whole.title += "; " + next.title;
+    whole.by += ',' + next.by;
+    std::ranges::move(next.changes, std::back_inserter(whole.changes));
+    std::ranges::move(next.notes, std::back_inserter(whole.notes));
+  }
+  return whole;
 }
 
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step) {

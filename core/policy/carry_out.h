@@ -16,6 +16,11 @@ namespace jointer {
 // changed. Error (usage): as these.
 Result<std::vector<Edit>> carry_out_tags(Graph& step);
 
+// The same as one edit, which leaves the graph as it is: empty of changes where no tag is left to
+// carry out. What was carried out already stays, and is done a second time only where a new tag
+// needs it again. Error (usage): as these.
+Result<Edit> carry_out_edit(const Graph& tagged);
+
 // What the step keeps for its backward, as a plan of the graph `before` its tags were carried out.
 // Error (usage): as kept_values.
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step);

@@ -15,7 +15,9 @@
 #include "core/base/checked.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/node_flops.h"
+#include "core/partition/kept_values.h"
 #include "core/policy/carry_out.h"
+#include "core/policy/step_values.h"
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
 
@@ -282,42 +284,23 @@ std::string_view partitioners_option(const SacCommand& options) {
   return options.solver != SacCommand().solver ? "--solver" : "";
 }
 
-// Why a value that a flat step saves is saved, or what its tag did.
-std::string reason_of(const Node& node, bool is_saved) {
-  if (node.policy == MemoryPolicy::none) return "the backward reads it, and nothing tags it";
-  const bool is_to_be_made_again =
-      node.policy == MemoryPolicy::prefer_recompute || node.policy == MemoryPolicy::must_recompute;
-  return fmt::format("tagged {}{}", to_string(node.policy),
-                     is_saved && is_to_be_made_again
-                         ? ", and the backward reads it before it makes anything again"
-                         : "");
-}
-
-// `step`: with the tags carried out; `tagged`: before that.
-Result<std::vector<WhyAnswer>> explain_step(const Graph& step, const Graph& tagged,
-                                            const SacAnswer& answer,
+// `values`: of the step with its tags carried out; `tagged`: the graph before that.
+Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
+                                            const std::vector<StepValue>& values,
                                             const std::vector<std::string>& names) {
   std::vector<WhyAnswer> found;
   for (const std::string& name : names) {
     const NodeId id = tagged.find(name);
     if (!id) return fail(Error::Kind::usage, "--why: there is no node {}", name);
-    const auto saved =
-        std::find_if(answer.saved.begin(), answer.saved.end(),
-                     [&](const SavedValue& value) { return step.name(value.node) == name; });
-    const auto again = std::ranges::any_of(step.order(), [&](NodeId other) {
-      const Node& n = step.node(other);
-      return n.has(Node::recomputed) && step.name(other) == name + "_recomputed";
-    });
     const Node& node = tagged.node(id);
     WhyAnswer why{.name = name, .keep = "not needed", .reason = {}};
-    if (saved != answer.saved.end())
-      why.keep = to_string(saved->keep);
-    else if (again)
-      why.keep = to_string(Keep::recompute);
-    else if (node.kind != NodeKind::call)
+    const auto value = std::ranges::find(values, id, &StepValue::node);
+    if (value != values.end()) {
+      why.keep = to_string(value->keep);
+      why.reason = to_sentence(value->reason, node.policy);
+    } else if (node.kind != NodeKind::call) {
       why.keep = kind_text(node.kind);
-    if (why.keep != "not needed" && node.kind == NodeKind::call)
-      why.reason = reason_of(node, saved != answer.saved.end());
+    }
     found.push_back(std::move(why));
   }
   return found;
@@ -341,12 +324,17 @@ Result<int> run_step(const SacCommand& options, Graph graph) {
   }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  JOINTER_TRY(SacAnswer answer,
-              describe_captured(graph, costs, flops_of(graph), memory_options(options)));
+  const std::vector<Flops> flops = flops_of(graph);
+  JOINTER_TRY(SacAnswer answer, describe_captured(graph, costs, flops, memory_options(options)));
   answer.notes = std::move(notes);
   if (tagged) {
-    for (SavedValue& value : answer.saved) value.reason = reason_of(graph.node(value.node), true);
-    JOINTER_TRY(answer.why, explain_step(graph, *tagged, answer, options.why));
+    JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops));
+    const std::vector<StepValue> values = step_values(*tagged, graph, kept);
+    for (SavedValue& saved : answer.saved)
+      if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
+          value != values.end())
+        saved.reason = to_sentence(value->reason, tagged->node(saved.node).policy);
+    JOINTER_TRY(answer.why, explain_step(*tagged, values, options.why));
   }
   if (!options.format.empty()) {
     JOINTER_TRY(const PolicyFormat format, format_of(options));

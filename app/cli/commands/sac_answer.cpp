@@ -50,13 +50,6 @@ class OperatorRows {
   std::map<std::string, OperatorRow> rows_;
 };
 
-// A pair's forward has its calls under the same names; what only the backward runs is no second
-// run.
-bool runs_again(const Graph& graph, const Node& n) {
-  if (!n.has(Node::recomputed)) return false;
-  return !graph.is_pair() || graph.find(PartId(0), graph.text(n.name));
-}
-
 }  // namespace
 
 std::string OperatorRow::policy() const {
@@ -106,6 +99,7 @@ Result<SacAnswer> describe_captured(const Graph& graph, std::span<const NodeCost
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops));
   const MemoryTimeline timeline(graph, memory);
   const Simulation simulation(graph, costs);
+  answer.figures = kept_figures(graph, kept);
   answer.figures.figures = {.peak_bytes = timeline.peak_bytes(),
                             .step_ns = simulation.step_ns(),
                             .exposed_ns = simulation.exposed_ns()};
@@ -125,17 +119,10 @@ Result<SacAnswer> describe_captured(const Graph& graph, std::span<const NodeCost
   OperatorRows rows(graph);
   for (const SaveCandidate& each : kept) {
     const Node& n = graph.node(each.node);
-    if (each.keep == Keep::recompute) {
-      if (!runs_again(graph, n)) continue;
-      ++answer.figures.recomputed;
-      answer.figures.recompute_ns += each.recompute_ns;
-      answer.figures.recompute_flops += each.recompute_flops;
-    } else {
+    if (each.keep == Keep::recompute && !runs_again(graph, n)) continue;
+    if (each.keep != Keep::recompute)
       answer.saved.push_back(
           {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
-      (each.keep == Keep::save ? answer.figures.saved_bytes : answer.figures.offloaded_bytes) +=
-          each.bytes;
-    }
     rows.add(each.node, each.keep, each.recompute_ns);
   }
   // What the forward hands over is saved, whatever phase it was captured in.

@@ -1,0 +1,128 @@
+// The values of a flat step, told of the step as it was tagged.
+//
+// Terms: a copy is a call that carrying out put into the backward to run again. What is kept is
+// what kept_values says of the step that came out.
+//
+//   1. What is saved or goes to the host is a value of the tagged graph itself.
+//   2. A copy stands for the call that it repeats, unless that is kept as well: then it was read
+//      before anything is made again, and is kept until there.
+//   3. A call that ran again in the tagged graph already stands for itself: nothing that is tagged
+//      now takes it back.
+//
+// Why: a tag that is what became of the value; otherwise what stood against it, or who reads it.
+
+#include "core/policy/step_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/graph/memory_policy.h"
+
+namespace jointer {
+namespace {
+
+bool asks_to_recompute(MemoryPolicy policy) {
+  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
+}
+
+class Teller {
+ public:
+  Teller(const Graph& tagged, const Graph& step)
+      : tagged_(tagged),
+        step_(step),
+        is_read_(step.node_count(), false),
+        went_before_(tagged.node_count(), false) {
+    for (const NodeId id : step.order()) {
+      const Node& n = step.node(id);
+      if (n.kind != NodeKind::call || n.phase != Phase::backward || n.has(Node::recomputed))
+        continue;
+      for (const NodeId input : step.inputs(id)) is_read_[input.index()] = true;
+    }
+    for (const NodeId id : tagged.order())
+      if (const Node& n = tagged.node(id); tagged.is_transfer(n) && n.phase == Phase::forward)
+        went_before_[tagged.inputs(id).front().index()] = true;
+  }
+
+  // Of the tagged graph; none for what it does not have.
+  [[nodiscard]] NodeId stands_for(NodeId id) const {
+    const NodeId known = is_new(id) ? step_.node(id).origin : id;
+    return known && !is_new(known) ? known : NodeId{};
+  }
+
+  [[nodiscard]] StepReason reason(NodeId id, Keep keep) const {
+    const MemoryPolicy policy = tagged_.node(id).policy;
+    switch (keep) {
+      case Keep::recompute:
+        return tagged_.node(id).has(Node::recomputed) ? StepReason::carried_out
+                                                      : StepReason::tagged;
+      case Keep::offload:
+        return went_before_[id.index()] ? StepReason::carried_out : StepReason::tagged;
+      case Keep::save:
+        break;
+    }
+    const bool is_read = is_read_[id.index()];
+    if (asks_to_recompute(policy)) return StepReason::read_before;
+    if (policy == MemoryPolicy::must_cpu_offload)
+      return is_read ? StepReason::stays : StepReason::stays_for_copies;
+    if (policy != MemoryPolicy::none) return StepReason::tagged;
+    return is_read ? StepReason::untagged : StepReason::read_by_copies;
+  }
+
+ private:
+  [[nodiscard]] bool is_new(NodeId id) const { return id.index() >= tagged_.node_count(); }
+
+  const Graph& tagged_;
+  const Graph& step_;
+  std::vector<bool> is_read_;      // by node of the step: by the backward's own calls
+  std::vector<bool> went_before_;  // by node: the tagged graph copies it to the host
+};
+
+}  // namespace
+
+std::string to_sentence(StepReason reason, MemoryPolicy policy) {
+  const std::string tagged = fmt::format("tagged {}", to_string(policy));
+  switch (reason) {
+    case StepReason::untagged:
+      return "the backward reads it, and nothing tags it";
+    case StepReason::read_by_copies:
+      return "what is made again reads it, and nothing tags it";
+    case StepReason::tagged:
+      return tagged;
+    case StepReason::read_before:
+      return tagged + ", and the backward reads it before it makes anything again";
+    case StepReason::stays:
+      return tagged +
+             ", and it stays on the device: the backward reads a view of it that the forward made, "
+             "or its memory is written to later";
+    case StepReason::stays_for_copies:
+      return tagged + ", and it stays on the device: only what is made again reads it";
+    case StepReason::carried_out:
+      break;
+  }
+  return "its tag was carried out before, which no other tag takes back";
+}
+
+std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
+                                   std::span<const SaveCandidate> kept) {
+  const Teller teller(tagged, step);
+  std::vector<StepValue> values;
+  std::vector<bool> has(tagged.node_count(), false);
+  const auto add = [&](const SaveCandidate& each) {
+    const NodeId node = teller.stands_for(each.node);
+    if (!node || has[node.index()]) return;
+    has[node.index()] = true;
+    StepValue value{each, teller.reason(node, each.keep)};
+    value.node = node;
+    values.push_back(value);
+  };
+  // What is kept comes first: its copy adds nothing to it.
+  for (const SaveCandidate& each : kept)
+    if (each.keep != Keep::recompute) add(each);
+  for (const SaveCandidate& each : kept)
+    if (each.keep == Keep::recompute) add(each);
+  std::ranges::sort(values, {}, [&](const StepValue& v) { return tagged.position(v.node); });
+  return values;
+}
+
+}  // namespace jointer

@@ -1,0 +1,193 @@
+// What is told of a flat step's values, and its tags carried out as one edit.
+
+#include "core/policy/step_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "core/capture/native_writer.h"
+#include "core/partition/kept_values.h"
+#include "core/policy/carry_out.h"
+#include "tests/support/graphs.h"
+#include "tests/support/random_graph.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Three layers; the loss's own backward, before that of the layers, reads `c`.
+constexpr std::string_view kStep = R"(
+  kind train_step
+  x: f32[64,64] = input
+  a: f32[64,64] = aten.sin(x)  {layers.0}
+  b: f32[64,64] = aten.exp(a)  {layers.0}
+  c: f32[64,64] = aten.sin(b)  {layers.1}
+  v: f32[4096] = aten.view(b, [4096])  {layers.1}
+  d: f32[64,64] = aten.exp(c)  {layers.1}
+  l: f32[] = aten.sum(d)  {loss}
+  g: f32[64,64] = aten.cos(c)  {backward loss}
+  h: f32[64,64] = aten.mul.Tensor(g, d)  {backward layers.1}
+  i: f32[64,64] = aten.mul.Tensor(h, c)  {backward layers.1}
+  j: f32[4096] = aten.sin(v)  {backward layers.0}
+  k: f32[64,64] = aten.mul.Tensor(i, b)  {backward layers.0}
+  return [l, j, k]
+)";
+
+using Tags = std::map<std::string, MemoryPolicy>;
+
+Graph tagged(std::string_view text, const Tags& tags) {
+  Graph graph = parse(text);
+  for (const auto& [name, policy] : tags) graph.node(graph.find(name)).policy = policy;
+  return graph;
+}
+
+std::vector<SaveCandidate> kept_of(const Graph& graph) {
+  return kept_values(graph, std::vector<NodeCost>(graph.node_count(), NodeCost{.ns = 5}),
+                     std::vector<Flops>(graph.node_count()))
+      .value();
+}
+
+// "a save: the backward reads it, and nothing tags it".
+std::vector<std::string> told(const Graph& graph) {
+  Graph step = graph;
+  if (const auto done = carry_out_tags(step); !done) throw std::runtime_error(done.error().message);
+  std::vector<std::string> lines;
+  for (const StepValue& value : step_values(graph, step, kept_of(step)))
+    lines.push_back(fmt::format("{} {}: {}", graph.name(value.node), to_string(value.keep),
+                                to_sentence(value.reason, graph.node(value.node).policy)));
+  return lines;
+}
+
+TEST(StepValues, WithoutTagsTheBackwardReadsThem) {
+  EXPECT_THAT(told(parse(kStep)),
+              ElementsAre("b save: the backward reads it, and nothing tags it",
+                          "c save: the backward reads it, and nothing tags it",
+                          "v save: the backward reads it, and nothing tags it",
+                          "d save: the backward reads it, and nothing tags it"));
+}
+
+TEST(StepValues, SayWhatATagDidAndWhatItDidNot) {
+  const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
+                                     {"c", MemoryPolicy::prefer_recompute},
+                                     {"d", MemoryPolicy::must_save}});
+  EXPECT_THAT(told(graph),
+              ElementsAre("a save: what is made again reads it, and nothing tags it",
+                          "b recompute: tagged MUST_RECOMPUTE",
+                          "c save: tagged PREFER_RECOMPUTE, and the backward reads it before it "
+                          "makes anything again",
+                          "v save: the backward reads it, and nothing tags it",
+                          "d save: tagged MUST_SAVE"));
+}
+
+TEST(StepValues, SayWhatCannotLeaveTheDevice) {
+  // The backward reads `v`, which is a view of `b`; and `a` only to make `b` again.
+  EXPECT_THAT(told(tagged(kStep, {{"b", MemoryPolicy::must_cpu_offload}}))[0],
+              AllOf(HasSubstr("b save: tagged MUST_CPU_OFFLOAD"), HasSubstr("a view of it")));
+  EXPECT_THAT(told(tagged(kStep, {{"a", MemoryPolicy::must_cpu_offload},
+                                  {"b", MemoryPolicy::must_recompute}}))[0],
+              HasSubstr("a save: tagged MUST_CPU_OFFLOAD, and it stays on the device: only"));
+  EXPECT_THAT(told(tagged(kStep, {{"d", MemoryPolicy::must_cpu_offload}})).back(),
+              "d offload: tagged MUST_CPU_OFFLOAD");
+}
+
+TEST(StepValues, WhatTheStepDoesAlreadyIsNoTagsDoing) {
+  Graph step = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
+                              {"v", MemoryPolicy::must_recompute},
+                              {"d", MemoryPolicy::must_cpu_offload}});
+  ASSERT_TRUE(carry_out_tags(step));
+  const std::vector<std::string> again = told(step);
+  const auto has = [&](const std::string& begin) {
+    return std::ranges::any_of(again, [&](const std::string& line) {
+      return line.starts_with(begin) && line.ends_with("which no other tag takes back");
+    });
+  };
+  EXPECT_TRUE(has("b_recomputed recompute")) << testing::PrintToString(again);
+  EXPECT_TRUE(has("d offload")) << testing::PrintToString(again);
+  EXPECT_FALSE(has("c save"));
+}
+
+// What moves memory runs for a value: it is none that is saved or made again.
+TEST(StepValues, CopiesToTheHostAreNoValues) {
+  Graph step = tagged(kStep, {{"d", MemoryPolicy::must_cpu_offload}});
+  ASSERT_TRUE(carry_out_tags(step));
+  const PlanFigures figures = kept_figures(step, kept_of(step));
+  EXPECT_EQ(figures.recomputed, 0U);
+  EXPECT_EQ(figures.offloaded_bytes, 64 * 64 * 4);
+  for (const SaveCandidate& each : kept_of(step))
+    EXPECT_FALSE(std::string(step.name(each.node)).find("ao") == 0) << step.name(each.node);
+}
+
+TEST(CarryOutEdit, IsWhatIsDoneOneAfterTheOther) {
+  const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
+                                     {"v", MemoryPolicy::must_recompute},
+                                     {"d", MemoryPolicy::must_cpu_offload}});
+  Graph one = graph, other = graph;
+  ASSERT_EQ(carry_out_tags(one)->size(), 2U);
+  const auto edit = carry_out_edit(graph);
+  ASSERT_TRUE(edit) << edit.error().message;
+  EXPECT_THAT(edit->by, AllOf(HasSubstr("apply_cpu_offload"), HasSubstr(",selective_activation")));
+  const auto inverse = apply(other, *edit);
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  EXPECT_EQ(write_native(other), write_native(one));
+  // Once is enough.
+  EXPECT_THAT(carry_out_edit(other)->changes, IsEmpty());
+  ASSERT_TRUE(apply(other, *inverse));
+  EXPECT_EQ(write_native(other), write_native(graph));
+}
+
+TEST(CarryOutEdit, SaysWhyNotAsThePassDoes) {
+  const auto edit = carry_out_edit(tagged(R"(
+    kind train_step
+    x: f32[8] = input
+    r: f32[8] = aten.bernoulli(x)
+    g: f32[8] = aten.cos(r)  {backward}
+    return [r, g]
+  )",
+                                          {{"r", MemoryPolicy::must_recompute}}));
+  ASSERT_FALSE(edit);
+  EXPECT_THAT(edit.error().message, HasSubstr("draws random numbers"));
+}
+
+// Each value once, and they come to what the step comes to.
+RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
+  Graph graph = random_graph(seed, {.calls = 60});
+  graph.part(PartId(0)).kind = CaptureKind::train_step;
+  std::mt19937_64 random(seed);
+  for (const NodeId id : graph.order()) {
+    Node& n = graph.node(id);
+    if (n.kind != NodeKind::call || graph.op(n).has(OperatorTag::random) || graph.op(n).mutates())
+      continue;
+    n.policy = random() % 3 == 0   ? MemoryPolicy::must_recompute
+               : random() % 5 == 0 ? MemoryPolicy::must_cpu_offload
+                                   : MemoryPolicy::none;
+  }
+  Graph step = graph;
+  if (!carry_out_tags(step)) {
+    RC_TAG("refused");
+    return;
+  }
+  const std::vector<SaveCandidate> kept = kept_of(step);
+  const std::vector<StepValue> values = step_values(graph, step, kept);
+  std::int64_t saved = 0, offloaded = 0;
+  std::vector<bool> has(graph.node_count(), false);
+  for (const StepValue& value : values) {
+    RC_ASSERT(graph.is_live(value.node));
+    RC_ASSERT(!has[value.node.index()]);
+    has[value.node.index()] = true;
+    if (value.keep == Keep::save) saved += value.bytes;
+    if (value.keep == Keep::offload) offloaded += value.bytes;
+  }
+  const PlanFigures figures = kept_figures(step, kept);
+  RC_ASSERT(saved == figures.saved_bytes);
+  RC_ASSERT(offloaded == figures.offloaded_bytes);
+}
+
+}  // namespace
+}  // namespace jointer::test
