@@ -14,18 +14,16 @@ FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) :
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  auto* label = new QLabel(name, this);
-  label->setFont(small_font(label->font()));
-  label->setForegroundRole(QPalette::PlaceholderText);
+  name_ = new QLabel(this);
+  name_->setFont(small_font(name_->font()));
+  name_->setForegroundRole(QPalette::PlaceholderText);
   value_ = new QLabel(this);
   value_->setFont(figure_font(value_->font()));
   value_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  value_->setAccessibleName(name);
   was_ = new QLabel(this);
-  was_->setFont(label->font());
+  was_->setFont(name_->font());
   was_->setForegroundRole(QPalette::PlaceholderText);
   change_ = new QLabel(this);
-  change_->setAccessibleName(tr("Change of %1").arg(name));
   const auto add_row = [&](QLabel* first, QLabel* second) {
     auto* row = new QHBoxLayout;
     row->setSpacing(6);
@@ -35,8 +33,15 @@ FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) :
     column->addLayout(row);
     second->hide();
   };
-  add_row(label, was_);
+  add_row(name_, was_);
   add_row(value_, change_);
+  set_name(name);
+}
+
+void FigureBox::set_name(const QString& name) {
+  name_->setText(name);
+  value_->setAccessibleName(name);
+  change_->setAccessibleName(tr("Change of %1").arg(name));
 }
 
 void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& was,

@@ -13,6 +13,7 @@ class FigureBox : public QWidget {
   // `how`: how the figure is made, for whoever rests the pointer on it.
   FigureBox(const QString& name, const QString& how, QWidget* parent);
 
+  void set_name(const QString& name);
   [[nodiscard]] QLabel& value() { return *value_; }
   // Beside the name; hidden until it is shown.
   [[nodiscard]] QLabel& was() { return *was_; }
@@ -23,6 +24,7 @@ class FigureBox : public QWidget {
   void hide_change();
 
  private:
+  QLabel* name_ = nullptr;
   QLabel* value_ = nullptr;
   QLabel* was_ = nullptr;
   QLabel* change_ = nullptr;

@@ -26,7 +26,8 @@ std::string module_pattern(std::string_view path) {
   return pattern;
 }
 
-std::string_view verb_of(MemoryPolicy policy) {
+// A flat step has no partitioner to leave anything to.
+std::string_view verb_of(MemoryPolicy policy, CaptureKind kind) {
   switch (policy) {
     case MemoryPolicy::must_save:
       return "Save";
@@ -41,7 +42,7 @@ std::string_view verb_of(MemoryPolicy policy) {
     case MemoryPolicy::none:
       break;
   }
-  return "Leave to the partitioner:";
+  return kind == CaptureKind::train_step ? "Untag" : "Leave to the partitioner:";
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ Edit policy_edit(const Graph& graph, const ModuleTree& modules, std::span<const 
   } else {
     edit.changes.emplace_back(SetPolicy{what, policy});
   }
-  edit.title = fmt::format("{} {}", verb_of(policy), what);
+  edit.title = fmt::format("{} {}", verb_of(policy, graph.part(PartId(0)).kind), what);
   return edit;
 }
 

@@ -93,7 +93,7 @@ void GraphView::show_plan() {
   // Until the plan of a new graph is there, the old one would speak of other nodes.
   if (state && state->can_change() &&
       state->snapshot->graph.node_count() == snapshot_->graph.node_count())
-    ladder_->show_plan(state->base->partition.joint, state->plan,
+    ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,
                        state->snapshot->analysis.options.memory);
 }
 

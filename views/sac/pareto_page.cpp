@@ -75,14 +75,14 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
 void ParetoPage::start_or_cancel() {
   if (search_->is_running()) return search_->cancel();
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change()) return;
+  if (!state || !state->base) return;
   searched_ = state;
   search_->search(state);
 }
 
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
-  const bool can = state && state->can_change();
+  const bool can = state && state->base;
   start_->setText(search_->is_running()       ? tr("Cancel")
                   : search_->points().empty() ? tr("Draw the trade-off")
                                               : tr("Draw again"));
@@ -157,7 +157,7 @@ void ParetoPage::choose(std::size_t mark) {
 // As it was found: by min_cut, whatever the controls say by now.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change() || point.name == ParetoSearch::kNow) return;
+  if (!state || !state->base || point.name == ParetoSearch::kNow) return;
   settings.partitioner = Partitioner::min_cut;
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
   if (point.budget >= 0) return session_.solve(settings);

@@ -29,7 +29,7 @@ PlanCurve::PlanCurve(QWidget* parent) : QWidget(parent) {
   setMinimumHeight(kHeight);
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Memory as the plan partitions it"));
+  setAccessibleName(tr("Memory of the plan"));
 }
 
 QSize PlanCurve::sizeHint() const {
@@ -40,9 +40,9 @@ void PlanCurve::set_state(SacStatePtr state) {
   state_ = std::move(state);
   if (state_) {
     top_ = std::max<std::int64_t>(most_of(state_->profile), 1);
-    if (state_->base)
+    if (const PlanOutcome* beside = state_->beside())
       top_ = std::max(
-          {top_, most_of(state_->base->profile), state_->snapshot->analysis.memory.peak_bytes()});
+          {top_, most_of(beside->profile), state_->snapshot->analysis.memory.peak_bytes()});
     const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
     peak_ = static_cast<std::size_t>(peak - state_->profile.begin());
   }
@@ -111,6 +111,11 @@ void PlanCurve::paint_legend(QPainter& painter) const {
   };
   if (!state_->can_change()) {
     entry(theme.half(theme.accent), tr("as captured"));
+  } else if (state_->is_step()) {
+    entry(theme.half(theme.accent),
+          state_->carried_out.any ? tr("with its tags carried out") : tr("as it stands"));
+    if (state_->carried_out.any) entry(theme.ghost, tr("as it stands"));
+    if (what_if_) entry(theme.accent, tr("would be"));
   } else {
     entry(theme.half(theme.accent), tr("as partitioned"));
     if (state_->profile != state_->base->profile) entry(theme.text, tr("as solved"));
@@ -140,7 +145,7 @@ void PlanCurve::paintEvent(QPaintEvent* /*event*/) {
   }
   if (state_->can_change()) {
     paint_outline(painter, state_->snapshot->analysis.memory.profile(), theme.ghost);
-    if (state_->profile != state_->base->profile)
+    if (state_->base && state_->profile != state_->base->profile)
       paint_outline(painter, state_->base->profile, theme.text);
     if (what_if_) paint_outline(painter, what_if_->profile, theme.accent, /*dashed=*/true);
   }

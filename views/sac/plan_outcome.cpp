@@ -14,7 +14,7 @@ std::vector<std::ptrdiff_t> joint_steps(const MemoryTimeline& joint,
   std::vector<std::ptrdiff_t> found(steps.size(), kNowhere);
   std::vector<char> has_run(joint.steps().size(), 0);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const auto at = joint.step_of(steps[i]);
+    const auto at = steps[i] ? joint.step_of(steps[i]) : std::nullopt;
     if (at && std::exchange(has_run[*at], 1) == 0) found[i] = static_cast<std::ptrdiff_t>(*at);
   }
   return found;

@@ -37,7 +37,8 @@ const PlanReserved::Known* PlanReserved::known() const {
 
 void PlanReserved::follow(SacStatePtr state) {
   state_ = std::move(state);
-  const bool is_cached = state_ && state_->can_change() &&
+  if (state_ && state_->is_step()) return take_step();
+  const bool is_cached = state_ && state_->base &&
                          state_->base->snapshot->analysis.memory.device() == DeviceType::cuda;
   const Known* found = is_cached ? known() : nullptr;
   const auto bytes = found == nullptr ? std::nullopt : std::optional(found->bytes);
@@ -45,6 +46,15 @@ void PlanReserved::follow(SacStatePtr state) {
     soon_.stop();
   else
     soon_.start();
+  if (std::exchange(bytes_, bytes) != bytes) emit changed();
+}
+
+// A flat step's state was analysed as a whole.
+void PlanReserved::take_step() {
+  soon_.stop();
+  const auto bytes = state_->step->snapshot->analysis.memory.device() == DeviceType::cuda
+                         ? std::optional(state_->carried_out.reserved_bytes)
+                         : std::nullopt;
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 

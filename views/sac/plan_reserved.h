@@ -12,7 +12,8 @@ namespace jointer::views {
 
 // What the caching allocator would reserve for the plan that is shown: that of the pair, as a
 // report of the pair's own file has it. It takes the pair to be made, so it comes a while after the
-// other figures, on a thread of its own: nobody who ticks waits for it.
+// other figures, on a thread of its own: nobody who ticks waits for it. A flat step's is known at
+// once.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:
@@ -38,6 +39,7 @@ class PlanReserved : public QObject {
   };
   [[nodiscard]] const Known* known() const;
   void find();
+  void take_step();
 
   SacStatePtr state_;
   std::optional<std::int64_t> bytes_;

@@ -80,7 +80,10 @@ void PolicyExchange::export_then(PolicyFormat format,
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit told(tr("There is no plan to export yet."));
   const auto make = [state, format, opened = session_.document().baseline()] {
-    return export_plan(state->base->partition.joint, state->plan, format, graph_of(*state, *opened),
+    const Graph& graph = graph_of(*state, *opened);
+    // A flat step is its own plan's graph: nobody solves again under the text.
+    if (state->is_step()) return export_plan(state->snapshot->graph, state->plan, format, graph);
+    return export_plan(state->base->partition.joint, state->plan, format, graph,
                        {.partitioner = state->base->settings.partitioner});
   };
   QtConcurrent::run(make).then(this, [this, use](const Result<PolicyExport>& made) {
@@ -125,7 +128,7 @@ void PolicyExchange::read(const QString& path) {
   take(QString::fromUtf8(bytes->view().data(), static_cast<qsizetype>(bytes->view().size())));
 }
 
-// One step that can be undone: its tags, and the plan that is solved under them.
+// One step that can be undone: its tags, and of a joint graph the plan that is solved under them.
 void PolicyExchange::take(const QString& text) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit told(tr("There is no graph to tag yet."));

@@ -59,6 +59,13 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   solve_->setToolTip(tr("Partition anew under these settings, with what is ticked as tags."));
   solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
   row->addWidget(solve_);
+  of_partitioner_ = {partitioner_, ignore_tags_, solver_, budget_, solve_};
+  carry_out_ = new QPushButton(tr("Carry out the tags"), this);
+  carry_out_->setToolTip(tr(
+      "The graph becomes the step that is shown: what is tagged so goes to the host or runs again "
+      "in the backward. One step of the history."));
+  row->addWidget(carry_out_);
+  connect(carry_out_, &QPushButton::clicked, &session_, &SacSession::carry_out_tags);
   more_ = new QWidget(this);
   auto* more = new QHBoxLayout(more_);
   more->setContentsMargins(0, 0, 4, 0);
@@ -77,8 +84,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     button->setPopupMode(QToolButton::InstantPopup);
     return button;
   };
-  presets_ = add_menu(tr("Presets"), tr("Lists and policies of upstream, as tags; then solve"),
-                      make_presets());
+  presets_ = add_menu(tr("Presets"), tr("Lists and policies of upstream, as tags"), make_presets());
   exchange_ = add_menu(tr("Exchange"), tr("Export and import what is saved"), make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(solver_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
@@ -101,6 +107,7 @@ void SacBar::refresh() {
   const SacStatePtr state = session_.state();
   setVisible(state && state->can_change());
   more_->setVisible(state && state->can_change());
+  if (state) show_kind(*state);
   if (!state || state->base == shown_ || !state->base) return;
   shown_ = state->base;
   const SolveSettings& settings = shown_->settings;
@@ -114,6 +121,13 @@ void SacBar::refresh() {
                      std::max(joint.peak_bytes(), peak));
   is_refreshing_ = false;
   enable_controls();
+}
+
+void SacBar::show_kind(const SacState& state) {
+  for (QWidget* control : of_partitioner_) control->setVisible(!state.is_step());
+  pair_->setVisible(!state.is_step());
+  carry_out_->setVisible(state.is_step());
+  carry_out_->setEnabled(state.carried_out.any || !state.carried_out.refusal.empty());
 }
 
 // Budgets are min_cut's.
@@ -162,7 +176,7 @@ QMenu* SacBar::make_presets() {
       [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), true)); });
   add(tr("Gathered parameters are saved"), tr("fsdp_reshard_after_fwd: never"),
       [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), false)); });
-  add(tr("Remove all tags"), tr("The partitioner decides about everything"),
+  add(tr("Remove all tags"), tr("Nothing is decided by a tag any more"),
       [this] { apply(remove_tags(session_.document().graph())); });
   return menu;
 }
@@ -194,8 +208,8 @@ QMenu* SacBar::make_exchange() {
   connect(exchange, &PolicyExchange::told, this, &SacBar::told);
   QMenu* menu = exchange->menu();
   menu->setToolTipsVisible(true);
-  QAction* pair = menu->addAction(tr("Open as Pair"), this, &SacBar::pair_wanted);
-  pair->setToolTip(
+  pair_ = menu->addAction(tr("Open as Pair"), this, &SacBar::pair_wanted);
+  pair_->setToolTip(
       tr("The forward and the backward of this plan in a tab of their own: to run, compare, edit, "
          "export."));
   return menu;

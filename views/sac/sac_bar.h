@@ -13,7 +13,8 @@ namespace jointer::views {
 
 // How the plan is solved: partitioner, tags, knapsack, activation budget, upstream's lists and
 // presets; and what leads out of the pane: export, import, the pair in a tab of its own. Whatever
-// of it a person changes is tried at once, as a what-if.
+// of it a person changes is tried at once, as a what-if. Of a flat step nobody asks a partitioner:
+// in their place its tags are carried out.
 class SacBar : public QWidget {
   Q_OBJECT
  public:
@@ -27,6 +28,7 @@ class SacBar : public QWidget {
   [[nodiscard]] QComboBox& solver_box() { return *solver_; }
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
   [[nodiscard]] QPushButton& solve_button() { return *solve_; }
+  [[nodiscard]] QPushButton& carry_out_button() { return *carry_out_; }
   // Presets, exchange, the pair: for a place of its own.
   [[nodiscard]] QWidget& more() { return *more_; }
   [[nodiscard]] QMenu& presets() { return *presets_->menu(); }
@@ -50,6 +52,7 @@ class SacBar : public QWidget {
   void refresh();
   void try_settings();
   void enable_controls();
+  void show_kind(const SacState& state);
 
   SacSession& session_;
   QComboBox* partitioner_ = nullptr;
@@ -57,6 +60,9 @@ class SacBar : public QWidget {
   QComboBox* solver_ = nullptr;
   BudgetControl* budget_ = nullptr;
   QPushButton* solve_ = nullptr;
+  QPushButton* carry_out_ = nullptr;
+  QAction* pair_ = nullptr;
+  std::vector<QWidget*> of_partitioner_;
   QWidget* more_ = nullptr;  // what leads out of the pane
   QToolButton* presets_ = nullptr;
   QToolButton* exchange_ = nullptr;

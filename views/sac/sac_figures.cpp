@@ -41,12 +41,8 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   boxes_ = new QWidget(this);
   new FlowLayout(boxes_, kSpacing, 4);
   column->addWidget(boxes_);
-  peak_ = add(tr("Peak"),
-              tr("The most bytes alive at once when the forward and the backward run as two "
-                 "graphs with this plan between them."));
-  reserved_ = add(tr("Reserved"),
-                  tr("What the caching allocator would take from the device for these two graphs. "
-                     "It comes a moment after the others."));
+  peak_ = add(tr("Peak"), {});
+  reserved_ = add(tr("Reserved"), {});
   step_ = add(tr("Step"), tr("Estimated time of the step with what runs again in the backward."));
   exposed_ = add(tr("Exposed"), tr("Time in which compute waits for communication."));
   saved_ = add(tr("Saved"), tr("Activations that stay on the device between the forward and the "
@@ -82,8 +78,8 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   return box;
 }
 
-// Beside the plan as it was solved, once it is another; the joint graph's own figure is what the
-// pointer tells.
+// Beside the plan as it was solved, once it is another, or the step as it stands; the joint graph's
+// own figure is what the pointer tells.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
@@ -92,7 +88,10 @@ void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
     box.show_change(was, now, {}, difference(was, now));
     box.was().hide();
   }
-  QStringList lines{box.property("how").toString(), tr("As solved: %1").arg(text(was))};
+  const bool is_step = session_.state()->is_step();
+  QStringList lines{
+      box.property("how").toString(),
+      (is_step ? tr("The step as it stands: %1") : tr("As solved: %1")).arg(text(was))};
   if (joint)
     lines << tr("The joint graph as captured, which keeps everything: %1").arg(text(*joint));
   box.setToolTip(lines.join(u'\n'));
@@ -112,23 +111,55 @@ void SacFigures::refresh() {
       now.recomputed == 0
           ? tr("nothing")
           : tr("%1 · %2").arg(count_text(now.recomputed), time_text(now.recompute_ns)));
-  if (state->can_change()) {
-    const PlanFigures& was = state->base->figures;
-    const Analysis& joint = state->snapshot->analysis;
-    show(*peak_, was.figures.peak_bytes, now.figures.peak_bytes, joint.memory.peak_bytes(),
-         bytes_text, bytes_difference_text);
-    show(*step_, was.figures.step_ns, now.figures.step_ns, joint.simulation.step_ns(), time_text,
-         time_difference_text);
-    show(*exposed_, was.figures.exposed_ns, now.figures.exposed_ns, joint.simulation.exposed_ns(),
-         time_text, time_difference_text);
-    show(*offloaded_, was.offloaded_bytes, now.offloaded_bytes, std::nullopt, bytes_text,
-         bytes_difference_text);
-    show(*saved_, was.saved_bytes, now.saved_bytes, std::nullopt, bytes_text,
-         bytes_difference_text);
-    show(*recomputed_, was.recompute_ns, now.recompute_ns, std::nullopt, time_text,
-         time_difference_text);
-  }
+  explain(*state);
+  if (state->can_change()) show_changes(*state);
   show_reserved();
+}
+
+void SacFigures::show_changes(const SacState& state) {
+  const PlanFigures& was = state.beside()->figures;
+  const PlanFigures& now = state.figures;
+  // A flat step as it stands is what changes are told beside already.
+  std::optional<Figures> joint;
+  if (state.base) {
+    const Analysis& analysis = state.snapshot->analysis;
+    joint = Figures{analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
+                    analysis.simulation.exposed_ns()};
+  }
+  const auto of_joint = [&](std::int64_t Figures::*figure) {
+    return joint ? std::optional((*joint).*figure) : std::nullopt;
+  };
+  show(*peak_, was.figures.peak_bytes, now.figures.peak_bytes, of_joint(&Figures::peak_bytes),
+       bytes_text, bytes_difference_text);
+  show(*step_, was.figures.step_ns, now.figures.step_ns, of_joint(&Figures::step_ns), time_text,
+       time_difference_text);
+  show(*exposed_, was.figures.exposed_ns, now.figures.exposed_ns, of_joint(&Figures::exposed_ns),
+       time_text, time_difference_text);
+  show(*offloaded_, was.offloaded_bytes, now.offloaded_bytes, std::nullopt, bytes_text,
+       bytes_difference_text);
+  show(*saved_, was.saved_bytes, now.saved_bytes, std::nullopt, bytes_text, bytes_difference_text);
+  show(*recomputed_, was.recompute_ns, now.recompute_ns, std::nullopt, time_text,
+       time_difference_text);
+}
+
+// What the figures are of.
+void SacFigures::explain(const SacState& state) {
+  peak_->setProperty("how",
+                     state.base ? tr("The most bytes alive at once when the forward and the "
+                                     "backward run as two graphs with this plan between "
+                                     "them.")
+                     : state.is_step()
+                         ? tr("The most bytes alive at once in the step with its tags carried "
+                              "out.")
+                         : tr("The most bytes alive at once."));
+  reserved_->setProperty(
+      "how", state.base ? tr("What the caching allocator would take from the device for these two "
+                             "graphs. It comes a moment after the others.")
+             : state.is_step()
+                 ? tr("What the caching allocator would take from the device for the step with its "
+                      "tags carried out.")
+                 : tr("What the caching allocator would take from the device."));
+  peak_->setToolTip(peak_->property("how").toString());
 }
 
 void SacFigures::show_reserved() {
@@ -139,10 +170,12 @@ void SacFigures::show_reserved() {
   const auto bytes = state->can_change() ? session_.reserved().bytes()
                                          : std::optional(analysis.reserved.peak_bytes);
   reserved_->value().setText(bytes ? bytes_text(*bytes) : QStringLiteral("…"));
-  reserved_->setToolTip(state->can_change() ? tr("%1\nThe joint graph as captured: %2")
-                                                  .arg(reserved_->property("how").toString(),
-                                                       bytes_text(analysis.reserved.peak_bytes))
-                                            : reserved_->property("how").toString());
+  QStringList lines{reserved_->property("how").toString()};
+  if (state->can_change())
+    lines << (state->is_step() ? tr("The step as it stands: %1")
+                               : tr("The joint graph as captured: %1"))
+                 .arg(bytes_text(analysis.reserved.peak_bytes));
+  reserved_->setToolTip(lines.join(u'\n'));
   show_preview();
 }
 
@@ -157,7 +190,9 @@ void SacFigures::show_preview() {
           preview->settings
               ? tr("To solve with %1").arg(QString::fromStdString(describe(*preview->settings)))
           : preview->keep ? tr("To %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
-                          : tr("To leave %1 to the partitioner").arg(tensors_of(*preview));
+                          : (state->is_step() ? tr("To take the tag of %1 away")
+                                              : tr("To leave %1 to the partitioner"))
+                                .arg(tensors_of(*preview));
       what_if_text_ =
           tr("%1: %2").arg(what, plan_difference_text(state->figures, preview->outcome->figures));
       if (!preview->fits) what_if_text_ = tr("Nothing fits. %1").arg(what_if_text_);

@@ -9,8 +9,9 @@
 
 namespace jointer::views {
 
-// What the plan comes to, beside the plan as it was solved and the joint graph; and under it, what
-// it would come to with the switch that the pointer or the keys are at.
+// What the plan comes to, beside the plan as it was solved and the joint graph, or a flat step with
+// its tags carried out, beside the step as it stands; and under it, what it would come to with the
+// switch that the pointer or the keys are at.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
@@ -25,6 +26,8 @@ class SacFigures : public QWidget {
   FigureBox* add(const QString& name, const QString& how);
   void show(FigureBox& box, std::int64_t was, std::int64_t now, std::optional<std::int64_t> joint,
             QString (*text)(std::int64_t), QString (*difference)(std::int64_t, std::int64_t));
+  void show_changes(const SacState& state);
+  void explain(const SacState& state);
   void resizeEvent(QResizeEvent* event) override;
   void refresh();
   void show_reserved();

@@ -41,10 +41,7 @@ std::optional<Keep> SacModel::Keeps::one() const {
 SacModel::SacModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("tensor"), .most_width = kMostName},
-      {.title = tr("policy"),
-       .meaning = tr("What becomes of it between the forward and the backward: S it is saved, R "
-                     "made again, O on the host meanwhile. S, R and O set it, Space changes it, "
-                     "Delete leaves it to the partitioner.")},
+      {.title = tr("policy"), .meaning = {}},
       {.title = tr("count"),
        .unit = Unit::count,
        .meaning = tr("Tensors that the backward needs, itself or to make others again.")},
@@ -60,9 +57,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
        .unit = Unit::bytes,
        .meaning = tr("Bytes that a microsecond of recomputation frees: the largest are the best to "
                      "recompute, the smallest the best to save. Empty: it costs no time.")},
-      {.title = tr("decided by"),
-       .meaning = tr("A person's tick, an operator list or preset, a tag of the capture, or the "
-                     "partitioner.")},
+      {.title = tr("decided by"), .meaning = {}},
       {.title = tr("why"), .most_width = kMostWhy},
       {.title = tr("operator"), .meaning = tr("What makes it.")},
       {.title = tr("module"), .meaning = tr("Where it is made.")},
@@ -111,9 +106,18 @@ void SacModel::set_grouping(SacGrouping grouping) {
   make_rows();
 }
 
-// Without a plan there are no chains: what is made again is in the graph, call by call.
+// Without a plan there are no chains: what is made again is in the graph, or tagged, call by call.
 void SacModel::explain_columns() {
-  const bool has_chains = !state_ || state_->can_change();
+  const bool has_chains = !state_ || state_->base;
+  const bool is_step = state_ && state_->is_step();
+  columns_[policy_column].meaning =
+      tr("What becomes of it between the forward and the backward: S it is saved, R made again, O "
+         "on "
+         "the host meanwhile. S, R and O set it, Space changes it, Delete %1.")
+          .arg(is_step ? tr("takes its tag away") : tr("leaves it to the partitioner"));
+  columns_[decider_column].meaning =
+      tr("A person's tick, an operator list or preset, a tag of the capture, or %1.")
+          .arg(is_step ? tr("nobody: it is as the step was captured") : tr("the partitioner"));
   columns_[time_column].meaning =
       has_chains
           ? tr("Estimated time to make it again from what is saved now, with the chain that it "
@@ -315,7 +319,7 @@ QString SacModel::note(int index, int column) const {
                                              to_qstring(to_string(static_cast<Decider>(d))));
     return parts.join(QStringLiteral(" · "));
   }
-  if ((column == time_column || column == flops_column) && r.tensor >= 0 && state_->can_change()) {
+  if ((column == time_column || column == flops_column) && r.tensor >= 0 && state_->base) {
     const std::size_t chain = tensor(r.first).chain;
     return chain == 1 ? tr("1 call runs again for it")
                       : tr("%1 calls run again for it").arg(count_text(chain));
@@ -327,7 +331,7 @@ QVariant SacModel::data(const QModelIndex& index, int role) const {
   if (index.isValid() && role == keeps_role) return QVariant::fromValue(keeps(row_at(index)));
   if (index.isValid() && role == fixed_role) {
     const SacRow& r = row(row_at(index));
-    return !state_->can_change() ||
+    return !state_->can_change() || (r.tensor >= 0 && tensor(r.first).is_settled()) ||
            (r.tensor >= 0 &&
             state_->snapshot->graph.node(tensor(r.first).node).kind != NodeKind::call);
   }

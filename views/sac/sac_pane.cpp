@@ -1,6 +1,5 @@
 #include "views/sac/sac_pane.h"
 
-#include <QAction>
 #include <QVBoxLayout>
 #include <QtConcurrentRun>
 
@@ -91,18 +90,23 @@ void SacPane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
     auto* action = new QAction(text, this);
     connect(action, &QAction::triggered, this, slot);
+    return action;
   };
-  add(tr("SAC: Solve Again"), [this] { bar_->solve(); });
+  of_partitioner_.push_back(add(tr("SAC: Solve Again"), [this] { bar_->solve(); }));
+  carry_out_ = add(tr("SAC: Carry Out the Tags"), [this] { session_.carry_out_tags(); });
   add(tr("SAC: Show What Makes the Peak"), [this] { show_peak(); });
-  add(tr("SAC: Draw the Trade-off"), [this] {
+  of_partitioner_.push_back(add(tr("SAC: Draw the Trade-off"), [this] {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
-  });
-  add(tr("SAC: Open as Pair"), [this] { make_pair(); });
+  }));
+  of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
   add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
-  add(tr("SAC: Leave Selected to the Partitioner"), [this] { table_->set_keep(std::nullopt); });
+  of_partitioner_.push_back(add(tr("SAC: Leave Selected to the Partitioner"),
+                                [this] { table_->set_keep(std::nullopt); }));
+  untag_ =
+      add(tr("SAC: Take the Tags of Selected Away"), [this] { table_->set_keep(std::nullopt); });
 }
 
 void SacPane::showEvent(QShowEvent* event) {
@@ -123,10 +127,16 @@ void SacPane::refresh() {
   const SacStatePtr state = session_.state();
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
-  pages_->setTabVisible(1, state && state->can_change());
+  const bool is_step = state && state->is_step();
+  pages_->setTabVisible(1, state && state->base);
+  for (QAction* action : of_partitioner_) action->setVisible(!is_step);
+  for (QAction* action : {carry_out_, untag_}) action->setVisible(is_step);
   if (state) return;
   if (session_.problem().isEmpty()) {
-    message_->setText(tr("Partitioning: what is cheap to make again, what must be saved..."));
+    message_->setText(
+        sac_kind(document_.graph()) == SacKind::joint
+            ? tr("Partitioning: what is cheap to make again, what must be saved...")
+            : tr("Reading what is saved, what runs again, and what that comes to..."));
     button_->setText(tr("Cancel"));
   } else {
     message_->setText(session_.problem());
@@ -157,7 +167,7 @@ void SacPane::show_pareto() {
 
 void SacPane::make_pair() {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change() || is_making_pair_) return;
+  if (!state || !state->base || is_making_pair_) return;
   is_making_pair_ = true;
   emit told(tr("Making the forward and the backward of this plan..."));
   QtConcurrent::run([state, title = document_.title()] {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <QAction>
 #include <QLabel>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QTabWidget>
 #include <QWidget>
+#include <vector>
 
 #include "views/sac/pareto_page.h"
 #include "views/sac/plan_curve.h"
@@ -60,6 +62,9 @@ class SacPane : public QWidget {
   QTabWidget* pages_ = nullptr;
   SacTable* table_ = nullptr;
   ParetoPage* pareto_ = nullptr;
+  // Commands of one kind of graph alone.
+  std::vector<QAction*> of_partitioner_;
+  QAction *carry_out_ = nullptr, *untag_ = nullptr;
   bool is_making_pair_ = false;
 };
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "core/policy/carry_out.h"
 #include "core/policy/export.h"
 #include "views/document/document.h"
+#include "views/document/node_text.h"
 #include "views/document/number_text.h"
 #include "views/edit/editing.h"
 #include "views/edit/policy_edit.h"
@@ -30,7 +32,7 @@ void SacSession::start() {
 
 bool SacSession::is_settled() const {
   return !is_running_ && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
-         !wanted_preview_ && document_.editing().is_settled();
+         !wanted_preview_ && !is_to_be_carried_out_ && document_.editing().is_settled();
 }
 
 SacRequest SacSession::request() const {
@@ -62,6 +64,7 @@ void SacSession::cancel() {
   ++generation_;
   is_running_ = false;
   is_stale_ = false;
+  is_to_be_carried_out_ = false;
   asked_.clear();
   // A thread may still use the old one.
   solver_ = std::make_shared<SacSolver>();
@@ -75,6 +78,9 @@ void SacSession::cancel() {
 // One question at a time: first what is shown, then what is ticked, then what might be.
 void SacSession::pump() {
   if (is_running_) return;
+  if (is_to_be_carried_out_ && !is_stale_ && asked_.empty() && pending_.empty() &&
+      document_.editing().is_settled())
+    return start_carrying_out();
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::function<void(const PlanFigures&)> use;
@@ -87,7 +93,9 @@ void SacSession::pump() {
     set_working(true);
   } else if (wanted_preview_ && state_ && state_->can_change()) {
     preview = std::exchange(wanted_preview_, std::nullopt);
-    if (!preview->wish) request.ticks.push_back({preview->nodes, preview->keep});
+    if (!preview->wish)
+      request.ticks.push_back(
+          {nodes_to_tag(*state_, preview->nodes, preview->keep), preview->keep});
   } else if (!questions_.empty()) {
     request = std::move(questions_.front().request);
     use = std::move(questions_.front().use);
@@ -201,6 +209,7 @@ void SacSession::find_figures(const EditLine& line, QObject* context,
 std::vector<NodeId> SacSession::saved_at_peak() const {
   std::vector<NodeId> nodes;
   if (!state_ || !state_->can_change()) return nodes;
+  if (state_->is_step()) return state_->carried_out.saved_at_peak;
   const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
   const auto saved = state_->base->what_if->saved_at(
       state_->plan, static_cast<std::size_t>(peak - state_->profile.begin()));
@@ -240,6 +249,14 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
       there.push_back(node);
   if (there.empty())
     return emit refused(tr("What the graph is given is there anyway: only calls have a policy."));
+  there = nodes_to_tag(*state_, there, keep);
+  if (there.empty())
+    return emit refused(tr("%1 was carried out already, which no other tag takes back: undo it, or "
+                           "open the step as "
+                           "it was before.")
+                            .arg(nodes.size() == 1
+                                     ? to_qstring(document_.graph().name(nodes.front()))
+                                     : tr("What is selected")));
   wanted_preview_.reset();
   asked_.push_back({std::move(there), keep});
   pump();
@@ -264,11 +281,45 @@ void SacSession::do_wish(const Preview& found) {
 }
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
-  document_.editing().apply(with_solve(std::move(edit), settings));
+  if (!state_ || !state_->is_step())
+    return document_.editing().apply(with_solve(std::move(edit), settings));
+  if (edit.changes.empty()) return emit refused(tr("Everything is tagged so already."));
+  document_.editing().apply(edit);
+}
+
+void SacSession::carry_out_tags() {
+  if (!state_ || !state_->is_step()) return;
+  is_to_be_carried_out_ = true;
+  pump();
+}
+
+void SacSession::start_carrying_out() {
+  is_to_be_carried_out_ = false;
+  is_running_ = true;
+  set_working(true);
+  QtConcurrent::run([of = document_.shared_snapshot()] { return carry_out_edit(of->graph); })
+      .then(this, [this, of = document_.shared_snapshot(),
+                   generation = generation_](const Result<Edit>& edit) {
+        if (generation != generation_) return;
+        is_running_ = false;
+        take_carried_out(edit, of);
+        pump();
+      });
+}
+
+void SacSession::take_carried_out(const Result<Edit>& edit, const SnapshotPtr& of) {
+  if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+  // Meanwhile the document became another.
+  if (document_.shared_snapshot() != of || !document_.editing().is_settled())
+    is_to_be_carried_out_ = true;
+  else if (edit->changes.empty())
+    emit refused(tr("No tag is left to carry out."));
+  else
+    document_.editing().apply(*edit);
 }
 
 void SacSession::take_plan(const SavePlan& plan, const QString& title) {
-  if (!state_ || !state_->can_change()) return;
+  if (!state_ || !state_->base) return;
   const Graph& graph = document_.graph();
   // What was found for min_cut's pair becomes one.
   if (state_->base->settings.partitioner != Partitioner::min_cut) {

@@ -73,8 +73,11 @@ class SacSession : public QObject {
   void solve(const SolveSettings& settings);
   // Looks for the budget first where a peak is wished for; refused if none fits.
   void solve_as_wished(const SacSolver::Wish& wish);
-  // Tags of a list or a preset, and the plan that is solved under them.
+  // Tags of a list or a preset, and the plan that is solved under them; of a flat step tags alone.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
+  // The graph of a flat step becomes the one that is shown: its tags are carried out in it, as soon
+  // as what was ticked is in the document. Refused, in a sentence, where there is nothing to do.
+  void carry_out_tags();
   // A plan of min_cut's pair, as it is: every tensor where it differs gets a policy of its own.
   void take_plan(const SavePlan& plan, const QString& title);
 
@@ -107,6 +110,8 @@ class SacSession : public QObject {
   [[nodiscard]] SacRequest request() const;
   void do_tick(const PolicyTick& tick);
   void do_wish(const Preview& found);
+  void start_carrying_out();
+  void take_carried_out(const Result<Edit>& edit, const SnapshotPtr& of);
 
   Document& document_;
   std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();
@@ -121,6 +126,7 @@ class SacSession : public QObject {
   std::vector<Question> questions_;
   std::vector<PolicyTick> asked_;  // waiting to be tried
   std::optional<Preview> wanted_preview_, preview_;
+  bool is_to_be_carried_out_ = false;
   bool is_started_ = false, is_stale_ = false, is_working_ = false, is_running_ = false;
   std::size_t generation_ = 0;  // answers to older questions are not looked at
   std::size_t cleared_ = 0;     // answers about what nobody asks any more are not shown

@@ -4,7 +4,8 @@
 // says how the base plan is made, of the graph as it is now with the policies as they were then; in
 // a line without one the base is min_cut's plan of the graph as it was opened. Policies that were
 // set since are laid over the base plan, all at once, so that the order in which a person ticked
-// makes no difference, and undo gives what was there before (PlanWhatIf::lay_policies).
+// makes no difference, and undo gives what was there before (PlanWhatIf::lay_policies). A flat step
+// has no plan: its state is that of its tags carried out (step_state.h).
 //
 // Whoever goes back and forth in the history finds what was made: a few bases and many states are
 // kept. A state that is found costs a copy of its rows; a new one costs what PlanWhatIf costs for
@@ -14,6 +15,7 @@
 #include "views/sac/sac_solver.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/policy/with_fsdp.h"
 
@@ -33,6 +35,14 @@ std::ptrdiff_t last_solve(const EditLine& line) {
   for (std::size_t i = line.size(); i-- > 0;)
     if (parse_solve(line[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
   return -1;
+}
+
+// Those that make another graph, and not only another policy.
+EditLine edits_of_calls(const EditLine& line) {
+  EditLine edits;
+  std::ranges::copy_if(line, std::back_inserter(edits),
+                       [](const DoneEditPtr& done) { return !sets_policies_only(done->edit); });
+  return edits;
 }
 
 std::vector<std::int8_t> keep_by_node(const Graph& graph,
@@ -105,6 +115,7 @@ void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) 
 Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
                                       const std::vector<MemoryPolicy>& policies) {
   auto state = std::make_shared<SacState>();
+  state->kind = SacKind::joint;
   state->base = base;
   JOINTER_TRY(PlanChange change,
               base->what_if->lay_policies(base->partition.plan, base->policies, policies));
@@ -146,9 +157,7 @@ Result<void> is_done(const SacState& state, const PolicyTick& tick) {
 Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
   const EditLine& line = request.line;
   const std::ptrdiff_t solve = last_solve(line);
-  std::vector<DoneEditPtr> edits;
-  for (const DoneEditPtr& done : line)
-    if (!sets_policies_only(done->edit)) edits.push_back(done);
+  EditLine edits = edits_of_calls(line);
   edits.push_back(solve < 0 ? nullptr : line[static_cast<std::size_t>(solve)]);
   const auto known = std::find_if(bases_.begin(), bases_.end(), [&](const KnownBase& k) {
     return k.baseline == request.baseline && k.edits == edits;
@@ -214,7 +223,7 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     const std::int32_t edit = trail.edits[node];
     tensor.edit = edit;
     // A tag that was there when tags were ignored decided nothing.
-    const bool was_ignored = state->base->settings.ignore_tags && edit <= solve;
+    const bool was_ignored = state->base && state->base->settings.ignore_tags && edit <= solve;
     if (trail.policies[node] == MemoryPolicy::none || was_ignored ||
         keep_of(trail.policies[node]) != tensor.keep)
       continue;
@@ -228,14 +237,37 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
       if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0) {
         SacTensor& tensor = state->tensors[static_cast<std::size_t>(at)];
         tensor.edit = -1;
-        tensor.decider =
-            tick.keep && tensor.keep == *tick.keep ? Decider::person : Decider::partitioner;
+        tensor.decider = tick.keep && tensor.keep == *tick.keep ? Decider::person
+                         : state->is_step()                     ? Decider::nobody
+                                                                : Decider::partitioner;
       }
+  // What is in the step already was a tag's doing, whatever is tagged now.
+  for (SacTensor& tensor : state->tensors)
+    if (tensor.is_settled()) tensor.decider = Decider::capture;
   return state;
 }
 
+Result<SacStatePtr> SacSolver::state_of_step(const SacRequest& request) {
+  const EditLine calls = edits_of_calls(request.line);
+  JOINTER_TRY(SacStatePtr state,
+              steps_.state(request.now, request.baseline, calls, policies_asked(request)));
+  if (state->carried_out.refusal.empty() || request.ticks.empty()) return state;
+  // Where nothing could be carried out before, a tick may be one of several that mend it.
+  SacRequest before = request;
+  before.ticks.pop_back();
+  JOINTER_TRY(const SacStatePtr last,
+              steps_.state(before.now, before.baseline, calls, policies_asked(before)));
+  if (!last->carried_out.refusal.empty()) return state;
+  return fail(Error::Kind::usage, "{}", state->carried_out.refusal);
+}
+
 Result<SacStatePtr> SacSolver::state(const SacRequest& request) {
-  if (!is_joint(request.now->graph)) return state_as_captured(request.now);
+  const SacKind kind = sac_kind(request.now->graph);
+  if (kind == SacKind::partitioned) return state_as_captured(request.now);
+  if (kind == SacKind::step) {
+    JOINTER_TRY(const SacStatePtr made, state_of_step(request));
+    return with_deciders(*made, request);
+  }
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   JOINTER_TRY(const SacStatePtr made, state_of(base, policies_asked(request)));
   if (!request.ticks.empty()) JOINTER_CHECK(is_done(*made, request.ticks.back()));
@@ -243,6 +275,10 @@ Result<SacStatePtr> SacSolver::state(const SacRequest& request) {
 }
 
 Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const SacState& shown) {
+  if (sac_kind(request.now->graph) != SacKind::joint) {
+    JOINTER_TRY(SacStatePtr complete, state(request));
+    return Glimpse{std::move(complete), true};
+  }
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   const std::vector<MemoryPolicy> policies = policies_asked(request);
   if (known_state(base, policies) || shown.base != base) {
@@ -268,6 +304,10 @@ Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const S
 }
 
 Result<PlanOutcomePtr> SacSolver::outcome(const SacRequest& request) {
+  if (sac_kind(request.now->graph) != SacKind::joint) {
+    JOINTER_TRY(SacStatePtr made, state(request));
+    return PlanOutcomePtr(std::move(made));
+  }
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   const std::vector<MemoryPolicy> policies = policies_asked(request);
   SacStatePtr state = known_state(base, policies);

@@ -1,8 +1,8 @@
 #pragma once
 
 // Makes states of a document: what was solved last before a place in the history, and on top of it
-// every policy that was set since. Used on one thread at a time. How is at the top of
-// sac_solver.cpp. No Qt.
+// every policy that was set since; of a flat step, its tags carried out. Used on one thread at a
+// time. How is at the top of sac_solver.cpp. No Qt.
 
 #include <deque>
 #include <optional>
@@ -12,6 +12,7 @@
 #include "views/sac/budget_trial.h"
 #include "views/sac/policy_trail.h"
 #include "views/sac/sac_state.h"
+#include "views/sac/step_state.h"
 
 namespace jointer::views {
 
@@ -30,7 +31,7 @@ struct SacRequest {
 class SacSolver {
  public:
   // Error (usage): no legal cut exists; or nothing that the last tick asks for is possible, and
-  // why.
+  // why; or the tags of a flat step cannot be carried out with it, and could be without.
   Result<SacStatePtr> state(const SacRequest& request);
   // The same at once: figures and the curve are those of the state, but what each tensor takes to
   // make again is still as in `shown`. Whether it is complete already is said with it.
@@ -72,6 +73,8 @@ class SacSolver {
                                         const std::vector<MemoryPolicy>& policies);
   Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
+  // Without who decided.
+  Result<SacStatePtr> state_of_step(const SacRequest& request);
 
   // The last one that was tried on: the same graph, policies and settings but for the budget.
   struct KnownTrial {
@@ -87,6 +90,7 @@ class SacSolver {
   std::deque<KnownBase> bases_;    // the last used first
   std::deque<KnownState> states_;  // the same
   KnownTrial trial_;
+  StepStates steps_;
 };
 
 }  // namespace jointer::views

@@ -36,6 +36,37 @@ std::string in_a_sentence(Keep keep, const std::string& reason) {
   return 'M' + reason.substr(1);
 }
 
+// By whom, and with which edit: "Saved by hand: Save mm_3".
+std::string by_whom(const SacState& state, const SacTensor& tensor) {
+  if (tensor.edit < 0) return fmt::format("{} by hand", participle(tensor.keep));
+  return fmt::format("{} by {}: {}", participle(tensor.keep),
+                     tensor.decider == Decider::person ? "hand" : "a list",
+                     state.edits[static_cast<std::size_t>(tensor.edit)]);
+}
+
+bool is_ticked_or_listed(const SacTensor& tensor) {
+  return tensor.decider == Decider::person || tensor.decider == Decider::list;
+}
+
+std::string_view in_short(StepReason reason) {
+  switch (reason) {
+    case StepReason::untagged:
+      return "not tagged";
+    case StepReason::read_by_copies:
+      return "read by what is made again";
+    case StepReason::tagged:
+      return "tagged";
+    case StepReason::read_before:
+      return "read too early";
+    case StepReason::stays:
+    case StepReason::stays_for_copies:
+      return "cannot leave the device";
+    case StepReason::carried_out:
+      break;
+  }
+  return "carried out";
+}
+
 }  // namespace
 
 std::string_view to_string(Decider decider) {
@@ -46,10 +77,24 @@ std::string_view to_string(Decider decider) {
       return "person";
     case Decider::list:
       return "list";
+    case Decider::nobody:
+      return "nobody";
     case Decider::capture:
       break;
   }
   return "tag";
+}
+
+SacKind sac_kind(const Graph& graph) {
+  if (graph.part_count() != 1) return SacKind::partitioned;
+  switch (graph.part(PartId(0)).kind) {
+    case CaptureKind::joint:
+      return SacKind::joint;
+    case CaptureKind::train_step:
+      return SacKind::step;
+    default:
+      return SacKind::partitioned;
+  }
 }
 
 MemoryPolicy policy_of(std::optional<Keep> keep) {
@@ -89,17 +134,16 @@ std::string why(const SacState& state, const SacTensor& tensor) {
     return tensor.keep == Keep::recompute ? "The capture's backward makes it again"
                                           : "The capture's forward hands it to its backward";
   }
+  if (state.is_step())
+    return is_ticked_or_listed(tensor) ? by_whom(state, tensor)
+                                       : fmt::format("{}: {}", participle(tensor.keep),
+                                                     to_sentence(tensor.reason, node.policy));
   if (!tensor.is_needed) return "Nothing needs it under this plan";
   const auto refused =
       std::find_if(state.refused.begin(), state.refused.end(),
                    [&](const PlanChange::Note& note) { return note.node == tensor.node; });
   if (refused != state.refused.end()) return refused->text;
-  if (tensor.decider == Decider::person || tensor.decider == Decider::list) {
-    if (tensor.edit < 0) return fmt::format("{} by hand", participle(tensor.keep));
-    const std::string& title = state.edits[static_cast<std::size_t>(tensor.edit)];
-    return fmt::format("{} by {}: {}", participle(tensor.keep),
-                       tensor.decider == Decider::person ? "hand" : "a list", title);
-  }
+  if (is_ticked_or_listed(tensor)) return by_whom(state, tensor);
   const PlanReason* reason = reason_of(state, tensor.node);
   if (stands_as_solved(state, tensor) && reason != nullptr && !reason->text.empty())
     return in_a_sentence(tensor.keep, reason->text);
@@ -116,6 +160,7 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
   if (!tensor.is_needed) return "not needed";
   if (tensor.decider == Decider::person) return "by hand";
   if (tensor.decider == Decider::list) return "by a list";
+  if (state.is_step()) return std::string(in_short(tensor.reason));
   const PlanReason* reason = reason_of(state, tensor.node);
   if (!stands_as_solved(state, tensor) || reason == nullptr) return "by what was ticked";
   switch (reason->kind) {

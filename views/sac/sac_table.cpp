@@ -73,13 +73,15 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
 }
 
 KeysGroup SacTable::keys() {
-  return {tr("Save, recompute, offload"),
-          {{tr("S, R, O"), tr("Save, recompute, offload the selected rows")},
-           {tr("Space"), tr("Save what is not saved, recompute what is")},
-           {tr("Delete"), tr("Leave them to the partitioner, which decides when it solves again")},
-           {tr("Click on S, R, O"), tr("Set one row, or all that are selected")},
-           {tr("Pointer on S, R, O; Up, Down"), tr("What it would come to, before it is done")},
-           {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
+  return {
+      tr("Save, recompute, offload"),
+      {{tr("S, R, O"), tr("Save, recompute, offload the selected rows")},
+       {tr("Space"), tr("Save what is not saved, recompute what is")},
+       {tr("Delete"), tr("Leave them to the partitioner, which decides when it solves again; of "
+                         "a whole training step, take their tags away")},
+       {tr("Click on S, R, O"), tr("Set one row, or all that are selected")},
+       {tr("Pointer on S, R, O; Up, Down"), tr("What it would come to, before it is done")},
+       {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
 
 void SacTable::refresh() {
@@ -99,8 +101,18 @@ void SacTable::update_headline() {
     lines << (state->snapshot->graph.is_pair()
                   ? tr("This capture is partitioned: its forward hands over what is saved here. "
                        "To decide anew, open the joint graph it was made from.")
-                  : tr("This is a whole training step: what its backward reads is saved, and what "
-                       "runs again is recomputed. Only joint graphs are partitioned anew."));
+                  : tr("This graph has no forward and backward in one: what is saved is decided in "
+                       "the joint graph it was made from."));
+  if (state && state->is_step())
+    lines
+        << (!state->carried_out.refusal.empty()
+                ? tr("The tags cannot be carried out, so the step is shown as it stands: %1.")
+                      .arg(QString::fromStdString(state->carried_out.refusal))
+            : state->carried_out.any
+                ? tr("A whole training step with its tags carried out; “Carry out the tags” makes "
+                     "the graph so.")
+                : tr("A whole training step as it stands: a tick is a tag, shown as it would be "
+                     "carried out."));
   if (state && !state->refused.empty())
     lines << tr("%1 policies cannot be had: %2")
                  .arg(count_text(state->refused.size()))
@@ -196,7 +208,9 @@ void SacTable::add_to_menu(QMenu& menu) {
   add(tr("Save"), Qt::Key_S, [this] { set_keep(Keep::save); });
   add(tr("Recompute"), Qt::Key_R, [this] { set_keep(Keep::recompute); });
   add(tr("Offload"), Qt::Key_O, [this] { set_keep(Keep::offload); });
-  add(tr("Leave to the partitioner"), Qt::Key_Delete, [this] { set_keep(std::nullopt); });
+  const bool is_step = session_.state() && session_.state()->is_step();
+  add(is_step ? tr("Take the tag away") : tr("Leave to the partitioner"), Qt::Key_Delete,
+      [this] { set_keep(std::nullopt); });
 }
 
 // --- Events ---

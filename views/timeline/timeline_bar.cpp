@@ -63,9 +63,11 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   };
   connect(&timeline_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
-  auto* plan = add_bar_button(*this, tr("plan"),
-                              tr("Memory as the SAC pane's plan partitions the graph, where the "
-                                 "same calls run"));
+  auto* plan =
+      add_bar_button(*this, tr("plan"),
+                     tr("Memory as the SAC pane has it: as its plan partitions the graph, or "
+                        "with the tags of a whole step carried out, where the same calls "
+                        "run"));
   plan->setCheckable(true);
   plan->setChecked(true);
   plan->setObjectName(QStringLiteral("plan"));

@@ -40,8 +40,8 @@ std::vector<TimelineView::LegendEntry> TimelineView::legend_entries() const {
   if (const PlanOutcomePtr plan = this->plan(); plan && document_.moment() < data().point_count()) {
     const PlanTrack track(*plan, data());
     const auto begin = static_cast<double>(data().position(document_.moment()));
-    entries.push_back({std::nullopt, tr("as partitioned"),
-                       bytes_text(track.bytes(track.largest_step(begin, begin)))});
+    entries.push_back(
+        {std::nullopt, plan_name(), bytes_text(track.bytes(track.largest_step(begin, begin)))});
   }
   return entries;
 }

@@ -1,5 +1,5 @@
 // The SAC pane's plan over TimelineView's memory curve: what the step holds as it is partitioned,
-// and, while something is asked about, what it would hold.
+// or with its tags carried out, and, while something is asked about, what it would hold.
 
 #include <QPainter>
 #include <algorithm>
@@ -26,9 +26,16 @@ bool TimelineView::has_place_for(const SacStatePtr& state) const {
   return state->snapshot.get() == &shown() || std::ranges::equal(shown_steps, steps);
 }
 
+// Of a flat step that has no tag to carry out it would be the step's own curve.
 PlanOutcomePtr TimelineView::plan() const {
   const SacStatePtr state = document_.sac().state();
-  return has_place_for(state) ? PlanOutcomePtr(state) : nullptr;
+  if (!has_place_for(state) || (state->is_step() && !state->carried_out.any)) return nullptr;
+  return state;
+}
+
+QString TimelineView::plan_name() const {
+  const SacStatePtr state = document_.sac().state();
+  return state && state->is_step() ? tr("tags carried out") : tr("as partitioned");
 }
 
 PlanOutcomePtr TimelineView::what_if() const {
@@ -58,9 +65,9 @@ void TimelineView::take_plan() {
 
 QString TimelineView::plan_peak_text() const {
   const PlanOutcomePtr now = plan(), then = what_if();
-  if (!then) return tr("as partitioned: peak %1").arg(bytes_text(now->figures.figures.peak_bytes));
-  return tr("as partitioned: peak %1, would be %2")
-      .arg(bytes_text(now->figures.figures.peak_bytes),
+  if (!then) return tr("%1: peak %2").arg(plan_name(), bytes_text(now->figures.figures.peak_bytes));
+  return tr("%1: peak %2, would be %3")
+      .arg(plan_name(), bytes_text(now->figures.figures.peak_bytes),
            bytes_text(then->figures.figures.peak_bytes));
 }
 
@@ -102,15 +109,14 @@ std::optional<QPoint> TimelineView::plan_peak_place() const {
 
 // Over the frame: what is asked about changes with every move of the pointer.
 void TimelineView::paint_plan(QPainter& painter) const {
-  const PlanOutcomePtr now = plan();
-  if (!now) return;
+  const PlanOutcomePtr now = plan(), then = what_if();
+  if (!now && !then) return;
   painter.save();
   painter.setFont(small_font(font()));
   painter.setClipRect(layout_.memory);
   const MemoryTrack track(data(), axis_, layout_.memory, top_bytes(), theme());
-  track.paint_plan(painter, PlanTrack(*now, data()), /*dashed=*/false);
-  if (const PlanOutcomePtr then = what_if())
-    track.paint_plan(painter, PlanTrack(*then, data()), /*dashed=*/true);
+  if (now) track.paint_plan(painter, PlanTrack(*now, data()), /*dashed=*/false);
+  if (then) track.paint_plan(painter, PlanTrack(*then, data()), /*dashed=*/true);
   if (const PlanPeak peak = plan_peak(); peak.mark) paint_plan_peak(painter, peak);
   painter.restore();
 }
@@ -136,7 +142,7 @@ QStringList TimelineView::plan_lines(int x) const {
     const PlanTrack track(*outcome, data());
     lines << text.arg(bytes_text(track.bytes(track.largest_step(begin, end))));
   };
-  add(plan(), tr("as partitioned %1"));
+  add(plan(), plan_name() + QStringLiteral(" %1"));
   add(what_if(), tr("would be %1"));
   return lines;
 }

@@ -201,6 +201,7 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] PlanOutcomePtr plan() const;
   [[nodiscard]] PlanOutcomePtr what_if() const;
   void take_plan();
+  [[nodiscard]] QString plan_name() const;
   [[nodiscard]] QString plan_peak_text() const;
   [[nodiscard]] PlanPeak plan_peak() const;
   [[nodiscard]] bool is_at_plan_peak(QPoint at) const;

@@ -52,12 +52,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       add_figure(tr("Tokens/s"), tr("Local tokens of one step over its time, of one device."));
   mfu_ = add_figure(tr("MFU"), tr("Model FLOPs a second over the device's dense bf16 peak. "
                                   "Recomputation does not count."));
-  planned_ = add_figure(tr("As partitioned"),
-                        tr("Peak memory and step time of the forward and the backward that the "
-                           "SAC pane's plan cuts this joint graph into, with what runs again; the "
-                           "time in which compute waits for communication, and what the caching "
-                           "allocator would take. The figures before are those of the joint graph "
-                           "itself."));
+  planned_ = add_figure({}, {});
   measured_ = add_figure(tr("Measured"), {});
   layout->addStretch(1);
 
@@ -176,10 +171,22 @@ void Scoreboard::show_plan() {
   planned_->setVisible(state && state->can_change());
   fit_width();
   if (!state || !state->can_change()) return;
+  planned_->set_name(state->is_step() ? tr("Tags carried out") : tr("As partitioned"));
+  planned_->setProperty(
+      "how",
+      state->is_step()
+          ? tr("Peak memory and step time of the step with its tags carried out; the time in "
+               "which compute waits for communication, and what the caching allocator would "
+               "take. The figures before are those of the step as it stands.")
+          : tr("Peak memory and step time of the forward and the backward that the SAC pane's "
+               "plan cuts this joint graph into, with what runs again; the time in which "
+               "compute waits for communication, and what the caching allocator would take. "
+               "The figures before are those of the joint graph itself."));
   const auto& preview = session.shown_preview();
   const bool is_asked = preview && preview->outcome;
   const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
-  const Figures& was = is_asked ? state->figures.figures : state->base->figures.figures;
+  const Figures& origin = state->beside()->figures.figures;
+  const Figures& was = is_asked ? state->figures.figures : origin;
   const auto text = [](const Figures& f) {
     return tr("%1 · %2").arg(bytes_text(f.peak_bytes), time_text(f.step_ns));
   };
@@ -194,8 +201,8 @@ void Scoreboard::show_plan() {
                         tr("%1 · %2").arg(bytes_difference_text(was.peak_bytes, now.peak_bytes),
                                           time_difference_text(was.step_ns, now.step_ns)));
   planned_->setToolTip(
-      tr("%1\nAs solved: %2")
-          .arg(planned_->property("how").toString(), text(state->base->figures.figures)));
+      (state->is_step() ? tr("%1\nThe step as it stands: %2") : tr("%1\nAs solved: %2"))
+          .arg(planned_->property("how").toString(), text(origin)));
 }
 
 void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,

@@ -172,15 +172,15 @@ TEST_F(SacSolverTest, OtherGraphsAreShownAsTheyAre) {
     a: f32[8,64] = aten.relu(x)
     return [a]
   )");
-  // A literal is a joint graph: a flat step has no partition to choose.
+  // A literal is a joint graph: half of one has no partition to choose.
   Graph graph = now_->graph;
-  graph.part(PartId(0)).kind = CaptureKind::train_step;
-  auto flat = make_snapshot(std::move(graph), {});
-  ASSERT_TRUE(flat);
-  const auto s = solver_.state({*flat, *flat, {}, {}});
+  graph.part(PartId(0)).kind = CaptureKind::forward;
+  auto half = make_snapshot(std::move(graph), {});
+  ASSERT_TRUE(half);
+  const auto s = solver_.state({*half, *half, {}, {}});
   ASSERT_TRUE(s);
   EXPECT_FALSE((*s)->can_change());
-  EXPECT_EQ((*s)->figures.figures.peak_bytes, (*flat)->analysis.memory.peak_bytes());
+  EXPECT_EQ((*s)->figures.figures.peak_bytes, (*half)->analysis.memory.peak_bytes());
 }
 
 }  // namespace
