@@ -1,0 +1,396 @@
+// The SAC pane on a flat training step: ticks are tags, shown as they would be carried out, and
+// carried out as one step of the history.
+
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QSignalSpy>
+#include <QTest>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "core/capture/open.h"
+#include "core/graph/validate.h"
+#include "core/partition/kept_values.h"
+#include "core/policy/carry_out.h"
+#include "core/policy/tagging.h"
+#include "tests/gui/sac_window.h"
+#include "views/document/number_text.h"
+#include "views/graph/graph_pane.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::kPatienceMs;
+using test::kSample;
+
+// What core says of a step.
+PlanFigures figures_of(const Graph& step, const AnalysisOptions& options) {
+  const Analysis analysis = analyze(step, options).value();
+  PlanFigures figures =
+      kept_figures(step, kept_values(step, analysis.costs, analysis.flops).value());
+  figures.figures = {analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
+                     analysis.simulation.exposed_ns()};
+  return figures;
+}
+
+}  // namespace
+
+class SacStepTest : public test::SacWindow {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() { make_window(); }
+  void cleanup() { close_window(); }
+
+  void opens_with_what_asks_a_partitioner_hidden();
+  void a_click_is_a_tag_and_is_shown_carried_out();
+  void keys_tag_offload_and_untag();
+  void says_what_it_would_come_to();
+  void a_refused_tick_changes_nothing();
+  void carrying_out_is_one_step();
+  void carries_out_what_was_ticked_a_moment_before();
+  void what_was_carried_out_is_settled();
+  void presets_and_texts_are_tags();
+  void the_peak_says_what_makes_it();
+  void rungs_scoreboard_and_inspector_follow();
+  void layers_fold();
+
+ private:
+  // A joint graph's calls stand one behind the other as a whole step's do. `draws`: with a call of
+  // the forward that draws random numbers, which cannot be made again.
+  bool open_step(bool draws = false) {
+    auto graph = open_graph({.path = test::source_path(kSample)});
+    if (!graph) return false;
+    graph->part(PartId(0)).kind = CaptureKind::train_step;
+    if (!apply(*graph, *remove_tags(*graph))) return false;
+    std::string text = write_native(*graph);
+    if (draws) {
+      // Pointwise, and of the same arguments.
+      const std::string from = "\"aten.silu.default\"", to = "\"aten.bernoulli.default\"";
+      const std::size_t at = text.find(from);
+      if (at == std::string::npos) return false;
+      text.replace(at, from.size(), to);
+    }
+    const std::string path = folder_->filePath("step.json").toStdString();
+    return write_bytes(path, text) && open_path(path);
+  }
+  [[nodiscard]] const SacState& state() const { return *session().state(); }
+  // The document's graph with its tags carried out, by core alone.
+  [[nodiscard]] Graph carried_out() const {
+    Graph step = document().graph();
+    if (!carry_out_tags(step)) throw std::runtime_error("the tags cannot be carried out");
+    return step;
+  }
+  [[nodiscard]] PlanFigures wanted() const {
+    return figures_of(carried_out(), document().analysis().options);
+  }
+  // A row whose tensor takes memory that making it again frees.
+  int row_to_recompute() {
+    for (const int row : rows_of(Keep::save)) {
+      const NodeId node = model().nodes(row).front();
+      session().set_keep({node}, Keep::recompute);
+      const bool frees = settle() && figures().saved_bytes < state().beside()->figures.saved_bytes;
+      editing().undo();
+      if (settle() && frees) return model().row_of(node);
+    }
+    return -1;
+  }
+  void press_carry_out() {
+    QTest::mouseClick(&pane().bar().carry_out_button(), Qt::LeftButton);
+    QVERIFY(settle());
+  }
+};
+
+void SacStepTest::opens_with_what_asks_a_partitioner_hidden() {
+  QVERIFY(open_step());
+  QCOMPARE(state().kind, SacKind::step);
+  QVERIFY(model().row_count() > 50);
+  const QAbstractItemModelTester tester(&model());
+  SacBar& bar = pane().bar();
+  QVERIFY(bar.isVisible());
+  QVERIFY(bar.carry_out_button().isVisible());
+  QVERIFY(!bar.carry_out_button().isEnabled());  // nothing is tagged
+  QVERIFY(!bar.solve_button().isVisible());
+  QVERIFY(!bar.partitioner_box().isVisible());
+  QVERIFY(!bar.budget().isVisible());
+  QVERIFY(!pane().pages().isTabVisible(1));
+  QVERIFY(!command("SAC: Solve Again")->isVisible());
+  QVERIFY(!command("SAC: Open as Pair")->isVisible());
+  QVERIFY(command("SAC: Carry Out the Tags")->isVisible());
+  QCOMPARE(figures(), figures_of(document().graph(), document().analysis().options));
+  QCOMPARE(model().totals().things, state().tensors.size());
+}
+
+void SacStepTest::a_click_is_a_tag_and_is_shown_carried_out() {
+  QVERIFY(open_step());
+  const int row = row_to_recompute();
+  QVERIFY(row >= 0);
+  const NodeId node = model().nodes(row).front();
+  const PlanFigures before = figures();
+  const std::size_t calls = document().graph().order().size();
+  const int steps = editing().place();
+  click_switch(row, Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(editing().place(), steps + 1);
+  QCOMPARE(keep_of(node), Keep::recompute);
+  QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
+  QCOMPARE(document().graph().order().size(), calls);  // tagged, not carried out
+  QCOMPARE(figures(), wanted());
+  QVERIFY(figures().saved_bytes < before.saved_bytes);
+  QVERIFY(figures().recomputed > 0);
+  const Analysis analysis = analyze(carried_out(), document().analysis().options).value();
+  QVERIFY(std::ranges::equal(state().profile, analysis.memory.profile()));
+  QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("person"));
+  editing().undo();
+  QVERIFY(settle());
+  QCOMPARE(figures(), before);
+  QCOMPARE(keep_of(node), Keep::save);
+  editing().redo();
+  QVERIFY(settle());
+  QCOMPARE(figures(), wanted());
+}
+
+void SacStepTest::keys_tag_offload_and_untag() {
+  QVERIFY(open_step());
+  const PlanFigures before = figures();
+  const int row = row_to_recompute();
+  const NodeId node = model().nodes(row).front();
+  choose_row(row);
+  table().view().setFocus();
+  for (const auto& [key, policy] : {std::pair{Qt::Key_O, MemoryPolicy::must_cpu_offload},
+                                    std::pair{Qt::Key_S, MemoryPolicy::must_save},
+                                    std::pair{Qt::Key_Space, MemoryPolicy::must_recompute},
+                                    std::pair{Qt::Key_Delete, MemoryPolicy::none}}) {
+    QTest::keyClick(&table().view(), key);
+    QVERIFY(settle());
+    QCOMPARE(document().graph().node(node).policy, policy);
+    QCOMPARE(figures(), wanted());
+  }
+  QCOMPARE(figures(), before);
+  QAction* offload = command("SAC: Offload Selected");
+  offload->trigger();
+  QVERIFY(settle());
+  QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_cpu_offload);
+}
+
+void SacStepTest::says_what_it_would_come_to() {
+  QVERIFY(open_step());
+  const int row = row_to_recompute();
+  const NodeId node = model().nodes(row).front();
+  const int steps = editing().place();
+  table().view().scrollTo(model().index_of(row));
+  QSignalSpy previewed(&session(), &SacSession::previewed);
+  move_pointer(table().switch_of(row, Keep::recompute).center());
+  QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview() && session().shown_preview()->outcome,
+                           kPatienceMs);
+  const PlanFigures promised = session().shown_preview()->outcome->figures;
+  QVERIFY(pane().figures().what_if().contains("To recompute"));
+  QCOMPARE(editing().place(), steps);  // nothing is done by pointing
+  click_switch(row, Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(figures(), promised);
+  QCOMPARE(keep_of(node), Keep::recompute);
+}
+
+void SacStepTest::a_refused_tick_changes_nothing() {
+  QVERIFY(open_step(/*draws=*/true));
+  NodeId random;
+  for (const SacTensor& tensor : state().tensors)
+    if (document().graph().target(document().graph().node(tensor.node)) == "aten.bernoulli.default")
+      random = tensor.node;
+  QVERIFY(bool(random));
+  const SacStatePtr before = session().state();
+  const std::string text = write_native(document().graph());
+  QSignalSpy told(&pane(), &SacPane::told);
+  group_by(SacGrouping::tensor);
+  click_switch(model().row_of(random), Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(told.count(), 1);
+  QVERIFY(told.front().front().toString().contains("draws random numbers"));
+  QCOMPARE(session().state(), before);
+  QCOMPARE(editing().step_count(), 0);
+  QVERIFY(write_native(document().graph()) == text);
+  // Asked before it is done it says the same.
+  move_pointer(table().switch_of(model().row_of(random), Keep::recompute).center());
+  QTRY_VERIFY_WITH_TIMEOUT(pane().figures().what_if().contains("draws random numbers"),
+                           kPatienceMs);
+}
+
+void SacStepTest::carrying_out_is_one_step() {
+  QVERIFY(open_step());
+  const int row = row_to_recompute();
+  click_switch(row, Keep::recompute);
+  QVERIFY(settle());
+  const NodeId other = model().nodes(rows_of(Keep::save).back()).front();
+  session().set_keep({other}, Keep::offload);
+  QVERIFY(settle());
+  const std::string tagged = write_native(document().graph());
+  const PlanFigures promised = figures();
+  const Graph step = carried_out();
+  const int steps = editing().place();
+  QVERIFY(pane().bar().carry_out_button().isEnabled());
+  press_carry_out();
+  QCOMPARE(editing().place(), steps + 1);
+  QVERIFY(validate(document().graph()));
+  QVERIFY(write_native(document().graph()) == write_native(step));
+  QCOMPARE(figures(), promised);
+  QCOMPARE(document().analysis().memory.peak_bytes(), promised.figures.peak_bytes);
+  QCOMPARE(document().analysis().simulation.step_ns(), promised.figures.step_ns);
+  // Once is enough.
+  QVERIFY(!state().carried_out.any);
+  QVERIFY(!pane().bar().carry_out_button().isEnabled());
+  QSignalSpy told(&pane(), &SacPane::told);
+  command("SAC: Carry Out the Tags")->trigger();
+  QVERIFY(settle());
+  QCOMPARE(told.count(), 1);
+  QCOMPARE(editing().place(), steps + 1);
+  editing().undo();
+  QVERIFY(settle());
+  QVERIFY(write_native(document().graph()) == tagged);
+  QCOMPARE(figures(), promised);
+  QVERIFY(pane().bar().carry_out_button().isEnabled());
+  editing().redo();
+  QVERIFY(settle());
+  QVERIFY(write_native(document().graph()) == write_native(step));
+  QCOMPARE(figures(), promised);
+}
+
+void SacStepTest::carries_out_what_was_ticked_a_moment_before() {
+  QVERIFY(open_step());
+  const NodeId node = model().nodes(row_to_recompute()).front();
+  const int steps = editing().place();
+  session().set_keep({node}, Keep::recompute);
+  session().carry_out_tags();
+  QVERIFY(!session().is_settled());
+  QVERIFY(settle());
+  QCOMPARE(editing().place(), steps + 2);
+  QVERIFY(!state().carried_out.any);
+  QVERIFY(figures().recomputed > 0);
+}
+
+void SacStepTest::what_was_carried_out_is_settled() {
+  QVERIFY(open_step());
+  click_switch(row_to_recompute(), Keep::recompute);
+  QVERIFY(settle());
+  press_carry_out();
+  const auto settled = std::ranges::find_if(
+      state().tensors, [](const SacTensor& tensor) { return tensor.is_settled(); });
+  QVERIFY(settled != state().tensors.end());
+  const NodeId node = settled->node;
+  group_by(SacGrouping::tensor);
+  QVERIFY(model().text(model().row_of(node), SacModel::why_column).contains("carried out before"));
+  const int steps = editing().place();
+  click_switch(model().row_of(node), Keep::save);
+  QVERIFY(settle());
+  QCOMPARE(editing().place(), steps);
+  choose_row(model().row_of(node));
+  table().view().setFocus();
+  QSignalSpy told(&pane(), &SacPane::told);
+  QTest::keyClick(&table().view(), Qt::Key_S);
+  QVERIFY(settle());
+  QCOMPARE(told.count(), 1);
+  QVERIFY(told.front().front().toString().contains("was carried out already"));
+  QCOMPARE(editing().place(), steps);
+}
+
+void SacStepTest::presets_and_texts_are_tags() {
+  QVERIFY(open_step());
+  const PlanFigures before = figures();
+  pane().bar().take_preset(QStringLiteral("full"));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(figures(), wanted());
+  QVERIFY(figures().saved_bytes < before.saved_bytes);
+  QVERIFY(std::ranges::any_of(state().tensors, [](const SacTensor& tensor) {
+    return tensor.decider == Decider::list && tensor.keep == Keep::recompute;
+  }));
+  const PlanFigures full = figures();
+  for (QAction* action : pane().bar().exchange().actions())
+    if (action->text() == "Open as Pair") QVERIFY(!action->isVisible());
+  // Out as a recipe, and back.
+  QSignalSpy told(&pane(), &SacPane::told);
+  for (QAction* action : pane().bar().exchange().actions())
+    if (action->text().contains("Copy Recipe")) action->trigger();
+  QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+  QVERIFY(QApplication::clipboard()->text().contains("MUST_RECOMPUTE"));
+  editing().undo();
+  QVERIFY(settle());
+  QCOMPARE(figures(), before);
+  for (QAction* action : pane().bar().exchange().actions())
+    if (action->text() == "Import from the Clipboard") action->trigger();
+  QTRY_VERIFY_WITH_TIMEOUT(editing().place() == 1 && session().is_settled(), kPatienceMs);
+  QCOMPARE(figures().saved_bytes, full.saved_bytes);
+  QCOMPARE(figures().figures.peak_bytes, full.figures.peak_bytes);
+}
+
+void SacStepTest::the_peak_says_what_makes_it() {
+  QVERIFY(open_step());
+  window_->resize(1600, 1400);
+  pane().setMinimumHeight(600);  // lower, the pane leaves the curve to the timeline
+  QTRY_VERIFY(pane().curve().isVisible());
+  QTest::mouseClick(&pane().curve(), Qt::LeftButton, {}, pane().curve().peak_place());
+  QVERIFY(model().shows_only_some());
+  const auto rows = model().shown(-1);
+  QCOMPARE(rows.size(), state().carried_out.saved_at_peak.size());
+  QVERIFY(!rows.empty());
+  for (const int row : rows) QVERIFY(model().keeps(row).one() == Keep::save);
+  QTest::mouseClick(table().findChild<QToolButton*>("show_all"), Qt::LeftButton);
+  QVERIFY(!model().shows_only_some());
+}
+
+void SacStepTest::rungs_scoreboard_and_inspector_follow() {
+  QVERIFY(open_step());
+  window_->dock("graph")->raise();
+  QTRY_VERIFY_WITH_TIMEOUT(window_->dock("graph")->pane() != nullptr, kPatienceMs);
+  auto* graph = qobject_cast<GraphPane*>(window_->dock("graph")->pane());
+  const auto saved = [&] {
+    std::int64_t bytes = 0;
+    for (const LadderRow& row : graph->view().ladder().rows())
+      if (row.parent < 0) bytes += row.kept[static_cast<std::size_t>(RungState::save)];
+    return bytes;
+  };
+  window_->dock("sac")->raise();
+  const std::int64_t before = saved();
+  QVERIFY(before > 0);
+  QCOMPARE(before, figures().saved_bytes);
+  const int row = row_to_recompute();
+  const NodeId node = model().nodes(row).front();
+  click_switch(row, Keep::recompute);
+  QVERIFY(settle());
+  QVERIFY(saved() < before);
+  QCOMPARE(saved(), figures().saved_bytes);
+  QVERIFY(labels_of(*window_->findChild<Scoreboard*>())
+              .contains(QStringLiteral("%1 · %2").arg(bytes_text(figures().figures.peak_bytes),
+                                                      time_text(figures().figures.step_ns))));
+  QTRY_VERIFY_WITH_TIMEOUT(window_->dock("inspector")->pane() != nullptr, kPatienceMs);
+  const auto& inspector = *qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
+  document().selection().select(node);
+  QTRY_VERIFY(
+      std::ranges::any_of(inspector.content().sections, [](const InspectorSection& section) {
+        return section.title == "For the backward" &&
+               section.rows.front().value == "recompute, decided by person" &&
+               section.rows.back().value.startsWith("Recomputed by hand");
+      }));
+  model().set_filter("policy:recompute by:person");
+  QVERIFY(std::ranges::any_of(model().shown(-1),
+                              [&](int shown) { return model().nodes(shown).front() == node; }));
+}
+
+void SacStepTest::layers_fold() {
+  QVERIFY(open_step());
+  group_by(SacGrouping::layer);
+  int fold = -1;
+  for (const int row : model().shown(-1))
+    if (model().text(row, SacModel::name_column).contains(u'×')) fold = row;
+  QVERIFY(fold >= 0);
+}
+
+}  // namespace jointer
+
+QTEST_MAIN(jointer::SacStepTest)
+#include "sac_step_test.moc"
