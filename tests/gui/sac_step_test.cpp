@@ -159,6 +159,7 @@ void SacStepTest::keys_tag_offload_and_untag() {
   QVERIFY(open_step());
   const PlanFigures before = figures();
   const int row = row_to_recompute();
+  QVERIFY(row >= 0);
   const NodeId node = model().nodes(row).front();
   choose_row(row);
   table().view().setFocus();
@@ -181,6 +182,7 @@ void SacStepTest::keys_tag_offload_and_untag() {
 void SacStepTest::says_what_it_would_come_to() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
+  QVERIFY(row >= 0);
   const NodeId node = model().nodes(row).front();
   const int steps = editing().place();
   table().view().scrollTo(model().index_of(row));
@@ -224,6 +226,7 @@ void SacStepTest::a_refused_tick_changes_nothing() {
 void SacStepTest::carrying_out_is_one_step() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
+  QVERIFY(row >= 0);
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
   const NodeId other = model().nodes(rows_of(Keep::save).back()).front();
@@ -262,7 +265,9 @@ void SacStepTest::carrying_out_is_one_step() {
 
 void SacStepTest::carries_out_what_was_ticked_a_moment_before() {
   QVERIFY(open_step());
-  const NodeId node = model().nodes(row_to_recompute()).front();
+  const int row = row_to_recompute();
+  QVERIFY(row >= 0);
+  const NodeId node = model().nodes(row).front();
   const int steps = editing().place();
   session().set_keep({node}, Keep::recompute);
   session().carry_out_tags();
@@ -275,7 +280,9 @@ void SacStepTest::carries_out_what_was_ticked_a_moment_before() {
 
 void SacStepTest::what_was_carried_out_is_settled() {
   QVERIFY(open_step());
-  click_switch(row_to_recompute(), Keep::recompute);
+  const int row = row_to_recompute();
+  QVERIFY(row >= 0);
+  click_switch(row, Keep::recompute);
   QVERIFY(settle());
   press_carry_out();
   const auto settled = std::ranges::find_if(
@@ -359,6 +366,7 @@ void SacStepTest::rungs_scoreboard_and_inspector_follow() {
   QVERIFY(before > 0);
   QCOMPARE(before, figures().saved_bytes);
   const int row = row_to_recompute();
+  QVERIFY(row >= 0);
   const NodeId node = model().nodes(row).front();
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
