@@ -81,7 +81,7 @@ class Teller {
 }  // namespace
 
 std::string to_sentence(StepReason reason, MemoryPolicy policy) {
-  const std::string tagged = fmt::format("tagged {}", to_string(policy));
+  std::string tagged = fmt::format("tagged {}", to_string(policy));
   switch (reason) {
     case StepReason::untagged:
       return "the backward reads it, and nothing tags it";

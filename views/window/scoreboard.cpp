@@ -168,9 +168,14 @@ void Scoreboard::fit_width() {
 void Scoreboard::show_plan() {
   const SacSession& session = document_.sac();
   const SacStatePtr state = session.state();
-  planned_->setVisible(state && state->can_change());
+  const auto& preview = session.shown_preview();
+  const bool is_asked = preview && preview->outcome;
+  // A step without tags is what the other figures say already.
+  const bool has_plan =
+      state && state->can_change() && (!state->is_step() || state->carried_out.any || is_asked);
+  planned_->setVisible(has_plan);
   fit_width();
-  if (!state || !state->can_change()) return;
+  if (!has_plan) return;
   planned_->set_name(state->is_step() ? tr("Tags carried out") : tr("As partitioned"));
   planned_->setProperty(
       "how",
@@ -182,8 +187,6 @@ void Scoreboard::show_plan() {
                "plan cuts this joint graph into, with what runs again; the time in which "
                "compute waits for communication, and what the caching allocator would take. "
                "The figures before are those of the joint graph itself."));
-  const auto& preview = session.shown_preview();
-  const bool is_asked = preview && preview->outcome;
   const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
   const Figures& origin = state->beside()->figures.figures;
   const Figures& was = is_asked ? state->figures.figures : origin;
