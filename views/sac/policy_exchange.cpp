@@ -37,14 +37,23 @@ QString suffix_of(PolicyFormat format) {
   return {};
 }
 
-// "Copied; 3 tensors are not said by it: ..."
+// The first sentence, and how many there are besides.
+QString first_of(const std::vector<std::string>& sentences) {
+  const QString first = QString::fromStdString(sentences.front());
+  if (sentences.size() == 1) return first;
+  return PolicyExchange::tr("%1 (and %2 more)").arg(first).arg(sentences.size() - 1);
+}
+
+// "Copied. It does not say everything: 3 tensors ..."
 QString with_misfits(const QString& done, const PolicyExport& made) {
   if (made.misfits.empty()) return done;
-  return PolicyExchange::tr("%1 It does not say everything: %2%3")
-      .arg(done, QString::fromStdString(made.misfits.front()),
-           made.misfits.size() == 1
-               ? QString()
-               : PolicyExchange::tr(" (and %1 more)").arg(made.misfits.size() - 1));
+  return PolicyExchange::tr("%1 It does not say everything: %2").arg(done, first_of(made.misfits));
+}
+
+// "Read: operator list, 14 operators. No call of this graph is ..."
+QString what_was_read(const ImportedPolicy& policy) {
+  const QString what = PolicyExchange::tr("Read: %1.").arg(QString::fromStdString(policy.what));
+  return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);
 }
 
 // A text is for the graph as it was opened, which training code has, or as it is now where it was
@@ -84,7 +93,8 @@ void PolicyExchange::export_then(PolicyFormat format,
     // A flat step is its own plan's graph: nobody solves again under the text.
     if (state->is_step()) return export_plan(state->snapshot->graph, state->plan, format, graph);
     return export_plan(state->base->partition.joint, state->plan, format, graph,
-                       {.partitioner = state->base->settings.partitioner});
+                       {.partitioner = state->base->settings.partitioner,
+                        .memory = state->snapshot->analysis.options.memory});
   };
   QtConcurrent::run(make).then(this, [this, use](const Result<PolicyExport>& made) {
     if (made)
@@ -152,6 +162,7 @@ void PolicyExchange::take(const QString& text) {
                                  : SolveSettings();
     settings.ignore_tags = false;
     session_.apply_and_solve(std::move(edit), settings);
+    emit told(what_was_read(*policy));
   });
 }
 
