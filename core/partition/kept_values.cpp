@@ -47,6 +47,22 @@ bool moves_memory(const Graph& graph, const Node& n) {
   return graph.is_transfer(copy ? graph.node(copy) : n);
 }
 
+// By storage: the step has it anyhow, as an input or as what its forward returns.
+std::vector<std::uint8_t> held_storages(const Graph& graph) {
+  std::vector<std::uint8_t> is_held(graph.storage_count(), 0);
+  const auto hold = [&](NodeId id) {
+    for (const Tensor& t : graph.tensors(id))
+      if (t.storage) is_held[graph.real_storage(t.storage).index()] = 1;
+  };
+  for (const NodeId id : graph.order())
+    if (const Node& n = graph.node(id); n.kind == NodeKind::placeholder && !n.partner) hold(id);
+  for (const OutputEntry& output : graph.part(PartId(0)).outputs)
+    if (output.node && output.role != Role::saved && output.role != Role::gradient &&
+        graph.node(output.node).phase == Phase::forward)
+      hold(output.node);
+  return is_held;
+}
+
 }  // namespace
 
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
@@ -55,12 +71,7 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
   if (!graph.is_pair() && kind != CaptureKind::train_step)
     return fail(Error::Kind::usage, "{} keeps nothing yet: partition it",
                 kind == CaptureKind::joint ? "a joint graph" : "one half alone");
-  std::vector<std::uint8_t> is_counted(graph.storage_count(), 0);
-  for (const NodeId id : graph.order())
-    if (const Node& n = graph.node(id); n.kind == NodeKind::placeholder && !n.partner)
-      for (const Tensor& t : graph.tensors(n))
-        if (t.storage) is_counted[graph.real_storage(t.storage).index()] = 1;
-
+  std::vector<std::uint8_t> is_counted = held_storages(graph);
   const std::vector<Keep> kept = kept_by_node(graph);
   std::vector<SaveCandidate> rows;
   for (const NodeId id : graph.order()) {

@@ -19,9 +19,10 @@
 
 namespace jointer {
 
-// In program order. `bytes` are those of storages that no input holds, each with the first value in
-// it. Of a value that spends time on the host (ao.offload) the row is the value. `costs`, `flops`:
-// one a node, by id. Error (usage): a joint graph, or one half alone. Cost: linear.
+// In program order. `bytes` are those of storages that the step does not have anyhow (as an input,
+// or as what its forward returns), each with the first value in it. Of a value that spends time on
+// the host (ao.offload) the row is the value. `costs`, `flops`: one a node, by id. Error (usage): a
+// joint graph, or one half alone. Cost: linear.
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
                                                std::span<const Flops> flops);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the bundled samples: joint graphs and min-cut pairs of ``examples/llama_like.py``.
+"""Makes the bundled samples: joint graphs, min-cut pairs and a step of ``examples/llama_like.py``.
 
     python resources/samples/make_samples.py [--out FOLDER] [NAME ...]
 
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-EXAMPLE = HERE.parent / "python" / "examples" / "llama_like.py"
+EXAMPLES = HERE.parent / "python" / "examples"
 
 #: Small enough to run anywhere.
 DEBUG = {"layers": 2, "dim": 256, "heads": 8, "kv-heads": 4, "ffn": 768, "vocab": 2048, "seq": 512}
@@ -41,6 +41,9 @@ SAMPLES = {
     "llama_8b_tp2_fsdp2": {**LLAMA_8B, "tp": 2, "fsdp": 2},
 }
 
+#: Whole training steps.
+STEPS = {"llama_debug_fsdp2": {**DEBUG, "fsdp": 2}}
+
 
 def main() -> None:
     """The command line."""
@@ -53,9 +56,14 @@ def main() -> None:
     if unknown := set(options.names) - SAMPLES.keys():
         parser.error(f"no sample {sorted(unknown)[0]!r}: one of {', '.join(SAMPLES)}")
     for name in options.names or SAMPLES:
-        arguments = [f"--{key}={value}" for key, value in SAMPLES[name].items()]
-        command = [sys.executable, str(EXAMPLE), f"--out={options.out}", f"--name={name}"]
-        subprocess.run([*command, *arguments], check=True)
+        for program, samples in (("llama_like.py", SAMPLES), ("whole_step.py", STEPS)):
+            if name not in samples:
+                continue
+            arguments = [f"--{key}={value}" for key, value in samples[name].items()]
+            command = [sys.executable, str(EXAMPLES / program)]
+            subprocess.run(
+                [*command, f"--out={options.out}", f"--name={name}", *arguments], check=True
+            )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ namespace {
 
 using namespace views;
 using test::kPatienceMs;
-using test::kSample;
+
+constexpr char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
 
 // What core says of a step.
 PlanFigures figures_of(const Graph& step, const AnalysisOptions& options) {
@@ -61,21 +62,17 @@ class SacStepTest : public test::SacWindow {
   void layers_fold();
 
  private:
-  // A joint graph's calls stand one behind the other as a whole step's do. `draws`: with a call of
-  // the forward that draws random numbers, which cannot be made again.
+  // `draws`: with a call of the forward that draws random numbers, which cannot be made again.
   bool open_step(bool draws = false) {
-    auto graph = open_graph({.path = test::source_path(kSample)});
-    if (!graph) return false;
-    graph->part(PartId(0)).kind = CaptureKind::train_step;
-    if (!apply(*graph, *remove_tags(*graph))) return false;
-    std::string text = write_native(*graph);
-    if (draws) {
-      // Pointwise, and of the same arguments.
-      const std::string from = "\"aten.silu.default\"", to = "\"aten.bernoulli.default\"";
-      const std::size_t at = text.find(from);
-      if (at == std::string::npos) return false;
-      text.replace(at, from.size(), to);
-    }
+    if (!draws) return open(kStep);
+    const auto bytes = read_bytes(test::source_path(kStep));
+    if (!bytes) return false;
+    std::string text(bytes->view());
+    // Pointwise, and of the same arguments.
+    const std::string from = "\"aten.silu.default\"", to = "\"aten.bernoulli.default\"";
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) return false;
+    text.replace(at, from.size(), to);
     const std::string path = folder_->filePath("step.json").toStdString();
     return write_bytes(path, text) && open_path(path);
   }

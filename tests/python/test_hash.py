@@ -65,7 +65,7 @@ def test_only_the_computation_counts() -> None:
 
 
 def test_samples(samples: list[Path]) -> None:
-    assert len(samples) == 8
+    assert len(samples) == 9
     for path in samples:
         loaded, expected = jointer.load(path), jointer.document_hash(read_document(path))
         if isinstance(loaded, tuple):
