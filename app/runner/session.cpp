@@ -234,7 +234,7 @@ Done Session::measure(Runnable& runnable) {
   if (!memory) return tl::unexpected(failure_at(runnable, memory.error()));
   std::unique_ptr<Recording> recording;
   std::function<StepResult()> step = [&] { return runnable.interpreter->step(); };
-  if (request_.backend == Backend::cudagraph) {
+  if (request_.backend == Backend::cudagraph || request_.recorded) {
     StepResult recorded;
     auto made = platform_->record([&] { recorded = runnable.interpreter->step(); });
     if (!recorded) return tl::unexpected(failure_at(runnable, recorded.error()));

@@ -237,6 +237,7 @@ std::vector<std::string> runner_arguments(const BenchmarkRequest& request) {
   for (const Option& option : kOptions)
     if (const auto value = option.write(request))
       arguments.push_back(fmt::format("--{}={}", option.name, *value));
+  if (request.recorded) arguments.emplace_back("--recorded");
   if (request.profile) arguments.emplace_back("--profile");
   if (request.program.graph.starts_with('-')) arguments.emplace_back("--");
   if (!request.program.graph.empty()) arguments.push_back(request.program.graph);
@@ -252,6 +253,8 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
       JOINTER_CHECK(read_file(request, arguments[i]));
     } else if (word == "--") {
       only_files = true;
+    } else if (word == "--recorded") {
+      request.recorded = true;
     } else if (word == "--profile") {
       request.profile = true;
     } else if (!word.starts_with("--")) {

@@ -51,6 +51,7 @@ struct BenchmarkRequest {
   int ranks = 0;                           // 0: the capture's world
   std::optional<int> solo;                 // this rank alone, collectives replaced by local copies
   Backend backend = Backend::interpret;
+  bool recorded = false;  // what runs is captured as a CUDA graph and replayed, compiled code too
   RunOn on = RunOn::automatic;
   AttentionKernel attention = AttentionKernel::automatic;
   int iterations = 10, warmup = 3;

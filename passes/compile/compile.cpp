@@ -3,8 +3,8 @@
 // `jointer bench --passes` takes from the pipeline (pipeline_backend.h), and upstream's rules for
 // their order are in core/pass/pipeline_rules.h.
 //
-// Source: torchtitan's compiler toolkit. Deviations of cudagraph: on a GPU it records interpreted
-// graphs alone, not compiled code; on the CPU it is left out.
+// Source: torchtitan's compiler toolkit. Deviations of cudagraph: on the CPU, which has no such
+// graphs, it is left out.
 
 #include "passes/compile/compile.h"
 

@@ -417,8 +417,12 @@ def test_bench_runs_what_the_passes_made(tmp_path: Path) -> None:
 def test_bench_takes_the_backend_of_the_pipeline(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     both = "regional_inductor{mark=[mm]},cudagraph"
-    gpu = bench.run(JOINT, "--passes", both, "--on", "cuda")
-    assert (gpu.code, gpu.out) == (2, "") and "--backend regional to compile or --backend cudagraph" in gpu.err
+    gpu = Bench(tmp_path / "gpu")
+    gpu.folder.mkdir()
+    on_gpu = gpu.run(JOINT, "--passes", both, "--on", "cuda", "--json", ranks=everyone())
+    assert (on_gpu.code, on_gpu.json["backend"]) == (0, "regional"), on_gpu.err
+    assert all("--recorded" in rank["arguments"] for rank in on_gpu.ranks.values())
+    assert any("what regional_inductor compiled included" in note for note in on_gpu.rank(0)["notes"])
     for name, passes, backend in (("both", both, "regional"), ("alone", "cudagraph", "interpret")):
         (tmp_path / name).mkdir()
         ran = Bench(tmp_path / name).run(JOINT, "--passes", passes, "--on", "cpu", "--json", ranks=everyone())

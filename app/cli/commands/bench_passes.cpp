@@ -28,24 +28,22 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   return passes;
 }
 
-// Upstream puts cudagraph over whatever runs. There are none on the CPU, and what Inductor compiled
-// is not recorded here.
-Result<void> BenchPasses::record(FittedRequest& fitted) const {
-  if (!is_recorded_) return {};
+// Upstream puts cudagraph over whatever runs. There are none on the CPU.
+void BenchPasses::record(FittedRequest& fitted) const {
+  if (!is_recorded_) return;
   BenchmarkRequest& request = fitted.request;
   const bool is_on_cpu =
       request.on == RunOn::cpu || (request.on == RunOn::automatic && this_machine().gpus == 0);
   if (is_on_cpu) {
     fitted.notes.emplace_back("cudagraph: it is left out, since the CPU has no CUDA graphs");
-    return {};
+  } else if (request.backend == Backend::interpret) {
+    request.backend = Backend::cudagraph;
+  } else {
+    request.recorded = true;
+    fitted.notes.push_back(fmt::format(
+        "cudagraph: the step is replayed as a CUDA graph, what {} compiled included",
+        request.backend == Backend::regional ? "regional_inductor" : "full_inductor_compilation"));
   }
-  if (request.backend != Backend::interpret)
-    return fail(Error::Kind::usage,
-                "cudagraph: code that Inductor compiled is not recorded as a CUDA graph here; "
-                "choose --backend {0} to compile or --backend cudagraph to record",
-                to_string(request.backend));
-  request.backend = Backend::cudagraph;
-  return {};
 }
 
 void BenchPasses::interpret_without_regions(const Graph& graph, FittedRequest& fitted) const {
@@ -75,7 +73,7 @@ Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorReques
   JOINTER_TRY(Graph first, passed(graph));
   graph = std::move(first);
   interpret_without_regions(graph, fitted);
-  JOINTER_CHECK(record(fitted));
+  record(fitted);
   BenchmarkRequest& request = fitted.request;
   if (path_of_rank(options.file, 0) == options.file) {
     source_ = ProgramSource::graph;

@@ -34,8 +34,7 @@ class BenchPasses {
  private:
   // As upstream: where nothing is to be compiled the graph is interpreted. A note says so.
   void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
-  // Error (usage): what is to be recorded as a CUDA graph cannot be.
-  Result<void> record(FittedRequest& fitted) const;
+  void record(FittedRequest& fitted) const;
 
   PassRegistry registry_;
   Pipeline pipeline_;

@@ -45,6 +45,7 @@ BenchmarkRequest any_request() {
   r.warmup = from(0, 1000);
   r.threads = from(0, 1000);
   r.seed = *rc::gen::arbitrary<std::uint64_t>();
+  r.recorded = from(0, 2) == 1;
   r.profile = from(0, 2) == 1;
   r.memory_limit = from<std::int64_t>(0, std::int64_t{1} << 50);
   r.timeout_ms = from<std::int64_t>(1, 10'000'000);
@@ -69,6 +70,7 @@ void expect_same(const BenchmarkRequest& a, const BenchmarkRequest& b) {
   RC_ASSERT(a.warmup == b.warmup);
   RC_ASSERT(a.threads == b.threads);
   RC_ASSERT(a.seed == b.seed);
+  RC_ASSERT(a.recorded == b.recorded);
   RC_ASSERT(a.profile == b.profile);
   RC_ASSERT(a.memory_limit == b.memory_limit);
   RC_ASSERT(a.timeout_ms == b.timeout_ms);
