@@ -2,23 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
-
 #include "core/capture/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/paths.h"
+#include "tests/support/processor_time.h"
 #include "tests/support/reference.h"
 #include "tests/support/sanitized.h"
 
 namespace jointer::test {
 namespace {
-
-// Of this thread: other work on the machine does not count.
-double processor_ms() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-}
 
 class PartitionProgress : public testing::TestWithParam<double> {};
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ctime>
+
+namespace jointer::test {
+
+// Of this thread: what other work takes from a busy machine does not count.
+inline double processor_ms() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+}  // namespace jointer::test
