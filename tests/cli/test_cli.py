@@ -181,7 +181,7 @@ def test_info(path: Path) -> None:
     assert all(isinstance(text, str) for text in info["derived"])
 
     is_pair = "min_cut" in path.name
-    assert info["kind"] == ("pair" if is_pair else "joint")
+    assert info["kind"] == ("pair" if is_pair else path.name.split(".")[1])
     assert info["flops"]["forward"] + info["flops"]["backward"] == info["flops"]["total"] > 0
     assert 0 < info["flops"]["torch_registry"] <= info["flops"]["total"]
     # Every node but placeholders and outputs is a call here.
