@@ -96,11 +96,11 @@ Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& 
 Result<std::unique_ptr<Estimator>> make_measured(const EstimatorRequest& request,
                                                  std::optional<DeviceType> type) {
   constexpr std::size_t kName = std::string_view("measured").size();
-  JOINTER_TRY(std::string name, parse_measured(std::string_view(request.name).substr(kName)));
+  JOINTER_TRY(const std::string name, parse_measured(std::string_view(request.name).substr(kName)));
   JOINTER_TRY(
       const CostDatabase database,
       CostDatabase::open(request.costs.empty() ? CostDatabase::default_path() : request.costs));
-  JOINTER_TRY(DeviceCosts costs, load_costs(database, std::move(name), type));
+  JOINTER_TRY(DeviceCosts costs, load_costs(database, name, type));
   std::string_view id = request.device;
   if (id.empty()) id = described_device(costs.device.name);
   if (id.empty()) id = default_device(parse_device_type(costs.device.type));
