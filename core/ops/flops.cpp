@@ -1,9 +1,16 @@
 // Formulas, one a kind of operator.
 //
-// Source: torch/utils/flop_counter.py of torch 2.11 for what its registry has, reproduced to the
-// unit: attention counts the whole square, causal or not; a convolution ignores padding; biases and
-// softmax are left out; ragged attention takes the longest sequence for every one.
-// Deviation: where the registry's function would raise (shapes that do not fit), the answer is 0.
+// Source: torch/utils/flop_counter.py of torch 2.11 to 2.15 for what its registry has, reproduced
+// to the unit: attention counts the whole square, causal or not; a convolution ignores padding;
+// biases and softmax are left out; ragged attention takes the longest sequence for every one.
+//
+// The registry grew: from 2.12 on, attention with fewer key heads than query heads, and of variable
+// length; from 2.13 on, flex attention; from 2.14 on, it reads the layout of flash attention
+// without offsets, and a value size other than the query's, as they are; from 2.15 on, attention on
+// the CPU.
+//
+// Deviations: where the registry's function would raise (shapes that do not fit), the answer is 0;
+// hints of sparsity are not read.
 
 #include "core/ops/flops.h"
 
@@ -12,6 +19,7 @@
 #include <span>
 
 #include "core/base/checked.h"
+#include "core/ops/torch_registry.h"
 
 namespace jointer {
 namespace {
@@ -30,9 +38,15 @@ std::int64_t multiply_adds(Factors... factors) {
   return result;
 }
 
+// Whose count it is.
+struct Rules {
+  TorchVersion torch = kNewestTorch;  // that registry's
+  bool ours = false;                  // or ours, which takes any shapes that make sense
+};
+
 class Formulas {
  public:
-  explicit Formulas(const OperatorCall& call) : call_(call) {}
+  Formulas(const OperatorCall& call, const Rules& rules) : call_(call), rules_(rules) {}
 
   std::int64_t mm(std::size_t a, std::size_t b) const {
     const Sizes* x = tensor(a, 2);
@@ -112,34 +126,34 @@ class Formulas {
   }
 
   // Scores (q k^T) and their product with v: two batched matmuls.
-  std::int64_t attention(const Sizes& q, const Sizes& k, const Sizes& v, bool strict) const {
-    if (!fits(q, k, v, strict)) return 0;
+  std::int64_t attention(const Sizes& q, const Sizes& k, const Sizes& v) const {
+    if (!fits(q, k, v)) return 0;
     const std::int64_t heads = saturating_mul(q[0], q[1]);
     return saturating_add(multiply_adds(heads, q[2], q[3], k[2]),
                           multiply_adds(heads, q[2], k[2], v[3]));
   }
 
   // The scores again, then the gradients of scores, v, q and k.
-  std::int64_t attention_backward(const Sizes& grad, const Sizes& q, const Sizes& k, const Sizes& v,
-                                  bool strict) const {
-    if (!fits(q, k, v, strict) || grad.size() != 4 || grad[3] != v[3] || grad[2] != q[2]) return 0;
+  std::int64_t attention_backward(const Sizes& grad, const Sizes& q, const Sizes& k,
+                                  const Sizes& v) const {
+    if (!fits(q, k, v) || grad != Sizes{q[0], q[1], q[2], v[3]}) return 0;
     const std::int64_t heads = saturating_mul(q[0], q[1]);
     const std::int64_t with_q = multiply_adds(heads, q[2], k[2], q[3]);
     const std::int64_t with_v = multiply_adds(heads, q[2], k[2], v[3]);
     return saturating_add(saturating_mul(with_q, 3), saturating_mul(with_v, 2));
   }
 
-  std::int64_t attention_forward(std::size_t q, bool strict) const {
+  std::int64_t attention_forward(std::size_t q) const {
     const Sizes* sizes[] = {tensor(q, 4), tensor(q + 1, 4), tensor(q + 2, 4)};
     if (sizes[0] == nullptr || sizes[1] == nullptr || sizes[2] == nullptr) return 0;
-    return attention(*sizes[0], *sizes[1], *sizes[2], strict);
+    return attention(*sizes[0], *sizes[1], *sizes[2]);
   }
 
-  std::int64_t attention_backward(std::size_t grad, std::size_t q, bool strict) const {
+  std::int64_t attention_backward(std::size_t grad, std::size_t q) const {
     const Sizes* sizes[] = {tensor(grad, 4), tensor(q, 4), tensor(q + 1, 4), tensor(q + 2, 4)};
     for (const Sizes* s : sizes)
       if (s == nullptr) return 0;
-    return attention_backward(*sizes[0], *sizes[1], *sizes[2], *sizes[3], strict);
+    return attention_backward(*sizes[0], *sizes[1], *sizes[2], *sizes[3]);
   }
 
   // Attention over sequences packed end to end: [total, heads, size] with offsets. The offsets'
@@ -152,8 +166,7 @@ class Formulas {
   };
   std::int64_t packed_attention(const Packed& at) const {
     const Sizes* offsets = tensor(at.q_offsets);
-    if (offsets == nullptr)
-      return at.grad ? attention_backward(*at.grad, at.q, true) : attention_forward(at.q, true);
+    if (offsets == nullptr) return unpacked_attention(at);
     const std::size_t h = at.head_dimension;
     const Sizes* q = tensor(at.q, h + 2);
     const Sizes* k = tensor(at.q + 1, h + 2);
@@ -165,17 +178,36 @@ class Formulas {
     const Sizes one_q{1, (*q)[h], length_q, (*q)[h + 1]};
     const Sizes one_k{1, (*k)[h], length_k, (*k)[h + 1]};
     const Sizes one_v{1, (*v)[h], length_k, (*v)[h + 1]};
-    const std::int64_t one = at.grad ? attention_backward(one_q, one_q, one_k, one_v, true)
-                                     : attention(one_q, one_k, one_v, true);
+    const Sizes one_grad{1, (*q)[h], length_q, (is_since({2, 15}) ? *v : *q)[h + 1]};
+    const std::int64_t one = at.grad ? attention_backward(one_grad, one_q, one_k, one_v)
+                                     : attention(one_q, one_k, one_v);
     return saturating_mul(one, std::max<std::int64_t>(sequences, 0));
   }
 
  private:
-  // `strict`: as many key heads as query heads, which torch's registry demands.
-  static bool fits(const Sizes& q, const Sizes& k, const Sizes& v, bool strict) {
+  [[nodiscard]] bool is_since(TorchVersion torch) const {
+    return rules_.ours || rules_.torch >= torch;
+  }
+
+  [[nodiscard]] bool fits(const Sizes& q, const Sizes& k, const Sizes& v) const {
     if (q.size() != 4 || k.size() != 4 || v.size() != 4) return false;
     if (q[0] != k[0] || k[0] != v[0] || q[3] != k[3] || k[2] != v[2]) return false;
-    return !strict || (q[1] == k[1] && k[1] == v[1]);
+    if (rules_.ours || (q[1] == k[1] && k[1] == v[1])) return true;
+    return is_since({2, 12}) && k[1] == v[1] && k[1] > 0 && q[1] > k[1] && q[1] % k[1] == 0;
+  }
+
+  // Without offsets: [batch, length, heads, size] of flash attention. The registry took it for
+  // [batch, heads, length, size], and takes efficient attention's for that to this day.
+  [[nodiscard]] std::int64_t unpacked_attention(const Packed& at) const {
+    const bool swaps = at.head_dimension == 1 ? is_since({2, 14}) : rules_.ours;
+    const auto read = [&](std::size_t position) {
+      const Sizes* given = tensor(position, 4);
+      Sizes sizes = given == nullptr ? Sizes{} : *given;
+      if (swaps && given != nullptr) std::swap(sizes[1], sizes[2]);
+      return sizes;
+    };
+    const Sizes q = read(at.q), k = read(at.q + 1), v = read(at.q + 2);
+    return at.grad ? attention_backward(read(*at.grad), q, k, v) : attention(q, k, v);
   }
 
   // Sizes of a tensor argument; null if it is none, or not of that rank.
@@ -190,87 +222,103 @@ class Formulas {
   }
 
   const OperatorCall& call_;
+  const Rules& rules_;
 };
+
+constexpr TorchVersion kAlways{}, kNever{1 << 20, 0};
 
 struct Entry {
   std::string_view packet;
-  bool in_registry;
+  TorchVersion in_registry;  // since when
   std::int64_t (*formula)(const Formulas&);
 };
 
 constexpr std::array kEntries{
     // Matrix products.
-    Entry{"aten.mm", true, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten.addmm", true, [](const Formulas& f) { return f.mm(1, 2); }},
-    Entry{"aten.bmm", true, [](const Formulas& f) { return f.bmm(0, 1); }},
-    Entry{"aten.baddbmm", true, [](const Formulas& f) { return f.bmm(1, 2); }},
-    Entry{"aten._scaled_mm", true, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten._scaled_mm_v2", false, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten._int_mm", false, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten._addmm_activation", false, [](const Formulas& f) { return f.mm(1, 2); }},
-    Entry{"aten.addbmm", false, [](const Formulas& f) { return f.bmm(1, 2); }},
-    Entry{"aten.mv", false, [](const Formulas& f) { return f.each_element(0); }},
-    Entry{"aten.addmv", false, [](const Formulas& f) { return f.each_element(1); }},
-    Entry{"aten.dot", false, [](const Formulas& f) { return f.each_element(0); }},
-    Entry{"aten.vdot", false, [](const Formulas& f) { return f.each_element(0); }},
-    Entry{"aten.linear", false, [](const Formulas& f) { return f.linear(); }},
-    Entry{"aten._grouped_mm", false, [](const Formulas& f) { return f.grouped_mm(); }},
-    Entry{"aten._scaled_grouped_mm", false, [](const Formulas& f) { return f.grouped_mm(); }},
-    Entry{"aten._scaled_grouped_mm_v2", false, [](const Formulas& f) { return f.grouped_mm(); }},
+    Entry{"aten.mm", kAlways, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten.addmm", kAlways, [](const Formulas& f) { return f.mm(1, 2); }},
+    Entry{"aten.bmm", kAlways, [](const Formulas& f) { return f.bmm(0, 1); }},
+    Entry{"aten.baddbmm", kAlways, [](const Formulas& f) { return f.bmm(1, 2); }},
+    Entry{"aten._scaled_mm", kAlways, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten._scaled_mm_v2", kNever, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten._int_mm", kNever, [](const Formulas& f) { return f.mm(0, 1); }},
+    Entry{"aten._addmm_activation", kNever, [](const Formulas& f) { return f.mm(1, 2); }},
+    Entry{"aten.addbmm", kNever, [](const Formulas& f) { return f.bmm(1, 2); }},
+    Entry{"aten.mv", kNever, [](const Formulas& f) { return f.each_element(0); }},
+    Entry{"aten.addmv", kNever, [](const Formulas& f) { return f.each_element(1); }},
+    Entry{"aten.dot", kNever, [](const Formulas& f) { return f.each_element(0); }},
+    Entry{"aten.vdot", kNever, [](const Formulas& f) { return f.each_element(0); }},
+    Entry{"aten.linear", kNever, [](const Formulas& f) { return f.linear(); }},
+    Entry{"aten._grouped_mm", kNever, [](const Formulas& f) { return f.grouped_mm(); }},
+    Entry{"aten._scaled_grouped_mm", kNever, [](const Formulas& f) { return f.grouped_mm(); }},
+    Entry{"aten._scaled_grouped_mm_v2", kNever, [](const Formulas& f) { return f.grouped_mm(); }},
     // Convolutions.
-    Entry{"aten.convolution", true, [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten._convolution", true, [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten.cudnn_convolution", true,
+    Entry{"aten.convolution", kAlways, [](const Formulas& f) { return f.convolution_forward(); }},
+    Entry{"aten._convolution", kAlways, [](const Formulas& f) { return f.convolution_forward(); }},
+    Entry{"aten.cudnn_convolution", kAlways,
           [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten.convolution_overrideable", true,
+    Entry{"aten.convolution_overrideable", kAlways,
           [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten._slow_conv2d_forward", true,
+    Entry{"aten._slow_conv2d_forward", kAlways,
           [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten.convolution_backward", true,
+    Entry{"aten.convolution_backward", kAlways,
           [](const Formulas& f) { return f.convolution_backward(); }},
     // Attention.
-    Entry{"aten._scaled_dot_product_efficient_attention", true,
-          [](const Formulas& f) { return f.attention_forward(0, true); }},
-    Entry{"aten._scaled_dot_product_flash_attention", true,
-          [](const Formulas& f) { return f.attention_forward(0, true); }},
-    Entry{"aten._scaled_dot_product_cudnn_attention", true,
-          [](const Formulas& f) { return f.attention_forward(0, true); }},
-    Entry{"aten._scaled_dot_product_efficient_attention_backward", true,
-          [](const Formulas& f) { return f.attention_backward(0, 1, true); }},
-    Entry{"aten._scaled_dot_product_flash_attention_backward", true,
-          [](const Formulas& f) { return f.attention_backward(0, 1, true); }},
-    Entry{"aten._scaled_dot_product_cudnn_attention_backward", true,
-          [](const Formulas& f) { return f.attention_backward(0, 1, true); }},
-    Entry{"aten._flash_attention_forward", true,
+    Entry{"aten._scaled_dot_product_efficient_attention", kAlways,
+          [](const Formulas& f) { return f.attention_forward(0); }},
+    Entry{"aten._scaled_dot_product_flash_attention", kAlways,
+          [](const Formulas& f) { return f.attention_forward(0); }},
+    Entry{"aten._scaled_dot_product_cudnn_attention", kAlways,
+          [](const Formulas& f) { return f.attention_forward(0); }},
+    Entry{"aten._scaled_dot_product_efficient_attention_backward", kAlways,
+          [](const Formulas& f) { return f.attention_backward(0, 1); }},
+    Entry{"aten._scaled_dot_product_flash_attention_backward", kAlways,
+          [](const Formulas& f) { return f.attention_backward(0, 1); }},
+    Entry{"aten._scaled_dot_product_cudnn_attention_backward", kAlways,
+          [](const Formulas& f) { return f.attention_backward(0, 1); }},
+    Entry{"aten._flash_attention_forward", kAlways,
           [](const Formulas& f) {
             return f.packed_attention({0, 3, {}, 1});
           }},
-    Entry{"aten._efficient_attention_forward", true,
+    Entry{"aten._efficient_attention_forward", kAlways,
           [](const Formulas& f) {
             return f.packed_attention({0, 4, {}, 2});
           }},
-    Entry{"aten._flash_attention_backward", true,
+    Entry{"aten._flash_attention_backward", kAlways,
           [](const Formulas& f) {
             return f.packed_attention({1, 6, 0, 1});
           }},
-    Entry{"aten._efficient_attention_backward", true,
+    Entry{"aten._efficient_attention_backward", kAlways,
           [](const Formulas& f) {
             return f.packed_attention({1, 6, 0, 2});
           }},
-    Entry{"aten._scaled_dot_product_flash_attention_for_cpu", false,
-          [](const Formulas& f) { return f.attention_forward(0, false); }},
-    Entry{"aten._scaled_dot_product_flash_attention_for_cpu_backward", false,
-          [](const Formulas& f) { return f.attention_backward(0, 1, false); }},
-    Entry{"aten._scaled_dot_product_fused_attention_overrideable", false,
-          [](const Formulas& f) { return f.attention_forward(0, false); }},
-    Entry{"aten._scaled_dot_product_fused_attention_overrideable_backward", false,
-          [](const Formulas& f) { return f.attention_backward(0, 1, false); }},
-    Entry{"aten._scaled_dot_product_attention_math", false,
-          [](const Formulas& f) { return f.attention_forward(0, false); }},
-    Entry{"flex_attention", false, [](const Formulas& f) { return f.attention_forward(0, false); }},
+    Entry{"aten._scaled_dot_product_flash_attention_for_cpu", TorchVersion{2, 15},
+          [](const Formulas& f) { return f.attention_forward(0); }},
+    Entry{"aten._scaled_dot_product_flash_attention_for_cpu_backward", TorchVersion{2, 15},
+          [](const Formulas& f) { return f.attention_backward(0, 1); }},
+    Entry{"aten._scaled_dot_product_fused_attention_overrideable", kNever,
+          [](const Formulas& f) { return f.attention_forward(0); }},
+    Entry{"aten._scaled_dot_product_fused_attention_overrideable_backward", kNever,
+          [](const Formulas& f) { return f.attention_backward(0, 1); }},
+    Entry{"aten._scaled_dot_product_attention_math", kNever,
+          [](const Formulas& f) { return f.attention_forward(0); }},
+    Entry{"flex_attention", TorchVersion{2, 13},
+          [](const Formulas& f) { return f.attention_forward(0); }},
     // (query, key, value, out, logsumexp, grad_out, ...)
-    Entry{"flex_attention_backward", false,
-          [](const Formulas& f) { return f.attention_backward(5, 0, false); }},
+    Entry{"flex_attention_backward", TorchVersion{2, 13},
+          [](const Formulas& f) { return f.attention_backward(5, 0); }},
+    Entry{"torch_attn._varlen_attn", TorchVersion{2, 12},
+          [](const Formulas& f) {
+            return f.packed_attention({0, 3, {}, 1});
+          }},
+    Entry{"torch_attn._varlen_attn_out", TorchVersion{2, 12},
+          [](const Formulas& f) {
+            return f.packed_attention({1, 4, {}, 1});
+          }},
+    Entry{"torch_attn._varlen_attn_backward", TorchVersion{2, 12},
+          [](const Formulas& f) {
+            return f.packed_attention({1, 6, 0, 1});
+          }},
 };
 
 const Entry* find_entry(std::string_view packet) {
@@ -286,25 +334,27 @@ bool has_flop_formula(std::string_view packet) {
 }
 
 bool is_in_torch_registry(std::string_view packet) {
+  return is_in_torch_registry(packet, kNewestTorch);
+}
+
+bool is_in_torch_registry(std::string_view packet, TorchVersion torch) {
   const Entry* entry = find_entry(packet);
-  return entry != nullptr && entry->in_registry;
+  return entry != nullptr && torch >= entry->in_registry;
 }
 
 Flops operator_flops(const OperatorCall& call) {
+  return operator_flops(call, kNewestTorch);
+}
+
+Flops operator_flops(const OperatorCall& call, TorchVersion torch) {
   const Entry* entry = find_entry(call.packet);
   if (entry == nullptr) return {};
-  const Formulas formulas(call);
   // A negative length among the arguments makes no negative work.
-  const std::int64_t counted = std::max<std::int64_t>(entry->formula(formulas), 0);
-  if (entry->in_registry && counted != 0) return {.torch_registry = counted, .total = counted};
-  if (!entry->in_registry) return {.torch_registry = 0, .total = counted};
-  // The registry gives up on attention with grouped key heads; the work is there all the same.
-  const bool is_backward = call.packet.ends_with("_backward");
-  if (call.packet.find("scaled_dot_product") != std::string_view::npos)
-    return {.torch_registry = 0,
-            .total = is_backward ? formulas.attention_backward(0, 1, false)
-                                 : formulas.attention_forward(0, false)};
-  return {};
+  const auto count = [&](const Rules& rules) {
+    return std::max<std::int64_t>(entry->formula(Formulas(call, rules)), 0);
+  };
+  return {.torch_registry = torch >= entry->in_registry ? count({.torch = torch}) : 0,
+          .total = count({.ours = true})};
 }
 
 }  // namespace jointer

@@ -24,16 +24,16 @@ struct OperatorCall {
 };
 
 struct Flops {
-  // What torch 2.11's torch.utils.flop_counter.flop_registry gives; 0 where it has no entry.
+  // What torch's flop_registry gives (torch/utils/flop_counter.py); 0 where it has no entry.
   std::int64_t torch_registry = 0;
-  // The same, and formulas for what the registry lacks: grouped matmuls, flex attention, attention
-  // on the CPU, attention with fewer key heads than query heads, ...
+  // The same, and formulas for what the registry lacks: grouped matmuls, matrix times vector,
+  // attention that an older registry did not count (torch_registry.h), ...
   std::int64_t total = 0;
 };
 
 // Whether there is a formula for a packet at all (so that callers need not gather shapes).
 bool has_flop_formula(std::string_view packet);
-// Whether torch's registry has an entry: what torch calls a compute node.
+// Whether the newest torch's registry has an entry: what torch calls a compute node.
 bool is_in_torch_registry(std::string_view packet);
 
 // Zero where shapes do not fit the operator. Numbers that do not fit 64 bits stop at the largest.

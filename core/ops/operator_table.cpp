@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 #include "embedded/jointer_operator_table.h"
@@ -26,10 +27,9 @@ std::string_view table_body() {
   return table.substr(table.find('\n') + 1);
 }
 
-// Binary search over the sorted lines, by byte offset: a probe in the middle of a line moves back
-// to the line's start.
-std::optional<Line> find_line(std::string_view name) {
-  const std::string_view body = table_body();
+// The offset of the first line whose name is not below `name`. Binary search over the sorted lines,
+// by byte offset: a probe in the middle of a line moves back to the line's start.
+std::size_t lower_bound_line(std::string_view body, std::string_view name) {
   std::size_t low = 0, high = body.size();
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
@@ -38,14 +38,58 @@ std::optional<Line> find_line(std::string_view name) {
     if (start < low) start = low;
     const std::size_t end = body.find('\n', start);
     const Line line = split_line(body.substr(start, end - start));
-    const int order = line.name.compare(name);
-    if (order == 0) return line;
-    if (order < 0)
+    if (line.name < name)
       low = end + 1;
     else
       high = start;
   }
-  return std::nullopt;
+  return low;
+}
+
+std::optional<Line> line_at(std::string_view body, std::size_t offset) {
+  if (offset >= body.size()) return std::nullopt;
+  return split_line(body.substr(offset, body.find('\n', offset) - offset));
+}
+
+// 2.11 of "2.11.0+cu130" as {2, 11}; nothing of other text.
+std::optional<std::pair<int, int>> parse_version(std::string_view text) {
+  std::pair<int, int> version;
+  const auto major = std::from_chars(text.data(), text.data() + text.size(), version.first);
+  if (major.ec != std::errc{} || major.ptr == text.data() + text.size() || *major.ptr != '.')
+    return std::nullopt;
+  const auto minor = std::from_chars(major.ptr + 1, text.data() + text.size(), version.second);
+  return minor.ec == std::errc{} ? std::optional(version) : std::nullopt;
+}
+
+// The line of `name` that holds for a version: of those that say how long they held (`name@2.11`)
+// the first that reaches up to it, else the newest torch's. An operator that no torch registers
+// any more is what it was last.
+std::optional<Line> find_line(std::string_view name, std::string_view version) {
+  const std::string_view body = table_body();
+  const auto asked = parse_version(version);
+  std::optional<Line> newest = line_at(body, lower_bound_line(body, name));
+  if (newest && newest->name != name) newest.reset();
+  if (newest && !asked) return newest;
+  const std::string prefix = std::string(name) + '@';
+  std::optional<Line> oldest_fit, last;
+  std::pair<int, int> fits_until, lasts_until;
+  for (std::size_t at = lower_bound_line(body, prefix);;) {
+    const auto line = line_at(body, at);
+    if (!line || !line->name.starts_with(prefix)) break;
+    at = body.find('\n', at) + 1;
+    const auto until = parse_version(line->name.substr(prefix.size()));
+    if (!until) continue;
+    if (asked && *until >= *asked && (!oldest_fit || *until < fits_until)) {
+      oldest_fit = line;
+      fits_until = *until;
+    }
+    if (!last || *until > lasts_until) {
+      last = line;
+      lasts_until = *until;
+    }
+  }
+  if (oldest_fit) return oldest_fit;
+  return newest ? newest : last;
 }
 
 std::uint32_t parse_tags(std::string_view text) {
@@ -168,7 +212,16 @@ std::size_t matching_parenthesis(std::string_view text) {
   return text.size();
 }
 
+bool is_schema(std::string_view text) {
+  if (text.empty() || text.front() != '(') return false;
+  const std::size_t close = matching_parenthesis(text);
+  return close < text.size() && text.find("->", close) != std::string_view::npos;
+}
+
 void parse_schema(std::string_view schema, OperatorInfo& info) {
+  info.has_schema = true;
+  info.arguments.clear();
+  info.returns.clear();
   const std::size_t close = matching_parenthesis(schema);
   bool keyword_only = false;
   for_each_item(schema.substr(1, close - 1), [&](std::string_view item) {
@@ -236,6 +289,13 @@ bool OperatorInfo::is_view() const {
                                    [](const SchemaReturn& r) { return r.alias_set != 0; });
 }
 
+bool OperatorInfo::may_share_memory() const {
+  if (is_wait || is_getitem || has(OperatorTag::silent_alias)) return true;
+  if (!has_schema) return true;
+  const auto is_shared = [](const auto& entry) { return entry.alias_set != 0; };
+  return std::ranges::any_of(returns, is_shared) || std::ranges::any_of(arguments, is_shared);
+}
+
 bool OperatorInfo::mutates() const {
   return std::any_of(arguments.begin(), arguments.end(),
                      [](const SchemaArgument& a) { return a.writes; });
@@ -260,14 +320,25 @@ int OperatorInfo::argument_index(std::string_view argument) const {
   return -1;
 }
 
-OperatorInfo describe_operator(std::string_view target) {
+OperatorInfo describe_operator(std::string_view target, std::string_view version) {
+  return describe_operator(target, version, {});
+}
+
+OperatorInfo describe_operator(std::string_view target, std::string_view version,
+                               std::string_view schema) {
   OperatorInfo info;
   info.name = target;
-  if (const auto line = find_line(target)) {
+  std::string_view known_schema;
+  if (const auto line = find_line(target, version)) {
     info.known = true;
     info.tags = parse_tags(line->tags);
-    info.has_schema = !line->schema.empty() && line->schema.front() == '(';
-    if (info.has_schema) parse_schema(line->schema, info);
+    known_schema = line->schema;
+  }
+  if (is_schema(schema) && schema != known_schema) {
+    info.own_schema = std::make_shared<const std::string>(schema);
+    parse_schema(*info.own_schema, info);
+  } else if (is_schema(known_schema)) {
+    parse_schema(known_schema, info);
   }
   info.is_getitem = target == "_operator.getitem";
   classify_asynchronous(info);

@@ -1,10 +1,13 @@
 #pragma once
 
 // What each operator is, from the schemas that torch registers (resources/ops/operators.tsv, made
-// by generate_operators.py and built into the program). A line is parsed when an operator is first
-// asked for; nothing is read at start.
+// by generate_operators.py and built into the program) and from those that a capture brings along.
+// A line is parsed when an operator is first asked for; nothing is read at start.
+//
+// The table holds the schemas of the newest supported torch, and of older ones where they differ.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +75,8 @@ struct OperatorInfo {
   bool is_coalesced = false;
   std::vector<SchemaArgument> arguments;
   std::vector<SchemaReturn> returns;
+  // The text that the views in `arguments` and `returns` point into, if it is not the table's.
+  std::shared_ptr<const std::string> own_schema;
 
   [[nodiscard]] bool has(OperatorTag tag) const {
     return (tags & static_cast<std::uint32_t>(tag)) != 0;
@@ -79,6 +84,10 @@ struct OperatorInfo {
   // Returns a tensor that shares an argument's storage, and writes to none.
   [[nodiscard]] bool is_view() const;
   [[nodiscard]] bool mutates() const;
+  // Nothing says what it takes, returns or writes: neither the table nor the capture.
+  [[nodiscard]] bool is_opaque() const { return !known && !has_schema; }
+  // A result may lie in an argument's memory: the schema says so, or there is none to ask.
+  [[nodiscard]] bool may_share_memory() const;
   // aten.mm of aten.mm.default: what formulas are registered under.
   [[nodiscard]] std::string_view packet() const;
   [[nodiscard]] std::string_view space() const;
@@ -86,15 +95,21 @@ struct OperatorInfo {
   [[nodiscard]] int argument_index(std::string_view argument) const;
 };
 
-// Facts of `target`. An operator that is not in the table comes back with `known` false.
-OperatorInfo describe_operator(std::string_view target);
+// Facts of `target` as torch `version` ("2.11.0+cu130") registers it; without a version, the newest
+// torch that does. An operator that is not in the table comes back with `known` false.
+OperatorInfo describe_operator(std::string_view target, std::string_view version = {});
+
+// The same, with the schema that a capture gives: "(Tensor self) -> Tensor". It decides where the
+// table has another one, or none. Text that is no schema is passed over.
+OperatorInfo describe_operator(std::string_view target, std::string_view version,
+                               std::string_view schema);
 
 // Whether an operator may be missing from the table: one of a namespace that torch itself does not
 // register (a custom operator), so that its absence says nothing. So are the Python calls of text
 // captures: `call_method.view`, `call_function.torch.rms_norm`.
 bool is_custom_operator(std::string_view target);
 
-// The torch version whose schemas the table holds: "2.11.0".
+// The newest torch version whose schemas the table holds: "2.15.0".
 std::string_view operator_table_version();
 
 }  // namespace jointer

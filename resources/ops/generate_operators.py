@@ -2,7 +2,7 @@
 """Writes operators.tsv: what each registered operator takes, returns, aliases and is.
 
     python resources/ops/generate_operators.py            # rewrite the table
-    python resources/ops/generate_operators.py --check    # exit 1 if it differs from the installed torch
+    python resources/ops/generate_operators.py --check    # exit 1 if it is wrong about the installed torch
 
 One line an overload, higher-order operator or Python function, sorted by name, tab-separated:
 
@@ -21,10 +21,16 @@ One line an overload, higher-order operator or Python function, sorted by name, 
     schema    the arguments and returns as registered: (Tensor self, ...) -> Tensor; aliasing and
               mutation are the schema's own `(a)` and `(a!)`; `-` where there is none
 
+Older schemas stay in the table. Where the torch that runs this registers an operator with another
+schema than the table's version does, or no longer registers it, the table's line is kept as
+`NAME@2.11`: how torch up to 2.11 registers NAME. So the table is made by running this under each
+supported torch, oldest first, starting from an empty file.
+
 The table is data: the C++ side looks a line up by binary search and parses that line alone.
 """
 import argparse
 import builtins
+import importlib
 import math
 import operator
 import pathlib
@@ -41,13 +47,26 @@ import torch.fx.experimental.sym_node  # noqa: F401
 import torch.distributed._functional_collectives  # noqa: F401
 import torch.distributed._symmetric_memory  # noqa: F401
 import torch.distributed.fsdp._fully_shard._fsdp_collectives  # noqa: F401
+import torch.distributed.tensor  # noqa: F401
 from torch._functorch.compile_utils import rand_ops
 from torch._functorch.partitioners import get_default_op_list
 from torch._library.utils import is_impure
 
+for module in (  # not in every supported torch
+    "torch._functorch._activation_offloading.activation_offloading",
+    "torch._functorch._activation_offloading.offload_ops",
+    "torch._inductor.fx_passes.control_dependencies",
+    "torch._inductor.fx_passes.low_contention_collectives",
+    "torch.distributed.tensor._ops._mesh_ops",
+):
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        continue
+
 NAMESPACES = {
     "aten", "prims", "rngprims", "inductor", "fsdp", "bucketing", "symm_mem", "streams",
-    "_c10d_functional", "_c10d_functional_autograd", "_dtensor",
+    "_c10d_functional", "_c10d_functional_autograd", "_dtensor", "ao",
 }
 TAGS = {
     "pointwise": "pointwise", "reduction": "reduction", "nondeterministic_seeded": "random",
@@ -65,6 +84,7 @@ OFFLOAD = {
     "ao.reload.default": "(Tensor tensor, Device device) -> Tensor",
     "ao.wait_tensor.default": "(Tensor(a) tensor, Tensor? keepalive=None) -> Tensor(a)",
 }
+VERSION = torch.__version__.split("+")[0]
 OP_TYPES = get_default_op_list()
 PARTITIONER_SETS = {
     "recomputable": OP_TYPES.recomputable_ops,
@@ -127,9 +147,59 @@ def table():
         lines[name] = line(name, {"higher_order"} | partitioner_tags(function, function), "-")
     for name, function in python_functions():
         lines[name] = line(name, {"python"} | partitioner_tags(function, function), "-")
-    lines.update((name, line(name, {"impure"}, schema)) for name, schema in OFFLOAD.items())
-    header = f"# operators registered by torch {torch.__version__.split('+')[0]}; made by generate_operators.py\n"
+    for name, schema in OFFLOAD.items():
+        lines.setdefault(name, line(name, {"impure"}, schema))
+    return lines
+
+
+def with_older(lines, old):
+    """`lines` with those of `old`, a whole table, that this torch registers otherwise or no longer."""
+    header, *rows = old.splitlines() or [""]
+    version = header.partition(";")[0].rpartition(" ")[2]
+    minor = ".".join(version.split(".")[:2])
+    if version == VERSION:
+        return lines | {row.split("\t")[0]: row for row in rows if "@" in row.split("\t")[0]}
+    kept = {}
+    for row in rows:
+        name, tags, schema = row.split("\t")
+        if "@" in name:
+            kept[name] = row
+        elif name not in lines or lines[name].split("\t")[2] != schema:
+            kept[f"{name}@{minor}"] = line(f"{name}@{minor}", set(tags.split(",")) - {"-"}, schema)
+    return lines | kept
+
+
+def text_of(lines):
+    header = f"# operators registered by torch {VERSION}; made by generate_operators.py\n"
     return header + "".join(lines[name] + "\n" for name in sorted(lines))
+
+
+def numbers(version):
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
+def known_at(table_text, version):
+    """Schemas by name as the table has them for a version: the first `@` line that reaches up to it."""
+    newest, older = {}, {}
+    for row in table_text.splitlines()[1:]:
+        name, _, schema = row.split("\t")
+        name, _, until = name.partition("@")
+        if not until:
+            newest[name] = schema
+        elif numbers(until) >= numbers(version):
+            older.setdefault(name, []).append((numbers(until), schema))
+    return newest | {name: min(found)[1] for name, found in older.items()}
+
+
+def differences(old_text, lines):
+    """What the table says wrongly of this torch: the whole text where it is of this version."""
+    if f" {VERSION};" in old_text.partition("\n")[0]:
+        old, new = set(old_text.splitlines()), set(text_of(with_older(lines, old_text)).splitlines())
+        return [("-" if row in old else "+") + " " + row for row in sorted(old ^ new)]
+    known = known_at(old_text, VERSION)
+    return [
+        f"+ {row}" for name, row in sorted(lines.items()) if known.get(name) != row.split("\t")[2]
+    ]
 
 
 def main():
@@ -137,14 +207,15 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 on a difference")
     arguments = parser.parse_args()
     path = pathlib.Path(__file__).with_name("operators.tsv")
-    text = table()
+    old_text = path.read_text() if path.exists() else ""
+    lines = table()
     if not arguments.check:
-        path.write_text(text)
+        path.write_text(text_of(with_older(lines, old_text)))
         return 0
-    old, new = path.read_text().splitlines(), text.splitlines()
-    for line in sorted(set(old) ^ set(new))[:20]:
-        print("-" if line in set(old) else "+", line)
-    return int(old != new)
+    found = differences(old_text, lines)
+    for row in found[:20]:
+        print(row)
+    return int(bool(found))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,60 @@
 namespace jointer {
 namespace {
 
-TEST(OperatorTable, IsOfTorch211) {
-  EXPECT_TRUE(operator_table_version().starts_with("2.11")) << operator_table_version();
+TEST(OperatorTable, IsOfTheNewestTorch) {
+  EXPECT_TRUE(operator_table_version().starts_with("2.15")) << operator_table_version();
+}
+
+TEST(OperatorTable, KnowsOlderSchemas) {
+  const auto size_type = [](std::string_view version) {
+    const OperatorInfo op = describe_operator("_c10d_functional.all_reduce.default", version);
+    return op.arguments.at(static_cast<std::size_t>(op.argument_index("group_name"))).type;
+  };
+  EXPECT_EQ(size_type("2.11.0+cu130"), "str");
+  EXPECT_EQ(size_type("2.10.0"), "str") << "older than what the table knows: the oldest";
+  EXPECT_EQ(size_type("2.15.0+cu132"), "Any");
+  EXPECT_EQ(size_type("2.16.0"), "Any");
+  EXPECT_EQ(size_type(""), "Any");
+  EXPECT_EQ(size_type("a build of mine"), "Any");
+  // What the newest torch no longer registers is what it was.
+  for (const std::string_view version : {"", "2.11.0", "2.15.0"}) {
+    const OperatorInfo gone = describe_operator("aten.cholesky.default", version);
+    EXPECT_TRUE(gone.known && gone.has_schema) << version;
+    EXPECT_EQ(gone.name, "aten.cholesky.default");
+  }
+  EXPECT_FALSE(describe_operator("aten.cholesky.default@2.11").has_schema &&
+               describe_operator("aten.cholesky").known);
+}
+
+TEST(OperatorTable, TakesTheSchemaOfACapture) {
+  const OperatorInfo mine = describe_operator("mine.scale_.default", "2.15.0",
+                                              "(Tensor(a!) self, float by=1.) -> Tensor(a!)");
+  EXPECT_FALSE(mine.known);
+  EXPECT_FALSE(mine.is_opaque());
+  EXPECT_TRUE(mine.mutates() && mine.may_share_memory());
+  EXPECT_EQ(mine.argument_index("by"), 1);
+  const OperatorInfo copied = OperatorInfo(mine);  // the text that it points into goes along
+  EXPECT_EQ(copied.arguments.at(1).name, "by");
+
+  const OperatorInfo changed =
+      describe_operator("aten.relu.default", "2.15.0", "(Tensor self, int more) -> Tensor");
+  EXPECT_EQ(changed.arguments.size(), 2U);
+  EXPECT_TRUE(changed.has(OperatorTag::pointwise)) << "tags are the table's";
+  for (const std::string_view text :
+       {"", "Tensor -> Tensor", "(", "(Tensor self", "(Tensor self)"}) {
+    EXPECT_TRUE(describe_operator("mine.scale.default", "", text).is_opaque()) << text;
+    EXPECT_EQ(describe_operator("aten.relu.default", "", text).arguments.size(), 1U) << text;
+  }
+}
+
+TEST(OperatorTable, SaysWhatMayShareMemory) {
+  for (const char* name : {"aten.view.default", "aten.add_.Tensor", "aten.mm.out",
+                           "aten._unsafe_view.default", "_operator.getitem", "flex_attention",
+                           "_c10d_functional.wait_tensor.default", "mine.own.default"})
+    EXPECT_TRUE(describe_operator(name).may_share_memory()) << name;
+  for (const char* name : {"aten.mm.default", "aten._to_copy.default", "aten.clone.default",
+                           "_c10d_functional.all_reduce.default", "aten.native_dropout.default"})
+    EXPECT_FALSE(describe_operator(name).may_share_memory()) << name;
 }
 
 TEST(OperatorTable, KnowsViews) {

@@ -1,0 +1,16 @@
+#pragma once
+
+// torch's FLOP registry as a given version has it. When it grew is at the top of flops.cpp.
+
+#include <string_view>
+
+#include "core/graph/torch_version.h"
+#include "core/ops/flops.h"
+
+namespace jointer {
+
+bool is_in_torch_registry(std::string_view packet, TorchVersion torch);
+
+Flops operator_flops(const OperatorCall& call, TorchVersion torch);
+
+}  // namespace jointer
