@@ -9,6 +9,9 @@
 namespace jointer::fx {
 namespace {
 
+// In front of the line of the forward call that a backward call belongs to: newer torch writes it.
+constexpr std::string_view kBackwardOf = "Backward of forward node: ";
+
 bool take(std::string_view& text, std::string_view token) {
   if (!text.starts_with(token)) return false;
   text.remove_prefix(token.size());
@@ -87,6 +90,10 @@ bool take_part(std::string_view& text, Comment& comment) {
     comment.policy = parse_memory_policy(take_word(text)).value_or(MemoryPolicy::none);
     return true;
   }
+  if (take(text, kBackwardOf)) {
+    comment.autograd_backward = true;
+    return true;
+  }
   if (take(text, "File: ")) {
     comment.stack = traceback(text);
     text = {};
@@ -116,6 +123,10 @@ void read_additional(std::string_view text, Comment& comment) {
 }
 
 }  // namespace
+
+bool is_of_backward(std::string_view text) {
+  return text.find(kBackwardOf) != std::string_view::npos;
+}
 
 Comment parse_comment(std::string_view text) {
   Comment comment;

@@ -25,4 +25,7 @@ struct Comment {
 
 Comment parse_comment(std::string_view text);
 
+// It stands above calls that autograd traced for the backward.
+bool is_of_backward(std::string_view text);
+
 }  // namespace jointer::fx

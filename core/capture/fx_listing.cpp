@@ -137,7 +137,8 @@ class Arguments {
     }
     if (open == '{') return dictionary(depth);
     const std::string_view text = until(",)]}");
-    const bool is_text = type.starts_with("str");
+    // `Any` is a process group: its name, unless a node gives the group itself.
+    const bool is_text = type.starts_with("str") || type.starts_with("Any");
     if (text == "None") return "None";
     if (is_text) return quoted(text);
     if (type.starts_with("Device") || (type.empty() && is_device(text)))

@@ -60,7 +60,9 @@ CaptureKind guess_kind(const Body& body) {
       ++others;
     }
   }
-  if (tangents == 0) return CaptureKind::forward;
+  if (tangents == 0)
+    return std::ranges::any_of(body.comments, fx::is_of_backward) ? CaptureKind::train_step
+                                                                  : CaptureKind::forward;
   if (others > 0 || primals == 0 || largest != primals) return CaptureKind::backward;
   return output_count(body.output.text) >= primals + tangents ? CaptureKind::joint
                                                               : CaptureKind::backward;
@@ -146,7 +148,7 @@ Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOp
         if (!options.kind)
           graph.add_fact(Fact::Kind::derived,
                          fmt::format("the text does not say what kind of graph it is: by the names "
-                                     "of its placeholders it is taken as {}",
+                                     "of its placeholders and its comments it is taken as {}",
                                      to_string(graph.part(part).kind)));
         const std::size_t first_storage = graph.storage_count();
         fx::NodeBuilder builder(graph, part, body, options.progress);

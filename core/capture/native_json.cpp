@@ -42,6 +42,23 @@ std::int64_t get_int(json::value value) {
   return to_int(token);
 }
 
+std::optional<std::int64_t> get_count(json::value value) {
+  if (value.type() == json::json_type::number) {
+    const std::string_view token = raw(value);
+    std::uint64_t number = 0;
+    const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
+    if (status == std::errc{} && end == token.data() + token.size() && number > INT64_MAX)
+      return std::nullopt;
+  }
+  return get_int(value);
+}
+
+bool is_real(std::string_view token) {
+  return !token.empty() &&
+         (token.front() == '-' || (token.front() >= '0' && token.front() <= '9')) &&
+         token.find_first_of(".eE") != std::string_view::npos;
+}
+
 std::optional<std::int64_t> get_bound(json::value value) {
   switch (value.type()) {
     case json::json_type::number:

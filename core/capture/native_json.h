@@ -40,6 +40,13 @@ std::int64_t get_int(json::value value);
 // A number that may come as a number, as text ("0"), or not at all (null, "int_oo", an expression).
 std::optional<std::int64_t> get_bound(json::value value);
 
+// A whole number as torch counts: none for one that does not fit 63 bits, such as the 2^64 - 1 that
+// autograd gives as the number of a call that has none.
+std::optional<std::int64_t> get_count(json::value value);
+
+// A number with a fraction or an exponent.
+bool is_real(std::string_view token);
+
 // The hint of a symbolic size as it stands: a number or null.
 std::string_view get_hint(json::value value);
 

@@ -91,8 +91,10 @@ void NodeReader::read_member(Node& node, std::string_view key, json::value value
   } else if (key == "module") {
     node.module = table_entry<ModuleStackId>(value, tables_.modules, "modules");
   } else if (key == "seq_nr") {
-    node.seq_nr = get_int(value);
-    node.set(Node::has_seq_nr);
+    if (const auto number = get_count(value)) {
+      node.seq_nr = *number;
+      node.set(Node::has_seq_nr);
+    }
   } else if (key == "partitioner_tag") {
     node.partitioner_tag = intern(value);
   } else if (key == "original_aten") {
@@ -202,7 +204,12 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
                                  : text == "-inf" ? -std::numeric_limits<double>::infinity()
                                                   : std::numeric_limits<double>::quiet_NaN());
     } else if (key == "symint") {
-      const auto expression = graph_.intern_expression(part_, get_text(member), {});
+      const std::string_view text = get_text(member);
+      if (is_float(text)) {
+        append_member(unknown, "symfloat", member);
+        continue;
+      }
+      const auto expression = graph_.intern_expression(part_, text, {});
       if (!expression) give_up("{}", expression.error().message);
       result = Argument::of_symbol(*expression);
     } else if (key == "opaque") {
@@ -280,7 +287,7 @@ Value NodeReader::read_value(json::value value, int depth) {
   }
   std::optional<Value> result;
   StringId opaque_type, opaque_repr, symbol;
-  std::string hint, unknown;
+  std::string hint, symbol_json, unknown;
   for (json::field field : value.get_object()) {
     const std::string_view key = field.unescaped_key();
     json::value member = field.value();
@@ -292,8 +299,9 @@ Value NodeReader::read_value(json::value value, int depth) {
       result = read_value_dict(member.get_object(), depth + 1);
     } else if (key == "symint") {
       symbol = intern(member);
+      append_member(symbol_json, "symfloat", member);
     } else if (key == "hint") {
-      hint = get_hint(member);
+      hint = raw(member);
     } else if (key == "c") {
       result = Value::of_text(Value::Kind::constant, intern_raw(member));
     } else if (key == "opaque") {
@@ -304,8 +312,13 @@ Value NodeReader::read_value(json::value value, int depth) {
       append_member(unknown, key, member);
     }
   }
-  if (!unknown.empty()) return Value::of_text(Value::Kind::raw, graph_.intern("{" + unknown + "}"));
+  if (symbol && (is_real(hint) || is_float(graph_.text(symbol)))) unknown = symbol_json;
+  if (!unknown.empty()) {
+    if (!hint.empty()) unknown += ",\"hint\":" + hint;
+    return Value::of_text(Value::Kind::raw, graph_.intern("{" + unknown + "}"));
+  }
   if (symbol) {
+    if (!hint.empty() && hint != "null") to_int(hint);
     const auto expression = graph_.intern_expression(part_, graph_.text(symbol), hint);
     if (!expression) give_up("{}", expression.error().message);
     return Value::of_symbol(*expression);

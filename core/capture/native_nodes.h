@@ -49,6 +49,9 @@ class NodeReader {
   Dim read_dim(json::value value);
   void read_dims(json::array array, std::vector<Dim>& dims);
   NodeId resolve(std::string_view name);
+  [[nodiscard]] bool is_float(std::string_view expression) const {
+    return graph_.part(part_).symbols.is_float_expression(expression);
+  }
   StringId intern(json::value value) { return graph_.intern(get_text(value)); }
   StringId intern_raw(json::value value);
   template <class Id>

@@ -131,6 +131,7 @@ class PartReader {
   Outcome read_members(json::object object, NodeReader& nodes);
   void read_nodes(json::array nodes, NodeReader& reader);
   void read_groups(json::object groups);
+  void read_schemas(json::object schemas);
   void read_symbols(std::string_view text);
   void read_storages(json::array storages);
   void read_modules(json::array modules);
@@ -174,6 +175,9 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
       if (!early) read_nodes(value.get_array(), nodes);
     } else if (key == "torch") {
       part.torch_version = get_text(value);
+      graph_.set_operator_version(part.torch_version);
+    } else if (key == "schemas") {
+      read_schemas(value.get_object());
     } else if (key == "rank") {
       part.rank = get_int(value);
     } else if (key == "world_size") {
@@ -259,6 +263,13 @@ void PartReader::read_groups(json::object groups) {
   }
 }
 
+void PartReader::read_schemas(json::object schemas) {
+  for (json::field field : schemas) {
+    const std::string target{std::string_view(field.unescaped_key())};
+    graph_.add_operator_schema(target, get_text(field.value()));
+  }
+}
+
 void PartReader::read_symbols(std::string_view text) {
   // A document of its own: the text is kept as it is, beside what it means.
   std::string& kept = graph_.part(part_).symbols_json;
@@ -274,20 +285,38 @@ void PartReader::read_symbols(std::string_view text) {
       for (json::field variable : value.get_object()) {
         SymbolTable::Variable entry;
         entry.name = std::string_view(variable.unescaped_key());
+        bool is_float = table.is_float(entry.name);
         for (json::field bound : variable.value().get_object()) {
           const std::string_view which = bound.unescaped_key();
           json::value number = bound.value();
-          if (which == "min") entry.min = get_bound(number);
-          if (which == "max") entry.max = get_bound(number);
-          if (which == "hint") entry.hint = get_bound(number);
-          if (which != "min" && which != "max" && which != "hint") keep(number);
+          const bool is_number = number.type() == json::json_type::number &&
+                                 (which == "hint" || which == "min" || which == "max");
+          if (which == "type")
+            is_float = is_float || get_text(number) == "float";
+          else if (is_number && is_real(raw(number)))
+            is_float = true;
+          else if (which == "min")
+            entry.min = get_bound(number);
+          else if (which == "max")
+            entry.max = get_bound(number);
+          else if (which == "hint")
+            entry.hint = get_bound(number);
+          else
+            keep(number);
         }
-        table.variables.push_back(std::move(entry));
+        if (is_float)
+          table.floats.push_back(std::move(entry.name));
+        else
+          table.variables.push_back(std::move(entry));
       }
     } else if (key == "replacements") {
       for (json::field replacement : value.get_object()) {
         const std::string name{std::string_view(replacement.unescaped_key())};
         json::value by = replacement.value();
+        if (table.is_float(name)) {
+          keep(by);
+          continue;
+        }
         table.replacements.emplace_back(
             name, by.type() == json::json_type::string ? get_text(by) : raw(by));
       }

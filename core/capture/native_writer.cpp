@@ -42,6 +42,7 @@ class PartWriter {
     out_.raw_member("info", part_.info);
     write_groups();
     out_.raw_member("symbols", symbols());
+    write_schemas();
     out_.raw_member("triton_kernels", part_.triton_kernels);
     out_.raw_member("constants", part_.constants);
     out_.raw_members(part_.extra);
@@ -80,6 +81,7 @@ class PartWriter {
     return json.dump();
   }
 
+  void write_schemas();
   void write_groups();
   void write_tables();
 
@@ -89,6 +91,14 @@ class PartWriter {
   JsonWriter& out_;
   native::TableNumbers tables_;
 };
+
+void PartWriter::write_schemas() {
+  if (graph_.operator_schemas().empty()) return;
+  out_.key("schemas");
+  out_.begin_object();
+  for (const auto& [target, schema] : graph_.operator_schemas()) out_.string_member(target, schema);
+  out_.end_object();
+}
 
 void PartWriter::write_groups() {
   bool any = false;

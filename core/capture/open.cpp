@@ -6,6 +6,7 @@
 
 #include "core/capture/fx_text.h"
 #include "core/capture/native_reader.h"
+#include "core/capture/native_stages.h"
 #include "core/capture/torch_trace.h"
 #include "core/graph/complete.h"
 #include "core/workspace/open_workspace.h"
@@ -15,18 +16,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A stage by its role: what of the step it computes.
+CaptureKind stage_kind(const StageText& stage) {
+  return stage.role.starts_with("backward") || stage.role == "reduce_grad" ? CaptureKind::backward
+                                                                           : CaptureKind::forward;
+}
+
 Result<std::vector<GraphEntry>> list_native(const CaptureFile& file) {
-  return std::vector<GraphEntry>{{.name = file.name, .file = file.name}};
+  JOINTER_TRY(const auto stages, find_stages(file.name, file.bytes.view()));
+  if (!stages) return std::vector<GraphEntry>{{.name = file.name, .file = file.name}};
+  std::vector<GraphEntry> entries;
+  for (const StageText& stage : *stages)
+    entries.push_back({.name = stage.name, .kind = stage_kind(stage), .file = file.name});
+  return entries;
 }
 
-Result<Graph> open_native(const CaptureFile& file, std::size_t /*index*/,
-                          const Progress& progress) {
-  return read_native(file.name, file.bytes, progress);
+// Calls `read` with the name and the bytes of the document that holds graph `index`: the whole
+// file, or one of its stages.
+template <class Read>
+auto read_document(const CaptureFile& file, std::size_t index, Read read)
+    -> decltype(read(file.name, file.bytes)) {
+  JOINTER_TRY(const auto stages, find_stages(file.name, file.bytes.view()));
+  if (!stages) return read(file.name, file.bytes);
+  if (index >= stages->size())
+    return fail(Error::Kind::usage, "{}: there is no stage {}; the last one is {}", file.name,
+                index, stages->size() - 1);
+  const StageText& stage = (*stages)[index];
+  return read(fmt::format("{}, {}", file.name, stage.name), PaddedBytes(stage.capture));
 }
 
-Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::size_t /*index*/,
+Result<Graph> open_native(const CaptureFile& file, std::size_t index, const Progress& progress) {
+  return read_document(file, index, [&](const std::string& name, const PaddedBytes& bytes) {
+    return read_native(name, bytes, progress);
+  });
+}
+
+Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::size_t index,
                                   std::optional<CaptureKind> as, const Progress& progress) {
-  JOINTER_TRY(const PartId part, append_native(graph, file.name, file.bytes, progress));
+  JOINTER_TRY(const PartId part,
+              read_document(file, index, [&](const std::string& name, const PaddedBytes& bytes) {
+                return append_native(graph, name, bytes, progress);
+              }));
   const CaptureKind kind = graph.part(part).kind;
   if (as && kind != *as)
     return input_error("{}: it is a capture of kind {}, but is given as the {} half", file.name,
@@ -78,7 +108,8 @@ Result<std::vector<GraphEntry>> list_trace(const CaptureFile& file) {
                        .kind = graph.kind,
                        .rank = graph.rank,
                        .nodes = graph.nodes,
-                       .file = file.name});
+                       .file = file.name,
+                       .before = graph.before});
   return entries;
 }
 
@@ -176,8 +207,10 @@ Result<Listing> locate(const std::string& path) {
       if (files.size() == 1) return tl::unexpected(entries.error());
       continue;
     }
+    const std::size_t first = listing.entries.size();
     for (std::size_t i = 0; i < entries->size(); ++i) {
       listing.entries.push_back(std::move((*entries)[i]));
+      if (auto& before = listing.entries.back().before) *before += first;
       listing.places.push_back({.path = file_path, .index = i});
     }
   }
@@ -302,6 +335,23 @@ std::string describe(const GraphEntry& entry) {
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
   JOINTER_TRY(Listing listing, locate(path));
   return std::move(listing.entries);
+}
+
+Result<OpenRequest> request_before(const OpenRequest& request) {
+  const std::string name = display_name(request.path);
+  if (!request.backward.empty() || is_workspace_file(request.path))
+    return fail(Error::Kind::usage, "{}: only a log of passes says which graph was before", name);
+  JOINTER_TRY(const Listing listing, locate(request.path));
+  JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
+  const GraphEntry& entry = listing.entries[index];
+  if (!entry.before)
+    return fail(Error::Kind::usage,
+                "{}: it does not say from which graph a pass made {}; choose one with --graph N "
+                "(`jointer info` lists them)",
+                name, entry.name);
+  OpenRequest before = request;
+  before.index = entry.before;
+  return before;
 }
 
 Result<Graph> open_graph(const OpenRequest& request) {

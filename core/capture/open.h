@@ -29,6 +29,8 @@ struct GraphEntry {
   std::optional<std::int64_t> rank;
   std::size_t nodes = 0;  // 0 where counting would mean reading
   std::string file;       // which file of a folder
+  // Which graph of the same list this one was made from by a pass, where that is known.
+  std::optional<std::size_t> before = std::nullopt;
 };
 
 // One format. A reader recognizes its files by their content, lists the graphs in them (one, for
@@ -71,5 +73,9 @@ struct OpenRequest {
 
 // Error (usage): several graphs and none chosen, or one that is not there. Error (input): as above.
 Result<Graph> open_graph(const OpenRequest& request);
+
+// What to open to see the graph that a pass made the one of `request` from. Error (usage): the file
+// does not say which one that is.
+Result<OpenRequest> request_before(const OpenRequest& request);
 
 }  // namespace jointer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/capture/fx_text.h"
@@ -112,13 +113,42 @@ std::string compile_of(const Json& json) {
   return text;
 }
 
+// Graphs that a trainer logs around each of its passes, under any name of a pass, and the first
+// one.
+constexpr std::string_view kBefore = "before_", kAfter = "after_", kTraced = "make_fx_graph_traced";
+
+bool is_around_pass(std::string_view name) {
+  return name.starts_with(kBefore) || name.starts_with(kAfter);
+}
+
 // Whether an entry's payload may be a graph, by its name. Some payloads hold a module's source
 // beside other code (fx_graph_runnable, inductor_output_code): they repeat a graph that is listed.
 bool may_be_graph(std::string_view name) {
-  return name.find("graph") != std::string_view::npos &&
-         name.find("runnable") == std::string_view::npos &&
-         name.find("metadata") == std::string_view::npos &&
-         name.find("cache") == std::string_view::npos;
+  return is_around_pass(name) || (name.find("graph") != std::string_view::npos &&
+                                  name.find("runnable") == std::string_view::npos &&
+                                  name.find("metadata") == std::string_view::npos &&
+                                  name.find("cache") == std::string_view::npos);
+}
+
+// What such a graph is: a step with its backward where nodes say so.
+CaptureKind kind_around_pass(CaptureKind guessed, std::string_view text) {
+  const bool has_backward = text.find("autograd_backward: True") != std::string_view::npos;
+  return guessed == CaptureKind::forward && has_backward ? CaptureKind::train_step : guessed;
+}
+
+// Says which graph each was made from, and tells passes that ran several times apart.
+void follow_passes(std::vector<TraceGraph>& graphs) {
+  std::map<std::string, std::size_t, std::less<>> last, times;
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    TraceGraph& graph = graphs[i];
+    const bool around = is_around_pass(graph.entry);
+    if (graph.index > 0 || (!around && graph.entry != kTraced)) continue;
+    const auto [previous, is_first] = last.try_emplace(graph.compile, i);
+    if (around && !is_first) graph.before = previous->second;
+    previous->second = i;
+    if (const std::size_t time = ++times[graph.name]; time > 1)
+      graph.name += fmt::format(" ({})", time);
+  }
 }
 
 }  // namespace
@@ -139,7 +169,9 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   for_each_entry(bytes, [&](const Entry& entry) {
     ++entries;
     // Most entries are not graphs; a look at the text saves parsing them.
-    if (entry.json.find("graph") == std::string_view::npos || !is_fx_text(entry.payload)) return;
+    const bool may_be = entry.json.find("graph") != std::string_view::npos ||
+                        entry.json.find("\"artifact\"") != std::string_view::npos;
+    if (!may_be || !is_fx_text(entry.payload)) return;
     const Json json = Json::parse(entry.json, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) return;
     const std::string name = name_of(json);
@@ -157,10 +189,12 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
       const FxTextEntry& graph = (*inner)[i];
       std::string title = compile.empty() ? name : fmt::format("{}, {}", compile, name);
       if (inner->size() > 1) title = fmt::format("{}, {}", title, graph.name);
+      CaptureKind kind = known == kKnown.end() ? graph.kind : known->kind;
+      if (name == kTraced || is_around_pass(name)) kind = kind_around_pass(kind, entry.payload);
       graphs.push_back({.name = std::move(title),
                         .entry = name,
                         .compile = compile,
-                        .kind = known == kKnown.end() ? graph.kind : known->kind,
+                        .kind = kind,
                         .rank = number_of(json, "rank"),
                         .nodes = graph.nodes,
                         .text = entry.payload,
@@ -168,6 +202,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
                         .index = i});
     }
   });
+  follow_passes(graphs);
   if (graphs.empty() && cut_off > 0)
     return input_error("{}: {} of its {} entries hold a graph, but none is whole; is it cut off?",
                        file, cut_off, entries);

@@ -3,7 +3,8 @@
 // Reads the logs that torch writes under TORCH_TRACE: entries of one line,
 // `V1121 12:00:00.123456 17297 torch/file.py:12] {"aot_joint_graph": {}, "rank": 0, ...}`, each
 // with a payload on the lines after it, indented by a tab. Graphs are payloads; the reader of FX
-// text reads them.
+// text reads them. A trainer that logs every pass (torchtitan's --compile.debug_graph_passes)
+// writes the traced graph, then `before_PASS` and `after_PASS` of each pass, as artifacts.
 
 #include <cstddef>
 #include <optional>
@@ -29,6 +30,8 @@ struct TraceGraph {
   std::string_view text;         // the payload, as it stands in the log
   std::size_t first_number = 1;  // the line of the log that it starts in
   std::size_t index = 0;         // among the graphs of the payload
+  // Which graph of the log this one was made from by a pass, where passes are logged one by one.
+  std::optional<std::size_t> before = std::nullopt;
 };
 
 // The graphs of a log, in its order. An entry whose payload is missing, cut off or no graph is

@@ -1,11 +1,13 @@
 #include "core/graph/complete.h"
 
 #include "core/graph/derive.h"
+#include "core/graph/storage_rules.h"
 #include "core/graph/validate.h"
 
 namespace jointer {
 
 Result<void> complete(Graph& graph) {
+  correct_storages(graph);
   derive_phases(graph);
   derive_roles(graph);
   JOINTER_CHECK(link_pair(graph));

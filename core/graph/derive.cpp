@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/graph/derive_parameters.h"
+
 namespace jointer {
 namespace {
 
@@ -243,6 +245,7 @@ void derive_roles(Graph& graph) {
         n.role = kind == CaptureKind::backward ? Role::saved : Role::input;
       }
     }
+    derive_step_parameters(graph, part);
     // In a joint graph the last outputs are the gradients of the primals, in the primals' order.
     if (kind != CaptureKind::joint || unknown_primals.empty() || names_parameters) continue;
     const auto& entries = graph.part(part).outputs;

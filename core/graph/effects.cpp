@@ -104,7 +104,7 @@ Effects effects_of(const Graph& graph, const Node& node) {
 }
 
 bool may_write(const OperatorInfo& op) {
-  return op.mutates() || !op.known || op.packet() == kMutatingTriton || is_named_in_place(op);
+  return op.mutates() || op.is_opaque() || op.packet() == kMutatingTriton || is_named_in_place(op);
 }
 
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
@@ -122,7 +122,7 @@ void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>
     // The schema does not say so (inductor.resize_storage_bytes_), or there is none.
     if (const auto args = graph.args(node); !args.empty())
       collect_nodes(graph, args.front(), written);
-  } else if (!op.known && node.schema_alias) {
+  } else if (op.is_opaque() && node.schema_alias) {
     written_by_capture(graph, node, written);
   }
 }

@@ -162,10 +162,27 @@ PartId Graph::add_part(Part part) {
 OperatorId Graph::intern_operator(std::string_view target) {
   const StringId name = strings_.intern(target);
   if (const auto it = operator_ids_.find(name); it != operator_ids_.end()) return it->second;
-  operators_.push_back(describe_operator(target));
+  operators_.push_back(describe(target));
   const OperatorId id(operators_.size() - 1);
   operator_ids_.emplace(name, id);
   return id;
+}
+
+OperatorInfo Graph::describe(std::string_view target) const {
+  const auto schema = operator_schemas_.find(target);
+  return describe_operator(target, operator_version_,
+                           schema == operator_schemas_.end() ? std::string_view{} : schema->second);
+}
+
+void Graph::set_operator_version(std::string_view torch_version) {
+  operator_version_ = torch_version;
+  for (OperatorInfo& op : operators_) op = describe(std::string(op.name));
+}
+
+void Graph::add_operator_schema(std::string_view target, std::string_view schema) {
+  operator_schemas_.insert_or_assign(std::string(target), std::string(schema));
+  for (OperatorInfo& op : operators_)
+    if (op.name == target) op = describe(std::string(target));
 }
 
 DeviceId Graph::intern_device(std::string_view name) {
@@ -460,6 +477,18 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
   return {};
 }
 
+StringId Graph::group_name(const Node& collective) const {
+  const Argument* given = argument(collective, "group_name");
+  if (given == nullptr) return {};
+  if (given->kind == Argument::Kind::string) return given->text();
+  const auto is_group = [&](StringId type) { return text(type) == "ProcessGroup"; };
+  if (given->kind == Argument::Kind::opaque)
+    return is_group(given->text()) ? given->detail() : StringId();
+  if (given->kind != Argument::Kind::node) return {};
+  const Value& value = node(given->node()).value;
+  return value.kind == Value::Kind::opaque && is_group(value.text()) ? value.detail() : StringId();
+}
+
 void Graph::resolve_groups() {
   // Beyond this a group's size is asked of each collective's own argument.
   constexpr std::int64_t kMostDerivedRanks = 1 << 20;
@@ -467,19 +496,19 @@ void Graph::resolve_groups() {
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
     if (!is_collective_start(n)) continue;
-    const Argument* name = argument(n, "group_name");
-    if (name == nullptr || name->kind != Argument::Kind::string) continue;
+    const StringId name = group_name(n);
+    if (!name) continue;
     Part& part = parts_[n.part.index()];
     const auto known = std::find_if(part.groups.begin(), part.groups.end(),
-                                    [&](GroupId g) { return group(g).name == name->text(); });
+                                    [&](GroupId g) { return group(g).name == name; });
     if (known != part.groups.end()) {
       n.group = *known;
     } else {
       // The halves of a pair name the same groups.
       const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const ProcessGroup& g) {
-        return g.derived && g.name == name->text();
+        return g.derived && g.name == name;
       });
-      n.group = same == groups_.end() ? add_group({.name = name->text(), .derived = true})
+      n.group = same == groups_.end() ? add_group({.name = name, .derived = true})
                                       : GroupId(static_cast<std::size_t>(same - groups_.begin()));
       part.groups.push_back(n.group);
     }
@@ -514,6 +543,27 @@ void Graph::join_storages() {
     else if ((is_wait(n) || target(n) == "aten.view.default") && n.input_count == 1)
       join(n, node(inputs(n).front()));
   }
+}
+
+StorageId Graph::captured_storage(const Tensor& tensor) const {
+  const std::less<const Tensor*> before;
+  const Tensor* const first = tensors_.data();
+  if (captured_storages_.empty() || before(&tensor, first) ||
+      !before(&tensor, first + tensors_.size()))
+    return tensor.storage;
+  const TensorId id(static_cast<std::size_t>(&tensor - first));
+  const auto it =
+      std::ranges::lower_bound(captured_storages_, id, {}, &std::pair<TensorId, StorageId>::first);
+  return it != captured_storages_.end() && it->first == id ? it->second : tensor.storage;
+}
+
+void Graph::correct_storage(const Tensor& tensor, StorageId storage) {
+  const TensorId id(static_cast<std::size_t>(&tensor - tensors_.data()));
+  const auto it =
+      std::ranges::lower_bound(captured_storages_, id, {}, &std::pair<TensorId, StorageId>::first);
+  if (it == captured_storages_.end() || it->first != id)
+    captured_storages_.emplace(it, id, tensor.storage);
+  tensors_[id.index()].storage = storage;
 }
 
 void Graph::find_main_device() {

@@ -117,6 +117,10 @@ class Graph {
   // and a backward's saved placeholder is the forward's tensor, though captures number them apart.
   [[nodiscard]] StorageId real_storage(StorageId id) const { return real_storages_[id.index()]; }
 
+  // The storage that the capture says a tensor lies in. It differs from Tensor::storage where an
+  // operator cannot do what the capture says (storage_rules.h).
+  [[nodiscard]] StorageId captured_storage(const Tensor& tensor) const;
+
   [[nodiscard]] const Device& device(DeviceId id) const { return devices_[id.index()]; }
   [[nodiscard]] std::size_t device_count() const { return devices_.size(); }
   [[nodiscard]] DeviceType device_type(const Tensor& t) const {
@@ -205,6 +209,14 @@ class Graph {
   void set_pair_extra(std::string members) { pair_extra_ = std::move(members); }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   OperatorId intern_operator(std::string_view target);
+  // How operators are described from here on, and those that were named before: as this torch
+  // registers them, with the schemas that the capture itself gives.
+  void set_operator_version(std::string_view torch_version);
+  void add_operator_schema(std::string_view target, std::string_view schema);
+  // The schemas that were added, in the order of their names.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& operator_schemas() const {
+    return operator_schemas_;
+  }
   DeviceId intern_device(std::string_view name);
   // Error: the text is not an expression.
   Result<ExpressionId> intern_expression(PartId part, std::string_view text, std::string_view hint);
@@ -220,6 +232,8 @@ class Graph {
   Argument make_children(Argument::Kind kind, std::span<const Argument> children);
   Value make_children(Value::Kind kind, std::span<const Value> children);
   Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
+  // Moves a tensor to another storage; captured_storage remembers the one before.
+  void correct_storage(const Tensor& tensor, StorageId storage);
   // Appends at the end of the program order. Its name must be new in its part, and the tensors of
   // its value must have been added one after another.
   NodeId add_node(Node node);
@@ -271,8 +285,12 @@ class Graph {
 
   Result<void> evaluate_symbols(const Assumptions& assumptions);
   void resolve_groups();
+  // What a collective calls its process group: by name, or by the group itself, which is a value
+  // where one rank compiles for all of them. None where it says neither.
+  [[nodiscard]] StringId group_name(const Node& collective) const;
   void join_storages();
   void find_main_device();
+  [[nodiscard]] OperatorInfo describe(std::string_view target) const;
   void collect_inputs(const Argument& argument);
   void take_name(NodeId id);
   void renumber(std::size_t first, std::size_t last);
@@ -280,6 +298,8 @@ class Graph {
   StringTable strings_;
   std::vector<OperatorInfo> operators_;
   std::unordered_map<StringId, OperatorId> operator_ids_;
+  std::string operator_version_;
+  std::map<std::string, std::string, std::less<>> operator_schemas_;
   std::vector<Device> devices_;
   std::vector<Part> parts_;
   std::vector<ProcessGroup> groups_;
@@ -304,6 +324,7 @@ class Graph {
   std::vector<Dim> dims_;
   std::vector<Storage> storages_;
   std::vector<StorageId> real_storages_;
+  std::vector<std::pair<TensorId, StorageId>> captured_storages_;  // of corrected tensors, sorted
 
   std::vector<Fact> facts_;
   std::string title_, pair_extra_;

@@ -84,6 +84,8 @@ class LiteralParser {
     if (line.take('(')) {
       call = line.call_arguments();
       node = make_node(name, full_target(target), NodeKind::call);
+      if (!graph_.op(node).known && !is_custom_operator(graph_.target(node)))
+        text_mistake("unknown operator {}", target);
     } else if (line.take('[')) {
       const NodeId tuple = graph_.find(part_, target);
       if (!tuple) text_mistake("`{}` is no node before this one", target);

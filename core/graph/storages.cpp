@@ -48,6 +48,12 @@ StorageId StorageDeriver::first_storage(const Argument& argument) const {
 
 StorageId StorageDeriver::storage_of(const OperatorInfo& op, const Argument& args,
                                      const Argument& kwargs, std::size_t output, Dim bytes) {
+  const StorageId shared = shared_storage(op, args, kwargs, output);
+  return shared ? shared : fresh(bytes);
+}
+
+StorageId StorageDeriver::shared_storage(const OperatorInfo& op, const Argument& args,
+                                         const Argument& kwargs, std::size_t output) const {
   const auto positional = graph_.children(args);
   const auto keywords = graph_.children(kwargs);
   const auto given = [&](std::size_t index) -> StorageId {
@@ -75,7 +81,7 @@ StorageId StorageDeriver::storage_of(const OperatorInfo& op, const Argument& arg
       if (op.arguments[i].alias_set == returned.alias_set)
         if (const StorageId storage = given(i)) return storage;
   }
-  return fresh(bytes);
+  return {};
 }
 
 void StorageDeriver::grow(StorageId storage, std::int64_t bytes) {

@@ -19,6 +19,9 @@ class StorageDeriver {
   // a getitem takes, else a new one of `bytes`.
   StorageId storage_of(const OperatorInfo& op, const Argument& args, const Argument& kwargs,
                        std::size_t output, Dim bytes);
+  // The same, but none where the output is not in memory that an argument has.
+  [[nodiscard]] StorageId shared_storage(const OperatorInfo& op, const Argument& args,
+                                         const Argument& kwargs, std::size_t output) const;
 
   // A new storage. A later view may turn out to need more of it: see grow.
   StorageId fresh(Dim bytes) { return graph_.add_storage(part_, bytes); }

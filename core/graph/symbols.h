@@ -24,9 +24,15 @@ struct SymbolTable {
     std::optional<std::int64_t> hint;  // none: unbacked, only known when the program runs
   };
   std::vector<Variable> variables;
+  std::vector<std::string> floats;  // symbols that stand for floats: no size depends on them
   std::vector<std::pair<std::string, std::string>> replacements;  // symbol -> expression
   std::vector<std::string> asserts;                               // conditions that must hold
   std::vector<std::pair<std::string, std::int64_t>> assumed;
+
+  // Listed among the floats, or named as torch names symbols of floats: zf0, zuf3.
+  [[nodiscard]] bool is_float(std::string_view symbol) const;
+  // An expression with a symbol of a float in it: its value is a float.
+  [[nodiscard]] bool is_float_expression(std::string_view expression) const;
 };
 
 // What a person says: `u0=64,u1=32`, or a plain `64` for every unbacked symbol.

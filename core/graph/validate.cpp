@@ -29,7 +29,6 @@ class Validator {
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       JOINTER_CHECK(check_name(id, n));
-      JOINTER_CHECK(check_operator(id, n));
       JOINTER_CHECK(check_inputs(id, n));
     }
     JOINTER_CHECK(check_sizes());
@@ -80,16 +79,6 @@ class Validator {
       return input_error("{}: another node has the same name; names must be unique",
                          where(graph_, id));
     return {};
-  }
-
-  Result<void> check_operator(NodeId id, const Node& n) {
-    if (n.kind != NodeKind::call) return {};
-    const OperatorInfo& op = graph_.op(n);
-    if (op.known || is_custom_operator(op.name)) return {};
-    return input_error(
-        "{}: unknown operator, not among those of torch {}; if a newer torch has it, regenerate "
-        "resources/ops/operators.tsv",
-        where(graph_, id), operator_table_version());
   }
 
   // Looks at the producers first: naming the argument costs time, and is rarely needed.
@@ -230,14 +219,18 @@ Result<void> validate_sizes(const Graph& graph) {
 std::vector<std::string> find_warnings(const Graph& graph) {
   std::vector<std::string> warnings;
   std::size_t beyond = 0, groupless = 0, idle_waits = 0;
-  std::vector<bool> is_custom(graph.operator_count(), false);
+  std::vector<bool> is_opaque(graph.operator_count(), false);
+  std::size_t opaque_calls = 0;
   NodeId first_beyond, first_groupless, first_idle;
   const auto count = [](std::size_t& counter, NodeId& first, NodeId id) {
     if (counter++ == 0) first = id;
   };
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    if (n.kind == NodeKind::call && !graph.op(n).known) is_custom[n.target.index()] = true;
+    if (n.kind == NodeKind::call && graph.op(n).is_opaque()) {
+      is_opaque[n.target.index()] = true;
+      ++opaque_calls;
+    }
     if (graph.is_collective_start(n) && !n.group) count(groupless, first_groupless, id);
     // A wait on a placeholder is sound: the forward started that collective.
     if (graph.is_wait(n) && !graph.collective_of_wait(n) && n.input_count > 0 &&
@@ -258,12 +251,12 @@ std::vector<std::string> find_warnings(const Graph& graph) {
   if (idle_waits > 0)
     warnings.push_back(fmt::format("{} waits wait for no collective of this graph, first {}",
                                    idle_waits, graph.name(first_idle)));
-  if (const auto custom = std::find(is_custom.begin(), is_custom.end(), true);
-      custom != is_custom.end())
+  if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())
     warnings.push_back(fmt::format(
-        "{} custom operators: what they alias is taken from the capture alone, first {}",
-        std::count(is_custom.begin(), is_custom.end(), true),
-        graph.op(OperatorId(static_cast<std::size_t>(custom - is_custom.begin()))).name));
+        "{} calls of {} operators without a schema, first {}: what they alias and write is taken "
+        "from the file alone, and their time from the bytes that they read and write",
+        opaque_calls, std::ranges::count(is_opaque, true),
+        graph.op(OperatorId(static_cast<std::size_t>(first - is_opaque.begin()))).name));
   return warnings;
 }
 

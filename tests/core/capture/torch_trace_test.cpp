@@ -93,6 +93,69 @@ std::string write(const std::string& name, std::string_view text) {
   return path;
 }
 
+// A trainer that logs the graph around every pass; one pass runs twice.
+std::string log_of_passes() {
+  const auto artifact = [](std::string_view name, std::string_view text) {
+    return entry(fmt::format(R"({{"artifact": {{"name": "{}", "encoding": "string"}}, "rank": 0}})",
+                             name)) +
+           payload(text);
+  };
+  constexpr std::string_view kHead =
+      "class GraphModule(torch.nn.Module):\n"
+      "    def forward(self, arg0_1: \"f32[4][1]cpu\"):\n";
+  constexpr std::string_view kBackwardNode =
+      "        # autograd_backward: True, seq_nr: 3\n"
+      "        cos: \"f32[4][1]cpu\" = torch.ops.aten.cos.default(arg0_1)\n";
+  const std::string step = fmt::format(
+      "{}        sin: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(arg0_1)\n{}"
+      "        return (sin, cos)\n",
+      kHead, kBackwardNode);
+  const std::string shorter = fmt::format("{}{}        return (cos, cos)\n", kHead, kBackwardNode);
+  return artifact("make_fx_graph_traced", step) + artifact("torch_version", "2.15.0") +
+         artifact("before_drop_pass", step) + artifact("activation_memory_policy", "{}") +
+         artifact("after_drop_pass", shorter) + artifact("before_drop_pass", shorter) +
+         artifact("after_drop_pass", shorter);
+}
+
+TEST(TorchTrace, ListsTheGraphsAroundEveryPass) {
+  const std::string text = log_of_passes();
+  const auto graphs = list_torch_trace("a.log", text);
+  ASSERT_TRUE(graphs.has_value()) << graphs.error().message;
+  std::vector<std::string> names;
+  std::vector<std::optional<std::size_t>> before;
+  for (const TraceGraph& graph : *graphs) {
+    names.push_back(graph.name);
+    before.push_back(graph.before);
+    EXPECT_EQ(graph.kind, CaptureKind::train_step) << graph.name;
+  }
+  EXPECT_THAT(names,
+              testing::ElementsAre("rank 0, make_fx_graph_traced", "rank 0, before_drop_pass",
+                                   "rank 0, after_drop_pass", "rank 0, before_drop_pass (2)",
+                                   "rank 0, after_drop_pass (2)"));
+  EXPECT_THAT(before, testing::ElementsAre(std::nullopt, 0U, 1U, 2U, 3U));
+}
+
+TEST(TorchTrace, TheGraphBeforeAPassIsFound) {
+  const std::string path = write("passes.log", log_of_passes());
+  const auto before = request_before({.path = path, .index = 2});
+  ASSERT_TRUE(before.has_value()) << before.error().message;
+  const auto a = open_graph(*before), b = open_graph({.path = path, .index = 2});
+  ASSERT_TRUE(a.has_value()) << a.error().message;
+  ASSERT_TRUE(b.has_value()) << b.error().message;
+  EXPECT_TRUE(a->find("sin"));
+  EXPECT_FALSE(b->find("sin"));
+  const auto first = request_before({.path = path, .index = 0});
+  ASSERT_FALSE(first.has_value());
+  EXPECT_EQ(first.error().kind, Error::Kind::usage);
+  EXPECT_THAT(first.error().message, HasSubstr("make_fx_graph_traced"));
+  // In a folder, places count through all logs: the first one has three graphs.
+  write("trace_of_passes/0.log", log());
+  write("trace_of_passes/1.log", log_of_passes());
+  const auto later = request_before({.path = testing::TempDir() + "trace_of_passes", .index = 5});
+  ASSERT_TRUE(later.has_value()) << later.error().message;
+  EXPECT_EQ(later->index, 4U);
+}
+
 TEST(TorchTrace, BothHalvesOfALogAreAPair) {
   const std::string path = write("trace.log.zst", log());
   const auto pair = open_graph({.path = path, .backward = path});

@@ -102,13 +102,17 @@ TEST(Validate, NamesTheOutput) {
   EXPECT_THAT(complaint(unused), HasSubstr("0 output nodes"));
 }
 
-TEST(Validate, NamesAnOperatorThatDoesNotExist) {
-  Graph graph = small();
-  graph.node(graph.find("b")).target = graph.intern_operator("aten.mul.Sideways");
-  EXPECT_THAT(complaint(graph), AllOf(HasSubstr("node b (aten.mul.Sideways)"),
-                                      HasSubstr("unknown operator"), HasSubstr("2.11")));
-  graph.node(graph.find("b")).target = graph.intern_operator("mine.mul.Sideways");
-  EXPECT_EQ(complaint(graph), "sound") << "a custom operator";
+TEST(Validate, CountsCallsOfOperatorsThatNothingIsKnownOf) {
+  for (const char* name : {"aten.mul.Sideways", "mine.mul.Sideways", "frobnicate"}) {
+    Graph graph = small();
+    graph.node(graph.find("b")).target = graph.intern_operator(name);
+    EXPECT_EQ(complaint(graph), "sound") << name;
+    const auto warnings = find_warnings(graph);
+    ASSERT_EQ(warnings.size(), 1U) << name;
+    EXPECT_THAT(warnings.front(), AllOf(HasSubstr("1 calls of 1 operators"), HasSubstr(name)));
+    graph.add_operator_schema(name, "(Tensor self, Tensor other) -> Tensor");
+    EXPECT_TRUE(find_warnings(graph).empty()) << name;
+  }
 }
 
 TEST(Validate, NamesDuplicatesAndEmptyNames) {
@@ -166,7 +170,7 @@ TEST(Validate, WarnsOfWhatCanBeWorkedWith) {
   )");
   const auto warnings = find_warnings(graph);
   EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 waits wait for no collective")));
-  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 custom operators")));
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 calls of 1 operators without a schema")));
   EXPECT_THAT(warnings, testing::Not(testing::Contains(HasSubstr("process group"))));
 }
 

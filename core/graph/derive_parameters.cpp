@@ -1,0 +1,98 @@
+// A step returns its loss and then a gradient for each trained parameter, in the order of the
+// parameters, which come first among its inputs (torchtitan's graph_trainer traces it so, with a
+// device mesh behind each distributed tensor). A gradient has its parameter's shape and dtype.
+//
+// Steps
+//   1. Gradients: tensors that the step returns from its backward.
+//   2. Each gradient takes the next input after the one before it that has its shape and dtype. If
+//      one finds none, nothing is derived.
+//   3. Name: the path of the module of the first call that reads the parameter; where several
+//      parameters of a module have the same, `path[0]`, `path[1]`, ...
+//
+// Cost: linear in inputs, outputs and uses.
+
+#include "core/graph/derive_parameters.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "core/graph/module_tree.h"
+
+namespace jointer {
+namespace {
+
+bool is_named(Role role) {
+  return role == Role::parameter || role == Role::buffer;
+}
+
+bool same_kind(const Graph& graph, const Tensor& a, const Tensor& b) {
+  const auto sizes = [](const Dim& dim) { return dim.value; };
+  return a.dtype == b.dtype && std::ranges::equal(graph.shape(a), graph.shape(b), {}, sizes, sizes);
+}
+
+struct Pairing {
+  NodeId parameter;
+  std::size_t output;  // in Part::outputs
+};
+
+// Empty where they do not match.
+std::vector<Pairing> pair_up(const Graph& graph, PartId part) {
+  std::vector<NodeId> inputs;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.part != part || n.kind != NodeKind::placeholder) continue;
+    if (is_named(n.role)) return {};
+    if (graph.single_tensor(n) != nullptr) inputs.push_back(id);
+  }
+  std::vector<Pairing> pairs;
+  std::size_t next = 0;
+  const auto& outputs = graph.part(part).outputs;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].node || outputs[i].role != Role::gradient) continue;
+    const Tensor* gradient = graph.single_tensor(graph.node(outputs[i].node));
+    if (gradient == nullptr) continue;
+    while (next < inputs.size() &&
+           !same_kind(graph, *graph.single_tensor(graph.node(inputs[next])), *gradient))
+      ++next;
+    if (next == inputs.size()) return {};
+    pairs.push_back({inputs[next++], i});
+  }
+  return pairs;
+}
+
+}  // namespace
+
+void derive_step_parameters(Graph& graph, PartId part) {
+  if (graph.part(part).kind != CaptureKind::train_step) return;
+  const std::vector<Pairing> pairs = pair_up(graph, part);
+  if (pairs.empty()) return;
+
+  const ModuleTree modules(graph);
+  std::map<NodeId, std::string> paths;
+  for (const Pairing& pair : pairs) paths.emplace(pair.parameter, std::string());
+  for (const NodeId id : graph.order())
+    for (const NodeId input : graph.inputs(id))
+      if (const auto path = paths.find(input); path != paths.end() && path->second.empty())
+        path->second = modules.module(modules.of(id)).path;
+  std::map<std::string, std::size_t> count, used;
+  for (const auto& [parameter, path] : paths) ++count[path];
+
+  for (const Pairing& pair : pairs) {
+    const std::string& path = paths[pair.parameter];
+    const std::string name = path.empty()       ? std::string(graph.name(pair.parameter))
+                             : count[path] == 1 ? path
+                                                : fmt::format("{}[{}]", path, used[path]++);
+    Node& node = graph.node(pair.parameter);
+    node.role = Role::parameter;
+    node.role_target = graph.intern(name);
+    graph.part(part).outputs[pair.output].target = name;
+  }
+  graph.add_fact(Fact::Kind::derived,
+                 fmt::format("{} inputs are taken as parameters, since the step returns gradients "
+                             "of their shapes in their order, and are named after the modules that "
+                             "read them: the file does not name them",
+                             pairs.size()));
+}
+
+}  // namespace jointer

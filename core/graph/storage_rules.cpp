@@ -1,0 +1,170 @@
+// A capture numbers storages by the identity of torch's fake storages, and a pass that copies a
+// call together with its meta["val"] (torchtitan's selective_activation_remat, for one) leaves both
+// calls with the same number. Taken for aliasing, that keeps a recomputed value alive from its
+// first computation to its last use, which is what recomputing was to avoid.
+//
+// Terms
+//   captured storage   the number that the file gives a tensor
+//   shares             a call whose operator may return an argument's memory: its schema has an
+//                      alias set, it is a wait, a getitem or an Inductor view, or nothing is known
+//                      of it (higher-order and unknown operators)
+//
+// Steps, for each call in program order and each tensor that it returns:
+//   1. A call that shares, whose captured storage is an argument's: the argument's storage, as
+//      corrected so far.
+//   2. A view that cannot copy, whose captured storage is no argument's: the storage that its
+//   schema
+//      says. Passes that replace a producer leave the values of its views as they were.
+//   3. A captured storage that no call before has: it stays.
+//   4. Otherwise another call made it, and this one cannot return it: a storage of its own.
+//
+// Cost: linear in tensors and inputs.
+//
+// Deviation from torch: its memory estimators take storages as they are. Graph::captured_storage
+// keeps them for the profile that is compatible with torch's.
+
+#include "core/graph/storage_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/graph/storages.h"
+
+namespace jointer {
+namespace {
+
+// Views by their schema that copy where strides ask for it.
+constexpr std::array<std::string_view, 11> kMayCopy{
+    "aten.reshape", "aten.reshape_as", "aten.contiguous",   "aten.to",
+    "aten.flatten", "aten.ravel",      "aten.resolve_conj", "aten.resolve_neg",
+    "aten.type_as", "aten.data",       "aten.lift_fresh"};
+
+// Its results always lie in an argument's memory: views, in-place calls, calls that write to `out`.
+bool always_shares(const OperatorInfo& op) {
+  const auto is_shared = [](const SchemaReturn& result) { return result.alias_set != 0; };
+  return op.is_getitem || op.has(OperatorTag::silent_alias) ||
+         (std::ranges::any_of(op.returns, is_shared) &&
+          std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
+}
+
+class Corrector {
+ public:
+  explicit Corrector(Graph& graph)
+      : graph_(graph), captured_count_(graph.storage_count()), met_(captured_count_, false) {}
+
+  void run() {
+    for (const NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (node.kind == NodeKind::call)
+        visit_call(id);
+      else
+        for (const Tensor& t : graph_.tensors(node))
+          if (t.storage) met_[t.storage.index()] = true;
+    }
+    tell(
+        split_, first_split_,
+        "carries the memory of another call's result, which its operator cannot return: it counts "
+        "as memory of its own",
+        "carry the memory of other calls' results, which their operators cannot return: they count "
+        "as memory of their own");
+    tell(followed_, first_followed_,
+         "is in an argument's memory, though not in the file: it counts with the argument",
+         "are in an argument's memory, though not in the file: they count with the argument");
+  }
+
+ private:
+  struct Renamed {
+    StorageId captured, now;
+  };
+
+  void visit_call(NodeId id) {
+    const std::size_t count = graph_.node(id).tensor_count;
+    if (count == 0) return;
+    const OperatorInfo& op = graph_.op(graph_.node(id));
+    const bool shares = op.may_share_memory();
+    own_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      const StorageId captured = graph_.tensors(id)[i].storage;
+      if (!captured) continue;
+      if (const StorageId now = find_storage(id, op, shares, captured, i); now != captured)
+        graph_.correct_storage(graph_.tensors(id)[i], now);
+    }
+    for (const Renamed& renamed : own_)
+      if (renamed.captured.index() < captured_count_) met_[renamed.captured.index()] = true;
+  }
+
+  StorageId find_storage(NodeId id, const OperatorInfo& op, bool shares, StorageId captured,
+                         std::size_t output) {
+    if (shares) {
+      if (const StorageId given = storage_of_argument(id, captured)) return given;
+      if (always_shares(op))
+        if (const StorageId viewed = viewed_storage(id, op, output)) {
+          count(followed_, first_followed_, id);
+          return viewed;
+        }
+    }
+    for (const Renamed& renamed : own_)
+      if (renamed.captured == captured) return renamed.now;
+    StorageId now = captured;
+    if (met_[captured.index()]) {
+      now = fresh(id, captured, output);
+      count(split_, first_split_, id);
+    }
+    own_.push_back({captured, now});
+    return now;
+  }
+
+  // What an argument that the file puts into `captured` lies in.
+  StorageId storage_of_argument(NodeId id, StorageId captured) const {
+    for (const NodeId input : graph_.inputs(id))
+      for (const Tensor& t : graph_.tensors(input))
+        if (t.storage && graph_.captured_storage(t) == captured) return t.storage;
+    return {};
+  }
+
+  StorageId viewed_storage(NodeId id, const OperatorInfo& op, std::size_t output) {
+    const Node& node = graph_.node(id);
+    return StorageDeriver(graph_, node.part).shared_storage(op, node.args, node.kwargs, output);
+  }
+
+  StorageId fresh(NodeId id, StorageId captured, std::size_t output) {
+    const Node& node = graph_.node(id);
+    const Tensor& t = graph_.tensors(id)[output];
+    Dim bytes = graph_.storage(captured).bytes;
+    const auto is_fixed = [](Dim dim) { return !dim.expression; };
+    const auto shape = graph_.shape(t), stride = graph_.stride(t);
+    if (t.has(Tensor::has_stride) && is_fixed(bytes) && std::ranges::all_of(shape, is_fixed) &&
+        std::ranges::all_of(stride, is_fixed))
+      bytes.value = std::min(bytes.value, storage_extent(shape, stride, {}, t.dtype));
+    const StorageId storage = graph_.add_storage(node.part, bytes);
+    graph_.storage(storage).device = t.device;
+    return storage;
+  }
+
+  static void count(std::size_t& counter, NodeId& first, NodeId id) {
+    if (counter++ == 0) first = id;
+  }
+
+  void tell(std::size_t count, NodeId first, std::string_view one, std::string_view several) {
+    if (count == 0) return;
+    graph_.add_fact(Fact::Kind::derived, count == 1 ? fmt::format("{} {}", graph_.name(first), one)
+                                                    : fmt::format("{} tensors, first {}, {}", count,
+                                                                  graph_.name(first), several));
+  }
+
+  Graph& graph_;
+  std::size_t captured_count_;
+  std::vector<bool> met_;     // by captured storage: a node before this one has it
+  std::vector<Renamed> own_;  // of the call that is looked at: storages that it made
+  std::size_t split_ = 0, followed_ = 0;
+  NodeId first_split_, first_followed_;
+};
+
+}  // namespace
+
+void correct_storages(Graph& graph) {
+  Corrector(graph).run();
+}
+
+}  // namespace jointer
