@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/cost/measured.h"
+#include "core/cost/profile_estimator.h"
 #include "core/cost/roofline.h"
 #include "core/cost/simple.h"
 #include "core/cost/torch_estimator.h"
@@ -52,24 +54,41 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
   return costs;
 }
 
-// The device named in `measured{device="NVIDIA H200"}`; nothing in `measured` and `measured{}`.
+// The value of the only constant of `measured{device="NVIDIA H200"}`; nothing in `measured` and
+// `measured{}`.
+std::string text_constant(std::string_view text, std::string_view name) {
+  const std::string start = fmt::format("{{{}=", name);
+  if (!text.starts_with(start) || !text.ends_with('}')) return {};
+  const std::string_view value = text.substr(start.size(), text.size() - start.size() - 1);
+  const auto json = nlohmann::json::parse(value, nullptr, false);
+  if (json.is_string()) return json.get<std::string>();
+  // What needs no quotes may do without.
+  return std::string(value.find_first_of("\"{},= ") == std::string_view::npos ? value
+                                                                              : std::string_view());
+}
+
 Result<std::string> parse_measured(std::string_view text) {
-  constexpr std::string_view kStart = "{device=";
   if (text.empty() || text == "{}") return std::string();
-  std::string device;
-  if (text.starts_with(kStart) && text.ends_with('}')) {
-    const std::string_view value = text.substr(kStart.size(), text.size() - kStart.size() - 1);
-    const auto json = nlohmann::json::parse(value, nullptr, false);
-    // What needs no quotes may do without.
-    if (json.is_string())
-      device = json.get<std::string>();
-    else if (value.find_first_of("\"{},= ") == std::string_view::npos)
-      device = value;
-  }
+  std::string device = text_constant(text, "device");
   if (device.empty())
     return fail(Error::Kind::usage,
                 "`measured{}`: a device is written measured{{device=\"NVIDIA H200\"}}", text);
   return device;
+}
+
+Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
+                                                DeviceDescription device) {
+  constexpr std::size_t kName = std::string_view("profile").size();
+  const std::string trace = text_constant(std::string_view(request.name).substr(kName), "trace");
+  if (trace.empty())
+    return fail(Error::Kind::usage, "`{}`: the trace is written profile{{trace=\"trace.json\"}}",
+                request.name);
+  JOINTER_TRY(const PaddedBytes bytes, read_bytes(trace));
+  JOINTER_TRY(ProfileData profile, ProfileData::read(trace, bytes));
+  return std::make_unique<ProfileEstimator>(
+      std::move(profile), trace,
+      std::make_unique<TorchEstimator>(TorchFormulas::v2_15, std::move(device),
+                                       request.gpus_per_node));
 }
 
 // Without a name, what was measured last of this type of device.
@@ -122,13 +141,19 @@ Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
                                                  : request.device));
   if (name == "roofline")
     return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
-  if (name == "torch-2.11") return std::make_unique<TorchEstimator>(std::move(device));
+  if (name == "torch-2.11" || name == "torch-2.15")
+    return std::make_unique<TorchEstimator>(
+        name == "torch-2.11" ? TorchFormulas::v2_11 : TorchFormulas::v2_15, std::move(device),
+        request.gpus_per_node);
+  if (name == "profile" || name.starts_with("profile{"))
+    return make_profile(request, std::move(device));
   if (name == "simple" || name.starts_with("simple{")) {
     JOINTER_TRY(const SimpleCosts costs, parse_simple(name.substr(6)));
     return std::make_unique<SimpleEstimator>(costs, std::move(device));
   }
   return fail(Error::Kind::usage,
-              "there is no estimator `{}`; there are roofline, simple, torch-2.11 and measured",
+              "there is no estimator `{}`; there are roofline, simple, torch-2.11, torch-2.15, "
+              "profile and measured",
               name);
 }
 

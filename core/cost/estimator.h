@@ -77,7 +77,7 @@ class Estimator {
 };
 
 struct EstimatorRequest {
-  // roofline, simple{...}, torch-2.11, measured, measured{device="NVIDIA H200"}
+  // roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured, measured{device=""}
   std::string name = "roofline";
   std::string device = "h100";  // empty: the one that fits the graph, or what was measured
   std::int64_t gpus_per_node = 8;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/ops/torch_registry.h"
 
 namespace jointer {
 namespace {
@@ -74,11 +75,12 @@ Flops node_flops(const Graph& graph, const Node& node) {
       const auto rest =
           positional.subspan(static_cast<std::size_t>(inner - positional.begin()) + 1);
       return {.torch_registry = 0,
-              .total = operator_flops(make_call(graph, node, run, rest)).total};
+              .total =
+                  operator_flops(make_call(graph, node, run, rest), torch_version_of(graph)).total};
     }
   }
   if (!has_flop_formula(op.packet())) return {};
-  return operator_flops(make_call(graph, node, op, positional));
+  return operator_flops(make_call(graph, node, op, positional), torch_version_of(graph));
 }
 
 GraphFlops graph_flops(const Graph& graph) {

@@ -5,6 +5,7 @@
 
 #include "core/base/checked.h"
 #include "core/cost/node_flops.h"
+#include "core/ops/torch_registry.h"
 
 namespace jointer {
 namespace {
@@ -69,7 +70,7 @@ NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
   }
   if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
   cost.lane = NodeCost::Lane::compute;
-  if (is_in_torch_registry(op.packet())) {
+  if (is_in_torch_registry(op.packet(), torch_version_of(graph))) {
     cost.ns =
         to_ns(static_cast<double>(node_flops(graph, node).torch_registry) / (costs_.tflops * 1e9));
     return cost;

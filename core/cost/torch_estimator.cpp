@@ -7,6 +7,7 @@
 #include "core/base/checked.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
+#include "core/cost/torch_nccl_2_15.h"
 
 namespace jointer {
 namespace {
@@ -45,17 +46,91 @@ std::int64_t counted_bytes(const Graph& graph, const Node& node) {
   return sum;
 }
 
+// Each time an argument is named, as torch walks them.
+std::int64_t argument_bytes(const Graph& graph, const Argument& argument) {
+  if (argument.kind == Argument::Kind::node)
+    return counted_bytes(graph, graph.node(argument.node()));
+  std::int64_t sum = 0;
+  for (const Argument& child : graph.children(argument))
+    sum = saturating_add(sum, argument_bytes(graph, child));
+  return sum;
+}
+
+// torch's OpOverload.is_view, of the operators that fusion_regions.py asks it of.
+bool is_view_2_15(const OperatorInfo& op) {
+  bool aliases = false, writes = false;
+  for (const SchemaArgument& argument : op.arguments) {
+    aliases = aliases || argument.alias_set != 0;
+    writes = writes || argument.writes;
+  }
+  return (op.space() == "aten" || op.space() == "prims") && aliases && !writes;
+}
+
+// Packets whose FLOPs torch counts since 2.15. Attention with grouped key heads, which 2.11's
+// registry gives up on, counts too.
+bool counts_flops_2_15(std::string_view packet) {
+  constexpr std::array<std::string_view, 4> kNew{
+      "aten._scaled_dot_product_flash_attention_for_cpu",
+      "aten._scaled_dot_product_flash_attention_for_cpu_backward", "flex_attention",
+      "flex_attention_backward"};
+  return is_in_torch_registry(packet) || std::find(kNew.begin(), kNew.end(), packet) != kNew.end();
+}
+
 }  // namespace
 
 std::string TorchEstimator::description() const {
-  return fmt::format("torch 2.11's formulas, {}", device_.name);
+  return formulas_ == TorchFormulas::v2_11
+             ? fmt::format("torch 2.11's formulas, {}", device_.name)
+             : fmt::format("torch 2.15's formulas, {}, {} GPUs a node", device_.name,
+                           gpus_per_node_);
+}
+
+std::int64_t TorchEstimator::collective_ns(const Graph& graph, const Node& node,
+                                           bool is_empty) const {
+  const bool is_new = formulas_ == TorchFormulas::v2_15;
+  const std::int64_t bytes = is_empty ? 0
+                             : is_new ? torch_collective_bytes_2_15(graph, node)
+                                      : torch_collective_bytes(graph, node);
+  const std::int64_t ranks = graph.group_size(node);
+  std::optional<double> ms;
+  if (!is_new)
+    ms = torch_nccl_ms(bytes, ranks, graph.op(node).collective, device_.torch_nccl);
+  else if (const auto call = torch_nccl_call(graph.target(node)))
+    ms = torch_nccl_2_15_ms(bytes, ranks, *call,
+                            {.gpu = device_.torch_nccl, .gpus_per_node = gpus_per_node_});
+  return saturating_round(ms.value_or(0) * 1e6);
 }
 
 std::int64_t TorchEstimator::latency_ns(const Graph& graph, NodeId collective) const {
-  const Node& node = graph.node(collective);
-  const auto ms =
-      torch_nccl_ms(0, graph.group_size(node), graph.op(node).collective, device_.torch_nccl);
-  return saturating_round(ms.value_or(0) * 1e6);
+  return collective_ns(graph, graph.node(collective), /*is_empty=*/true);
+}
+
+std::int64_t TorchEstimator::kernel_ns(const Graph& graph, const Node& node) const {
+  const OperatorInfo& op = graph.op(node);
+  if (std::find(kIgnored.begin(), kIgnored.end(), op.packet()) != kIgnored.end()) return 0;
+  const DType type = graph.tensors(node).front().dtype;
+  const double compute_ns = static_cast<double>(node_flops(graph, node).torch_registry) / 2 /
+                            (0.75 * device_.peak_flops(type) * 1e3) * 1e9;
+  std::int64_t bytes = counted_bytes(graph, node);
+  for (const NodeId input : graph.inputs(node))
+    bytes = saturating_add(bytes, counted_bytes(graph, graph.node(input)));
+  return saturating_round(std::max(compute_ns, static_cast<double>(bytes) / device_.memory_gbps));
+}
+
+std::int64_t TorchEstimator::kernel_2_15_ns(const Graph& graph, const Node& node) const {
+  const OperatorInfo& op = graph.op(node);
+  if (is_view_2_15(op)) return 0;
+  double compute_ns = 0;
+  if (counts_flops_2_15(op.packet()))
+    compute_ns = static_cast<double>(node_flops(graph, node).total) / 2 /
+                 (0.75 * device_.peak_flops(graph.tensors(node).front().dtype)) * 1e9;
+  std::int64_t bytes = counted_bytes(graph, node);
+  for (const Argument& argument : graph.args(node))
+    bytes = saturating_add(bytes, argument_bytes(graph, argument));
+  const auto keywords = graph.children(node.kwargs);
+  for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
+    bytes = saturating_add(bytes, argument_bytes(graph, keywords[i + 1]));
+  return saturating_round(std::max(compute_ns, static_cast<double>(bytes) / device_.memory_gbps));
 }
 
 NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
@@ -63,26 +138,15 @@ NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
   if (node.kind != NodeKind::call || node.tensor_count == 0) return {};
   const OperatorInfo& op = graph.op(node);
   if (op.is_wait || op.is_getitem) return {};
-  NodeCost cost{.limit = NodeCost::Limit::given};
-  if (graph.is_collective_start(node)) {
-    const auto ms = torch_nccl_ms(torch_collective_bytes(graph, node), graph.group_size(node),
-                                  op.collective, device_.torch_nccl);
-    cost.lane = NodeCost::Lane::collective;
-    cost.ns = saturating_round(ms.value_or(0) * 1e6);
-    return cost;
-  }
+  if (graph.is_collective_start(node))
+    return {.lane = NodeCost::Lane::collective,
+            .limit = NodeCost::Limit::given,
+            .ns = collective_ns(graph, node, /*is_empty=*/false)};
   if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
-  if (std::find(kIgnored.begin(), kIgnored.end(), op.packet()) != kIgnored.end()) return {};
-  const DType type = graph.tensors(node).front().dtype;
-  const double compute_ns = static_cast<double>(node_flops(graph, node).torch_registry) / 2 /
-                            (0.75 * device_.peak_flops(type) * 1e3) * 1e9;
-  std::int64_t bytes = counted_bytes(graph, node);
-  for (const NodeId input : graph.inputs(node))
-    bytes = saturating_add(bytes, counted_bytes(graph, graph.node(input)));
-  const double transfer_ns = static_cast<double>(bytes) / device_.memory_gbps;
-  cost.lane = NodeCost::Lane::compute;
-  cost.ns = saturating_round(std::max(compute_ns, transfer_ns));
-  return cost;
+  const bool is_old = formulas_ == TorchFormulas::v2_11;
+  const std::int64_t ns = is_old ? kernel_ns(graph, node) : kernel_2_15_ns(graph, node);
+  if (ns == 0) return {};
+  return {.lane = NodeCost::Lane::compute, .limit = NodeCost::Limit::given, .ns = ns};
 }
 
 }  // namespace jointer

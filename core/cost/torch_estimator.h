@@ -4,13 +4,20 @@
 
 namespace jointer {
 
-// torch 2.11's own formulas, for comparison: torch/utils/_runtime_estimation.py for kernels (the
-// larger of compute and transfer time) and comm_analysis.py for collectives. Its compute time is a
-// thousand times too short (a peak in TFLOP/s is multiplied by 1e15, and FLOPs are halved), so the
-// transfer time always wins; reproduced as it is. Peaks and bandwidth are our device descriptions'.
+enum class TorchFormulas : std::uint8_t { v2_11, v2_15 };
+
+// torch's own formulas, for comparison: torch/utils/_runtime_estimation.py and, from 2.15,
+// overlap_scheduling.py's roofline for kernels (the larger of compute and transfer time), and
+// comm_analysis.py for collectives. Peaks and bandwidth are our device descriptions'.
+// - 2.11: its compute time is a thousand times too short (a peak in TFLOP/s is multiplied by 1e15,
+//   and FLOPs are halved), so the transfer time always wins; reproduced as it is.
+// - 2.15: FLOPs are halved still. Waits and getitem take nothing here; torch counts their tensors
+// as
+//   moved.
 class TorchEstimator final : public Estimator {
  public:
-  explicit TorchEstimator(DeviceDescription device) : device_(std::move(device)) {}
+  TorchEstimator(TorchFormulas formulas, DeviceDescription device, std::int64_t gpus_per_node)
+      : formulas_(formulas), device_(std::move(device)), gpus_per_node_(gpus_per_node) {}
 
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] const DeviceDescription& device() const override { return device_; }
@@ -18,7 +25,14 @@ class TorchEstimator final : public Estimator {
   [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
+  [[nodiscard]] std::int64_t collective_ns(const Graph& graph, const Node& node,
+                                           bool is_empty) const;
+  [[nodiscard]] std::int64_t kernel_ns(const Graph& graph, const Node& node) const;
+  [[nodiscard]] std::int64_t kernel_2_15_ns(const Graph& graph, const Node& node) const;
+
+  TorchFormulas formulas_;
   DeviceDescription device_;
+  std::int64_t gpus_per_node_;
 };
 
 }  // namespace jointer

@@ -62,9 +62,7 @@ std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
   return (gigabytes / gigabytes_per_ns + latency_us * 1e3) / 1e6;
 }
 
-std::int64_t torch_collective_bytes(const Graph& graph, const Node& node) {
-  const Tensor* output = graph.single_tensor(node);
-  if (output == nullptr) return 0;
+std::optional<std::int64_t> torch_input_bytes(const Graph& graph, const Node& node) {
   std::int64_t sum = 0;
   bool any = false;
   const auto add = [&](const auto& self, const Argument& argument) -> void {
@@ -81,7 +79,14 @@ std::int64_t torch_collective_bytes(const Graph& graph, const Node& node) {
   const auto keywords = graph.children(node.kwargs);
   for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
     if (graph.text(keywords[i].text()) != "out") add(add, keywords[i + 1]);
-  return any ? saturating_add(sum, graph.bytes(*output)) : 0;
+  return any ? std::optional(sum) : std::nullopt;
+}
+
+std::int64_t torch_collective_bytes(const Graph& graph, const Node& node) {
+  const Tensor* output = graph.single_tensor(node);
+  if (output == nullptr) return 0;
+  const auto input = torch_input_bytes(graph, node);
+  return input ? saturating_add(*input, graph.bytes(*output)) : 0;
 }
 
 }  // namespace jointer

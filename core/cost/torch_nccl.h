@@ -23,5 +23,7 @@ std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
 // estimate_fx_collective_size: input tensors, each time they are named, plus the output; 0 where
 // the output is a list. An `out` keyword does not count.
 std::int64_t torch_collective_bytes(const Graph& graph, const Node& node);
+// Its input tensors alone; none where it is given none.
+std::optional<std::int64_t> torch_input_bytes(const Graph& graph, const Node& node);
 
 }  // namespace jointer

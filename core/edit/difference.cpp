@@ -265,9 +265,11 @@ class EditWriter {
                   graph.target(graph.node(id)), what);
     };
     for (const NodeId id : difference_.added)
-      if (stays(after_.node(id))) return refuse(after_, id, "is not in the first graph");
+      if (stays(after_.node(id)) && !is_read_in(before_, after_, id))
+        return refuse(after_, id, "is not in the first graph");
     for (const NodeId id : difference_.removed)
-      if (stays(before_.node(id))) return refuse(before_, id, "is not in the second graph");
+      if (stays(before_.node(id)) && !is_read_in(after_, before_, id))
+        return refuse(before_, id, "is not in the second graph");
     for (const NodeId id : difference_.moved)
       if (stays(after_.node(id))) return refuse(after_, id, "stands elsewhere");
     for (const NodeId id : difference_.changed) {
@@ -277,6 +279,17 @@ class EditWriter {
         return refuse(after_, id, "is not the same in both");
     }
     return {};
+  }
+
+  // Whether a node reads a constant that a node of the other graph reads, too.
+  static bool is_read_in(const Graph& other, const Graph& graph, NodeId id) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::get_attr) return false;
+    const auto order = other.order();
+    return std::any_of(order.begin(), order.end(), [&](NodeId at) {
+      const Node& o = other.node(at);
+      return o.kind == NodeKind::get_attr && o.part == n.part && other.target(o) == graph.target(n);
+    });
   }
 
   [[nodiscard]] NodeId was(NodeId id) const {

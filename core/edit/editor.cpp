@@ -66,6 +66,8 @@ struct Editor::State {
   Result<NodeId> find_place(std::string_view before) const;
   Result<std::vector<NodeId>> tagged_by(const SetPolicy& set) const;
   Result<void> check_operator(const Node& n) const;
+  // Whether a node, not `but`, reads the same constant: then the graph holds it.
+  bool is_constant_read(const Node& n, NodeId but) const;
   void add_inverse_of_move(std::span<const NodeId> nodes, NodeId before);
   Result<void> update_outputs(NodeId output);
   Result<void> judge();
@@ -182,9 +184,21 @@ Result<NodeId> Editor::State::find_place(std::string_view before) const {
 
 Result<void> Editor::State::check_operator(const Node& n) const {
   const OperatorInfo& op = graph.op(n);
-  if (op.known || is_custom_operator(op.name)) return {};
+  if (op.known || op.has_schema || is_custom_operator(op.name)) return {};
+  // A capture may call what nothing is known of, and copies of its calls may stand in it.
+  const auto calls_it = [&](NodeId id) { return graph.node(id).target == n.target; };
+  if (std::ranges::any_of(graph.order(), calls_it)) return {};
   return refuse("{} would call {}, which torch {} does not have", graph.text(n.name), op.name,
                 operator_table_version());
+}
+
+bool Editor::State::is_constant_read(const Node& n, NodeId but) const {
+  const auto order = graph.order();
+  return std::any_of(order.begin(), order.end(), [&](NodeId id) {
+    const Node& other = graph.node(id);
+    return id != but && other.kind == NodeKind::get_attr && other.part == n.part &&
+           other.target == n.target;
+  });
 }
 
 // --- Changes ---
@@ -287,9 +301,15 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   if (!is_identifier(name)) return refuse("`{}` is no name for a node", name);
   if (graph.find(part, name))
     return refuse("{} cannot be inserted: there is a node of that name", name);
-  if (node.kind != NodeKind::call)
-    return refuse("{} is {}: only calls can be inserted", name, kind_text(node.kind));
-  JOINTER_CHECK(check_operator(node));
+  if (node.kind == NodeKind::get_attr) {
+    if (!is_constant_read(node, NodeId{}))
+      return refuse("{} cannot be inserted: no other node reads the constant {}", name,
+                    graph.target(node));
+  } else if (node.kind == NodeKind::call) {
+    JOINTER_CHECK(check_operator(node));
+  } else {
+    return refuse("{} is {}: only calls and constants can be inserted", name, kind_text(node.kind));
+  }
   is_structural = true;
   const NodeId id = graph.insert(node, before);
   added.push_back(id);
@@ -299,8 +319,10 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
 
 Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
   JOINTER_TRY(const NodeId id, find(remove.node));
-  if (const NodeKind kind = graph.node(id).kind; kind != NodeKind::call)
-    return refuse("{} is {}: only calls can be removed", remove.node, kind_text(kind));
+  const Node& node = graph.node(id);
+  if (node.kind != NodeKind::call &&
+      (node.kind != NodeKind::get_attr || !is_constant_read(node, id)))
+    return refuse("{} is {}: only calls can be removed", remove.node, kind_text(node.kind));
   NodeId reader;
   std::size_t readers = 0;
   // A sound graph has readers only behind it, but in the middle of an edit they may be anywhere.

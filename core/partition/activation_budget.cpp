@@ -1,4 +1,4 @@
-// choose_saved_values_set of torch 2.11 (torch/_functorch/partitioners.py), for a budget from 0
+// choose_saved_values_set of torch/_functorch/partitioners.py (2.11 to 2.15), for a budget from 0
 // to 1.
 //
 // Terms
@@ -16,7 +16,8 @@
 //   4. Items: what step 3 bans, is needed by the backward, shares no storage with an input and is
 //   not
 //      tagged MUST_SAVE; by bytes, largest first. An item weighs its bytes as a ratio and is worth
-//      what making it again takes. Without items, inputs and tagged values are saved.
+//      what making it again takes. Without items, what step 3 saves is the answer; before torch
+//      2.14, inputs and tagged values were.
 //   5. The knapsack decides which items to keep; bans on the others are lifted, unless they are
 //      collectives, and the cut is made again.
 //
@@ -24,8 +25,8 @@
 // than the kept items, and collectives that the knapsack left are saved nevertheless. It may be
 // more too, where a value that no item stands for is saved.
 //
-// Deviation: where there is nothing to choose among, torch saves a tagged tuple as it is, which
-// autograd cannot. Here its elements are saved.
+// Deviation: where there is nothing to choose among, torch before 2.14 saves a tagged tuple as it
+// is, which autograd cannot. Here its elements are saved.
 //
 // Cost: three cuts and a knapsack's table once, a cut and a walk through the table a budget.
 
@@ -37,6 +38,7 @@
 
 #include "core/base/units.h"
 #include "core/cost/node_flops.h"
+#include "core/graph/torch_version.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -142,6 +144,7 @@ Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watch
   if (ratio(more_aggressive_->saved) < budget) return answer(*more_aggressive_);
   if (ratio(aggressive_->saved) < budget) return answer(*aggressive_);
   if (items_.nodes.empty()) {
+    if (torch_version_of(joint_) >= TorchVersion{2, 14}) return answer(*aggressive_);
     BudgetedCut inputs{parts_.forward_inputs, std::nullopt, {}, {}};
     for (const NodeId id : items_.must_save) add_elements(id, inputs.saved);
     return inputs;

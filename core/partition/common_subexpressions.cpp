@@ -7,11 +7,18 @@
 // table); and whatever shares a storage with a tensor that the graph returns, since eager mode
 // returns separate tensors.
 //
+// From torch 2.14 on, also kept apart are
+//  - what the backward depends on from what it does not: merged, the value would be saved for it;
+//  - impure calls, waits among them;
+//  - a buffer that auto_functionalized or a Triton kernel is to write to, from any other;
+//  - calls on different streams or memory pools (`custom`), and numbers that differ in a bit.
+//
 // Views of a call that goes become views of its twin's storage. (Torch leaves them described as
 // views of the one that is gone, and counts its memory again.)
 //
-// Deviations: 0.0 and -0.0 are different arguments (Python takes them as equal, and merges calls
-// that give different results); an argument that the capture could not describe is equal to none.
+// Deviations: 0.0 and -0.0 are different arguments (to torch before 2.14 they are equal, and it
+// merges calls that give different results); an argument that the capture could not describe is
+// equal to none.
 //
 // Cost: linear in the arguments, by hashing.
 
@@ -19,9 +26,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <unordered_map>
 
 #include "core/graph/effects.h"
+#include "core/graph/torch_version.h"
+#include "core/partition/dead_code.h"
+#include "core/partition/joint_parts.h"
 
 namespace jointer {
 namespace {
@@ -30,12 +42,19 @@ using Kind = Argument::Kind;
 
 class Merger {
  public:
-  explicit Merger(Graph& graph) : graph_(graph), replacement_(graph.node_count()) {
+  explicit Merger(Graph& graph)
+      : graph_(graph),
+        is_strict_(torch_version_of(graph) >= TorchVersion{2, 14}),
+        replacement_(graph.node_count()) {
     for (std::size_t i = 0; i < replacement_.size(); ++i) replacement_[i] = NodeId(i);
   }
 
   void run() {
     find_returned_storages();
+    if (is_strict_) {
+      find_backward_needs();
+      find_written_buffers();
+    }
     std::vector<NodeId> merged;
     const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
     for (const NodeId id : order) {
@@ -74,6 +93,64 @@ class Merger {
         is_returned_[tensor->storage.index()] = true;
   }
 
+  void find_backward_needs() {
+    is_for_backward_.assign(graph_.node_count(), false);
+    if (graph_.part(PartId(0)).kind != CaptureKind::joint) return;
+    const auto& outputs = graph_.part(PartId(0)).outputs;
+    std::vector<NodeId> pending;
+    for (std::size_t i = forward_output_count(graph_); i < outputs.size(); ++i)
+      if (outputs[i].node) pending.push_back(outputs[i].node);
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
+      if (is_for_backward_[id.index()]) continue;
+      is_for_backward_[id.index()] = true;
+      for (const NodeId input : graph_.inputs(id)) pending.push_back(input);
+    }
+  }
+
+  // What a functional call of a writing one stands for would be written to.
+  void find_written_buffers() {
+    is_buffer_.assign(graph_.node_count(), false);
+    const auto mark = [&](const auto& self, const Argument& argument) -> void {
+      if (argument.kind == Kind::node && argument.node())
+        is_buffer_[argument.node().index()] = true;
+      for (const Argument& child : graph_.children(argument)) self(self, child);
+    };
+    for (const NodeId id : graph_.order()) {
+      const Node& node = graph_.node(id);
+      if (node.kind != NodeKind::call) continue;
+      const std::string_view target = graph_.target(node);
+      if (target == "auto_functionalized_v2") {
+        if (const Argument* bases = keyword(node.kwargs, "_all_bases")) mark(mark, *bases);
+      } else if (target == "auto_functionalized") {
+        const auto args = graph_.args(node);
+        if (args.empty() || args.front().kind != Kind::op) continue;
+        const OperatorInfo op = describe_operator(graph_.text(args.front().text()));
+        for (const SchemaArgument& argument : op.arguments)
+          if (argument.writes)
+            if (const Argument* given = keyword(node.kwargs, argument.name)) mark(mark, *given);
+      } else if (target == "triton_kernel_wrapper_functional") {
+        const Argument* cloned = keyword(node.kwargs, "tensors_to_clone");
+        const Argument* given = keyword(node.kwargs, "kwargs");
+        if (cloned == nullptr || given == nullptr) continue;
+        for (const Argument& name : graph_.children(*cloned))
+          if (name.kind == Kind::string)
+            if (const Argument* tensor = keyword(*given, graph_.text(name.text())))
+              mark(mark, *tensor);
+      }
+    }
+  }
+
+  [[nodiscard]] const Argument* keyword(const Argument& dict, std::string_view name) const {
+    if (dict.kind != Kind::dict) return nullptr;
+    const auto pairs = graph_.children(dict);
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (pairs[i].kind == Kind::string && graph_.text(pairs[i].text()) == name)
+        return &pairs[i + 1];
+    return nullptr;
+  }
+
   bool writes(NodeId id) {
     written_.clear();
     written_arguments(graph_, graph_.node(id), written_);
@@ -83,6 +160,7 @@ class Merger {
   [[nodiscard]] bool may_merge(NodeId id) const {
     const Node& node = graph_.node(id);
     if (node.kind != NodeKind::call || graph_.op(node).has(OperatorTag::unmerged)) return false;
+    if (is_strict_ && (is_impure(graph_, node) || is_buffer_[id.index()])) return false;
     const Tensor* tensor = graph_.single_tensor(node);
     return tensor == nullptr || !tensor->storage || !is_returned_[tensor->storage.index()];
   }
@@ -166,10 +244,30 @@ class Merger {
     for (auto it = begin; it != end; ++it) {
       const Node& other = graph_.node(it->second);
       if (other.target == node.target && equal(node.args, other.args) &&
-          equal(node.kwargs, other.kwargs))
+          equal(node.kwargs, other.kwargs) && belong_together(id, it->second))
         return *it;
     }
     return *calls_.emplace(hash, NodeId{});
+  }
+
+  // Needed by the same half, and run in the same place.
+  [[nodiscard]] bool belong_together(NodeId a, NodeId b) {
+    return !is_strict_ || (is_for_backward_[a.index()] == is_for_backward_[b.index()] &&
+                           place_of(graph_.node(a).custom) == place_of(graph_.node(b).custom));
+  }
+
+  // The stream and the memory pool that a node's annotations name.
+  const std::string& place_of(StringId custom) {
+    const auto [it, is_new] = places_.try_emplace(custom);
+    if (!is_new) return it->second;
+    const auto json = nlohmann::json::parse(graph_.text(custom), nullptr, false);
+    for (const char* key : {"stream", "mempool", "mempool_device"}) {
+      // A stream that is not named is stream 0; a pool that is not named is none.
+      const nlohmann::json none =
+          key == std::string_view("stream") ? nlohmann::json(0) : nlohmann::json();
+      it->second += (json.is_object() ? json.value(key, none) : none).dump() + ' ';
+    }
+    return it->second;
   }
 
   static std::size_t mix(std::size_t a, std::size_t b) {
@@ -203,13 +301,16 @@ class Merger {
     if (a.kind == Kind::none) return true;
     if (a.kind == Kind::opaque || a.kind == Kind::raw) return false;
     if (!a.has_children())
-      return payload(a) == payload(b) && (a.kind != Kind::real || a.real == b.real);
+      return payload(a) == payload(b) && (is_strict_ || a.kind != Kind::real || a.real == b.real);
     const auto left = graph_.children(a), right = graph_.children(b);
     return std::equal(left.begin(), left.end(), right.begin(),
                       [&](const Argument& x, const Argument& y) { return equal(x, y); });
   }
 
   Graph& graph_;
+  const bool is_strict_;                           // as torch is from 2.14 on
+  std::vector<bool> is_for_backward_, is_buffer_;  // by node; where it is strict
+  std::unordered_map<StringId, std::string> places_;
   std::vector<NodeId> replacement_;      // by node
   std::vector<bool> is_returned_;        // by storage
   std::vector<StorageId> twin_storage_;  // by real storage

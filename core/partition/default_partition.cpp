@@ -3,7 +3,8 @@
 //
 // The forward is everything up to the last node that is tagged forward or is an input, tangents
 // left out. Of it, in program order:
-//  - sizes are saved as symbols; subgraphs, assertions on sizes and profiler marks are not saved;
+//  - sizes are saved as symbols; subgraphs, assertions on sizes (from torch 2.13 on, on tensors as
+//    well) and profiler marks are not saved;
 //  - a tuple is not saved, its elements are (all readers are getitem);
 //  - what is tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch does not read) is saved, read or
 //  not;
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 
+#include "core/graph/torch_version.h"
 #include "core/graph/users.h"
 #include "core/partition/dead_code.h"
 #include "core/partition/recompute_tags.h"
@@ -29,6 +31,8 @@ namespace {
 bool is_skipped(const Graph& graph, const Node& node) {
   if (node.kind == NodeKind::get_attr) return node.value.kind == Value::Kind::none;
   const std::string_view target = graph.target(node);
+  if (target.starts_with("aten._assert_async."))
+    return torch_version_of(graph) >= TorchVersion{2, 13};
   return target == "aten._assert_scalar.default" ||
          target.starts_with("profiler._record_function_");
 }

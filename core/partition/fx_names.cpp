@@ -23,7 +23,39 @@ Parts split(const std::string& name) {
   return {name.substr(0, underscore), number};
 }
 
+bool is_between(char c, char first, char last) {
+  return c >= first && c <= last;
+}
+
+// As snake_case, with one underscore for each run of what no name may hold.
+std::string to_name(std::string_view text) {
+  std::string name;
+  bool is_gap = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_upper = is_between(c, 'A', 'Z');
+    if (is_upper && i > 0 && is_between(text[i - 1], 'a', 'z')) name += '_';
+    const bool is_legal =
+        is_upper || is_between(c, 'a', 'z') || is_between(c, '0', '9') || c == '_';
+    if (is_legal)
+      name += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!is_gap)
+      name += '_';
+    is_gap = !is_legal;
+  }
+  return !name.empty() && is_between(name.front(), '0', '9') ? "_" + name : name;
+}
+
 }  // namespace
+
+std::string fx_call_name(std::string_view target) {
+  const std::size_t dot = target.find('.');
+  return to_name(dot == std::string_view::npos ? target : target.substr(dot + 1));
+}
+
+std::string fx_attribute_name(std::string_view target) {
+  return to_name(target);
+}
 
 std::string FxNames::create(std::string_view candidate) {
   std::string name(candidate);

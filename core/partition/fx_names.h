@@ -20,4 +20,10 @@ class FxNames {
   std::unordered_map<std::string, long long> last_number_;  // by name without its number
 };
 
+// What torch.fx names a call of an operator before it is made unique, where a pass adds it with
+// Graph.call_function: `wait_tensor_default` of ao.wait_tensor.default.
+std::string fx_call_name(std::string_view target);
+// The same of a constant that Graph.get_attr reads.
+std::string fx_attribute_name(std::string_view target);
+
 }  // namespace jointer

@@ -57,9 +57,6 @@ NodeId stand_in(const Graph& graph, const NodePlaces& places, NodeId output,
   return within(input_behind(graph, output));
 }
 
-namespace {
-
-// The first of its ancestors, itself included, that is out of reach by itself.
 NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& is_within) {
   while (true) {
     const auto inputs = graph.inputs(id);
@@ -69,8 +66,6 @@ NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& 
     id = *missing;
   }
 }
-
-}  // namespace
 
 Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind kind,
                           std::span<const NodeId> inputs, std::span<const NodeId> outputs) {

@@ -29,4 +29,8 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
 NodeId stand_in(const Graph& joint, const NodePlaces& places, NodeId output,
                 const std::vector<bool>& is_within);
 
+// The first ancestor of a node out of reach, itself included, whose inputs are all within reach.
+// `is_within`: by node.
+NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& is_within);
+
 }  // namespace jointer

@@ -5,6 +5,12 @@
 #include "core/schedule/lifetimes.h"
 
 namespace jointer {
+
+NodeId ended_transfer(const Graph& graph, const Node& wait) {
+  const NodeId copy = graph.is_wait(wait) ? graph.collective_of_wait(wait) : NodeId{};
+  return copy && graph.is_transfer(graph.node(copy)) ? copy : NodeId{};
+}
+
 namespace {
 
 // Of each call of the forward what the backward takes it as; recompute: not at all.
@@ -19,10 +25,8 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     // A transfer to the host, through its wait: the value that it copies.
-    const NodeId copy = n.partner && graph.is_wait(graph.node(n.partner))
-                            ? graph.collective_of_wait(graph.node(n.partner))
-                            : NodeId{};
-    if (copy && graph.is_transfer(graph.node(copy)))
+    const NodeId copy = n.partner ? ended_transfer(graph, graph.node(n.partner)) : NodeId{};
+    if (copy)
       keep(graph.inputs(copy).front(), Keep::offload);
     else if (n.partner)
       keep(n.partner, Keep::save);
@@ -43,8 +47,7 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
 
 // A copy to the host or back, or its wait: it runs for a call and is no second run of it.
 bool moves_memory(const Graph& graph, const Node& n) {
-  const NodeId copy = graph.is_wait(n) ? graph.collective_of_wait(n) : NodeId{};
-  return graph.is_transfer(copy ? graph.node(copy) : n);
+  return graph.is_transfer(n) || bool(ended_transfer(graph, n));
 }
 
 // By storage: the step has it anyhow, as an input or as what its forward returns.

@@ -32,4 +32,7 @@ PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept
 // Whether what a row makes again runs twice.
 bool runs_again(const Graph& graph, const Node& node);
 
+// The copy to the host or back that a wait ends; none for another wait, or another node.
+NodeId ended_transfer(const Graph& graph, const Node& wait);
+
 }  // namespace jointer

@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/graph/effects.h"
 #include "core/graph/module_tree.h"
 #include "core/policy/layers.h"
 
@@ -66,6 +67,29 @@ bool fills_storage(const Graph& graph, const Tensor& t) {
   return true;
 }
 
+// A call behind `value` that writes to its memory; none where nothing does. Which half it runs in,
+// the plan decides.
+NodeId later_writer(const Graph& graph, NodeId value, StorageId storage) {
+  std::vector<bool> writes(graph.operator_count());
+  bool any = false;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    writes[i] = may_write(graph.op(OperatorId(i)));
+    any = any || writes[i];
+  }
+  if (!any) return {};
+  std::vector<NodeId> written;
+  for (const NodeId id : graph.order().subspan(graph.position(value) + 1)) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call || !writes[n.target.index()]) continue;
+    written.clear();
+    written_arguments(graph, n, written);
+    for (const NodeId to : written)
+      for (const Tensor& t : graph.tensors(to))
+        if (t.storage && graph.real_storage(t.storage) == storage) return id;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string why_not_offloaded(const Graph& graph, NodeId value) {
@@ -78,6 +102,9 @@ std::string why_not_offloaded(const Graph& graph, NodeId value) {
   if (!tensor->storage || !fills_storage(graph, *tensor))
     return fmt::format("{} is a part of its memory, or has gaps: offload what it is a view of",
                        graph.name(value));
+  // Its views and it come back apart, and only one of them would be written to.
+  if (const NodeId writer = later_writer(graph, value, graph.real_storage(tensor->storage)))
+    return fmt::format("{} is written to later, by {}", graph.name(value), graph.name(writer));
   return {};
 }
 

@@ -72,8 +72,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
   for (const NodeId id : nodes_) {
     if (!must_recompute(joint.node(id))) continue;
     any_tags_ = true;
-    const Node& n = joint.node(id);
-    any_random_again_ |= n.kind == NodeKind::call && joint.op(n).has(OperatorTag::random);
+    any_random_again_ |= is_random_call(joint, joint.node(id));
   }
   flags_.assign(size(), 0);
   first_input_.reserve(size() + 1);

@@ -6,36 +6,72 @@
 
 namespace jointer {
 
-PartCopy::PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name)
+PartCopy::PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of)
     : from_(from),
       to_(to),
+      of_(of),
       copies_(from.node_count()),
       storages_(from.storage_count()),
       module_stacks_(from.module_stack_count()),
       stacks_(from.stack_count()),
       expressions_(from.expression_count()) {
-  Part part = from.part(PartId(0));
+  Part part = from.part(of_);
   part.kind = kind;
   part.name = std::move(name);
   part.present.name = true;
   part.outputs.clear();
   part.groups.clear();
-  for (const GroupId id : from.part(PartId(0)).groups) {
-    const ProcessGroup& group = from.group(id);
+  part_ = to.add_part(std::move(part));
+  add_groups();
+}
+
+PartCopy::PartCopy(const Graph& from, Graph& to, PartId into, PartId of)
+    : from_(from),
+      to_(to),
+      of_(of),
+      part_(into),
+      is_addition_(true),
+      copies_(from.node_count()),
+      storages_(from.storage_count()),
+      module_stacks_(from.module_stack_count()),
+      stacks_(from.stack_count()),
+      expressions_(from.expression_count()) {
+  SymbolTable& known = to.part(into).symbols;
+  const auto has = [](const auto& list, const auto& name, auto member) {
+    return std::ranges::any_of(list, [&](const auto& each) { return member(each) == name; });
+  };
+  const auto name_of = [](const auto& each) { return each.name; };
+  const auto first_of = [](const auto& each) { return each.first; };
+  const SymbolTable& symbols = from.part(of).symbols;
+  for (const auto& each : symbols.variables)
+    if (!has(known.variables, each.name, name_of)) known.variables.push_back(each);
+  for (const auto& each : symbols.replacements)
+    if (!has(known.replacements, each.first, first_of)) known.replacements.push_back(each);
+  for (const auto& each : symbols.assumed)
+    if (!has(known.assumed, each.first, first_of)) known.assumed.push_back(each);
+  for (const auto& each : symbols.asserts)
+    if (std::ranges::find(known.asserts, each) == known.asserts.end())
+      known.asserts.push_back(each);
+  add_groups();
+}
+
+// The halves of a pair have the same groups.
+void PartCopy::add_groups() {
+  for (const GroupId id : from_.part(of_).groups) {
+    const ProcessGroup& group = from_.group(id);
     ProcessGroup copy{.name = text(group.name),
                       .ranks = group.ranks,
                       .desc = text(group.desc),
                       .backend = text(group.backend),
                       .extra = text(group.extra),
                       .derived = group.derived};
-    // The halves of a pair have the same groups.
     GroupId known;
-    for (std::size_t i = 0; i < to.group_count() && !known; ++i)
-      if (to.group(GroupId(i)).name == copy.name) known = GroupId(i);
-    part.groups.push_back(known ? known : to.add_group(std::move(copy)));
+    for (std::size_t i = 0; i < to_.group_count() && !known; ++i)
+      if (to_.group(GroupId(i)).name == copy.name) known = GroupId(i);
+    if (!known) known = to_.add_group(std::move(copy));
+    auto& groups = to_.part(part_).groups;
+    if (std::ranges::find(groups, known) == groups.end()) groups.push_back(known);
   }
-  first_storage_ = to.storage_count();
-  part_ = to.add_part(std::move(part));
 }
 
 ExpressionId PartCopy::expression(ExpressionId id) {
@@ -180,21 +216,34 @@ Node PartCopy::copied_members(const Node& node) {
 }
 
 NodeId PartCopy::copy(NodeId id) {
+  return copy_as(id, from_.name(id));
+}
+
+NodeId PartCopy::copy_as(NodeId id, std::string_view name) {
+  return copy_as(id, name, from_.target(from_.node(id)));
+}
+
+NodeId PartCopy::copy_as(NodeId id, std::string_view name, std::string_view target) {
   const Node& node = from_.node(id);
   Node copy = copied_members(node);
-  copy.target = to_.intern_operator(from_.target(node));
+  copy.name = to_.intern(name);
+  copy.target = to_.intern_operator(target);
   copy.args = argument(node.args);
   copy.kwargs = argument(node.kwargs);
-  if (node.kind == NodeKind::get_attr) constants_.emplace_back(from_.target(node));
+  if (node.kind == NodeKind::get_attr) constants_.emplace_back(from_.target(node), target);
   return copies_[id.index()] = to_.add_node(copy);
 }
 
 NodeId PartCopy::copy_as_placeholder(NodeId id) {
-  const Node& node = from_.node(id);
-  if (node.kind == NodeKind::placeholder) return copy(id);
-  Node copy = copied_members(node);
+  return from_.node(id).kind == NodeKind::placeholder ? copy(id)
+                                                      : copy_as_placeholder(id, from_.name(id));
+}
+
+NodeId PartCopy::copy_as_placeholder(NodeId id, std::string_view name) {
+  Node copy = copied_members(from_.node(id));
   copy.kind = NodeKind::placeholder;
-  copy.target = to_.intern_operator(from_.name(id));
+  copy.name = to_.intern(name);
+  copy.target = to_.intern_operator(name);
   copy.args = to_.make_children(Argument::Kind::list, {});
   copy.kwargs = to_.make_children(Argument::Kind::dict, {});
   copy.set(Node::has_args, false);
@@ -263,18 +312,29 @@ NodeId PartCopy::add_output(NodeId like, std::span<const NodeId> values, std::st
 
 void PartCopy::finish_constants() {
   Part& part = to_.part(part_);
-  const auto all = nlohmann::ordered_json::parse(part.constants, nullptr, false);
+  const auto all = nlohmann::ordered_json::parse(from_.part(of_).constants, nullptr, false);
   if (!all.is_object()) return;
+  // Where the part's storages begin in each graph: a description counts from there.
+  const auto first_of = [](const Graph& graph, PartId id) {
+    std::size_t first = 0;
+    while (first < graph.storage_count() && graph.storage(StorageId(first)).part != id) ++first;
+    return first;
+  };
   nlohmann::ordered_json kept = nlohmann::ordered_json::object();
+  if (is_addition_)
+    if (auto known = nlohmann::ordered_json::parse(part.constants, nullptr, false);
+        known.is_object())
+      kept = std::move(known);
+  const std::size_t first = first_of(from_, of_);
   for (const auto& [target, description] : all.items()) {
-    if (std::ranges::find(constants_, target) == constants_.end()) continue;
-    auto& copy = kept[target] = description;
+    const auto copied = std::ranges::find(constants_, target, &Constant::first);
+    if (copied == constants_.end()) continue;
+    auto& copy = kept[copied->second] = description;
     const auto known = copy.is_object() ? copy.find("storage") : copy.end();
     if (known == copy.end() || !known->is_number_unsigned() ||
-        known->get<std::size_t>() >= from_.storage_count())
+        known->get<std::size_t>() >= from_.storage_count() - first)
       continue;
-    // Its place in the part's own table.
-    *known = storage(StorageId(known->get<std::size_t>())).index() - first_storage_;
+    *known = storage(StorageId(first + known->get<std::size_t>())).index() - first_of(to_, part_);
   }
   part.constants = kept.dump();
 }

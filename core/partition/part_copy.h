@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -14,15 +15,21 @@ namespace jointer {
 
 class PartCopy {
  public:
-  // Adds a part to `to` that has what the one of `from` has: groups, symbols, kernels. Both graphs
-  // must outlive it; `from` has one part.
-  PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name);
+  // Adds a part to `to` that has what that of `from` has: groups, symbols, kernels. Both graphs
+  // must outlive it.
+  PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of = PartId(0));
+  // Into a part that `to` has: symbols and groups that it lacks are added to it.
+  PartCopy(const Graph& from, Graph& to, PartId into, PartId of);
 
   // Appends a copy, with its arguments pointing at the copies that were made before. Storages,
   // module stacks and traces are copied when a node first has them.
   NodeId copy(NodeId id);
-  // As a placeholder of the same name that is given the node's value.
+  // Under another name, or calling another target: of a constant, what it is called.
+  NodeId copy_as(NodeId id, std::string_view name);
+  NodeId copy_as(NodeId id, std::string_view name, std::string_view target);
+  // As a placeholder that is given the node's value, of the same name or another.
   NodeId copy_as_placeholder(NodeId id);
+  NodeId copy_as_placeholder(NodeId id, std::string_view name);
   // As a higher-order operator that is called with the node's operator and arguments; what reads
   // the node reads that.
   struct Wrapping {
@@ -49,6 +56,7 @@ class PartCopy {
   [[nodiscard]] Graph& target() { return to_; }
 
  private:
+  void add_groups();
   StorageId storage(StorageId id);
   void find_storages(const Node& node);
   Node copied_members(const Node& node);
@@ -63,14 +71,15 @@ class PartCopy {
 
   const Graph& from_;
   Graph& to_;
-  PartId part_;
-  std::size_t first_storage_ = 0;
+  PartId of_, part_;
+  bool is_addition_ = false;                  // to a part that was there
   std::vector<NodeId> copies_;                // by node
   std::vector<StorageId> storages_;           // by storage
   std::vector<ModuleStackId> module_stacks_;  // by module stack
   std::vector<StackId> stacks_;               // by stack trace
   std::vector<ExpressionId> expressions_;     // by expression
-  std::vector<std::string> constants_;        // targets that were copied
+  using Constant = std::pair<std::string, std::string>;
+  std::vector<Constant> constants_;  // targets that were copied, and what they are called now
 };
 
 }  // namespace jointer

@@ -1,5 +1,6 @@
 // What torch._functorch.partitioners.functionalize_rng_ops makes of a random call that is tagged
 // for recomputation and runs in both halves. What a plan asks to be made again counts as tagged.
+// From torch 2.14 on, attention that drops nothing is no random call.
 //
 // On CUDA, both calls become graphsafe_run_with_rng_state with a generator each, fwd_rng_state_N
 // and bwd_rng_state_N, which the caller keeps alike. Elsewhere, or where such calls are on several
@@ -19,6 +20,7 @@
 #include <array>
 #include <set>
 
+#include "core/graph/torch_version.h"
 #include "core/partition/fx_names.h"
 #include "core/partition/recompute_tags.h"
 
@@ -27,6 +29,17 @@ namespace {
 
 // Bytes of torch.get_rng_state().
 constexpr std::int64_t kCpuState = 5056, kCudaState = 16;
+
+bool is_zero(const Argument& argument) {
+  switch (argument.kind) {
+    case Argument::Kind::real:
+      return argument.real == 0;
+    case Argument::Kind::integer:
+      return argument.integer == 0;
+    default:
+      return false;
+  }
+}
 
 bool is_on_cuda(const Graph& graph, NodeId id) {
   return std::ranges::any_of(graph.tensors(id), [&](const Tensor& tensor) {
@@ -56,10 +69,22 @@ Node plain_call(Graph& graph, std::string_view name, std::string_view target) {
 
 }  // namespace
 
+bool draws_nothing(const Graph& graph, const Node& call) {
+  const OperatorInfo& op = graph.op(call);
+  const int index = op.argument_index("dropout_p");
+  if (index < 0) return false;
+  if (const Argument* given = graph.argument(call, "dropout_p")) return is_zero(*given);
+  const std::string_view by_default = op.arguments[static_cast<std::size_t>(index)].default_value;
+  return by_default == "0." || by_default == "0.0" || by_default == "0";
+}
+
+bool is_random_call(const Graph& joint, const Node& call) {
+  if (call.kind != NodeKind::call || !joint.op(call).has(OperatorTag::random)) return false;
+  return torch_version_of(joint) < TorchVersion{2, 14} || !draws_nothing(joint, call);
+}
+
 bool can_keep_state(const Graph& joint, const Node& call) {
-  if (call.kind != NodeKind::call) return false;
-  const OperatorInfo& op = joint.op(call);
-  return op.has(OperatorTag::random) && op.has_schema;
+  return is_random_call(joint, call) && joint.op(call).has_schema;
 }
 
 std::vector<NodeId> tagged_to_redraw(const Graph& joint) {

@@ -27,6 +27,12 @@ struct RandomCall {
   std::int64_t state_bytes = 0;
 };
 
+// Attention that drops nothing: such operators draw, this call does not.
+bool draws_nothing(const Graph& graph, const Node& call);
+
+// A random call as torch's partitioner has it: before torch 2.14, by the operator alone.
+bool is_random_call(const Graph& joint, const Node& call);
+
 // Whether the backward's call can be given the state that the forward's had.
 bool can_keep_state(const Graph& joint, const Node& call);
 

@@ -23,31 +23,6 @@
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
-namespace {
-
-bool is_nothing(const Argument& argument) {
-  switch (argument.kind) {
-    case Argument::Kind::real:
-      return argument.real == 0;
-    case Argument::Kind::integer:
-      return argument.integer == 0;
-    default:
-      return false;
-  }
-}
-
-// Attention that drops nothing does not ask the generator.
-bool draws_nothing(const Graph& graph, const Node& n) {
-  const OperatorInfo& op = graph.op(n);
-  const int index = op.argument_index("dropout_p");
-  if (index < 0) return false;
-  if (const Argument* given = graph.argument(n, "dropout_p")) return is_nothing(*given);
-  const std::string_view by_default = op.arguments[static_cast<std::size_t>(index)].default_value;
-  return by_default == "0." || by_default == "0.0" || by_default == "0";
-}
-
-}  // namespace
-
 Recomputable::Recomputable(const PairOrders& orders) : orders_(orders) {
   why_not_.assign(orders.size(), Why::none);
   find_overwritten();

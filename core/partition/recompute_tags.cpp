@@ -9,7 +9,8 @@
 //     other, the read one is saved if the reader belongs to a later region (ac_graph_id). For
 //     default_partition, a node outside of any region that is read by one tagged for recomputation
 //     is saved too; what reads a region's tuple, and is itself not of the region, is not.
-//  2. Functional collectives and their waits are saved unless they are tagged for recomputation.
+//  2. Functional collectives and their waits are saved unless they are tagged for recomputation;
+//     of one that returns a tuple, from torch 2.15 on, what is taken from the tuple.
 //  3. So is what a forward with_effects returns.
 //  4. So is what the forward copies into an input that the backward copies into as well. Such
 //     copies stand at the end of the graph.
@@ -26,6 +27,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "core/graph/torch_version.h"
 #include "core/graph/users.h"
 #include "core/partition/joint_parts.h"
 #include "core/partition/unrepeatable.h"
@@ -36,7 +38,10 @@ namespace {
 class Settler {
  public:
   explicit Settler(Graph& graph)
-      : graph_(graph), users_(graph), sources_(graph.node_count(), TagSource::graph) {}
+      : graph_(graph),
+        by_element_(torch_version_of(graph) >= TorchVersion{2, 15}),
+        users_(graph),
+        sources_(graph.node_count(), TagSource::graph) {}
 
   std::vector<TagSource> run(Partitioner partitioner) {
     if (partitioner == Partitioner::min_cut) tag_tuples();
@@ -139,8 +144,20 @@ class Settler {
       const Node& node = graph_.node(id);
       if (node.kind == NodeKind::call && graph_.op(node).space() == "_c10d_functional" &&
           !must_recompute(node))
-        save(id, TagSource::collective);
+        save_collective(id);
     }
+  }
+
+  void save_collective(NodeId id) {
+    bool is_taken_apart = false;
+    if (by_element_)
+      for (const NodeId user : users_.of(id))
+        if (is_getitem(user)) {
+          is_taken_apart = true;
+          save_collective(user);
+        }
+    if (is_taken_apart || (by_element_ && graph_.node(id).value.kind == Value::Kind::list)) return;
+    save(id, TagSource::collective);
   }
 
   void save_returned(NodeId id) {
@@ -180,6 +197,7 @@ class Settler {
   }
 
   Graph& graph_;
+  const bool by_element_;  // tuples of collectives are saved as torch does from 2.15 on
   Users users_;
   std::vector<TagSource> sources_;
 };

@@ -23,11 +23,13 @@ std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline) {
     found.push_back(
         {steps[at], "cudagraph must be the last pass: it records the graph as it is then"});
   const auto automatic = place("autobucketing_reordering");
-  const auto blocks = place("transformer_block_bucketing");
-  if (automatic < end && blocks < end)
-    found.push_back({steps[std::max(automatic, blocks)],
-                     "autobucketing_reordering and transformer_block_bucketing exclude each "
-                     "other: both bucket the same collectives"});
+  for (const std::string_view by_block :
+       {"transformer_block_bucketing", "joint_transformer_block_bucketing_reordering"})
+    if (const auto blocks = place(by_block); automatic < end && blocks < end)
+      found.push_back({steps[std::max(automatic, blocks)],
+                       fmt::format("autobucketing_reordering and {} exclude each other: both "
+                                   "bucket the same collectives",
+                                   by_block)});
   if (const auto full = place("full_inductor_compilation");
       full < end && place("inductor_decomposition") > full)
     found.push_back(

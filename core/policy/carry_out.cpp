@@ -1,8 +1,8 @@
 #include "core/policy/carry_out.h"
 
 #include <algorithm>
-#include <iterator>
 
+#include "core/edit/append.h"
 #include "core/partition/kept_values.h"
 #include "core/policy/cpu_offload.h"
 #include "core/policy/remat.h"
@@ -33,11 +33,9 @@ Result<Edit> carry_out_edit(const Graph& tagged) {
   if (edits.empty()) return Edit{.title = "No tag is left to carry out"};
   Edit whole = std::move(edits.front());
   for (std::size_t i = 1; i < edits.size(); ++i) {
-    Edit& next = edits[i];
-    whole.title += "; " + next.title;
-    whole.by += ',' + next.by;
-    std::ranges::move(next.changes, std::back_inserter(whole.changes));
-    std::ranges::move(next.notes, std::back_inserter(whole.notes));
+    whole.title += "; " + edits[i].title;
+    whole.by += ',' + edits[i].by;
+    append(whole, edits[i]);
   }
   return whole;
 }

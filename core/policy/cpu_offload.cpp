@@ -1,35 +1,45 @@
 // apply_cpu_offload: values that wait on the host for the backward.
 //
-// For each forward call F that is tagged MUST_CPU_OFFLOAD, returns one tensor and is read by the
-// backward:
-//   1. right behind F: cpu = ao.offload(F), which starts the copy;
-//   2. later: done = ao.wait_tensor(cpu, F), after which F's memory is free;
-//   3. before the first backward call that reads F: gpu = ao.reload(done, device), and
-//      back = ao.wait_tensor(gpu), which all backward calls read instead of F.
-// Where the first wait stands: behind the last call of the layer that is `defer_layers` behind the
-// last layer that uses F's memory, views included (a value of no layer: behind the last use). Where
-// the reload stands: before the first backward call of the layer that is `prefetch_layers` above
-// F's; its wait stays where it is needed. Layers that are missing are passed over.
+// Terms: a view of F is a forward call that upstream's list of views names, or that lies in F's
+// memory, or a part of such a call; views of views count. Readers of F are its readers and those of
+// its views. A run is a row of calls of one layer, or of none, with no call of another between
+// them.
+//
+// For each forward call F that is tagged MUST_CPU_OFFLOAD, returns one tensor and has a reader in
+// the backward:
+//   1. Right behind F: cpu = ao.offload(F), which starts the copy, and done = ao.wait_tensor(cpu,
+//   F,
+//      last), after which F's memory is free. `last` is the last reader in the forward.
+//   2. Before the first reader in the backward: gpu = ao.reload(done, device, size, stride), and
+//      back = ao.wait_tensor(gpu, done). The backward reads `back` in the place of F.
+//   3. Views of F that the backward reads are repeated behind `back`, and the backward reads those.
+//   4. The waits for copies out move: behind the last call of the run that is `defer_layers` behind
+//      F's, or of the run of `last` if that is later.
+//   5. The reloads move: before the first backward call of the layer that is `prefetch_layers`
+//      above F's, in the order in which the backward comes to layers; before the first call of the
+//      backward where there is no such layer. Their waits stay.
 //
 // Cost: linear in the nodes, and the readers of what is offloaded.
 //
-// Source: apply_cpu_offload_pass of torchtitan's graph trainer (cpu_offload.py, 2026). Deviations:
-//   - Where the backward reads a view of F that the forward made, F is left on the device, and a
-//     note says so (upstream frees the memory under the view). Not so if the view is tagged to be
-//     made again: selective_activation_remat, which comes next, makes it from what came back.
-//   - Where F's memory is written to behind F, F is left on the device, and a note says so
-//   (upstream
-//     brings back what F was when it left).
-//   - Upstream's wait has a third argument, the call that it stands behind, to hold it there. The
-//     place says it here.
+// Source: apply_cpu_offload_pass of torchtitan 0.3.0's graph trainer (cpu_offload.py). For a graph
+// of a torch before 2.15, whose operators take no more, wait_tensor is given no third argument and
+// reload no size and no stride, as torchtitan 0.2 called them. Deviations:
+//   - F is left on the device, and a note says so, where its memory is written to behind F
+//     (upstream brings back what F was when it left), where it is returned, or where the forward
+//     still reads it when the backward first does (upstream frees memory that is in use).
+//   - Where views are concerned, calls that upstream's list lacks, and parts of a split, count too
+//     (upstream lets the backward read them after their memory is freed).
+//   - With `defer_layers` 0 a wait stands behind `last` (upstream leaves it before `last`, which it
+//     reads).
 //   - A copy back that would start before its copy out is over is left at its first reader.
 
 #include "core/policy/cpu_offload.h"
 
 #include <algorithm>
+#include <array>
+#include <list>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "core/base/units.h"
 #include "core/capture/node_record.h"
@@ -37,13 +47,43 @@
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
 #include "core/graph/module_tree.h"
+#include "core/graph/torch_version.h"
 #include "core/graph/users.h"
+#include "core/partition/fx_names.h"
 #include "core/policy/flat_step.h"
 #include "core/policy/layers.h"
 #include "core/policy/offload_choice.h"
 
 namespace jointer {
 namespace {
+
+// Which storage a value lies in, by the node that names it and the number of its tensor, and the
+// node whose first tensor's it becomes.
+class Moves {
+ public:
+  void add(std::string owner, std::size_t tensor, std::string to) {
+    to_[{std::move(owner), tensor}] = std::move(to);
+  }
+  [[nodiscard]] OrderedJson in_value(const std::string& json) const {
+    OrderedJson value = OrderedJson::parse(json);
+    move(value);
+    return value;
+  }
+
+ private:
+  void move(OrderedJson& json) const {
+    if (json.is_object() && json.contains("of") && json["of"].is_string()) {
+      const auto it =
+          to_.find({json["of"].get<std::string>(), json.value("tensor", std::size_t{0})});
+      if (it != to_.end()) json = {{"of", it->second}};
+      return;
+    }
+    if (json.is_structured())
+      for (OrderedJson& element : json) move(element);
+  }
+
+  std::map<std::pair<std::string, std::size_t>, std::string> to_;
+};
 
 class Offloader {
  public:
@@ -54,74 +94,144 @@ class Offloader {
         layers_(graph, modules_),
         users_(graph),
         owners_(graph),
-        build_(graph, PartId(0)) {}
+        has_long_forms_(is_of_torch(graph.part(PartId(0)), 2, 15)) {}
 
   Result<Edit> run() {
     JOINTER_CHECK(check_flat(graph_));
     if (options_.defer_layers < 0 || options_.prefetch_layers < 0)
       return refuse("a number of layers is negative");
-    find_ends_of_layers();
     find_writes();
     Edit edit{.title = {}, .by = pipeline_text()};
-    std::int64_t count = 0, bytes = 0, viewed = 0, written = 0;
+    std::vector<Offload> offloads;
+    std::array<std::int64_t, kReasons.size()> staying{};
+    std::int64_t bytes = 0;
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       if (n.policy != MemoryPolicy::must_cpu_offload || n.phase != Phase::forward ||
           graph_.single_tensor(n) == nullptr)
         continue;
-      const std::vector<NodeId> readers = backward_readers(id);
-      if (readers.empty()) continue;
-      if (is_viewed_by_backward(id)) {
-        ++viewed;
+      Offload offload = readers_of(id);
+      if (!offload.first) continue;
+      if (const auto reason = why_it_stays(offload)) {
+        ++staying[*reason];
         continue;
       }
-      if (is_written_later(id)) {
-        ++written;
-        continue;
-      }
-      offload(id, readers);
-      ++count;
+      offloads.push_back(std::move(offload));
       bytes += graph_.output_bytes(n);
     }
-    redirect();
-    edit.changes = build_.take();
-    edit.title = fmt::format("Offload {} results, {}", format_count(count), format_bytes(bytes));
-    if (viewed > 0)
-      edit.notes.push_back(
-          fmt::format("{} results stay: the backward reads a view of them that the forward made.",
-                      format_count(viewed)));
-    if (written > 0)
-      edit.notes.push_back(
-          fmt::format("{} results stay: their memory is written to later.", format_count(written)));
+    if (!offloads.empty()) {
+      start_list();
+      for (Offload& offload : offloads) insert(offload);
+      defer(offloads);
+      prefetch(offloads);
+      emit();
+      redirect();
+    }
+    edit.changes = std::move(changes_);
+    edit.title =
+        fmt::format("Offload {} results, {}",
+                    format_count(static_cast<std::int64_t>(offloads.size())), format_bytes(bytes));
+    for (std::size_t i = 0; i < kReasons.size(); ++i)
+      if (staying[i] > 0)
+        edit.notes.push_back(
+            fmt::format("{} results stay: {}", format_count(staying[i]), kReasons[i]));
     return edit;
   }
 
  private:
+  static constexpr std::array<std::string_view, 3> kReasons{
+      "their memory is written to later.", "they are returned.",
+      "the forward still reads them when the backward begins to."};
+
+  // Places in the graph that comes out, which a list holds: calls are put before any of them.
+  struct Standing {
+    std::string name;
+    std::int64_t layer = Layers::kNone;
+    bool is_call = false, is_backward = false, is_transfer = false;
+    std::optional<InsertNode> inserted;
+  };
+  using Place = std::list<Standing>::iterator;
+
+  struct Offload {
+    NodeId node;
+    NodeId
+        last;  // of the readers in the forward; where it returns several, who takes a tensor of it
+    NodeId first;                                     // of the readers in the backward
+    std::vector<NodeId> direct;                       // readers in the backward
+    std::vector<NodeId> views;                        // in program order
+    std::vector<std::pair<NodeId, NodeId>> of_views;  // a view, its reader in the backward
+    bool is_returned = false;
+    Place done, gpu;
+  };
+
   [[nodiscard]] std::string pipeline_text() const {
     return fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
                        options_.defer_layers, options_.prefetch_layers);
   }
 
-  [[nodiscard]] bool is_call(NodeId id, Phase phase) const {
+  [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
+
+  [[nodiscard]] bool shares_memory(NodeId a, NodeId b) const {
+    for (const Tensor& s : graph_.tensors(a))
+      for (const Tensor& t : graph_.tensors(b))
+        if (s.storage && t.storage &&
+            graph_.real_storage(s.storage) == graph_.real_storage(t.storage))
+          return true;
+    return false;
+  }
+
+  // --- What goes ---
+
+  [[nodiscard]] Offload readers_of(NodeId id) const {
+    Offload offload{.node = id, .last = id};
+    const auto meet = [&](NodeId reader) {
+      if (!offload.first || graph_.position(reader) < graph_.position(offload.first))
+        offload.first = reader;
+    };
+    std::vector<NodeId> open{id};
+    while (!open.empty()) {
+      const NodeId at = open.back();
+      open.pop_back();
+      for (const NodeId user : users_.of(at)) {
+        const Node& n = graph_.node(user);
+        if (n.kind == NodeKind::output) offload.is_returned = true;
+        if (n.kind != NodeKind::call) continue;
+        if (n.phase == Phase::backward) {
+          meet(user);
+          if (at == id)
+            offload.direct.push_back(user);
+          else
+            offload.of_views.emplace_back(at, user);
+          continue;
+        }
+        if (graph_.op(n).space() != "ao" && graph_.position(user) > graph_.position(offload.last))
+          offload.last = user;
+        const bool is_view = is_offload_view(graph_, user) ||
+                             (at != id && graph_.op(n).is_getitem) || shares_memory(id, user);
+        if (!is_view || graph_.op(n).space() == "ao" ||
+            std::find(offload.views.begin(), offload.views.end(), user) != offload.views.end())
+          continue;
+        offload.views.push_back(user);
+        open.push_back(user);
+      }
+    }
+    std::sort(offload.views.begin(), offload.views.end(),
+              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    offload.last = tensor_of(offload.last);
+    return offload;
+  }
+
+  [[nodiscard]] bool is_tensor(NodeId id) const {
     const Node& n = graph_.node(id);
-    return n.kind == NodeKind::call && n.phase == phase;
+    return n.kind == NodeKind::call && graph_.single_tensor(n) != nullptr;
   }
-
-  [[nodiscard]] std::vector<NodeId> backward_readers(NodeId id) const {
-    std::vector<NodeId> readers;
-    for (const NodeId user : users_.of(id))
-      if (is_call(user, Phase::backward)) readers.push_back(user);
-    return readers;
-  }
-
-  [[nodiscard]] bool is_viewed_by_backward(NodeId id) const {
-    const auto readers = storage_readers(graph_, users_, id).forward;
-    return std::any_of(readers.begin(), readers.end(), [&](NodeId reader) {
-      const MemoryPolicy policy = graph_.node(reader).policy;
-      const bool again =
-          policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
-      return is_offload_view(graph_, reader) && !again && !backward_readers(reader).empty();
-    });
+  // A wait takes a tensor: of a call that returns several, the first call that takes one of them.
+  [[nodiscard]] NodeId tensor_of(NodeId id) const {
+    if (is_tensor(id)) return id;
+    const auto users = users_.of(id);
+    const auto it =
+        std::find_if(users.begin(), users.end(), [&](NodeId user) { return is_tensor(user); });
+    return it == users.end() ? id : *it;
   }
 
   void find_writes() {
@@ -142,55 +252,41 @@ class Offloader {
     return storage && last_write_[graph_.real_storage(storage).index()] > graph_.position(id);
   }
 
-  // The first and last calls of each layer in either half.
-  void find_ends_of_layers() {
+  // One of kReasons.
+  [[nodiscard]] std::optional<std::size_t> why_it_stays(const Offload& offload) const {
+    if (is_written_later(offload.node)) return 0;
+    if (offload.is_returned) return 1;
+    if (graph_.position(offload.last) > graph_.position(offload.first)) return 2;
+    return std::nullopt;
+  }
+
+  // --- 1 to 3: calls that are inserted ---
+
+  void start_list() {
     for (const NodeId id : graph_.order()) {
-      const std::int64_t layer = layers_.of(id);
-      if (graph_.node(id).kind != NodeKind::call || layer == Layers::kNone) continue;
-      if (is_call(id, Phase::backward))
-        first_backward_.try_emplace(layer, id);
-      else
-        last_forward_[layer] = id;
+      const Node& n = graph_.node(id);
+      names_.create(graph_.name(id));
+      order_.push_back({.name = name(id),
+                        .layer = layers_.of(id),
+                        .is_call = n.kind == NodeKind::call,
+                        .is_backward = n.phase == Phase::backward,
+                        .is_transfer = n.kind == NodeKind::call && graph_.op(n).space() == "ao"});
+      places_.emplace(id, std::prev(order_.end()));
     }
   }
 
-  // The layer so many behind or above it, of those that there are.
-  static std::int64_t shifted(const std::map<std::int64_t, NodeId>& layers, std::int64_t layer,
-                              std::int64_t by) {
-    auto it = layers.find(layer);
-    if (it == layers.end()) return layer;
-    for (; by > 0 && std::next(it) != layers.end(); --by) ++it;
-    return it->first;
-  }
-
-  // The forward call that the wait for the copy out stands behind.
-  [[nodiscard]] NodeId place_of_wait(NodeId id) const {
-    NodeId last = id;
-    std::int64_t layer = layers_.of(id);
-    for (const NodeId reader : storage_readers(graph_, users_, id).forward) {
-      if (graph_.position(reader) > graph_.position(last)) last = reader;
-      layer = std::max(layer, layers_.of(reader));
-    }
-    if (layers_.of(id) == Layers::kNone) return last;
-    const auto it = last_forward_.find(shifted(last_forward_, layer, options_.defer_layers));
-    if (it == last_forward_.end() || graph_.position(it->second) < graph_.position(last))
-      return last;
-    return it->second;
-  }
-
-  // The call right behind, for what is inserted before it.
-  [[nodiscard]] NodeId behind(NodeId id) const { return graph_.order()[graph_.position(id) + 1]; }
-
-  // The backward call that the copy back stands before.
-  [[nodiscard]] NodeId place_of_reload(NodeId id, NodeId first, NodeId wait) const {
-    const std::int64_t layer = layers_.of(id);
-    if (layer == Layers::kNone || options_.prefetch_layers == 0) return first;
-    const auto it = first_backward_.find(shifted(first_backward_, layer, options_.prefetch_layers));
-    if (it == first_backward_.end() || it->first == layer ||
-        graph_.position(it->second) > graph_.position(first) ||
-        graph_.position(it->second) <= graph_.position(wait))
-      return first;
-    return it->second;
+  Place insert_before(Place next, std::string_view target, const OrderedJson& args,
+                      const OrderedJson& kwargs, OrderedJson val, NodeId like, bool in_backward) {
+    const std::string made = names_.create(fx_call_name(target));
+    OrderedJson node = {{"name", made},     {"target", std::string(target)}, {"args", args},
+                        {"kwargs", kwargs}, {"val", std::move(val)},         {"like", name(like)}};
+    if (in_backward) node["autograd_backward"] = true;
+    return order_.insert(next, {.name = made,
+                                .layer = layers_.of(like),
+                                .is_call = true,
+                                .is_backward = in_backward,
+                                .is_transfer = target.starts_with("ao."),
+                                .inserted = InsertNode{.node = node.dump(), .before = {}}});
   }
 
   [[nodiscard]] OrderedJson value_of(NodeId id, const std::string& device,
@@ -203,41 +299,169 @@ class Offloader {
     return value;
   }
 
-  void offload(NodeId id, const std::vector<NodeId>& readers) {
+  void insert(Offload& offload) {
     const auto no_keywords = OrderedJson::object();
     const auto node = [](std::string_view name) { return CallBuilder::node(name); };
-    const std::string name(graph_.name(id));
-    const std::string cpu =
-        build_.insert("ao.offload.default", CallBuilder::list(node(name)), no_keywords,
-                      value_of(id, "cpu", {}), id, graph_.name(behind(id)));
-    const NodeId wait_behind = place_of_wait(id);
-    const std::string done =
-        build_.insert("ao.wait_tensor.default", CallBuilder::list(node(cpu), node(name)),
-                      no_keywords, value_of(id, "cpu", cpu), id, graph_.name(behind(wait_behind)));
-    const NodeId first = *std::min_element(readers.begin(), readers.end(), [&](NodeId a, NodeId b) {
-      return graph_.position(a) < graph_.position(b);
-    });
-    const std::string device(
-        graph_.text(graph_.device(graph_.single_tensor(graph_.node(id))->device).name));
-    const OrderedJson on = {{"device", device}};
-    const std::string gpu = build_.insert(
-        "ao.reload.default", CallBuilder::list(node(done), on), no_keywords, value_of(id, {}, {}),
-        id, graph_.name(place_of_reload(id, first, wait_behind)), true);
-    const std::string back =
-        build_.insert("ao.wait_tensor.default", CallBuilder::list(node(gpu)), no_keywords,
-                      value_of(id, {}, gpu), id, graph_.name(first), true);
-    for (const NodeId reader : readers) reads_[reader].add(name, back);
+    const NodeId id = offload.node;
+    const std::string from = name(id);
+    const Place next = std::next(places_.at(id));
+    const std::string cpu = insert_before(next, "ao.offload.default", CallBuilder::list(node(from)),
+                                          no_keywords, value_of(id, "cpu", {}), id, false)
+                                ->name;
+    OrderedJson kept = CallBuilder::list(node(cpu), node(from));
+    if (has_long_forms_)
+      kept.push_back(is_tensor(offload.last) ? node(name(offload.last)) : OrderedJson());
+    offload.done = insert_before(next, "ao.wait_tensor.default", kept, no_keywords,
+                                 value_of(id, "cpu", cpu), id, false);
+    const Place first = places_.at(offload.first);
+    const OrderedJson value = value_of(id, {}, {});
+    OrderedJson copied =
+        CallBuilder::list(node(offload.done->name), OrderedJson{{"device", value["t"]["device"]}});
+    OrderedJson gone = CallBuilder::list();
+    if (has_long_forms_) {
+      copied.push_back(value["t"]["shape"]);
+      copied.push_back(value["t"]["stride"]);
+    }
+    offload.gpu = insert_before(first, "ao.reload.default", copied, no_keywords, value, id, true);
+    gone.push_back(node(offload.gpu->name));
+    if (has_long_forms_) gone.push_back(node(offload.done->name));
+    const std::string back = insert_before(first, "ao.wait_tensor.default", gone, no_keywords,
+                                           value_of(id, {}, offload.gpu->name), id, true)
+                                 ->name;
+    for (const NodeId reader : offload.direct) reads_[reader].add(from, back);
+    Renames repeated;
+    repeated.add(from, back);
+    Moves moves;
+    const StorageId storage = graph_.single_tensor(graph_.node(id))->storage;
+    if (storage) {
+      const StorageOwners::Owner owner = owners_.of(storage);
+      moves.add(name(owner.node), owner.tensor, back);
+      lies_in_.add(name(owner.node), owner.tensor, back);
+    }
+    if (offload.of_views.empty()) return;
+    for (const NodeId view : offload.views) {
+      const CallRecord call = write_call(graph_, owners_, view);
+      const std::string made =
+          insert_before(first, graph_.target(graph_.node(view)), repeated.in_arguments(call.args),
+                        repeated.in_arguments(call.kwargs), moves.in_value(call.val), view, true)
+              ->name;
+      repeated.add(name(view), made);
+      if (shares_memory(view, id)) continue;
+      moves.add(name(view), 0, made);
+      lies_in_.add(name(view), 0, made);
+    }
+    for (const auto& [view, reader] : offload.of_views)
+      reads_[reader].add(name(view), repeated.of(name(view)));
   }
 
+  // --- 4 and 5: places ---
+
+  void defer(std::vector<Offload>& offloads) {
+    std::vector<Place> ends;  // of each run of the forward, its last call
+    std::map<const Standing*, std::size_t> runs;
+    std::optional<std::int64_t> layer;
+    for (Place at = order_.begin(); at != order_.end(); ++at) {
+      if (!at->is_call) continue;
+      if (at->is_backward) break;
+      if (layer != at->layer) ends.push_back(at);
+      layer = at->layer;
+      ends.back() = at;
+      runs[&*at] = ends.size() - 1;
+    }
+    for (const Offload& offload : offloads) {
+      Place behind = places_.at(offload.last);
+      const auto run = runs.find(&*places_.at(offload.node)), last_run = runs.find(&*behind);
+      if (options_.defer_layers > 0 && run != runs.end() && last_run != runs.end()) {
+        const std::size_t left = ends.size() - 1 - run->second;
+        const std::size_t by = static_cast<std::size_t>(
+            std::min(options_.defer_layers, static_cast<std::int64_t>(left)));
+        behind = ends[std::max(run->second + by, last_run->second)];
+      }
+      if (behind != offload.done) order_.splice(std::next(behind), order_, offload.done);
+    }
+  }
+
+  void prefetch(std::vector<Offload>& offloads) {
+    if (options_.prefetch_layers == 0) return;
+    std::vector<Place> starts;                     // of each run of the backward, its first call
+    std::map<std::int64_t, std::size_t> first_of;  // by layer: its first run
+    std::vector<std::int64_t> met;                 // layers, as the backward comes to them
+    std::optional<std::int64_t> layer;
+    for (Place at = order_.begin(); at != order_.end(); ++at) {
+      if (!at->is_call || !at->is_backward || at->is_transfer) continue;
+      if (layer == at->layer) continue;
+      layer = at->layer;
+      starts.push_back(at);
+      if (at->layer != Layers::kNone && first_of.try_emplace(at->layer, starts.size() - 1).second)
+        met.push_back(at->layer);
+    }
+    std::map<const Standing*, std::size_t> number;
+    std::size_t count = 0;
+    for (const Standing& at : order_) number[&at] = count++;
+    std::vector<Offload*> in_order;
+    for (Offload& offload : offloads) in_order.push_back(&offload);
+    std::sort(in_order.begin(), in_order.end(), [&](const Offload* a, const Offload* b) {
+      return number[&*a->gpu] < number[&*b->gpu];
+    });
+    for (Offload* offload : in_order) {
+      const auto own = first_of.find(offload->gpu->layer);
+      if (own == first_of.end()) continue;
+      const auto place = std::find(met.begin(), met.end(), own->first) - met.begin();
+      const std::size_t target =
+          place < options_.prefetch_layers
+              ? 0
+              : first_of[met[static_cast<std::size_t>(place - options_.prefetch_layers)]];
+      if (target >= own->second || number[&*starts[target]] < number[&*offload->done] ||
+          number[&*starts[target]] > number[&*places_.at(offload->first)])
+        continue;
+      order_.splice(starts[target], order_, offload->gpu);
+    }
+  }
+
+  void emit() {
+    std::string before;
+    std::vector<Place> inserted;
+    for (Place at = order_.end(); at != order_.begin();) {
+      --at;
+      if (!at->inserted) {
+        before = at->name;
+        continue;
+      }
+      at->inserted->before = before;
+      inserted.push_back(at);
+    }
+    for (std::size_t i = inserted.size(); i-- > 0;)
+      changes_.emplace_back(std::move(*inserted[i]->inserted));
+  }
+
+  // Who in the backward reads what came back, and what of it lies in that memory.
   void redirect() {
+    std::vector<bool> is_redirected(graph_.node_count(), false);
     for (const NodeId reader : graph_.order()) {
+      const Node& n = graph_.node(reader);
+      if (n.kind != NodeKind::call || n.phase != Phase::backward) continue;
       const auto it = reads_.find(reader);
-      if (it == reads_.end()) continue;
+      const auto inputs = graph_.inputs(reader);
+      if (it == reads_.end() && std::none_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+            return is_redirected[input.index()];
+          }))
+        continue;
       const CallRecord call = write_call(graph_, owners_, reader);
-      build_.add(ReplaceCall{.node = std::string(graph_.name(reader)),
-                             .target = {},
-                             .args = it->second.in_arguments(call.args).dump(),
-                             .kwargs = it->second.in_arguments(call.kwargs).dump()});
+      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
+      const auto changed = [](const OrderedJson& now,
+                              const std::string& was) -> std::optional<std::string> {
+        if (now == OrderedJson::parse(was)) return std::nullopt;
+        return now.dump();
+      };
+      if (it != reads_.end()) {
+        replace.args = changed(it->second.in_arguments(call.args), call.args);
+        replace.kwargs = changed(it->second.in_arguments(call.kwargs), call.kwargs);
+      }
+      if (n.has(Node::has_value)) {
+        replace.val = changed(lies_in_.in_value(call.val), call.val);
+        is_redirected[reader.index()] = replace.val.has_value();
+      }
+      if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
     }
   }
 
@@ -247,10 +471,14 @@ class Offloader {
   Layers layers_;
   Users users_;
   StorageOwners owners_;
-  CallBuilder build_;
-  std::vector<std::size_t> last_write_;  // by storage: the place of who writes to it last
-  std::map<std::int64_t, NodeId> last_forward_, first_backward_;  // by layer
-  std::unordered_map<NodeId, Renames> reads_;                     // by backward reader
+  FxNames names_;
+  bool has_long_forms_;
+  std::vector<std::size_t> last_write_;        // by storage: the place of who writes to it last
+  std::list<Standing> order_;                  // the graph that comes out
+  std::unordered_map<NodeId, Place> places_;   // of the nodes that were there
+  std::unordered_map<NodeId, Renames> reads_;  // by backward reader
+  Moves lies_in_;                              // of all that left, for the backward
+  std::vector<Change> changes_;
 };
 
 }  // namespace

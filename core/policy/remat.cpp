@@ -1,9 +1,9 @@
 // selective_activation_remat: the tags of a flat training step, carried out.
 //
 // Terms: a call is recomputable if it is of the forward and tagged PREFER_RECOMPUTE or
-// MUST_RECOMPUTE. A region is a run of backward calls with nothing else between them. Loss and head
-// (modules named `loss` and `lm_head`) have a backward of their own, before that of the layers:
-// only regions behind their last node before the layers' backward count.
+// MUST_RECOMPUTE. A region is a run of backward calls with nothing but constants between them. Loss
+// and head (modules named `loss` and `lm_head`) have a backward of their own, before that of the
+// layers: only regions behind their last node before the layers' backward count.
 //
 // Steps:
 //   1. Of the regions, one at most may read recomputable values.
@@ -13,6 +13,7 @@
 //   3. A copy of each, named NAME_recomputed, is put there, in the order of the originals. Copies
 //      read copies where there are any. Where one reads a value that was sent to the host
 //      (cpu_offload.h), it reads what came back, and the copy back moves before it if it must.
+//      Subgraphs that a call runs (score_mod of attention) are constants; each copy has its own.
 //   4. Backward calls behind a copy read the copy instead of the original; what is a view of it
 //      lies in the copy's memory.
 //   5. Originals that nobody reads any more go, the last first; not those that write to memory that
@@ -24,11 +25,11 @@
 // original.
 //
 // Source: torchtitan's graph trainer, its pass of the same name (2026); like torch's
-// remat_using_tags_for_fwd_loss_bwd_graph, but in place. Deviations: attention whose dropout is 0
-// may be made again (upstream refuses every operator that could draw); a copy has no tag, so that
+// remat_using_tags_for_fwd_loss_bwd_graph, but in place. Attention whose dropout is 0 may be made
+// again, as since torch 2.15. Deviations: a copy has no tag, so that
 // the pass may run twice; a backward call before the copy goes on reading the original (upstream
 // would have it read what does not exist yet); a recomputable call that writes to memory which is
-// not made again is an error (upstream would write twice); constants are not copied; memory
+// not made again is an error (upstream would write twice); memory
 // that changes between a call and its copy is an error; nodes of the
 // loss within or behind the layers' backward do not count (sums of gradients carry the name of the
 // module that ran last, and upstream would then find nothing to do).
@@ -38,6 +39,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <unordered_set>
 
 #include "core/base/units.h"
 #include "core/capture/node_record.h"
@@ -45,6 +48,7 @@
 #include "core/graph/effects.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/users.h"
+#include "core/partition/fx_names.h"
 #include "core/policy/flat_step.h"
 #include "core/policy/layers.h"
 #include "core/policy/plan_makers.h"
@@ -60,6 +64,7 @@ constexpr std::string_view kSuffix = "_recomputed";
 struct Standing {
   NodeId node;
   bool is_copy = false;
+  std::size_t constant = 0;  // of the copy of a constant: its number, from 1
   friend bool operator==(const Standing&, const Standing&) = default;
 };
 
@@ -83,6 +88,7 @@ class Rematerializer {
     bring_writers_along();
     JOINTER_CHECK(check_writes());
     find_offloaded();
+    find_subgraphs();
     for (const NodeId id : gathered_)
       copies_.add(name(id), unused_name(graph_, name(id) + std::string(kSuffix)));
     for (const NodeId id : gathered_) copy(id);
@@ -165,7 +171,7 @@ class Rematerializer {
     for (std::size_t i = start; i < order.size(); ++i) {
       if (is_backward_call(order[i]))
         run.push_back(order[i]);
-      else
+      else if (graph_.node(order[i]).kind != NodeKind::get_attr)
         JOINTER_CHECK(finish());
     }
     return finish();
@@ -278,6 +284,17 @@ class Rematerializer {
 
   // --- 3: copies ---
 
+  void find_subgraphs() {
+    for (const NodeId id : graph_.order()) names_.create(graph_.name(id));
+    const auto constants = ordered_json::parse(graph_.part(PartId(0)).constants, nullptr, false);
+    if (!constants.is_object()) return;
+    for (const auto& [constant, value] : constants.items())
+      if (value.is_object() && value.contains("subgraph")) subgraphs_.insert(constant);
+  }
+  [[nodiscard]] bool is_subgraph(NodeId id) const {
+    return subgraphs_.contains(std::string(graph_.target(graph_.node(id))));
+  }
+
   // F -> ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor, as cpu_offload.h makes it.
   void find_offloaded() {
     back_.assign(graph_.node_count(), NodeId{});
@@ -302,11 +319,17 @@ class Rematerializer {
   void copy(NodeId id) {
     const NodeId before = before_[id.index()];
     Renames backs;
-    for (const NodeId input : graph_.inputs(id))
+    for (const NodeId input : graph_.inputs(id)) {
       if (const NodeId back = back_[input.index()]) {
         bring_back_before(back, before);
         backs.add(name(input), name(back));
+        backs_.add(name(input), name(back));
+        reads_back_.insert(id);
+      } else if (before_[input.index()] && reads_back_.contains(input)) {
+        reads_back_.insert(id);
       }
+    }
+    copy_subgraphs(id, before, backs);
     const CallRecord call = write_call(graph_, owners_, id);
     const auto renamed = [&](const std::string& json) {
       return copies_.in_arguments(backs.in_arguments(json).dump());
@@ -315,11 +338,33 @@ class Rematerializer {
                            {"target", std::string(graph_.target(graph_.node(id)))},
                            {"args", renamed(call.args)},
                            {"kwargs", renamed(call.kwargs)}};
-    if (graph_.node(id).has(Node::has_value)) record["val"] = copies_.in_value(call.val);
+    if (graph_.node(id).has(Node::has_value)) {
+      // A view of what came back lies where that does.
+      const bool is_back = reads_back_.contains(id);
+      record["val"] = copies_.in_value(is_back ? backs_.in_value(call.val).dump() : call.val);
+    }
     record["like"] = name(id);
     record["autograd_backward"] = true;
     changes_.emplace_back(InsertNode{.node = record.dump(), .before = name(before)});
     ahead_[before].push_back({id, true});
+  }
+
+  // Constants that are graphs, before the copy of the call that reads them.
+  void copy_subgraphs(NodeId reader, NodeId before, Renames& names) {
+    std::vector<NodeId> copied;
+    for (const NodeId id : graph_.inputs(reader)) {
+      if (graph_.node(id).kind != NodeKind::get_attr || !is_subgraph(id) ||
+          std::find(copied.begin(), copied.end(), id) != copied.end())
+        continue;
+      copied.push_back(id);
+      const std::string target(graph_.target(graph_.node(id)));
+      constants_.push_back(names_.create(fx_attribute_name(target)));
+      const ordered_json record = {
+          {"name", constants_.back()}, {"op", "get_attr"}, {"target", target}, {"like", name(id)}};
+      names.add(name(id), constants_.back());
+      changes_.emplace_back(InsertNode{.node = record.dump(), .before = name(before)});
+      ahead_[before].push_back({id, true, constants_.size()});
+    }
   }
 
   // The copy back of an offloaded value, and what of the backward it waits for, stand before
@@ -453,6 +498,7 @@ class Rematerializer {
   }
 
   [[nodiscard]] std::string name(const Standing& at) const {
+    if (at.constant > 0) return constants_[at.constant - 1];
     return at.is_copy ? copies_.of(name(at.node)) : name(at.node);
   }
   // What a getitem is a part of.
@@ -466,7 +512,8 @@ class Rematerializer {
     std::vector<Standing> order = result();
     std::vector<std::size_t> places(graph_.node_count()), copy_places(graph_.node_count());
     for (std::size_t i = 0; i < order.size(); ++i)
-      (order[i].is_copy ? copy_places : places)[order[i].node.index()] = i;
+      if (order[i].constant == 0)
+        (order[i].is_copy ? copy_places : places)[order[i].node.index()] = i;
     std::map<std::size_t, std::vector<std::size_t>> parts;  // by place of the whole
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Node& n = graph_.node(order[i].node);
@@ -481,8 +528,10 @@ class Rematerializer {
       if (of_it.back() == whole + of_it.size()) continue;  // there already
       const bool over_wall = std::any_of(
           order.begin() + static_cast<std::ptrdiff_t>(whole),
-          order.begin() + static_cast<std::ptrdiff_t>(of_it.back()),
-          [&](const Standing& at) { return graph_.node(at.node).kind != NodeKind::call; });
+          order.begin() + static_cast<std::ptrdiff_t>(of_it.back()), [&](const Standing& at) {
+            const NodeKind kind = graph_.node(at.node).kind;
+            return kind == NodeKind::placeholder || kind == NodeKind::output;
+          });
       if (over_wall) continue;
       std::size_t next = whole + 1;
       while (std::find(of_it.begin(), of_it.end(), next) != of_it.end()) ++next;
@@ -496,6 +545,8 @@ class Rematerializer {
   const Graph& graph_;
   Users users_;
   StorageOwners owners_;
+  Renames backs_;                // what came back, by the name of what left
+  std::set<NodeId> reads_back_;  // copied calls that read it, or copies of such
   std::vector<NodeId> region_;
   std::vector<NodeId> gathered_;  // what is made again, in program order
   std::vector<NodeId> before_;    // by id: the call that its copy stands before
@@ -505,6 +556,9 @@ class Rematerializer {
   // By call: what was put before it, in this order.
   std::unordered_map<NodeId, std::vector<Standing>> ahead_;
   Renames copies_;
+  std::unordered_set<std::string> subgraphs_;  // targets of constants
+  std::vector<std::string> constants_;         // copies of such, by number
+  FxNames names_;
   std::vector<Change> changes_;
 };
 

@@ -18,13 +18,10 @@
 #include <algorithm>
 
 #include "core/graph/memory_policy.h"
+#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
-
-bool asks_to_recompute(MemoryPolicy policy) {
-  return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
-}
 
 class Teller {
  public:
@@ -62,7 +59,7 @@ class Teller {
         break;
     }
     const bool is_read = is_read_[id.index()];
-    if (asks_to_recompute(policy)) return StepReason::read_before;
+    if (must_recompute(tagged_.node(id))) return StepReason::read_before;
     if (policy == MemoryPolicy::must_cpu_offload)
       return is_read ? StepReason::stays : StepReason::stays_for_copies;
     if (policy != MemoryPolicy::none) return StepReason::tagged;

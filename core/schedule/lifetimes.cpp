@@ -35,6 +35,11 @@
 #include "core/schedule/collective_waits.h"
 
 namespace jointer {
+
+StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch) {
+  return is_torch ? graph.captured_storage(tensor) : graph.real_storage(tensor.storage);
+}
+
 namespace {
 
 constexpr std::int64_t kCudaRounding = 512;
@@ -142,8 +147,9 @@ class LifetimeFinder {
         lifetimes_[i].last = end_;
   }
 
-  [[nodiscard]] std::int32_t& slot(const Tensor& t) {
-    return by_storage_[(is_torch_ ? t.storage : graph_.real_storage(t.storage)).index()];
+  [[nodiscard]] std::int32_t& slot(const Tensor& t) { return by_storage_[storage_of(t).index()]; }
+  [[nodiscard]] StorageId storage_of(const Tensor& t) const {
+    return counted_storage(graph_, t, is_torch_);
   }
   [[nodiscard]] bool counts(const Tensor& t) const {
     if (!t.storage) return false;
@@ -157,7 +163,7 @@ class LifetimeFinder {
       if (!counts(t)) continue;
       std::int32_t& index = slot(t);
       if (index >= 0) continue;
-      const StorageId storage = is_torch_ ? t.storage : graph_.real_storage(t.storage);
+      const StorageId storage = storage_of(t);
       const std::int64_t requested = graph_.storage(storage).bytes.value;
       const std::int64_t bytes = is_torch_ ? requested : allocated_bytes(requested, runs_on_);
       if (bytes == 0) continue;

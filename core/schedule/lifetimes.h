@@ -48,6 +48,9 @@ std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
 // The same where what the graph has on its main device is moved to one of type `runs_on`.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on);
 
+// The storage that a tensor's memory is counted by.
+StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);
+
 // Bytes that the device's allocator hands out for a request: multiples of 512 on cuda.
 std::int64_t allocated_bytes(std::int64_t requested, DeviceType device);
 

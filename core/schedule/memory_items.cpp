@@ -49,7 +49,7 @@ void MemoryItems::find_touches(const Graph& graph, const MovableOrder& calls,
   const auto touch = [&](NodeId of, NodeId by, std::vector<Pair>& list) {
     for (const Tensor& t : graph.tensors(of)) {
       if (!t.storage) continue;
-      const StorageId storage = is_torch ? t.storage : graph.real_storage(t.storage);
+      const StorageId storage = counted_storage(graph, t, is_torch);
       if (const std::uint32_t item = item_of_storage[storage.index()]; item != kNone)
         list.emplace_back(item, by);
     }

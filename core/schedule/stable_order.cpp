@@ -16,9 +16,11 @@ namespace {
 
 class Sorter {
  public:
-  Sorter(const Graph& graph, const Dependencies& dependencies, std::span<const OrderEdge> edges)
+  Sorter(const Graph& graph, const Dependencies& dependencies, std::span<const OrderEdge> edges,
+         const IgnoredDependency& ignores)
       : graph_(graph),
         dependencies_(dependencies),
+        ignores_(ignores),
         first_(graph.node_count() + 1, 0),
         needed_(edges.size()),
         is_placed_(graph.node_count(), false),
@@ -75,7 +77,8 @@ class Sorter {
       if (!is_placed_[needed_[i].index()]) return needed_[i];
     const auto before = dependencies_.before(id);
     for (std::size_t i = before.size(); i-- > 0;)
-      if (!is_placed_[before[i].node.index()]) return before[i].node;
+      if (!is_placed_[before[i].node.index()] && !(ignores_ && ignores_(before[i], id)))
+        return before[i].node;
     return {};
   }
 
@@ -88,6 +91,7 @@ class Sorter {
 
   const Graph& graph_;
   const Dependencies& dependencies_;
+  const IgnoredDependency& ignores_;
   std::vector<std::uint32_t> first_;
   std::vector<NodeId> needed_;  // by edges, of each node
   std::vector<bool> is_placed_;
@@ -99,8 +103,9 @@ class Sorter {
 
 Result<std::vector<NodeId>> stable_order(const Graph& graph, const Dependencies& dependencies,
                                          std::span<const NodeId> order,
-                                         std::span<const OrderEdge> edges) {
-  return Sorter(graph, dependencies, edges).run(order);
+                                         std::span<const OrderEdge> edges,
+                                         const IgnoredDependency& ignores) {
+  return Sorter(graph, dependencies, edges, ignores).run(order);
 }
 
 }  // namespace jointer

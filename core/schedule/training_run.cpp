@@ -20,6 +20,11 @@
 //   step.
 //              Gradients are cleared when the next step begins (zero_grad, set_to_none).
 //
+// A flat training step holds its own loss: no phase of that name, and nothing is added between the
+// halves. Its backward begins at its first backward call. Its results (the loss and the gradients,
+// which become the parameters' own) stay until the next step begins, as in torchtitan's
+// graph_trainer without gradient accumulation.
+//
 // The figures are of all steps; the second and later ones, which allocate around what the optimizer
 // took, set them. Left out: NCCL's buffers and the CUDA context, which the allocator does not see;
 // scratch memory inside kernels other than cuBLAS's.
@@ -75,7 +80,9 @@ class Loop {
   void find_boundary() {
     const auto steps = timeline_.steps();
     const auto first_backward = std::find_if(steps.begin(), steps.end(), [&](NodeId id) {
-      return graph_.part(graph_.node(id).part).kind == CaptureKind::backward;
+      const Node& n = graph_.node(id);
+      return graph_.is_pair() ? graph_.part(n.part).kind == CaptureKind::backward
+                              : n.phase == Phase::backward;
     });
     boundary_ = static_cast<std::size_t>(first_backward - steps.begin());
   }
@@ -121,7 +128,7 @@ class Loop {
       spans_.allocated[static_cast<std::size_t>(l.first)].push_back(i);
       const bool in_forward = l.first < boundary;
       if (l.last >= end)
-        (in_forward ? spans_.results : spans_.gradients).push_back(i);
+        (in_forward && graph_.is_pair() ? spans_.results : spans_.gradients).push_back(i);
       else if (in_forward && l.last >= boundary && !loop_.boxed)
         spans_.handed_over.push_back(i);
       else
@@ -138,8 +145,10 @@ class Loop {
     phase_ = LoopPhase::forward;
     if (step_ == 1) workspace();
     run_graph(0, boundary_);
-    phase_ = LoopPhase::loss;
-    run_loss();
+    if (graph_.is_pair()) {
+      phase_ = LoopPhase::loss;
+      run_loss();
+    }
     phase_ = LoopPhase::backward;
     if (step_ == 1) workspace();
     run_graph(boundary_, timeline_.steps().size());
@@ -299,13 +308,22 @@ std::string_view to_string(LoopPhase phase) {
   return "";
 }
 
-Result<TrainingRun> simulate_training(const Graph& pair, const TrainingLoop& loop) {
-  if (!pair.is_pair())
-    return fail(Error::Kind::usage,
-                "a training loop needs a forward and a backward: give the backward too, or "
-                "partition the joint graph (jointer sac -o)");
-  const MemoryTimeline timeline(pair);
-  return Loop(pair, timeline, loop).run();
+Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop) {
+  if (!graph.is_pair()) {
+    if (graph.part(PartId(0)).kind != CaptureKind::train_step)
+      return fail(
+          Error::Kind::usage,
+          "a training loop needs a forward and a backward, or a whole training step: give the "
+          "backward too, or partition the joint graph (jointer sac -o)");
+    if (loop.loss != LossModel::none)
+      return fail(Error::Kind::usage, "a training step computes its own loss: leave --loss out");
+    if (!loop.boxed)
+      return fail(Error::Kind::usage,
+                  "a training step is one graph, with nothing handed from a forward to a backward: "
+                  "leave --unboxed out");
+  }
+  const MemoryTimeline timeline(graph);
+  return Loop(graph, timeline, loop).run();
 }
 
 std::int64_t cublas_workspace_bytes(std::string_view architecture) {

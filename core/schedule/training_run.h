@@ -1,8 +1,9 @@
 #pragma once
 
-// Memory of a training loop around a forward-backward pair: what the graph does not hold, the loss
-// between the halves, gradients until they are cleared, and optimizer state, over several steps
-// through one allocator. What is added, and when, is described at the top of training_run.cpp.
+// Memory of a training loop around a forward-backward pair or a flat training step: what the graph
+// does not hold, the loss between a pair's halves, gradients until they are cleared, and optimizer
+// state, over several steps through one allocator. What is added, and when, is described at the top
+// of training_run.cpp.
 
 #include <cstdint>
 #include <string>
@@ -57,9 +58,10 @@ struct TrainingRun {
   std::int64_t forward_peak_bytes = 0, loss_peak_bytes = 0, backward_peak_bytes = 0;
 };
 
-// `pair`: a forward and a backward in one graph. Error (usage): it is none, or the loss is asked
-// for and the forward returns no floating-point tensor with a tangent.
-Result<TrainingRun> simulate_training(const Graph& pair, const TrainingLoop& loop);
+// `graph`: a forward and a backward in one graph, or a training step. Error (usage): it is neither;
+// a loss or arguments that are not boxed are asked for of a training step; the loss is asked for
+// and the forward returns no floating-point tensor with a tangent.
+Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop);
 
 // The cuBLAS workspace of torch 2.11 on that architecture ("hopper", "blackwell", ...), in bytes.
 std::int64_t cublas_workspace_bytes(std::string_view architecture);

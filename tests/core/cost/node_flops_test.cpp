@@ -9,9 +9,10 @@
 namespace jointer::test {
 namespace {
 
-Flops flops(std::string_view text, std::string_view name = "y") {
-  const Graph graph = parse(text);
-  return node_flops(graph, node(graph, name));
+Flops flops(std::string_view text, std::string_view torch = {}) {
+  Graph graph = parse(text);
+  graph.part(PartId(0)).torch_version = torch;
+  return node_flops(graph, node(graph, "y"));
 }
 
 void expect(std::string_view text, std::int64_t registry, std::int64_t total) {
@@ -105,7 +106,7 @@ TEST(NodeFlops, OfAttention) {
   expect(std::string(inputs) +
              "y: (bf16[2,4,16,8], f32[2,4,16]) = "
              "aten._scaled_dot_product_flash_attention_for_cpu(q, k, v)\nreturn [q]",
-         0, 2 * kScores);
+         2 * kScores);
   // The scores again, and the gradients of scores, v, q and k: five products.
   expect(
       std::string(inputs) +
@@ -116,25 +117,58 @@ TEST(NodeFlops, OfAttention) {
       5 * kScores);
 }
 
-TEST(NodeFlops, OfGroupedQueryAttentionTorchGivesUp) {
-  expect(
+// What torch's registry gave over its versions; the work was always there.
+void expect_since(std::string_view text, std::string_view first, std::string_view before,
+                  std::int64_t count, std::int64_t count_before = 0) {
+  EXPECT_EQ(flops(text, first).torch_registry, count) << text;
+  EXPECT_EQ(flops(text, before).torch_registry, count_before) << text;
+  EXPECT_EQ(flops(text).torch_registry, count) << text;
+  for (const std::string_view torch : {first, before}) EXPECT_EQ(flops(text, torch).total, count);
+}
+
+TEST(NodeFlops, OfGroupedQueryAttention) {
+  expect_since(
       "q: bf16[2,4,16,8] = input\nk: bf16[2,2,16,8] = input\nv: bf16[2,2,16,8] = input\n"
       "y: (bf16[2,4,16,8], f32[2,4,16]) = aten._scaled_dot_product_flash_attention(q, k, v)\n"
       "return [q]",
-      0, 2 * kScores);
+      "2.12.0", "2.11.0", 2 * kScores);
+  // Three query heads are no multiple of two.
+  expect(
+      "q: bf16[2,3,16,8] = input\nk: bf16[2,2,16,8] = input\nv: bf16[2,2,16,8] = input\n"
+      "y: (bf16[2,3,16,8], f32[2,3,16]) = aten._scaled_dot_product_flash_attention(q, k, v)\n"
+      "return [q]",
+      0, 2 * kScores * 3 / 4);
+}
+
+TEST(NodeFlops, OfAttentionOnTheCpu) {
+  expect_since(
+      "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n"
+      "y: (bf16[2,4,16,8], f32[2,4,16]) = "
+      "aten._scaled_dot_product_flash_attention_for_cpu(q, k, v)\nreturn [q]",
+      "2.15.0", "2.14.0", 2 * kScores);
 }
 
 TEST(NodeFlops, OfFlexAttention) {
-  expect(
+  expect_since(
       "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n"
       "y: (bf16[2,4,16,8], f32[2,4,16]) = flex_attention(q, k, v)\nreturn [q]",
-      0, 2 * kScores);
-  expect(
+      "2.13.0", "2.12.0", 2 * kScores);
+  expect_since(
       "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n"
       "o: bf16[2,4,16,8] = input\nl: f32[2,4,16] = input\ng: bf16[2,4,16,8] = input\n"
       "y: (bf16[2,4,16,8], bf16[2,4,16,8], bf16[2,4,16,8]) = "
       "flex_attention_backward(q, k, v, o, l, g)\nreturn [q]",
-      0, 5 * kScores);
+      "2.13.0", "2.12.0", 5 * kScores);
+}
+
+TEST(NodeFlops, OfFlashAttentionWithoutOffsets) {
+  // [batch, length, heads, size]: 2 x 4 heads of 16. The registry took the lengths for heads.
+  const std::int64_t mistaken = 2 * 2 * (2 * 16) * 4 * 8 * 4;
+  expect_since(
+      "q: bf16[2,16,4,8] = input\nk: bf16[2,16,4,8] = input\nv: bf16[2,16,4,8] = input\n"
+      "y: (bf16[2,16,4,8], f32[2,4,16], i64[2], i64[], bf16[]) = "
+      "aten._flash_attention_forward(q, k, v, None, None, 16, 16, 0.0, True, False)\nreturn [q]",
+      "2.14.0", "2.13.0", 2 * kScores, mistaken);
 }
 
 TEST(NodeFlops, OfTheRestAreNone) {

@@ -168,9 +168,84 @@ TEST(CommonSubexpressions, AViewOfTheWaitThatWentViewsTheOneThatStays) {
   };
   ASSERT_NE(number_of("a"), number_of("s"));
   ASSERT_NE(number_of("a"), number_of("b"));
+  graph.part(PartId(0)).torch_version = "2.11.0";  // a later one merges no waits
   merge_common_subexpressions(graph);
   EXPECT_THAT(calls(graph), ElementsAre("s", "a", "t", "out"));
   EXPECT_EQ(number_of("t"), number_of("a"));
+}
+
+// `b` is for the backward alone, `a` is not.
+constexpr std::string_view kTwoSides = R"(
+  group tp: 0 1
+  primals_1: f32[4] = input
+  tangents_1: f32[4] = tangent
+  s: f32[4] = _c10d_functional.all_reduce(primals_1, 'sum', 'tp')
+  v: f32[4] = _c10d_functional.wait_tensor(s)
+  w: f32[4] = _c10d_functional.wait_tensor(s)
+  vw: f32[4] = aten.mul.Tensor(v, w)
+  a: f32[4] = aten.neg(primals_1)
+  out: f32[4] = aten.add.Tensor(a, vw)
+  b: f32[4] = aten.neg(primals_1)
+  c: f32[4] = aten.neg(primals_1)
+  d: f32[4] = aten.mul.Tensor(b, c)
+  g: f32[4] = aten.mul.Tensor(d, tangents_1)
+  return [out, g]
+)";
+
+std::vector<std::string> merged_by(std::string_view torch, std::string_view text) {
+  Graph graph = parse(text);
+  graph.part(PartId(0)).torch_version = torch;
+  merge_common_subexpressions(graph);
+  return calls(graph);
+}
+
+TEST(CommonSubexpressions, TheTwoSidesOfTheCutAreKeptApartSinceTorch214) {
+  for (const char* torch : {"2.11.0", "2.13.0+cu130"})
+    EXPECT_THAT(merged_by(torch, kTwoSides), ElementsAre("s", "v", "vw", "a", "out", "d", "g"))
+        << torch;
+  for (const char* torch : {"2.14.0", "2.15.0+cu132", ""})
+    EXPECT_THAT(merged_by(torch, kTwoSides),
+                ElementsAre("s", "v", "w", "vw", "a", "out", "b", "d", "g"))
+        << torch;
+}
+
+TEST(CommonSubexpressions, StreamsAreKeptApartSinceTorch214) {
+  for (const char* torch : {"2.13.0", "2.14.0"}) {
+    Graph graph = parse(R"(
+      x: f32[4] = input
+      a: f32[4] = aten.neg(x)
+      b: f32[4] = aten.neg(x)
+      c: f32[4] = aten.neg(x)
+      ab: f32[4] = aten.mul.Tensor(a, b)
+      out: f32[4] = aten.mul.Tensor(ab, c)
+      return [out]
+    )");
+    graph.part(PartId(0)).torch_version = torch;
+    graph.node(graph.find("b")).custom = graph.intern(R"({"stream": 1})");
+    graph.node(graph.find("c")).custom = graph.intern(R"({"stream": 0, "note": "default"})");
+    merge_common_subexpressions(graph);
+    if (std::string_view(torch) == "2.13.0")
+      EXPECT_THAT(calls(graph), ElementsAre("a", "ab", "out"));
+    else
+      EXPECT_THAT(calls(graph), ElementsAre("a", "b", "ab", "out")) << "c runs where a does";
+  }
+}
+
+TEST(CommonSubexpressions, BuffersToWriteToAreKeptApartSinceTorch214) {
+  constexpr std::string_view kBuffers = R"(
+    x: f32[4] = input
+    a: f32[4] = aten.zeros_like(x)
+    b: f32[4] = aten.zeros_like(x)
+    c: f32[4] = aten.zeros_like(x)
+    d: f32[4] = aten.zeros_like(x)
+    w: (f32[4], f32[4]) = auto_functionalized_v2('my.fill', _all_bases=[a])
+    ab: f32[4] = aten.mul.Tensor(b, c)
+    cd: f32[4] = aten.mul.Tensor(ab, d)
+    out: f32[4] = aten.add.Tensor(cd, x)
+    return [out, w]
+  )";
+  EXPECT_THAT(merged_by("2.13.0", kBuffers), ElementsAre("a", "w", "ab", "cd", "out"));
+  EXPECT_THAT(merged_by("2.14.0", kBuffers), ElementsAre("a", "b", "w", "ab", "cd", "out"));
 }
 
 }  // namespace

@@ -61,44 +61,96 @@ TEST(CpuOffload, CopiesBesideTheNextLayerAndBackBesideTheOneAbove) {
   Edit edit;
   const Graph graph = offloaded(kStep, {}, &edit);
   EXPECT_EQ(edit.title, "Offload 1 results, 16.0 KiB");
-  EXPECT_THAT(names(graph),
-              ElementsAre("x", "a", "offload", "b", "c", "d", "wait_tensor", "e", "f", "h", "i",
-                          "reload", "j", "wait_tensor_1", "k", "l", "output"));
-  EXPECT_EQ(graph.inputs(graph.find("k")).back(), graph.find("wait_tensor_1"));
-  EXPECT_EQ(graph.inputs(graph.find("l")).back(), graph.find("wait_tensor_1"));
+  EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "b", "c", "d",
+                                        "wait_tensor_default", "e", "f", "h", "i", "reload_default",
+                                        "j", "wait_tensor_default_1", "k", "l", "output"));
+  EXPECT_EQ(graph.inputs(graph.find("k")).back(), graph.find("wait_tensor_default_1"));
+  EXPECT_EQ(graph.inputs(graph.find("l")).back(), graph.find("wait_tensor_default_1"));
   EXPECT_EQ(graph.inputs(graph.find("b")).front(), graph.find("a"));
-  EXPECT_THAT(graph.inputs(graph.find("wait_tensor")),
-              ElementsAre(graph.find("offload"), graph.find("a")));
-  const Tensor* host = graph.single_tensor(node(graph, "offload"));
+  EXPECT_THAT(graph.inputs(graph.find("wait_tensor_default")),
+              ElementsAre(graph.find("offload_default"), graph.find("a"), graph.find("b")));
+  EXPECT_THAT(graph.inputs(graph.find("wait_tensor_default_1")),
+              ElementsAre(graph.find("reload_default"), graph.find("wait_tensor_default")));
+  EXPECT_EQ(graph.args(node(graph, "reload_default")).size(), 4U) << "with size and stride";
+  const Tensor* host = graph.single_tensor(node(graph, "offload_default"));
   EXPECT_EQ(graph.device_type(*host), DeviceType::cpu);
-  EXPECT_EQ(node(graph, "reload").phase, Phase::backward);
-  EXPECT_EQ(storage_of(graph, "wait_tensor"), storage_of(graph, "offload"));
+  EXPECT_EQ(node(graph, "reload_default").phase, Phase::backward);
+  EXPECT_EQ(storage_of(graph, "wait_tensor_default"), storage_of(graph, "offload_default"));
 }
 
 TEST(CpuOffload, DefersAndPrefetchesAsItIsTold) {
-  EXPECT_THAT(names(offloaded(kStep, {.defer_layers = 0, .prefetch_layers = 0})),
-              ElementsAre("x", "a", "offload", "b", "wait_tensor", "c", "d", "e", "f", "h", "i",
-                          "j", "reload", "wait_tensor_1", "k", "l", "output"));
-  EXPECT_THAT(names(offloaded(kStep, {.defer_layers = 9, .prefetch_layers = 9})),
-              ElementsAre("x", "a", "offload", "b", "c", "d", "e", "f", "wait_tensor", "reload",
-                          "h", "i", "j", "wait_tensor_1", "k", "l", "output"));
+  EXPECT_THAT(
+      names(offloaded(kStep, {.defer_layers = 0, .prefetch_layers = 0})),
+      ElementsAre("x", "a", "offload_default", "b", "wait_tensor_default", "c", "d", "e", "f", "h",
+                  "i", "j", "reload_default", "wait_tensor_default_1", "k", "l", "output"));
+  EXPECT_THAT(
+      names(offloaded(kStep, {.defer_layers = 9, .prefetch_layers = 9})),
+      ElementsAre("x", "a", "offload_default", "b", "c", "d", "e", "f", "wait_tensor_default",
+                  "reload_default", "h", "i", "j", "wait_tensor_default_1", "k", "l", "output"));
   EXPECT_FALSE(apply_cpu_offload(parse(kStep), {.defer_layers = -1}));
 }
 
-TEST(CpuOffload, LeavesWhatTheBackwardReadsThroughAView) {
+TEST(CpuOffload, CallsOperatorsAsTheGraphsTorchHasThem) {
+  Graph graph = parse(kStep);
+  graph.part(PartId(0)).torch_version = "2.11.0+cu128";
+  ASSERT_TRUE(apply(graph, *apply_cpu_offload(graph)));
+  EXPECT_EQ(graph.args(node(graph, "wait_tensor_default")).size(), 2U);
+  EXPECT_EQ(graph.args(node(graph, "reload_default")).size(), 2U);
+  EXPECT_EQ(graph.args(node(graph, "wait_tensor_default_1")).size(), 1U);
+}
+
+TEST(CpuOffload, RepeatsViewsThatTheBackwardReads) {
   Edit edit;
   const Graph graph = offloaded(R"(
     kind train_step
     x: f32[8] = input
     a: f32[8] = aten.sin(x)  {MUST_CPU_OFFLOAD}
     v: f32[2,4] = aten.view(a, [2, 4])
-    g: f32[8] = aten.cos(a)  {backward}
-    h: f32[2,4] = aten.cos(v)  {backward}
-    return [x, g, h]
+    t: f32[4,2] = aten.t(v)
+    s: (f32[2,2], f32[2,2]) = aten.split.Tensor(t, 2)
+    p: f32[2,2] = s[1]
+    f: f32[4,2] = aten.exp(t)
+    h: f32[2,2] = aten.cos(p)  {backward}
+    u: f32[2,4] = aten.t(t)  {backward}
+    i: f32[2,4] = aten.cos(u)  {backward}
+    return [f, h, i]
   )",
-                                {}, &edit);
-  EXPECT_THAT(edit.changes, IsEmpty());
-  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("the backward reads a view")));
+                                {.defer_layers = 0, .prefetch_layers = 0}, &edit);
+  EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "v", "t", "s", "p", "f",
+                                        "wait_tensor_default", "reload_default",
+                                        "wait_tensor_default_1", "view_default", "t_default",
+                                        "split_tensor", "getitem", "h", "u", "i", "output"));
+  EXPECT_EQ(graph.inputs(graph.find("h")).front(), graph.find("getitem"));
+  EXPECT_EQ(graph.inputs(graph.find("u")).front(), graph.find("t_default"));
+  EXPECT_EQ(graph.inputs(graph.find("f")).front(), graph.find("t"));
+  for (const char* name : {"view_default", "getitem", "u"})
+    EXPECT_EQ(storage_of(graph, name), storage_of(graph, "reload_default")) << name;
+}
+
+TEST(CpuOffload, LeavesWhatIsStillNeeded) {
+  for (const auto& [text, note] : {std::pair(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)  {MUST_CPU_OFFLOAD}
+    v: f32[2,4] = aten.view(a, [2, 4])
+    g: f32[8] = aten.cos(a)  {backward}
+    return [v, g]
+  )",
+                                             "they are returned"),
+                                   std::pair(R"(
+    kind train_step
+    x: f32[8] = input
+    a: f32[8] = aten.sin(x)  {MUST_CPU_OFFLOAD}
+    g: f32[8] = aten.cos(a)  {backward}
+    b: f32[8] = aten.exp(a)
+    return [b, g]
+  )",
+                                             "the forward still reads them")}) {
+    Edit edit;
+    offloaded(text, {}, &edit);
+    EXPECT_THAT(edit.changes, IsEmpty());
+    EXPECT_THAT(edit.notes, ElementsAre(HasSubstr(note)));
+  }
 }
 
 TEST(CpuOffload, LeavesWhatIsWrittenToLater) {
@@ -133,9 +185,10 @@ TEST(CpuOffload, WhatIsMadeAgainReadsWhatCameBack) {
   const auto edit = selective_activation_remat(graph);
   ASSERT_TRUE(edit) << edit.error().message;
   ASSERT_TRUE(apply(graph, *edit));
-  EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload", "n", "o", "wait_tensor", "reload",
-                                        "wait_tensor_1", "n_recomputed", "g", "h", "output"));
-  EXPECT_EQ(graph.inputs(graph.find("n_recomputed")).front(), graph.find("wait_tensor_1"));
+  EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "n", "wait_tensor_default",
+                                        "o", "reload_default", "wait_tensor_default_1",
+                                        "n_recomputed", "g", "h", "output"));
+  EXPECT_EQ(graph.inputs(graph.find("n_recomputed")).front(), graph.find("wait_tensor_default_1"));
 }
 
 TEST(CpuOffload, TakesTheStepOfTheCaptures) {

@@ -220,6 +220,32 @@ TEST(Remat, RefusesAPair) {
   EXPECT_FALSE(selective_activation_remat(pair));
 }
 
+TEST(Remat, EachCopyHasItsOwnSubgraph) {
+  Graph graph = parse(R"(
+    kind train_step
+    x: f32[8] = input
+    score: f32[] = constant
+    table: f32[8] = constant
+    a: f32[8] = aten.add.Tensor(x, score)  {MUST_RECOMPUTE}
+    b: f32[8] = aten.mul.Tensor(a, table)  {MUST_RECOMPUTE}
+    f: f32[8] = aten.exp(b)
+    g: f32[8] = aten.cos(b)  {backward}
+    return [f, g]
+  )");
+  graph.part(PartId(0)).constants = R"({"score": {"subgraph": {}}, "table": {"t": {}}})";
+  const std::string before = write_native(graph);
+  const auto edit = selective_activation_remat(graph);
+  ASSERT_TRUE(edit) << edit.error().message;
+  const auto inverse = apply(graph, *edit);
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  EXPECT_EQ(graph.inputs(graph.find("a_recomputed")).back(), graph.find("score_1"));
+  EXPECT_EQ(node(graph, "score_1").kind, NodeKind::get_attr);
+  EXPECT_EQ(graph.target(node(graph, "score_1")), graph.target(node(graph, "score")));
+  EXPECT_EQ(graph.inputs(graph.find("b_recomputed")).back(), graph.find("table"));
+  ASSERT_TRUE(apply(graph, *inverse));
+  EXPECT_EQ(write_native(graph), before);
+}
+
 // Whatever is tagged, what comes out is sound, computes the same outputs by the same operators, and
 // is taken back exactly.
 RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {

@@ -87,6 +87,40 @@ TEST(TrainingRun, WorkspacesAreTakenOnceByEachThread) {
             7 * K + 512 + 2 * workspace);
 }
 
+TEST(TrainingRun, ATrainingStepHoldsItsLossAndItsGradientsToTheNextStep) {
+  const Graph step = parse(R"(
+    kind train_step
+    device cuda
+    w: f32[256] = parameter
+    x: f32[256] = input
+    a: f32[256] = aten.mul.Tensor(x, w)
+    loss: f32[256] = aten.sin(a)
+    c: f32[256] = aten.cos(a)                  {backward}
+    gw: f32[256] = aten.mul.Tensor(c, x)       {backward}
+    return [loss, gw]
+  )");
+  const auto one = simulate_training(step, {.steps = 1});
+  ASSERT_TRUE(one) << one.error().message;
+  // w, x, loss, gw, and the state that has just come.
+  EXPECT_EQ(one->peak_bytes, 6 * K + 512);
+  EXPECT_EQ(one->peak_phase, LoopPhase::optimizer);
+  const auto three = simulate_training(step, {.steps = 3});
+  ASSERT_TRUE(three) << three.error().message;
+  // w, x, state, a, loss, c: the loss and the gradient of the step before are gone.
+  EXPECT_EQ(three->peak_bytes, 7 * K + 512);
+  EXPECT_EQ(three->peak_phase, LoopPhase::backward);
+  EXPECT_EQ(three->peak_step, 2);
+  EXPECT_EQ(step.name(three->peak_node), "c");
+  EXPECT_EQ(three->forward_peak_bytes, 6 * K + 512);
+  EXPECT_EQ(three->loss_peak_bytes, 0);
+  for (const TrainingLoop& unfit :
+       {TrainingLoop{.loss = LossModel::cross_entropy}, TrainingLoop{.boxed = false}}) {
+    const auto refused = simulate_training(step, unfit);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, Error::Kind::usage);
+  }
+}
+
 TEST(TrainingRun, WantsAPair) {
   const Graph joint = parse(R"(
     x: f32[4] = input

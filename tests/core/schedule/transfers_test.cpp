@@ -90,7 +90,7 @@ TEST(Transfers, RunOnAStreamOfTheirOwnAndStallWhereTheyAreNeededTooEarly) {
 
 TEST(Transfers, EveryEstimatorTakesTheHostLink) {
   const Graph graph = parse(kThereAndBack);
-  for (const char* name : {"roofline", "simple", "torch-2.11"}) {
+  for (const char* name : {"roofline", "simple", "torch-2.11", "torch-2.15"}) {
     const auto estimator = make_estimator({.name = name}).value();
     const NodeCost cost = estimator->estimate(graph, graph.find("off"));
     EXPECT_EQ(cost.lane, NodeCost::Lane::transfer) << name;

@@ -1,0 +1,87 @@
+#include "core/cost/profile_estimator.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+// The collectives that torch looks up by size; others are operators like any.
+bool is_by_size(std::string_view target) {
+  constexpr std::array<std::string_view, 5> kTargets{
+      "_c10d_functional.all_gather_into_tensor.default",
+      "_c10d_functional.all_gather_into_tensor_out.default",
+      "_c10d_functional.reduce_scatter_tensor.default", "_c10d_functional.all_reduce.default",
+      "_c10d_functional.all_to_all_single.default"};
+  return std::find(kTargets.begin(), kTargets.end(), target) != kTargets.end();
+}
+
+// "aten::mm" of aten.mm.default.
+std::string profile_name(const OperatorInfo& op) {
+  const std::string_view packet = op.packet();
+  const auto dot = packet.rfind('.');
+  if (dot == std::string_view::npos) return std::string(packet);
+  return fmt::format("{}::{}", packet.substr(0, dot), packet.substr(dot + 1));
+}
+
+}  // namespace
+
+ProfileEstimator::ProfileEstimator(ProfileData profile, std::string source,
+                                   std::unique_ptr<Estimator> rest)
+    : profile_(std::move(profile)), source_(std::move(source)), rest_(std::move(rest)) {}
+
+std::string ProfileEstimator::description() const {
+  return fmt::format("profile of {}, {} operators and {} collectives; the rest {}", source_,
+                     profile_.operator_count(), profile_.collective_count(), rest_->description());
+}
+
+std::optional<double> ProfileEstimator::profiled_ms(const Graph& graph, NodeId id) const {
+  const Node& node = graph.node(id);
+  if (node.kind != NodeKind::call) return std::nullopt;
+  const OperatorInfo& op = graph.op(node);
+  if (is_by_size(op.name)) {
+    const Tensor* output = graph.single_tensor(node);
+    if (output == nullptr || !node.group) return std::nullopt;
+    const auto& ranks = graph.group(node.group).ranks;
+    ProfileData::Ranks sorted(ranks.begin(), ranks.end());
+    std::sort(sorted.begin(), sorted.end());
+    std::int64_t elements = 1;
+    for (const auto& size : graph.shape(*output)) elements = saturating_mul(elements, size.value);
+    const std::string_view packet = op.packet();
+    return profile_.collective_ms(packet.substr(packet.rfind('.') + 1), sorted, elements,
+                                  nccl_type_name(output->dtype));
+  }
+  ProfileData::Operator wanted{
+      .name = profile_name(op), .shapes = {}, .strides = {}, .type = std::nullopt};
+  for (const Argument& argument : graph.args(node)) {
+    if (argument.kind != Argument::Kind::node) continue;
+    const Tensor* tensor = graph.single_tensor(graph.node(argument.node()));
+    if (tensor == nullptr) continue;
+    auto& shape = wanted.shapes.emplace_back();
+    for (const auto& size : graph.shape(*tensor)) shape.push_back(size.value);
+    auto& stride = wanted.strides.emplace_back();
+    for (const auto& size : graph.stride(*tensor)) stride.push_back(size.value);
+  }
+  if (wanted.shapes.empty()) return std::nullopt;
+  if (node.tensor_count > 0) wanted.type = graph.tensors(node).front().dtype;
+  return profile_.operator_ms(wanted);
+}
+
+NodeCost ProfileEstimator::estimate(const Graph& graph, NodeId id) const {
+  NodeCost cost = rest_->estimate(graph, id);
+  const auto ms = profiled_ms(graph, id);
+  if (!ms) return cost;
+  const bool is_collective = graph.is_collective_start(graph.node(id));
+  cost.lane = is_collective ? NodeCost::Lane::collective : NodeCost::Lane::compute;
+  cost.limit = NodeCost::Limit::given;
+  cost.ns = saturating_round(*ms * 1e6);
+  return cost;
+}
+
+std::int64_t ProfileEstimator::latency_ns(const Graph& graph, NodeId collective) const {
+  return rest_->latency_ns(graph, collective);
+}
+
+}  // namespace jointer

@@ -1,0 +1,117 @@
+// Activation budgets of regions, as torch 2.15's min_cut_rematerialization_partition reads them.
+//
+// A call within such a region has the budget among its annotations (`custom`). A partitioner knows
+// one budget for a graph, so all that are found have to agree, those of calls in the subgraphs of
+// higher-order operators included. By default the regions have to cover every call of a subgraph,
+// and every call that the forward's outputs need.
+//
+// Cost: linear in the nodes; annotations are parsed once each.
+// Source: torch/_functorch/partitioners.py and torch/fx/traceback.py of 2.15; torch 2.11 knows no
+// such regions. Deviations: what the forward needs is told before dead code is removed, which
+// changes nothing, since dead calls are needed by nobody.
+
+#include "core/partition/region_budget.h"
+
+#include <set>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/units.h"
+#include "core/partition/joint_parts.h"
+
+namespace jointer {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKey = "_region_activation_memory_budget";
+
+std::optional<double> budget_of(const json& custom) {
+  if (!custom.is_object()) return {};
+  const auto it = custom.find(kKey);
+  if (it == custom.end() || !it->is_number()) return {};
+  return it->get<double>();
+}
+
+class Reader {
+ public:
+  explicit Reader(const Graph& graph) : graph_(graph) {}
+
+  [[nodiscard]] bool is_annotated() const {
+    for (const NodeId id : graph_.order())
+      if (graph_.text(graph_.node(id).custom).find(kKey) != std::string_view::npos) return true;
+    return graph_.part(PartId(0)).constants.find(kKey) != std::string::npos;
+  }
+
+  Result<std::optional<double>> read(BudgetCoverage coverage) {
+    JOINTER_TRY(const JointParts parts, find_joint_parts(graph_));
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      const std::optional<double> budget = budget_of(n.custom);
+      if (budget)
+        budgets_.insert(*budget);
+      else if (n.kind == NodeKind::call && parts.is_forward(id))
+        meet_uncovered(std::string(graph_.name(id)));
+    }
+    read_subgraphs(json::parse(graph_.part(PartId(0)).constants, nullptr, false));
+    if (budgets_.empty()) return std::optional<double>();
+    if (budgets_.size() > 1)
+      return fail(Error::Kind::usage,
+                  "regions of the model have activation budgets of {} and of {}, and a graph has "
+                  "one: separate them by a graph break, or give the budget",
+                  *budgets_.begin(), *budgets_.rbegin());
+    if (coverage == BudgetCoverage::whole && uncovered_ > 0)
+      return fail(Error::Kind::usage,
+                  "the region with an activation budget of {} does not cover {} calls of the "
+                  "forward, {} first: wrap the whole forward, or let a part decide for all",
+                  *budgets_.begin(), format_count(uncovered_), first_uncovered_);
+    return std::optional(*budgets_.begin());
+  }
+
+ private:
+  std::optional<double> budget_of(StringId custom) {
+    if (!custom) return {};
+    const auto [it, is_new] = by_text_.try_emplace(custom);
+    if (is_new) it->second = jointer::budget_of(json::parse(graph_.text(custom), nullptr, false));
+    return it->second;
+  }
+
+  void meet_uncovered(std::string name) {
+    if (uncovered_++ == 0) first_uncovered_ = std::move(name);
+  }
+
+  void read_subgraphs(const json& constants) {
+    if (!constants.is_object()) return;
+    for (const json& constant : constants) {
+      if (!constant.is_object() || !constant.contains("subgraph")) continue;
+      const json& subgraph = constant["subgraph"];
+      if (!subgraph.is_object()) continue;
+      for (const json& node : subgraph.value("nodes", json::array())) {
+        if (!node.is_object()) continue;
+        const auto budget = jointer::budget_of(node.value("custom", json()));
+        if (budget)
+          budgets_.insert(*budget);
+        else if (node.value("op", "") == "call_function")
+          meet_uncovered(node.value("name", "?"));
+      }
+      read_subgraphs(subgraph.value("constants", json::object()));
+    }
+  }
+
+  const Graph& graph_;
+  std::unordered_map<StringId, std::optional<double>> by_text_;
+  std::set<double> budgets_;
+  std::int64_t uncovered_ = 0;
+  std::string first_uncovered_;
+};
+
+}  // namespace
+
+Result<std::optional<double>> region_budget(const Graph& joint, BudgetCoverage coverage) {
+  Reader reader(joint);
+  if (!reader.is_annotated()) return std::optional<double>();
+  return reader.read(coverage);
+}
+
+}  // namespace jointer

@@ -1,0 +1,70 @@
+#include "core/partition/region_budget.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kJoint = R"(
+  primals_1: f32[8] = input
+  tangents_1: f32[8] = tangent
+  a: f32[8] = aten.sin(primals_1)
+  b: f32[8] = aten.exp(a)
+  g: f32[8] = aten.mul.Tensor(tangents_1, a)
+  return [b, g]
+)";
+
+void annotate(Graph& graph, std::string_view name, double budget) {
+  graph.node(graph.find(name)).custom =
+      graph.intern(fmt::format(R"({{"_region_activation_memory_budget": {}}})", budget));
+}
+
+TEST(RegionBudget, IsWhatTheWholeForwardSays) {
+  Graph graph = parse(kJoint);
+  const auto none = region_budget(graph);
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_EQ(*none, std::nullopt);
+  annotate(graph, "a", 0.4);
+  annotate(graph, "b", 0.4);
+  const auto budget = region_budget(graph);
+  ASSERT_TRUE(budget) << budget.error().message;
+  EXPECT_EQ(*budget, std::optional(0.4));
+}
+
+TEST(RegionBudget, IsRefusedForAPartUnlessAPartMayDecide) {
+  Graph graph = parse(kJoint);
+  annotate(graph, "a", 0.25);
+  const auto refused = region_budget(graph);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("does not cover 1 calls of the forward, b first"));
+  const auto budget = region_budget(graph, BudgetCoverage::part);
+  ASSERT_TRUE(budget) << budget.error().message;
+  EXPECT_EQ(*budget, std::optional(0.25));
+}
+
+TEST(RegionBudget, AgreesWithThatOfSubgraphs) {
+  Graph graph = parse(kJoint);
+  annotate(graph, "a", 0.5);
+  annotate(graph, "b", 0.5);
+  const auto with_body = [&](std::string_view custom) {
+    graph.part(PartId(0)).constants = fmt::format(
+        R"({{"body": {{"subgraph": {{"nodes": [{{"name": "m", "op": "call_function"{}}}]}}}}}})",
+        custom);
+    return region_budget(graph);
+  };
+  EXPECT_TRUE(with_body(R"(, "custom": {"_region_activation_memory_budget": 0.5})"));
+  const auto uncovered = with_body("");
+  ASSERT_FALSE(uncovered);
+  EXPECT_THAT(uncovered.error().message, HasSubstr("m first"));
+  const auto other = with_body(R"(, "custom": {"_region_activation_memory_budget": 0.1})");
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("budgets of 0.1 and of 0.5"));
+}
+
+}  // namespace
+}  // namespace jointer::test
