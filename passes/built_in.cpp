@@ -7,7 +7,9 @@
 #include "passes/checks/checks.h"
 #include "passes/clean_up/clean_up.h"
 #include "passes/compile/compile.h"
+#include "passes/ep_overlap/ep_overlap.h"
 #include "passes/fsdp/fsdp.h"
+#include "passes/graph_pp/graph_pp.h"
 #include "passes/reordering/reordering.h"
 #include "passes/sac/sac.h"
 #include "passes/tune/tune.h"
@@ -16,8 +18,9 @@ namespace jointer {
 
 PassRegistry built_in_passes() {
   PassRegistry registry;
-  for (auto family : {clean_up_passes, sac_passes, fsdp_passes, bucketing_passes, reordering_passes,
-                      check_passes, compile_passes, tune_passes})
+  for (auto family :
+       {clean_up_passes, sac_passes, fsdp_passes, bucketing_passes, reordering_passes,
+        ep_overlap_passes, check_passes, graph_pp_passes, compile_passes, tune_passes})
     for (Pass& pass : family())
       if (!registry.add(std::move(pass))) std::abort();  // declared wrong: a defect of this program
   return registry;

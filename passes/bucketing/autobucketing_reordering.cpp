@@ -20,20 +20,23 @@
 //   4. Of what is within the limits and exposes no more than the plan does (be it over them), take
 //      the shortest step; if there is nothing, the least exposed. The order as given is among them.
 //
-// Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.11), with
-// its options and defaults. Deviations, all off with `torch_compatible`:
+// Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
+// its options and defaults; `rules` has 2.11's instead (overlap_scheduler.cpp, overlap_bucketer.cpp
+// say what differs). Deviations, all off with `torch_compatible`:
 //   - the limit is kept; torch's estimate of it is exceeded (by 0.6 GB on a forward of Llama3-8B);
 //   - collectives are timed anew, and the best of several orders is chosen;
 //   - buckets whose copies cost more than they save are left apart, or keep the members that pay;
 //   - a collective is not tried while something that it needs cannot be started (torch forces other
 //     waits first).
 //
-// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; what feeds a
-// bucket keeps its casts as nodes of their own, so that torch can replay it; costs come from the
-// estimator that everything else uses (torch: `collective_estimator`, `custom_runtime_estimation`);
-// fusion regions and control_deps nodes (`enable_fusion_regions`, `insert_overlap_deps`), which
-// only serve Inductor's later stages, are not made; where what must keep all hidden makes a cycle,
-// torch stops, and here less is kept.
+// Deviations in any case: FSDP's collectives are not put into buckets before they are scheduled
+// (`pre_bucketing_fsdp_collectives` of 2.15: false), and the bucket mode `coalesced` is not known;
+// a reduce-scatter and an all-reduce never share a bucket; what feeds a bucket keeps its casts as
+// nodes of their own, so that torch can replay it; costs come from the estimator that everything
+// else uses (torch: `collective_estimator`, `custom_runtime_estimation`); fusion regions and
+// control_deps nodes (`enable_fusion_regions`, `insert_overlap_deps`), which only serve Inductor's
+// later stages, are not made; where what must keep all hidden makes a cycle, torch stops, and here
+// less is kept.
 //
 // Cost: see the parts. Llama3-8B's backward, 8,192 nodes, takes 85 ms; 671B's, 28,950 nodes, 600 ms
 // (tests/benchmarks/bucketing_benchmark.cpp, processor time).
@@ -42,6 +45,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <memory>
 
 #include "core/base/checked.h"
@@ -62,6 +66,7 @@ struct Settings {
   OverlapOptions schedule;
   BucketerOptions buckets;
   MemoryIncrease increase;
+  BucketDtypes dtypes = BucketDtypes::one;
   bool merges = true, is_torch = false;
 };
 
@@ -69,8 +74,9 @@ std::int64_t gib(double number) {
   return saturating_whole(number * kGiB);
 }
 
-Settings read_settings(const Arguments& arguments) {
+Result<Settings> read_settings(const Arguments& arguments) {
   Settings s;
+  const bool is_old = arguments.text("rules") == "torch-2.11";
   s.is_torch = arguments.boolean("torch_compatible");
   s.merges = arguments.boolean("collective_bucketing");
   s.schedule.most_in_flight = gib(arguments.number("max_in_flight_gb"));
@@ -79,23 +85,38 @@ Settings read_settings(const Arguments& arguments) {
   s.schedule.compute_multiplier = arguments.number("compute_overlap_multipler");
   s.schedule.groups_buckets = arguments.boolean("prioritize_bucketing_during_scheduling");
   s.schedule.is_torch = s.is_torch;
+  s.schedule.rules = is_old ? OverlapRules::torch_2_11 : OverlapRules::torch_2_15;
+  if (!is_old && arguments.is_given("max_off_bucket_gb"))
+    s.schedule.off_bucket_bytes = gib(arguments.number("max_off_bucket_gb"));
   s.buckets.most_bytes = gib(arguments.number("max_bucket_memory_gb"));
   s.buckets.distance = arguments.integer("max_coll_distance");
-  s.buckets.exposed_first = arguments.boolean("bucket_exposed_first");
-  s.buckets.is_torch = s.is_torch;
+  if (arguments.is_given("bucket_exposed_first"))
+    s.buckets.exposed_first = arguments.boolean("bucket_exposed_first");
+  else if (is_old)
+    s.buckets.exposed_first = true;
+  s.buckets.only_parameter_groups = arguments.boolean("bucket_only_internode_comms");
+  if (is_old && s.buckets.only_parameter_groups)
+    return fail(Error::Kind::usage, "bucket_only_internode_comms is of the rules of torch-2.15");
+  s.buckets.mixes_reductions = s.is_torch && is_old;
+  const std::string& mode = arguments.text("bucket_mode");
+  if (mode == "custom_ops_multidtype" || (mode == "auto" && is_old))
+    s.dtypes = BucketDtypes::several;
   // None, as with torch, leaves it to the other one: as 0 does.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
+  if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
+      !arguments.is_given("max_memory_increase_ratio"))
+    s.increase.bytes = std::numeric_limits<std::int64_t>::max();
   return s;
 }
 
 // A graph with what is derived from it, as far as one half goes.
 struct Half {
-  Half(Graph g, PartId part, const Estimator& estimator)
+  Half(Graph g, PartId part, const Estimator& estimator, BucketDtypes dtypes)
       : graph(std::make_unique<Graph>(std::move(g))),
         costs(estimate_all(*graph, estimator)),
         dependencies(*graph),
-        overlap(*graph, part, dependencies, costs, BucketDtypes::several) {}
+        overlap(*graph, part, dependencies, costs, dtypes) {}
 
   std::unique_ptr<Graph> graph;  // stays where it is: the others point to it
   std::vector<NodeCost> costs;
@@ -117,7 +138,7 @@ class Reordering {
       : estimator_(estimator),
         settings_(settings),
         context_(context),
-        given_(graph, part, estimator),
+        given_(graph, part, estimator, settings.dtypes),
         part_(part),
         judge_(graph, given_.overlap, given_.costs, settings.increase, context) {}
 
@@ -175,7 +196,7 @@ class Reordering {
   // is kept, and if that will not do, nothing is merged.
   Result<void> build_plan() {
     const auto build = [&] {
-      return with_plan(given_.overlap, given_.dependencies, plan_, BucketDtypes::several);
+      return with_plan(given_.overlap, given_.dependencies, plan_, settings_.dtypes);
     };
     auto built = build();
     if (!built) {
@@ -276,7 +297,7 @@ class Reordering {
 
   // Returns what it exposes, whether it is within the limits or not.
   std::int64_t add_planned(std::string_view what) {
-    half_ = std::make_unique<Half>(planned_.graph, part_, estimator_);
+    half_ = std::make_unique<Half>(planned_.graph, part_, estimator_, settings_.dtypes);
     Candidate candidate{*half_->graph, judge_.judge(*half_->graph, half_->overlap, half_->costs),
                         what, plan_.bucketing};
     const std::int64_t exposed = candidate.figures.exposed_ns;
@@ -402,7 +423,7 @@ class Reordering {
 };
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
-  const Settings settings = read_settings(arguments);
+  JOINTER_TRY(const Settings settings, read_settings(arguments));
   JOINTER_TRY(const auto estimator,
               make_estimator(context.analysis().estimator, graph.main_device()));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
@@ -412,7 +433,14 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }
 
 std::vector<Parameter> parameters() {
+  Parameter exposed_first =
+      parameter("bucket_exposed_first", Parameter::Type::boolean, {},
+                "Whether buckets begin with what is hidden least, else in program order; without "
+                "it, in groups that gather parameters (rules of 2.15), in all (2.11).");
+  exposed_first.may_be_none = true;
   return {
+      choice("rules", {"torch-2.15", "torch-2.11"}, "torch-2.15",
+             "Which torch's rules are followed where they differ."),
       flag("collective_bucketing", true,
            "Whether collectives that are alike become one where that costs no overlap."),
       number("max_in_flight_gb", 5.0, "GiB of collectives that may run at once."),
@@ -423,12 +451,21 @@ std::vector<Parameter> parameters() {
       number("compute_overlap_multipler", 1.0,
              "What compute's time is multiplied by before it hides a collective."),
       number_or_none("max_memory_increase_gb", 1.0,
-                     "GiB that the peak may grow by; of this and the ratio the larger one holds, "
-                     "and the peak may not grow where both are none."),
+                     "GiB that the peak may grow by; of this and the ratio the larger one holds. "
+                     "Where both are none there is no limit (rules of 2.15), or the peak may not "
+                     "grow (2.11)."),
       number_or_none("max_memory_increase_ratio", 0.05,
                      "What the peak may grow by, as a share of it; none: only the GiB hold."),
-      flag("bucket_exposed_first", true,
-           "Whether buckets begin with what is hidden least, else in program order."),
+      std::move(exposed_first),
+      flag("bucket_only_internode_comms", false,
+           "Whether only groups that gather parameters make buckets. Of the rules of 2.15."),
+      choice("bucket_mode", {"auto", "default", "custom_ops", "custom_ops_multidtype"}, "auto",
+             "Whether all-gathers of several dtypes share a bucket: custom_ops_multidtype alone "
+             "lets them. auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
+      number_or_none("max_off_bucket_gb", 0.5,
+                     "GiB of collectives of one key, needed by no compute, that wait for each "
+                     "other and start together; none: each starts by itself. Of the rules of "
+                     "2.15."),
       number("max_bucket_memory_gb", 2.0,
              "GiB that a bucket may hold, inputs and results together."),
       flag("prioritize_bucketing_during_scheduling", true,

@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "core/ops/flops.h"
+
 namespace jointer {
 
 bool is_fsdp_all_gather(const Graph& graph, NodeId start) {
@@ -43,6 +45,15 @@ bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start
     }
   }
   return true;
+}
+
+bool is_torch_compute(const Graph& graph, NodeId id) {
+  const Node& n = graph.node(id);
+  if (n.kind != NodeKind::call) return false;
+  const std::string_view packet = graph.op(n).packet();
+  // Torch 2.11 has no formula of these.
+  return is_in_torch_registry(packet) || packet.starts_with("flex_attention") ||
+         packet.starts_with("aten._scaled_dot_product_flash_attention_for_cpu");
 }
 
 }  // namespace jointer

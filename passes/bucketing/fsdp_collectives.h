@@ -1,6 +1,7 @@
 #pragma once
 
-// Which collectives are FSDP's, as torch tells them from those of other parallelisms
+// Which collectives are FSDP's, as torch tells them from those of other parallelisms, and which
+// calls it runs them beside
 // (torch/_inductor/fx_passes/bucketing.py).
 
 #include "core/graph/graph.h"
@@ -13,5 +14,9 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 
 // A reduce-scatter whose result goes to the output through nodes that read nothing else.
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
+
+// Whether a call computes enough to run collectives beside it: torch 2.15's operators with a
+// formula of FLOPs.
+bool is_torch_compute(const Graph& graph, NodeId id);
 
 }  // namespace jointer

@@ -1,6 +1,10 @@
 #include "passes/bucketing/module_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
+
+#include "passes/bucketing/fsdp_collectives.h"
 
 namespace jointer {
 namespace {
@@ -16,7 +20,86 @@ bool is_list(const ModuleTree& modules, const Module& module) {
                      [&](ModuleId id) { return is_number(modules.module(id).segment); });
 }
 
+// Members of a list in the order of their numbers.
+std::vector<ModuleId> by_number(const ModuleTree& modules, ModuleId list) {
+  std::vector<ModuleId> members = modules.module(list).children;
+  std::sort(members.begin(), members.end(), [&](ModuleId a, ModuleId b) {
+    const std::string &x = modules.module(a).segment, &y = modules.module(b).segment;
+    return x.size() != y.size() ? x.size() < y.size() : x < y;
+  });
+  return members;
+}
+
+// Modules that gather parameters from more than one rank, and those around them.
+std::set<ModuleId> gathering_modules(const Graph& graph, const ModuleTree& modules) {
+  std::set<ModuleId> found;
+  for (const NodeId id : graph.order()) {
+    if (!is_fsdp_all_gather(graph, id) || graph.group_size(graph.node(id)) < 2) continue;
+    for (ModuleId at = modules.of(id); at; at = modules.module(at).parent) found.insert(at);
+  }
+  return found;
+}
+
+// Whether a forward call of the model stands behind one of the loss: it is computed in chunks.
+bool is_loss_in_chunks(const Graph& graph, const ModuleTree& modules, ModuleId loss) {
+  bool is_behind = false;
+  for (const NodeId id : graph.order()) {
+    const ModuleId module = modules.of(id);
+    if (!module || module == modules.root() || graph.node(id).phase == Phase::backward) continue;
+    ModuleId top = module;
+    while (modules.module(top).parent != modules.root()) top = modules.module(top).parent;
+    if (top == loss)
+      is_behind = true;
+    else if (is_behind)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules) {
+  const std::set<ModuleId> gathering = gathering_modules(graph, modules);
+  const auto gathers = [&](std::string_view path) {
+    const ModuleId id = modules.find(path);
+    return id && gathering.contains(id);
+  };
+  ModulePlan plan, blocks;
+  std::vector<std::string> behind;
+  for (const ModuleId id : modules.module(modules.root()).children) {
+    const Module& module = modules.module(id);
+    if (is_list(modules, module)) {
+      for (const ModuleId member : by_number(modules, id)) {
+        const std::string& path = modules.module(member).path;
+        const std::string experts = path + ".moe.routed_experts.inner_experts";
+        if (!gathers(experts)) {
+          blocks.push_back({path});
+          continue;
+        }
+        blocks.emplace_back();
+        for (const std::string_view part :
+             {"attention_norm", "attention", "ffn_norm", "moe.router", "moe.shared_experts"})
+          blocks.back().push_back(fmt::format("{}.{}", path, part));
+        blocks.push_back({experts});
+      }
+    } else if (module.segment.find("embed") != std::string::npos) {
+      plan.push_back({module.path});
+    } else if (module.segment != "loss" || gathers(module.path) ||
+               is_loss_in_chunks(graph, modules, id)) {
+      behind.push_back(module.path);
+    }
+  }
+  plan.insert(plan.end(), blocks.begin(), blocks.end());
+  const auto rank = [](const std::string& path) {
+    static constexpr std::array<std::string_view, 3> kFirst{"norm", "lm_head", "loss"};
+    return std::find(kFirst.begin(), kFirst.end(), path) - kFirst.begin();
+  };
+  std::sort(behind.begin(), behind.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair(rank(a), std::string_view(a)) < std::pair(rank(b), std::string_view(b));
+  });
+  if (!behind.empty()) plan.push_back(std::move(behind));
+  return plan;
+}
 
 ModulePlan derive_module_plan(const ModuleTree& modules) {
   const auto& top = modules.module(modules.root()).children;
@@ -36,14 +119,9 @@ ModulePlan derive_module_plan(const ModuleTree& modules) {
   }
   std::sort(behind.begin(), behind.end());
   if (!behind.empty()) plan.push_back(std::move(behind));
-  for (const ModuleId id : blocks) {
-    std::vector<ModuleId> members = modules.module(id).children;
-    std::sort(members.begin(), members.end(), [&](ModuleId a, ModuleId b) {
-      const std::string &x = modules.module(a).segment, &y = modules.module(b).segment;
-      return x.size() != y.size() ? x.size() < y.size() : x < y;
-    });
-    for (const ModuleId member : members) plan.push_back({modules.module(member).path});
-  }
+  for (const ModuleId id : blocks)
+    for (const ModuleId member : by_number(modules, id))
+      plan.push_back({modules.module(member).path});
   return plan;
 }
 

@@ -19,6 +19,13 @@ using ModulePlan = std::vector<std::vector<std::string>>;
 // (norm and lm_head). Empty where the graph has no modules.
 ModulePlan derive_module_plan(const ModuleTree& modules);
 
+// That of a step with both directions, as torchtitan's get_default_transformer_block_buckets makes
+// it: embeddings, the list's members, then the others together, norm before lm_head. The routed
+// experts of a block that are sharded go by themselves, and the block's feed-forward is in no entry
+// but for its router and shared experts. A loss that is computed in chunks, or gathers parameters,
+// is in the last entry.
+ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
+
 // As a pipeline writes it: [tok_embeddings,[norm,lm_head],layers.0]. Error (usage): it is none.
 Result<ModulePlan> read_module_plan(const PassValue::List& list);
 

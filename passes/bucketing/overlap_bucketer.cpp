@@ -5,8 +5,8 @@
 //   bucket      collectives whose starts count as one node of the graph, and their waits as one.
 //
 // Steps, for each group and each key (bucket_key.h):
-//   1. Take what is hidden least (by the share of its time) as a seed; of the others, the nearest
-//      first.
+//   1. In a group that gathers parameters, or where asked for, take what is hidden least (by the
+//      share of its time) as a seed, and try what is near; else take them in program order.
 //   2. Try the others one by one. One fits if it and its wait hide nothing, and if neither start
 //      nor wait nor hiding node of the two must come before the other's. Then four places are
 //      tried: starts together where the one or the other was, and the waits likewise. At a place,
@@ -16,8 +16,9 @@
 //   3. A bucket of two or more is kept.
 // The dependencies of the timelines and of hiding are then kept by whoever orders the new graph.
 //
-// Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.11). Deviation, off where
-// `is_torch`: a reduce-scatter is not tried with an all-reduce (torch's keys can be equal).
+// Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15). Torch 2.11 begins with
+// what is hidden least in every group, and tries a reduce-scatter with an all-reduce, since their
+// keys can be equal (`mixes_reductions`).
 //
 // Cost: V^2 / 128 bytes for the ancestors of every node; a trial costs the nodes between the two.
 
@@ -74,7 +75,9 @@ class Bucketer {
       timeline_ = &timelines_[group];
       for (std::uint32_t e = 0; e < timeline_->events().size(); ++e)
         event_of_[timeline_->events()[e].place] = e;
-      for (const std::vector<Number>& alike : by_key(group)) find_buckets_of(alike);
+      exposed_first_ = options_.exposed_first.value_or(g_.gathers_parameters[group]);
+      if (!options_.only_parameter_groups || g_.gathers_parameters[group])
+        for (const std::vector<Number>& alike : by_key(group)) find_buckets_of(alike);
       for (const TimelineEvent& e : timeline_->events()) event_of_[e.place] = TimelineEvent::kNone;
       JOINTER_CHECK(
           proceed(static_cast<double>(group + 1) / static_cast<double>(g_.groups.size())));
@@ -113,7 +116,8 @@ class Bucketer {
     std::vector<std::uint32_t> keys;
     for (Number c = 0; c < g_.collectives.size(); ++c) {
       if (collective(c).group != group || collective(c).key == kNever) continue;
-      const std::uint32_t key = options_.is_torch ? collective(c).torch_key : collective(c).key;
+      const std::uint32_t key =
+          options_.mixes_reductions ? collective(c).torch_key : collective(c).key;
       const auto at =
           static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
       if (at == keys.size()) {
@@ -142,7 +146,7 @@ class Bucketer {
 
   void find_buckets_of(std::vector<Number> alike) {
     std::vector<double> share(g_.collectives.size());
-    if (options_.exposed_first)
+    if (exposed_first_)
       for (const Number c : alike) share[c] = hidden_share(c);
     std::sort(alike.begin(), alike.end(), [&](Number a, Number b) {
       return share[a] != share[b]
@@ -181,9 +185,8 @@ class Bucketer {
         break;
       }
       if (is_taken_[candidate]) continue;
-      if (options_.exposed_first &&
-          std::abs(std::int64_t{ancestors_.rank(collective(candidate).start)} - seed_rank) >
-              kReach) {
+      if (exposed_first_ && std::abs(std::int64_t{ancestors_.rank(collective(candidate).start)} -
+                                     seed_rank) > kReach) {
         refuse(seed, candidate, NoBucket::far);
         continue;
       }
@@ -315,6 +318,7 @@ class Bucketer {
   AugmentedGraph augmented_;
   std::vector<GroupTimeline> timelines_;
   GroupTimeline* timeline_ = nullptr;    // of the group that is worked on
+  bool exposed_first_ = false;           // in that group
   std::vector<bool> hides_;              // by place
   std::vector<std::uint32_t> event_of_;  // by place: in timeline_
   std::vector<bool> is_taken_;           // by collective

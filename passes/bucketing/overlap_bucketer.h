@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,10 @@ namespace jointer {
 struct BucketerOptions {
   std::int64_t most_bytes = std::int64_t{2} << 30;  // of a bucket
   std::int64_t distance = 200;  // how many collectives of the group are tried for one bucket
-  bool exposed_first = true;    // buckets begin with what is hidden least
-  bool is_torch = false;
+  // Buckets begin with what is hidden least; none: in groups that gather parameters.
+  std::optional<bool> exposed_first;
+  bool only_parameter_groups = false;  // others make no buckets
+  bool mixes_reductions = false;       // as torch 2.11 does: a reduce-scatter with an all-reduce
 };
 
 // Why a collective is in no bucket with another: torch's WhyNoBucket.

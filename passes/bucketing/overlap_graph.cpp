@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/cost/torch_nccl.h"
-#include "core/ops/flops.h"
+#include "core/ops/torch_registry.h"
 
 namespace jointer {
 namespace {
@@ -31,6 +32,25 @@ std::string group_of(const Graph& graph, const Node& start) {
   return name != nullptr && name->kind == Argument::Kind::string
              ? std::string(graph.text(name->text()))
              : std::string();
+}
+
+// Whether what it gathers comes from one placeholder and from no other.
+bool is_of_one_placeholder(const Graph& graph, NodeId start) {
+  std::vector<NodeId> open(graph.inputs(start).begin(), graph.inputs(start).end());
+  std::unordered_set<NodeId> seen;
+  std::size_t placeholders = 0;
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (!seen.insert(id).second) continue;
+    if (graph.node(id).kind == NodeKind::placeholder) {
+      if (++placeholders > 1) return false;
+      continue;
+    }
+    const auto inputs = graph.inputs(id);
+    open.insert(open.end(), inputs.begin(), inputs.end());
+  }
+  return placeholders == 1;
 }
 
 std::int64_t held_bytes(const Graph& graph, const Node& start) {
@@ -78,7 +98,7 @@ OverlapGraph::OverlapGraph(const Graph& of, PartId part, const Dependencies& dep
     const Node& n = of.node(nodes[p]);
     if (n.kind != NodeKind::call) continue;
     const OperatorInfo& op = of.op(n);
-    is_compute[p] = is_in_torch_registry(op.packet());
+    is_compute[p] = is_in_torch_registry(op.packet(), torch_version_of(of));
     is_cheap[p] = is_cheap_operator(op);
     is_communication[p] =
         op.name.find("c10") != std::string::npos || op.name.find("_dtensor") != std::string::npos;
@@ -131,6 +151,7 @@ void OverlapGraph::find_collectives(std::span<const NodeCost> costs, BucketDtype
   start_of.assign(size(), -1);
   wait_of.assign(size(), -1);
   Numbering group_numbers, keys, torch_keys;
+  std::vector<bool> known;  // by group: gathers_parameters
   for (Place wait = 0; wait < size(); ++wait) {
     const Node& n = graph->node(nodes[wait]);
     if (!graph->is_wait(n) || inputs.of(wait).size() != 1) continue;
@@ -146,6 +167,12 @@ void OverlapGraph::find_collectives(std::span<const NodeCost> costs, BucketDtype
     const std::string key = bucket_key(*graph, s, dtypes);
     c.key = key.empty() ? kNever : keys.of(key);
     const bool gathers = graph->op(s).collective == CollectiveKind::all_gather;
+    known.resize(groups.size());
+    gathers_parameters.resize(groups.size());
+    if (gathers && !known[c.group]) {
+      known[c.group] = true;
+      gathers_parameters[c.group] = is_of_one_placeholder(*graph, nodes[start]);
+    }
     c.torch_key = key.empty() ? kNever : torch_keys.of(gathers ? key : key.substr(key.find(' ')));
     c.bytes = held_bytes(*graph, s);
     c.ns = costs[nodes[start].index()].ns;

@@ -69,7 +69,10 @@ struct OverlapGraph {
   std::vector<std::int32_t> wait_of;   // by place: of the collective it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits
   std::vector<std::string> groups;             // labels, by number
-  std::vector<Place> compute;                  // compute nodes, in order
+  // By group: its first all-gather, in the order of the waits, is of one input alone, as FSDP's of
+  // a parameter is. Torch 2.15 takes such a group as one between machines.
+  std::vector<bool> gathers_parameters;
+  std::vector<Place> compute;  // compute nodes, in order
   // By place: the first compute node (its number) that needs it, itself counted; kNever.
   std::vector<std::uint32_t> first_compute;
   std::vector<bool> feeds_reduce_scatter;  // by place: itself counted

@@ -8,7 +8,8 @@
 //   2. The next node is the ready one on the path that the earliest compute node needs; of these,
 //      what leads straight to a collective goes first and an exposed wait last; then the order that
 //      was given. Nodes off the path come in between: a wait once it is hidden (or memory is
-//      short), what a reduce-scatter needs as soon as the order has passed its old place.
+//      short), collectives of one key once they come to `off_bucket_bytes`, as many together, what
+//      a reduce-scatter needs as soon as the order has passed its old place.
 //   3. A node that takes time hides, for each process group, as much of what is in flight. What
 //      time is left starts collectives early: those that the earliest compute node needs, and
 //      together with those that could share a bucket, if they need no compute, no other collective
@@ -20,10 +21,16 @@
 // Live memory is torch's account (torch_memory.h); it is an estimate of what the new order holds,
 // so the caller measures the result.
 //
-// Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.11), class OverlapScheduler. With the
-// same costs the order is torch's. Kept apart from torch's: a collective is never tried while
-// something that it needs cannot be started (torch forces other waits first; `is_torch` does so
-// too), and nodes that torch's assertions would stop at are passed over.
+// Rules of 2.15 and of 2.11. With 2.15's, of collectives that are needed equally early those come
+// first in step 3 that take up most of the time left, `distance` counts those that could start, and
+// while a wait is under way neither it nor what its group started before is hidden, forced or
+// needed. With 2.11's, those come first that stand first, `distance` counts all that have not
+// started, and collectives off the path do not wait for each other.
+//
+// Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.15 and 2.11), class OverlapScheduler.
+// With the same costs the order is torch's. Kept apart from torch's: a collective is never tried
+// while something that it needs cannot be started (torch forces other waits first; `is_torch` does
+// so too), and nodes that torch's assertions would stop at are passed over.
 //
 // Cost: torch keeps the set of all ancestors of every node. Here what a collective still needs is
 // searched from it backwards through nodes that have not run, and what stops it is remembered until
@@ -34,8 +41,12 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "core/base/checked.h"
+#include "passes/bucketing/python_heap.h"
 
 namespace jointer {
 namespace {
@@ -57,6 +68,7 @@ class Scheduler {
         next_(graph.collectives.size() + 1),
         blocker_(graph.collectives.size(), kNoPlace),
         full_at_(graph.collectives.size(), kNever),
+        is_ending_(graph.collectives.size(), false),
         pre_fetched_(graph.compute.size(), 0) {
     measure(storages);
     for (Place p = 0; p < g_.size(); ++p)
@@ -84,15 +96,19 @@ class Scheduler {
         handle_wait(in_flight_.front());
         continue;
       }
-      const Place p = take_next();
-      if (is_done_[p]) continue;
-      if (g_.start_of[p] >= 0)
-        handle_start(number(g_.start_of[p]));
-      else if (g_.wait_of[p] >= 0)
-        handle_wait(number(g_.wait_of[p]));
-      else
-        handle_other(p);
-      if (is_on_path(p)) last_on_path_ = std::max(last_on_path_, std::int64_t{p});
+      for (const Place p : take_next()) {
+        if (is_done_[p]) continue;
+        if (g_.start_of[p] >= 0)
+          handle_start(number(g_.start_of[p]));
+        else if (g_.wait_of[p] >= 0)
+          handle_wait(number(g_.wait_of[p]));
+        else
+          handle_other(p);
+        if (is_on_path(p))
+          last_on_path_ = std::max(last_on_path_, std::int64_t{p});
+        else if (g_.start_of[p] >= 0)
+          ready_bytes(number(g_.start_of[p])) -= collective(number(g_.start_of[p])).bytes;
+      }
     }
     return std::move(result_);
   }
@@ -130,8 +146,13 @@ class Scheduler {
       on_path_.push(std::uint64_t{g_.first_compute[p]} << 34U | local << 32U | p);
     } else {
       off_path_.push(std::uint64_t{g_.feeds_reduce_scatter[p] ? 0U : 1U} << 32U | p);
+      if (g_.start_of[p] >= 0)
+        ready_bytes(number(g_.start_of[p])) += collective(number(g_.start_of[p])).bytes;
     }
   }
+
+  // Of the collectives off the path that could start and have this one's key.
+  std::int64_t& ready_bytes(Number c) { return ready_bytes_[collective(c).key]; }
 
   // By a chain of cheap nodes with one reader and one input each.
   [[nodiscard]] bool leads_to_start(Place p) const {
@@ -145,24 +166,47 @@ class Scheduler {
     }
   }
 
-  Place take_next() {
+  std::vector<Place> take_next() {
     if (!off_path_.empty()) {
       const auto p = static_cast<Place>(off_path_.top() & kPlaceMask);
+      const bool gathers = options_.off_bucket_bytes && g_.start_of[p] >= 0;
       bool takes = false;
       if (on_path_.empty() || is_done_[p])
         takes = true;
       else if (g_.wait_of[p] >= 0)
         takes = fate(number(g_.wait_of[p])).exposed_ns == 0 || memory_.now() > result_.limit_bytes;
+      else if (gathers)
+        takes = ready_bytes(number(g_.start_of[p])) >= *options_.off_bucket_bytes;
       else if (g_.feeds_reduce_scatter[p])
         takes = p <= last_on_path_;
       if (takes) {
         off_path_.pop();
-        return p;
+        return gathers ? with_alike(p) : std::vector<Place>{p};
       }
     }
     const auto p = static_cast<Place>(on_path_.top() & kPlaceMask);
     on_path_.pop();
-    return p;
+    return {p};
+  }
+
+  // With what else could start off the path and has its key, up to the bytes that wait for each
+  // other.
+  std::vector<Place> with_alike(Place p) {
+    const OverlapCollective& first = collective(number(g_.start_of[p]));
+    std::vector<Place> taken{p};
+    std::vector<std::size_t> indices;
+    std::int64_t bytes = first.bytes;
+    for (std::size_t i = 0; i < off_path_.items().size(); ++i) {
+      const auto q = static_cast<Place>(off_path_.items()[i] & kPlaceMask);
+      if (is_done_[q] || g_.start_of[q] < 0) continue;
+      const OverlapCollective& other = collective(number(g_.start_of[q]));
+      if (other.key != first.key || bytes + other.bytes > *options_.off_bucket_bytes) continue;
+      taken.push_back(q);
+      bytes += other.bytes;
+      indices.push_back(i);
+    }
+    off_path_.erase(indices);
+    return taken;
   }
 
   void schedule(Place p) {
@@ -197,6 +241,14 @@ class Scheduler {
       if (other == c) break;
       if (collective(other).group == collective(c).group) earlier.push_back(other);
     }
+    is_ending_[c] = true;
+    ++ending_;
+    end(c, earlier);
+    is_ending_[c] = false;
+    --ending_;
+  }
+
+  void end(Number c, const std::vector<Number>& earlier) {
     for (const Number other : earlier)
       if (is_in_flight(other)) handle_wait(other);
     if (!is_in_flight(c)) return;
@@ -243,6 +295,7 @@ class Scheduler {
     if (without != kNever) left[without] = 0;
     for (const Number c : in_flight_) {
       std::int64_t& time_left = left[collective(c).group];
+      if (is_new() && is_ending_[c]) continue;
       if (fate(c).exposed_ns == 0 || time_left <= 0) continue;
       const std::int64_t ns = std::min(fate(c).exposed_ns, time_left);
       hide(c, by, ns);
@@ -251,7 +304,54 @@ class Scheduler {
     return left;
   }
 
+  [[nodiscard]] bool is_new() const { return options_.rules == OverlapRules::torch_2_15; }
+
+  // Whether its wait would have to end what is being waited for already.
+  [[nodiscard]] bool would_reenter(Number c) const {
+    if (!is_new() || ending_ == 0) return false;
+    if (is_ending_[c]) return true;
+    if (!is_in_flight(c)) return false;
+    for (const Number other : in_flight_) {
+      if (other == c) break;
+      if (collective(other).group == collective(c).group && is_ending_[other]) return true;
+    }
+    return false;
+  }
+
   // --- Starting collectives early ---
+
+  // By 2.15's rules: what could take up some of the time that is left.
+  std::vector<Number> candidates_for(const std::vector<std::int64_t>& left) {
+    std::vector<Number> found;
+    for (Number c = first_from(0);
+         c < g_.collectives.size() && std::cmp_less(found.size(), options_.distance);
+         c = first_from(c + 1)) {
+      const std::uint32_t rank = g_.first_compute[collective(c).start];
+      const bool is_far = rank != kNever && std::int64_t{rank} - std::int64_t{compute_done_} >
+                                                options_.compute_pre_fetch;
+      if (left[collective(c).group] > 0 && !is_far) found.push_back(c);
+    }
+    using Priority = std::tuple<int, std::uint32_t, std::int64_t, Place>;
+    const auto priority = [&](Number c) {
+      const Place start = collective(c).start;
+      return Priority{urgency(c), g_.first_compute[start],
+                      -std::min(left[collective(c).group], fate(c).exposed_ns), start};
+    };
+    std::vector<std::pair<Priority, Number>> order;
+    for (const Number c : found) order.emplace_back(priority(c), c);
+    std::sort(order.begin(), order.end());
+    if (options_.groups_buckets) {
+      // Those of one key follow the first of them; keys come in the order of their first.
+      std::unordered_map<std::uint32_t, std::size_t> first_of;
+      for (std::size_t i = 0; i < order.size(); ++i)
+        first_of.try_emplace(collective(order[i].second).key, i);
+      std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+        return first_of.at(collective(a.second).key) < first_of.at(collective(b.second).key);
+      });
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) found[i] = order[i].second;
+    return found;
+  }
 
   // The next collectives in the order in which they are tried.
   const std::vector<Number>& candidates() {
@@ -327,8 +427,9 @@ class Scheduler {
 
   void start_early(Place beside, std::vector<std::int64_t>& left, std::uint32_t without) {
     if (std::all_of(left.begin(), left.end(), [](std::int64_t t) { return t <= 0; })) return;
-    const std::vector<Number> tried =
-        without == kNever ? candidates() : candidates_without(without);
+    const std::vector<Number> tried = is_new()            ? candidates_for(left)
+                                      : without == kNever ? candidates()
+                                                          : candidates_without(without);
     for (const Number c : tried) {
       std::int64_t& time = left[collective(c).group];
       if (time <= 0 || is_started_[c] || !may_start(c, beside)) continue;
@@ -369,7 +470,7 @@ class Scheduler {
     bool is_forced = false;
     while (!in_flight_.empty() &&
            options_.most_in_flight - in_flight_bytes_ < collective(c).bytes &&
-           is_hidden_without(in_flight_.front(), beside)) {
+           !would_reenter(in_flight_.front()) && is_hidden_without(in_flight_.front(), beside)) {
       handle_wait(in_flight_.front());
       is_forced = true;
     }
@@ -412,7 +513,8 @@ class Scheduler {
           return refuse(c, beside, kind, input);
         }
         if (is_held_[input]) return refuse(c, beside, NoOverlap::dependency, input);
-        if (g_.wait_of[input] >= 0 && !is_hidden_without(number(g_.wait_of[input]), beside))
+        if (g_.wait_of[input] >= 0 && (would_reenter(number(g_.wait_of[input])) ||
+                                       !is_hidden_without(number(g_.wait_of[input]), beside)))
           return refuse(c, beside, NoOverlap::behind_wait, input);
         path_.push_back(input);
       }
@@ -471,7 +573,9 @@ class Scheduler {
   const OverlapOptions& options_;
   OverlapSchedule result_;
   TorchMemory memory_;
-  Heap on_path_, off_path_;  // see make_ready
+  Heap on_path_;  // see make_ready
+  PythonHeap off_path_;
+  std::unordered_map<std::uint32_t, std::int64_t> ready_bytes_;  // by key
   std::vector<bool> is_done_;
   std::vector<bool> is_held_;               // is being run: what starts early does not need it
   std::vector<std::uint32_t> waiting_for_;  // by place: inputs that have not run
@@ -483,6 +587,8 @@ class Scheduler {
   std::vector<Number> next_;      // by collective: itself, or further on towards an unstarted one
   std::vector<Place> blocker_;    // by collective: what it needs that was found to stop it
   std::vector<std::uint32_t> full_at_;  // by collective: a compute node at which it is too much
+  std::vector<bool> is_ending_;         // by collective: its wait is under way
+  std::size_t ending_ = 0;              // how many are
   std::vector<Number> candidates_;
   bool is_stale_ = true;
   std::vector<Number> in_flight_;  // in the order of their starts

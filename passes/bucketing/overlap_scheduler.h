@@ -13,11 +13,18 @@
 
 namespace jointer {
 
+// Whose rules: where torch's scheduler changed, what differs is at the top of the .cpp.
+enum class OverlapRules : std::uint8_t { torch_2_11, torch_2_15 };
+
 struct OverlapOptions {
+  OverlapRules rules = OverlapRules::torch_2_15;
   std::int64_t most_in_flight = 0;       // bytes of collectives that run at once
   std::int64_t most_bytes_more = 0;      // of live memory, over the order that is given
   std::int64_t compute_pre_fetch = 200;  // how many compute nodes ahead a collective may start
   std::int64_t distance = 200;           // how many collectives ahead
+  // Of collectives that no compute needs: how many bytes of one key wait for each other, and start
+  // one after another; none: each starts by itself. Since 2.15.
+  std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
   bool groups_buckets = true;  // collectives that could share a bucket start one after another
   // What a collective is cheaper by where it could join one in flight; by number of collective.

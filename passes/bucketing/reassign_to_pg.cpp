@@ -6,8 +6,13 @@
 // that FSDP's reduce-scatters use too. Every all-gather of it names the twin instead; the twin's
 // name is the group's with a suffix. Whoever runs the graph makes the twin from its ranks.
 //
-// Source: torchtitan, compiler_toolkit, reassign_to_pg_pass. Deviation: upstream must be told both
-// groups; here they can be found.
+// reassign_collective_pgs, today's pass, takes every group in which FSDP gathers parameters,
+// whether its gradients are reduced in it or not.
+//
+// Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
+// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: of the
+// first, upstream must be told both groups, here they can be found; of the second, torch makes the
+// twin and so names it, here its name is the group's with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
 
@@ -15,44 +20,20 @@
 #include <map>
 
 #include "passes/bucketing/fsdp_collectives.h"
+#include "passes/group_twin.h"
 #include "passes/parameters.h"
 
 namespace jointer {
 namespace {
-
-// The group's name among the arguments of a call; null if it names none.
-const Argument* group_argument(const Graph& graph, const Node& start) {
-  const Argument* name = graph.argument(start, "group_name");
-  return name != nullptr && name->kind == Argument::Kind::string ? name : nullptr;
-}
 
 bool is_all_gather(const Graph& graph, const Node& n) {
   return graph.is_collective_start(n) && graph.op(n).collective == CollectiveKind::all_gather &&
          group_argument(graph, n) != nullptr;
 }
 
-// The same call with another text in place of one argument.
-void rename(Graph& graph, NodeId id, const Argument* old, StringId name) {
-  Node& n = graph.node(id);
-  for (Argument* list : {&n.args, &n.kwargs}) {
-    const auto children = graph.children(*list);
-    std::vector<Argument> copy(children.begin(), children.end());
-    bool is_here = false;
-    for (std::size_t i = 0; i < children.size(); ++i)
-      if (&children[i] == old) {
-        copy[i] = Argument::of_text(Argument::Kind::string, name);
-        is_here = true;
-      }
-    if (!is_here) continue;
-    *list = graph.make_children(list->kind, copy);
-    break;
-  }
-  n.group = {};
-  graph.refresh(id);
-}
-
-// By the group's name: whether FSDP gathers parameters with it, and whether it reduces gradients.
-std::vector<StringId> fsdp_groups(const Graph& graph) {
+// The names of groups in which FSDP gathers parameters; `reduces`: of those, the ones in which it
+// reduces gradients, too.
+std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   const Users users(graph);
   std::map<StringId, int> uses;
   for (const NodeId id : graph.order()) {
@@ -67,16 +48,10 @@ std::vector<StringId> fsdp_groups(const Graph& graph) {
   }
   std::vector<StringId> groups;
   for (const auto& [name, use] : uses)
-    if (use == 3) groups.push_back(name);
+    if (use == 3 || (use == 1 && !reduces)) groups.push_back(name);
   std::sort(groups.begin(), groups.end(),
             [&](StringId a, StringId b) { return graph.text(a) < graph.text(b); });
   return groups;
-}
-
-GroupId known_group(const Graph& graph, PartId part, StringId name) {
-  for (const GroupId id : graph.part(part).groups)
-    if (graph.group(id).name == name) return id;
-  return {};
 }
 
 Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
@@ -84,28 +59,13 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
   const std::string twin_name = fmt::format("{}{}", graph.text(source), suffix);
   const StringId twin = graph.intern(twin_name);
   std::size_t moved = 0;
-  std::vector<GroupId> twin_of(graph.group_count());
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   for (const NodeId id : order) {
     const Node& n = graph.node(id);
     if (!is_all_gather(graph, n)) continue;
     const Argument* name = group_argument(graph, n);
     if (name->text() != source) continue;
-    const PartId part = n.part;
-    if (const GroupId group = n.group; group && !twin_of[group.index()])
-      twin_of[group.index()] = known_group(graph, part, twin);
-    if (const GroupId group = n.group; group && !twin_of[group.index()]) {
-      ProcessGroup copy = graph.group(group);
-      copy.name = twin;
-      if (copy.desc) copy.desc = graph.intern(fmt::format("{}{}", graph.text(copy.desc), suffix));
-      twin_of[group.index()] = graph.add_group(std::move(copy));
-    }
-    if (const GroupId group = n.group; group) {
-      auto& groups = graph.part(part).groups;
-      if (std::find(groups.begin(), groups.end(), twin_of[group.index()]) == groups.end())
-        groups.push_back(twin_of[group.index()]);
-    }
-    rename(graph, id, name, twin);
+    move_to_twin(graph, id, twin, suffix);
     ++moved;
     context.decide(graph, id, "reassigned",
                    fmt::format("It runs in group {}, beside the reduce-scatters of {}.", twin_name,
@@ -133,7 +93,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
     if (sources.empty()) return fail(Error::Kind::usage, "there is no process group {}", wanted);
   } else {
-    sources = fsdp_groups(graph);
+    sources = fsdp_groups(graph, true);
     if (sources.empty())
       context.decide("kept", "No group both gathers parameters and reduces gradients.");
   }
@@ -142,13 +102,40 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   return context.report(1);
 }
 
+Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const std::string& suffix = arguments.text("suffix");
+  if (suffix.empty()) return fail(Error::Kind::usage, "the twin needs a name of its own");
+  std::vector<StringId> sources = fsdp_groups(graph, false);
+  // A twin is not parted again.
+  std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); });
+  if (sources.empty()) context.decide("kept", "No group gathers parameters of FSDP.");
+  for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
+  JOINTER_CHECK(graph.finish());
+  return context.report(1);
+}
+
 }  // namespace
+
+Pass reassign_collective_pgs() {
+  return {
+      .info = {.name = "reassign_collective_pgs",
+               .summary = "Gives all-gathers of every group in which FSDP gathers a twin of that "
+                          "group, so that they run beside its reduce-scatters.",
+               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+               .stage = PassStage::bucketing,
+               .parameters = {text("suffix", "_fsdp_extra",
+                                   "What the twin's name has behind the group's.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = run_on_all};
+}
 
 Pass reassign_to_pg() {
   return {
       .info = {.name = "reassign_to_pg",
                .summary = "Gives FSDP's all-gathers a twin of their process group, so that they "
-                          "run beside its reduce-scatters.",
+                          "run beside its reduce-scatters (removed upstream in May 2026: "
+                          "reassign_collective_pgs).",
                .source = "torchtitan/experiments/compiler_toolkit",
                .stage = PassStage::bucketing,
                .parameters = {text("group", {},

@@ -50,7 +50,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 Pass validate_flex_attn_annotation_pass() {
   return {.info = {.name = "validate_flex_attn_annotation",
                    .summary = "Refuses a graph with a flex_attention that is not marked for "
-                              "regional compilation.",
+                              "regional compilation (removed upstream in May 2026).",
                    .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                    .stage = PassStage::check,
                    .parameters = {},

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core/edit/select.h"
+#include "passes/compile/annotate.h"
 #include "passes/compile/pipeline_backend.h"
 #include "passes/parameters.h"
 
@@ -81,29 +82,50 @@ Pass cudagraph_pass() {
           }};
 }
 
+Pass custom_codegen_pass() {
+  PassInfo info =
+      info_of("custom_codegen",
+              "Writes the Python code that torch runs of the graph to a file; changes no node.");
+  info.source = "torchtitan/experiments/graph_trainer/custom_codegen.py";
+  info.keeps_numerics = true;
+  return {.info = std::move(info),
+          .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
+            context.decide("kept",
+                           "it replaces the code that torch generates, for profiles and "
+                           "debuggers: there is nothing of it in the graph, and `jointer bench` "
+                           "runs nodes, not that code");
+            return {};
+          }};
+}
+
 Pass inductor_decomposition_pass() {
-  return {
-      .info = info_of("inductor_decomposition",
-                      "Takes operators apart by Inductor's table of decompositions, in Python."),
-      .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
-        if (graph.is_pair())
-          return fail(Error::Kind::usage,
-                      "it takes a joint graph apart, and this is a forward and a backward");
-        const std::size_t before = graph.order().size();
-        JOINTER_TRY(graph,
-                    context.run_python(graph, "jointer.decomposition:inductor_decomposition"));
-        context.decide("changed", fmt::format("{} nodes became {}", before, graph.order().size()));
-        return {};
-      }};
+  return {.info = info_of("inductor_decomposition",
+                          "Takes operators apart by Inductor's table of decompositions, in Python "
+                          "(removed upstream in May 2026)."),
+          .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
+            if (graph.is_pair())
+              return fail(Error::Kind::usage,
+                          "it takes a joint graph apart, and this is a forward and a backward");
+            const std::size_t before = graph.order().size();
+            JOINTER_TRY(graph,
+                        context.run_python(graph, "jointer.decomposition:inductor_decomposition"));
+            context.decide("changed",
+                           fmt::format("{} nodes became {}", before, graph.order().size()));
+            return {};
+          }};
 }
 
 }  // namespace
 
 std::vector<Pass> compile_passes() {
   return {
+      annotate_flex_attention_for_regional_inductor_pass(),
+      annotate_rmsnorm_for_regional_inductor_pass(),
       cudagraph_pass(),
+      custom_codegen_pass(),
       full_inductor_compilation_pass(),
       inductor_decomposition_pass(),
+      insert_kernel_annotations_pass(),
       regional_inductor_pass(),
   };
 }

@@ -32,7 +32,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass fsdp_reshard_after_fwd_pass() {
   return {.info = {.name = "fsdp_reshard_after_fwd",
-                   .summary = "Tags gathered parameters: gathered again in the backward, or kept.",
+                   .summary = "Tags gathered parameters: gathered again in the backward, or kept "
+                              "(removed upstream in May 2026).",
                    .source = "torchtitan/experiments/simple_fsdp/reshard_after_forward.py",
                    .stage = PassStage::fsdp,
                    .parameters = {flag("reshard", true,

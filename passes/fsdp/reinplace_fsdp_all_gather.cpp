@@ -15,8 +15,9 @@
 // Second parts that nobody reads go.
 //
 // Cost: linear in the nodes.
-// Source: torch/_inductor/comms.py, the function of that name. Deviations: upstream makes new nodes
-// of everything that it matches and fails if something reads `whole`; here names stay.
+// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later ones have
+// none. Deviations: upstream makes new nodes of everything that it matches and fails if something
+// reads `whole`; here names stay.
 
 #include "passes/fsdp/reinplace_fsdp_all_gather.h"
 
@@ -153,7 +154,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 Pass reinplace_fsdp_all_gather_pass() {
   return {.info = {.name = "reinplace_fsdp_all_gather",
                    .summary = "FSDP2's all-gathers write into the buffer that their copy-in made.",
-                   .source = "torch/_inductor/comms.py",
+                   .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::fsdp,
                    .parameters = {},
                    .keeps_numerics = true,

@@ -15,10 +15,10 @@
 //   5. the copies and resizes go.
 //
 // Cost: linear in the nodes, and in the readers of unsharded parameters.
-// Source: torch/_inductor/comms.py, the function of that name. Deviations: arguments in lists and
-// keywords are replaced too (upstream: positional ones alone, as its comment says), and
-// a parameter is passed over if a view of it from one stretch is read in another one, or if what is
-// copied has another dtype or other sizes.
+// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later ones have
+// none. Deviations: arguments in lists and keywords are replaced too (upstream: positional ones
+// alone, as its comment says), and a parameter is passed over if a view of it from one stretch is
+// read in another one, or if what is copied has another dtype or other sizes.
 
 #include "passes/fsdp/remove_fsdp2_unsharded_param_graph_input_usage.h"
 
@@ -228,7 +228,7 @@ Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
   return {.info = {.name = "remove_fsdp2_unsharded_param_graph_input_usage",
                    .summary = "Gathered parameters of FSDP2 are read where they were made, without "
                               "the copy into an input of the graph.",
-                   .source = "torch/_inductor/comms.py",
+                   .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::fsdp,
                    .parameters = {},
                    .keeps_numerics = true,

@@ -4,12 +4,15 @@
 // by reassign_to_pg, which its graph_utils.py inserts. The two configurations of DeepSeek-V3 give
 // no compiler passes; that attention is flex_attention changes the graph, not the pipeline, except
 // that only then there is something for validate_flex_attn_annotation to look at.
+// And those of graph_trainer, which took its place: what its flags choose (graph_trainer.h), under
+// names of their own.
 
 #include "passes/presets/presets.h"
 
 #include <algorithm>
 
 #include "core/pass/nearest_name.h"
+#include "passes/presets/graph_trainer.h"
 
 namespace jointer {
 namespace {
@@ -22,6 +25,16 @@ PipelinePreset preset(std::string name, std::string summary, std::string_view co
   std::string pipeline = kJoint;
   if (!compiler_passes.empty()) pipeline += fmt::format(",{}", compiler_passes);
   return {std::move(name), std::move(summary), kSource, std::move(pipeline)};
+}
+
+// One of graph_trainer's, by its flags.
+PipelinePreset trainer(std::string name, std::string summary, std::string_view flags) {
+  const auto parsed = parse_graph_trainer_flags(flags);
+  const auto pipeline = parsed ? graph_trainer_pipeline(*parsed) : tl::unexpected(parsed.error());
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = fmt::format("torchtitan/experiments/graph_trainer {}", flags),
+          .pipeline = pipeline ? to_text(*pipeline) : std::string()};
 }
 
 std::vector<PipelinePreset> make_presets() {
@@ -49,6 +62,25 @@ std::vector<PipelinePreset> make_presets() {
              "cudagraph.",
              fmt::format("{},regional_inductor,cudagraph", kBlocks)),
       std::move(full),
+      trainer("graph_trainer", "graph_trainer with its default flags.", ""),
+      trainer("graph_trainer_full", "graph_trainer, every layer recomputed from its input.",
+              "--compile.memory_policy full"),
+      trainer("graph_trainer_eager", "graph_trainer with eager's selective checkpointing.",
+              "--compile.memory_policy eager"),
+      trainer("graph_trainer_sac_and_offload", "graph_trainer, saved results on the host.",
+              "--compile.memory_policy sac_and_offload"),
+      trainer("graph_trainer_ag_rs_overlap", "graph_trainer, all-gathers beside reduce-scatters.",
+              "--compile.enable_fsdp_ag_rs_overlap"),
+      trainer("graph_trainer_dense_regions",
+              "graph_trainer, FSDP's collectives beside dense compute.",
+              "--compile.enable_fsdp_dense_region_overlap"),
+      trainer("graph_trainer_async_tp", "graph_trainer, TP's collectives fused with products.",
+              "--compile.enable_async_tensor_parallel"),
+      trainer("graph_trainer_ep_overlap",
+              "graph_trainer, tokens exchanged beside the other half's experts.",
+              "--compile.ep_overlap.enabled --compile.ep_overlap.module_fqn 'layers.*.moe'"),
+      trainer("graph_trainer_full_inductor", "graph_trainer, compiled as a whole.",
+              "--compile.inductor_compilation full"),
   };
 }
 

@@ -16,7 +16,9 @@ struct PipelinePreset {
   std::string pipeline;  // as text
 };
 
-// The configurations of torchtitan's compiler toolkit, as its README lists them, in its order.
+// The configurations of torchtitan's compiler toolkit, as its README lists them, in its order; then
+// those of its graph_trainer. A preset may name passes that this build lacks: PassRegistry::check
+// says which.
 const std::vector<PipelinePreset>& pipeline_presets();
 
 // Error (usage): there is none of that name; the nearest is said.

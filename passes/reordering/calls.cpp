@@ -6,7 +6,7 @@
 
 #include "core/base/units.h"
 #include "core/graph/dependencies.h"
-#include "core/ops/flops.h"
+#include "core/ops/torch_registry.h"
 
 namespace jointer {
 
@@ -83,7 +83,7 @@ void Calls::describe(const Graph& graph, const SimulationOptions& options) {
       if (!start) continue;
       partners_[i] = call_of_[start.index()];
       if (Call& wait = partners_[partners_[i]]; wait == kNoCall) wait = static_cast<Call>(i);
-    } else if (is_in_torch_registry(packet)) {
+    } else if (is_in_torch_registry(packet, torch_version_of(graph))) {
       flags_[i] = kGemm;
     }
   }

@@ -14,7 +14,8 @@
 //   3. Blocks and other calls are put in a topological order, first call first.
 // Cost: the calls and their dependencies, and n log n.
 //
-// Source: torch 2.11, torch/_inductor/comms.py, for graphs of traceable FSDP2. Deviations:
+// Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2; later ones have
+// none. Deviations:
 //   - Upstream fails where there are no such blocks, or no wait; here the graph stays and a
 //   decision
 //     says so. It stays, too, where blocks cannot stand side by side.
@@ -249,7 +250,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 Pass enforce_comm_ordering_for_fsdp_pass() {
   return {.info = {.name = "enforce_comm_ordering_for_fsdp",
                    .summary = "FSDP2's all-gathers, and its reduce-scatters, take turns.",
-                   .source = "torch/_inductor/comms.py",
+                   .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::reordering,
                    .parameters = {},
                    .is_idempotent = true},

@@ -19,5 +19,6 @@ Pass enforce_comm_ordering_for_fsdp_pass();
 Pass reorder_for_peak_memory_pass();
 Pass reorder_compute_and_comm_for_overlap_pass();
 Pass place_collectives_pass();
+Pass schedule_fsdp_comms_to_dense_regions_pass();
 
 }  // namespace jointer

@@ -28,7 +28,8 @@
 //   - With estimates, all compute of the group counts as what a passed wait loses; upstream counts
 //     only collectives that return when they are over.
 //   - With estimates, upstream weighs what collectives in the group lose. Only such collectives can
-//     be in it, which nothing runs beside, and it drops a term of the sum; here nothing is weighed.
+//     be in it, which nothing runs beside (before torch 2.13, a term of the sum was missing); here
+//     nothing is weighed.
 //   - How much compute is beside a collective: overlap_estimate.h. Upstream sums from the right
 //     where it sums from the left for collectives, with other results.
 //   - Memory and dependencies are this program's, the peak that is checked is exact, and the run's

@@ -51,7 +51,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass apply_sac_pass() {
   return {.info = {.name = "apply_sac",
                    .summary = "Tags results of the forward as saved or recomputed, by a list of "
-                              "operators.",
+                              "operators (removed upstream in May 2026: tag_with_memory_policy).",
                    .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                    .stage = PassStage::joint,
                    .parameters = {texts("save", PassValue(),

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/partition/partition.h"
+#include "core/partition/region_budget.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -71,15 +72,27 @@ KnapsackSolver solver_of(const std::string& name) {
 }  // namespace
 
 Pass min_cut_partition_pass() {
-  return {.info = info_of("min_cut_partition",
-                          "Cuts a joint graph where the fewest bytes are handed over; the rest is "
-                          "made again in the backward.",
-                          {ignore_tags()}),
-          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
-            PartitionOptions options;
-            options.ignore_tags = arguments.boolean("ignore_tags");
-            return run_partitioner(graph, options, context);
-          }};
+  return {
+      .info = info_of("min_cut_partition",
+                      "Cuts a joint graph where the fewest bytes are handed over; the rest is "
+                      "made again in the backward.",
+                      {choice("region_budget", {"whole", "part", "ignore"}, "whole",
+                              "Activation budgets that the model's regions were annotated with "
+                              "(torch 2.15): refused unless they cover the whole forward; "
+                              "applied to the graph if they cover a part; or ignored."),
+                       ignore_tags()}),
+      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) -> Result<void> {
+        PartitionOptions options;
+        options.ignore_tags = arguments.boolean("ignore_tags");
+        const std::string& regions = arguments.text("region_budget");
+        if (regions != "ignore" && !graph.is_pair()) {
+          JOINTER_TRY(const auto budget,
+                      region_budget(graph, regions == "whole" ? BudgetCoverage::whole
+                                                              : BudgetCoverage::part));
+          if (budget) options.activation_budget = *budget;
+        }
+        return run_partitioner(graph, options, context);
+      }};
 }
 
 Pass default_partition_pass() {
@@ -99,7 +112,8 @@ Pass default_partition_pass() {
 Pass knapsack_budget_pass() {
   Parameter budget = parameter("budget", Parameter::Type::number, 0.5,
                                "torch's activation_memory_budget: of the bytes between saving "
-                               "inputs alone (0) and the cheapest cut (1).");
+                               "inputs alone (0) and the cheapest cut (1). It takes the place of "
+                               "budgets of regions.");
   budget.least = 0;
   budget.most = 1;
   return {.info = info_of(

@@ -1,6 +1,8 @@
 #include "plugins/hosted/take_result.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "core/edit/difference.h"
 #include "core/graph/canonical.h"
@@ -52,10 +54,28 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   return copy;
 }
 
+// A captured graph may call what nothing is known of, such as a Python function. A pass may leave
+// such calls where they are, and copy them, but not add others: nothing could run or replay them.
+Result<void> keep_to_operators(const Graph& given, const Graph& result) {
+  std::set<std::string_view> known;
+  for (const NodeId id : given.order())
+    if (given.op(given.node(id)).is_opaque()) known.insert(given.target(given.node(id)));
+  for (const NodeId id : result.order()) {
+    const Node& n = result.node(id);
+    if (n.kind != NodeKind::call || !result.op(n).is_opaque() || known.contains(result.target(n)))
+      continue;
+    return fail(Error::Kind::run,
+                "node {} of the graph that it gave back calls {}, which is not an operator",
+                result.name(id), result.target(n));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> take_result(Graph& graph, const Graph& given, Graph result, PassContext& context) {
   JOINTER_CHECK(keep_signature(given, result));
+  JOINTER_CHECK(keep_to_operators(given, result));
   auto by_edits = edited(graph, given, result);
   if (by_edits) {
     graph = *std::move(by_edits);

@@ -51,6 +51,22 @@ constexpr std::string_view kFsdp2 = R"(
   return [a]
 )";
 
+// A stage of a pipeline whose parameter is gathered in the forward alone.
+constexpr std::string_view kStage = R"(
+  group dp: 0 1
+  w: f32[2,4] = parameter
+  x: f32[4,4] = input
+  dy: f32[4,4] = tangent
+  ag: f32[4,4] = _c10d_functional.all_gather_into_tensor(w, 2, 'dp')
+  wt: f32[4,4] = _c10d_functional.wait_tensor(ag)
+  y: f32[4,4] = aten.mm(x, wt)
+  gx: f32[4,4] = aten.mm(dy, wt)  {backward}
+  gw: f32[4,4] = aten.mm(x, dy)  {backward}
+  rs: f32[2,4] = _c10d_functional.reduce_scatter_tensor(gw, 'sum', 2, 'dp')  {backward}
+  wr: f32[2,4] = _c10d_functional.wait_tensor(rs)  {backward}
+  return [y, wr, gx]
+)";
+
 // Graphs at the ends of what there is: nothing but an input, nothing at all, a backward that does
 // nothing, no collective, one that nobody waits for.
 const std::vector<std::pair<std::string, std::string_view>>& ends() {
@@ -91,13 +107,20 @@ const std::map<std::string, std::string>& why_not_idempotent() {
       {"autobucketing_reordering", "buckets are collectives that may be moved and merged again"},
       {"default_partition", "what it made is a pair, which it refuses"},
       {"greedy_bucketing_by_mb", "what one bucket left apart may fit beside another"},
+      {"joint_transformer_block_bucketing_reordering", "a bucket of buckets is another bucket"},
       {"knapsack_budget", "what it made is a pair, which it refuses"},
       {"min_cut_partition", "what it made is a pair, which it refuses"},
+      {"multiplex_fw_bw_graph", "what it made is one graph, and it takes a pair"},
+      {"partition_joint_graph", "what it made is a pair, which it refuses"},
       {"place_collectives", "one that was moved leaves others better places"},
       {"reorder_communication_preserving_peak_memory", "its budget counts from the peak it finds"},
       {"reorder_compute_and_comm_for_overlap", "so are the passes that it runs"},
       {"reorder_for_peak_memory", "where it finds a lower peak, it starts from there"},
+      {"schedule_fsdp_comms_to_dense_regions", "the regions are those of the order that it finds"},
       {"sink_waits_iterative", "its budget counts from the peak it finds"},
+      {"split_backward_fsdp_collectives", "what it made has nothing that it takes out"},
+      {"split_di_dw_graph", "gradients of inputs stand where those of parameters stood"},
+      {"split_forward_fsdp_collectives", "what it made has nothing that it takes out"},
       {"transformer_block_bucketing", "buckets that start earlier leave others room to move"},
   };
   return kReasons;
@@ -119,6 +142,10 @@ const std::vector<Sample>& samples() {
     }
     made.push_back({"a flat step", parse(kFlatStep)});
     made.push_back({"FSDP2", parse(kFsdp2)});
+    const auto cut = run_pipeline(parse(kStage), *parse_pipeline("partition_joint_graph"),
+                                  built_in_passes(), {});
+    if (!cut || cut->error) throw std::runtime_error("the stage cannot be cut");
+    made.push_back({"a pipeline stage", *cut->steps.front().graph});
     return made;
   }();
   return kSamples;

@@ -51,10 +51,34 @@ TEST(EliminateDeadCode, LeavesWritesWaitsAndChecks) {
     check: none = aten._assert_async.msg(ok, 'all')
     return [x]
   )";
-  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code"),
+  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code{drop_asserts=false}"),
               ElementsAre("c", "r", "w", "ok", "check"));
-  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code{drop_asserts=true}"),
-              ElementsAre("c", "r", "w"));
+}
+
+TEST(EliminateDeadCode, DropsAssertsWithWhatOnlyTheyRead) {
+  EXPECT_THAT(calls_after(R"(
+    x: i64[4] = input
+    small: bool[4] = aten.le.Scalar(x, 7)
+    all: bool[] = aten.all(small)
+    check: none = aten._assert_async.msg(all, 'too large')
+    y: i64[4] = aten.add.Tensor(x, 1)
+    read: bool[] = aten.any(y)
+    check_1: none = aten._assert_async(read)
+    return [y]
+  )",
+                          "eliminate_dead_code"),
+              ElementsAre("y"));
+}
+
+TEST(EliminateDeadCode, KeepsWhatDrawsUnlessToldOtherwise) {
+  const char* const kLiteral = R"(
+    x: f32[4] = input
+    r: f32[4] = aten.rand_like(x)
+    s: f32[4] = aten.relu(r)
+    return [x]
+  )";
+  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code"), ElementsAre("r"));
+  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code{drop_random=true}"), ElementsAre());
 }
 
 TEST(CanonicalizeGraph, RemovesWhatReturnsItsInput) {

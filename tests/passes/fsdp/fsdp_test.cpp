@@ -196,5 +196,53 @@ TEST(FsdpReshardAfterFwd, SaysThatTheTagsAreThereOrThatThereIsNothingToTag) {
   EXPECT_EQ(none.decisions.front().reason, "No parameter is gathered in it as FSDP gathers them.");
 }
 
+constexpr const char* kSums = R"(
+  group dp: 0 1
+  x: f32[8,4] = input
+  y: f32[8,4] = input
+  z: f32[8,4] = input
+  rx: f32[4,4] = _c10d_functional.reduce_scatter_tensor(x, 'avg', 2, 'dp')
+  wx: f32[4,4] = _c10d_functional.wait_tensor(rx)
+  ry: f32[4,4] = _c10d_functional.reduce_scatter_tensor(y, 'avg', 2, 'dp')
+  wy: f32[4,4] = _c10d_functional.wait_tensor(ry)
+  rz: f32[4,4] = _c10d_functional.reduce_scatter_tensor(z, 'avg', 2, 'dp')
+  wz: f32[4,4] = _c10d_functional.wait_tensor(rz)
+  xy: f32[4,4] = aten.add.Tensor(wx, wy)
+  xyz: f32[4,4] = aten.add.Tensor(xy, wz)
+  return [xyz]
+)";
+
+TEST(DedupFsdpReduceScatter, SumsBeforeItReducesLevelByLevel) {
+  const StepResult step = run_pipeline_text(parse(kSums), "dedup_fsdp_reduce_scatter").at(0);
+  const Graph& after = *step.graph;
+  ASSERT_THAT(calls_of(after), testing::SizeIs(4));
+  const Node& wait = node(after, "xyz");
+  EXPECT_EQ(after.target(wait), "_c10d_functional.wait_tensor.default");
+  const NodeId reduced = after.inputs(after.find("xyz")).front();
+  EXPECT_EQ(after.op(after.node(reduced)).collective, CollectiveKind::reduce_scatter);
+  const NodeId sum = after.inputs(reduced).front();
+  EXPECT_EQ(after.inputs(sum).back(), after.find("z"));
+  EXPECT_THAT(after.inputs(after.inputs(sum).front()),
+              ElementsAre(after.find("x"), after.find("y")));
+  EXPECT_EQ(after.shape(*after.single_tensor(after.node(sum)))[0].value, 8);
+}
+
+TEST(DedupFsdpReduceScatter, LeavesWhatIsReadOrReducedOtherwise) {
+  const std::string text = kSums;
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string changed = text;
+    for (std::size_t at = 0; (at = changed.find(from, at)) != std::string::npos; at += to.size())
+      changed.replace(at, from.size(), to);
+    return changed;
+  };
+  for (const std::string& changed :
+       {with("'avg'", "'max'"), with("return [xyz]", "return [xyz, wx, wz]"),
+        with("add.Tensor(wx, wy)", "mul.Tensor(wx, wy)")}) {
+    const Graph graph = parse(changed);
+    const StepResult step = run_pipeline_text(graph, "dedup_fsdp_reduce_scatter").at(0);
+    EXPECT_EQ(calls_of(*step.graph), calls_of(graph)) << changed;
+  }
+}
+
 }  // namespace
 }  // namespace jointer::test

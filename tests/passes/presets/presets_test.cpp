@@ -13,7 +13,12 @@
 namespace jointer::test {
 namespace {
 
+bool is_of_trainer(const PipelinePreset& preset) {
+  return preset.name.starts_with("graph_trainer");
+}
+
 TEST(PipelinePresets, FitThePassesAndUpstreamsRules) {
+  std::size_t of_toolkit = 0;
   const PassRegistry registry = built_in_passes();
   std::set<std::string> names;
   for (const PipelinePreset& preset : pipeline_presets()) {
@@ -24,11 +29,17 @@ TEST(PipelinePresets, FitThePassesAndUpstreamsRules) {
     const auto pipeline = preset_pipeline(preset.name);
     ASSERT_TRUE(pipeline) << pipeline.error().message;
     EXPECT_EQ(to_text(*pipeline), preset.pipeline) << "it round-trips";
-    const auto fits = registry.check(*pipeline);
-    EXPECT_TRUE(fits) << preset.name << ": " << fits.error().message;
     EXPECT_TRUE(check_order(*pipeline)) << preset.name;
+    const auto fits = registry.check(*pipeline);
+    if (!is_of_trainer(preset)) {
+      EXPECT_TRUE(fits) << preset.name << ": " << fits.error().message;
+      ++of_toolkit;
+    } else if (!fits) {
+      // A pass that this build lacks is named.
+      EXPECT_THAT(fits.error().message, testing::HasSubstr("there is no pass ")) << preset.name;
+    }
   }
-  EXPECT_EQ(names.size(), 10U) << "the README lists ten configurations";
+  EXPECT_EQ(of_toolkit, 10U) << "the README lists ten configurations";
 }
 
 // FSDP around flex_attention, annotated as torchtitan annotates it.
@@ -58,6 +69,7 @@ TEST(PipelinePresets, MeetFlexAttention) {
   const PassRegistry registry = built_in_passes();
   for (const PipelinePreset& preset : pipeline_presets()) {
     SCOPED_TRACE(preset.name);
+    if (is_of_trainer(preset)) continue;  // they are for a flat step
     const Pipeline pipeline = *preset_pipeline(preset.name);
     if (pipeline.front().pass == "inductor_decomposition") continue;  // it runs in Python
     const auto run = run_pipeline(flex_joint(), pipeline, registry, {});

@@ -1,0 +1,198 @@
+// What a pass on torch.fx knows of a program: each node's place, its inputs, its users. A value
+// that is written in place through a view is not an input of those that read it later: passes that
+// move nodes by this list alone check the result against core/graph/dependencies.h.
+//
+// Sorting. A node that reads something behind it waits for the last named of that; when it has a
+// place, those that wait for it are looked at next, in the order in which they came to wait. So a
+// sorted stretch stays as it is. Outputs stay at the end.
+//
+// Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
+// core/schedule/stable_order.h does with all dependencies.
+// Cost: sorting is linear in the stretch, the list in the nodes.
+
+#include "passes/bucketing/fx_program.h"
+
+#include <algorithm>
+
+#include "core/schedule/stable_order.h"
+
+namespace jointer {
+
+FxProgram::FxProgram(Graph& graph, PartId part)
+    : graph_(graph),
+      part_(part),
+      next_(graph.node_count()),
+      previous_(graph.node_count()),
+      users_(graph.node_count()) {
+  for (const NodeId id : graph.order()) {
+    if (graph.node(id).part != part) continue;
+    link(id, last_, {});
+    for (const NodeId input : graph.inputs(id)) users_[input.index()].push_back(id);
+  }
+}
+
+void FxProgram::link(NodeId node, NodeId after, NodeId before) {
+  previous_[node.index()] = after;
+  next_[node.index()] = before;
+  (after ? next_[after.index()] : first_) = node;
+  (before ? previous_[before.index()] : last_) = node;
+}
+
+void FxProgram::unlink(NodeId node) {
+  const NodeId after = previous_[node.index()], before = next_[node.index()];
+  (after ? next_[after.index()] : first_) = before;
+  (before ? previous_[before.index()] : last_) = after;
+}
+
+std::vector<std::uint32_t> FxProgram::places() const {
+  std::vector<std::uint32_t> places(graph_.node_count());
+  std::uint32_t place = 0;
+  for (NodeId id = first_; id; id = next(id)) places[id.index()] = place++;
+  return places;
+}
+
+void FxProgram::insert(NodeId node, NodeId before) {
+  next_.resize(graph_.node_count());
+  previous_.resize(graph_.node_count());
+  users_.resize(graph_.node_count());
+  link(node, previous_[before.index()], before);
+  for (const NodeId input : graph_.inputs(node)) users_[input.index()].push_back(node);
+}
+
+void FxProgram::move_before(NodeId node, NodeId before) {
+  if (node == before) return;
+  unlink(node);
+  link(node, previous_[before.index()], before);
+}
+
+void FxProgram::move_behind(NodeId node, NodeId behind) {
+  if (node == behind) return;
+  unlink(node);
+  link(node, behind, next_[behind.index()]);
+}
+
+Argument FxProgram::with(const Argument& argument, NodeId node, NodeId by) {
+  if (argument.kind == Argument::Kind::node)
+    return argument.node() == node ? Argument::of_node(by) : argument;
+  if (!argument.has_children()) return argument;
+  const auto children = graph_.children(argument);
+  std::vector<Argument> copies(children.begin(), children.end());
+  for (Argument& copy : copies) copy = with(copy, node, by);
+  return graph_.make_children(argument.kind, copies);
+}
+
+void FxProgram::replace_uses(NodeId node, NodeId by) {
+  for (const NodeId user : users_[node.index()]) {
+    const Argument args = with(graph_.node(user).args, node, by);
+    const Argument kwargs = with(graph_.node(user).kwargs, node, by);
+    graph_.node(user).args = args;
+    graph_.node(user).kwargs = kwargs;
+    graph_.refresh(user);
+    auto& readers = users_[by.index()];
+    if (std::find(readers.begin(), readers.end(), user) == readers.end()) readers.push_back(user);
+  }
+  users_[node.index()].clear();
+  for (OutputEntry& entry : graph_.part(part_).outputs)
+    if (entry.node == node) entry.node = by;
+}
+
+void FxProgram::erase(NodeId node) {
+  unlink(node);
+  for (const NodeId input : graph_.inputs(node)) std::erase(users_[input.index()], node);
+  erased_.push_back(node);
+}
+
+Result<void> FxProgram::sort(NodeId first, NodeId last) {
+  std::vector<NodeId> pending, placed;
+  std::vector<bool> is_open(graph_.node_count(), false);
+  for (NodeId id = first; id; id = next(id)) {
+    if (graph_.node(id).kind == NodeKind::output) break;
+    pending.push_back(id);
+    is_open[id.index()] = true;
+    if (id == last) break;
+  }
+  if (pending.empty()) return {};
+  const NodeId before = next(pending.back()), after = previous_[pending.front().index()];
+  const std::size_t count = pending.size();
+  std::reverse(pending.begin(), pending.end());
+  std::vector<std::vector<NodeId>> waiting(graph_.node_count());
+  while (!pending.empty()) {
+    const NodeId id = pending.back();
+    pending.pop_back();
+    const auto inputs = graph_.inputs(id);
+    const auto missing = std::find_if(inputs.rbegin(), inputs.rend(),
+                                      [&](NodeId input) { return is_open[input.index()]; });
+    if (missing != inputs.rend()) {
+      waiting[missing->index()].push_back(id);
+      continue;
+    }
+    is_open[id.index()] = false;
+    placed.push_back(id);
+    auto& released = waiting[id.index()];
+    pending.insert(pending.end(), released.rbegin(), released.rend());
+    released.clear();
+  }
+  if (placed.size() != count) {
+    const auto stuck = std::find(is_open.begin(), is_open.end(), true);
+    return fail(Error::Kind::usage, "{} would have to run before what it reads",
+                graph_.name(NodeId(static_cast<std::size_t>(stuck - is_open.begin()))));
+  }
+  NodeId end = after;
+  for (const NodeId id : placed) {
+    previous_[id.index()] = end;
+    (end ? next_[end.index()] : first_) = id;
+    end = id;
+  }
+  next_[end.index()] = before;
+  (before ? previous_[before.index()] : last_) = end;
+  return {};
+}
+
+Result<void> FxProgram::sort_if_needed(std::span<const NodeId> changed) {
+  const std::vector<std::uint32_t> places = this->places();
+  const auto is_wrong = [&](NodeId id) {
+    const auto inputs = graph_.inputs(id);
+    const std::uint32_t place = places[id.index()];
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](NodeId input) { return places[input.index()] > place; }) ||
+           std::any_of(users(id).begin(), users(id).end(),
+                       [&](NodeId user) { return places[user.index()] < place; });
+  };
+  return std::any_of(changed.begin(), changed.end(), is_wrong) ? sort() : Result<void>();
+}
+
+void FxProgram::apply() {
+  graph_.erase(erased_);
+  erased_.clear();
+  std::vector<NodeId> order;
+  order.reserve(graph_.order().size());
+  bool is_done = false;
+  for (const NodeId id : graph_.order()) {
+    if (graph_.node(id).part != part_) {
+      order.push_back(id);
+      continue;
+    }
+    if (is_done) continue;
+    is_done = true;
+    for (NodeId each = first_; each; each = next(each)) order.push_back(each);
+  }
+  graph_.set_order(std::move(order));
+}
+
+Result<NodeId> FxProgram::apply(const Dependencies& dependencies) {
+  apply();
+  const auto is_wrong = [&](NodeId id) {
+    const auto before = dependencies.before(id);
+    return std::any_of(before.begin(), before.end(), [&](const Dependency& d) {
+      return graph_.position(d.node) > graph_.position(id);
+    });
+  };
+  const auto wrong = std::find_if(graph_.order().begin(), graph_.order().end(), is_wrong);
+  if (wrong == graph_.order().end()) return NodeId{};
+  const NodeId first = *wrong;
+  JOINTER_TRY(std::vector<NodeId> order, stable_order(graph_, dependencies, graph_.order()));
+  graph_.set_order(std::move(order));
+  return first;
+}
+
+}  // namespace jointer

@@ -1,0 +1,652 @@
+// Terms
+//   plan       lists of modules (module_plan.h); a block is an entry of it.
+//   direction  backward: nodes that autograd made, and what is recomputed among them; else forward.
+//   bucket     collectives of one block, direction, kind, group, reduction and dtype of which none
+//              needs another's result (bucket_levels.h): all-gathers that need one parameter alone,
+//              reduce-scatters of gradients, all-reduces. One alone is a bucket too.
+//
+// Steps
+//   1. For each block and direction, in the plan's order, merge the buckets (bucket_calls.h).
+//      Members are packed in the order of the model's parameters. A bucket starts behind the last
+//      of its inputs and of its first member's start; its wait stands where the first of its
+//      members' waits stood.
+//   2. Reduce-scatters one block behind: the wait moves behind the start of the next one, with what
+//      needs nothing else.
+//   3. All-gathers one block ahead: read backwards, starts met since the last wait move, with what
+//      they need, before the wait that is met next, each direction for itself; the first ones of a
+//      direction before its first compute node.
+// Where the result would exceed the peak limit, and take more than the graph as given, the graph
+// stays as it is.
+//
+// Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
+// joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
+// _inductor/fx_passes/overlap_manual_scheduling.py.
+// Deviations
+//   - The plan is found from the model's modules, and the order of parameters from the graph's
+//     inputs, where they are not given.
+//   - Upstream orders by arguments alone. Here a collective whose input or result something writes
+//     to stays as it is, and an order in which a value would be read before it is written, or after
+//     it is overwritten, is put right.
+//   - A collective that another node than its wait reads stays as it is, where upstream stops.
+//   - control_deps nodes (`insert_overlap_deps`), which only serve Inductor's later stages, are not
+//     made. A block's calls carry the block and the direction as `fsdp_bucket`, as upstream's do.
+// Calls and numbers in names: bucket_calls.h.
+//
+// Cost: nodes times buckets, and nodes times collectives / 32 to know what needs what.
+
+#include "passes/bucketing/joint_transformer_block_bucketing_reordering.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/base/units.h"
+#include "core/graph/dependencies.h"
+#include "passes/bucketing/bucket_calls.h"
+#include "passes/bucketing/bucket_levels.h"
+#include "passes/bucketing/fsdp_collectives.h"
+#include "passes/bucketing/fx_program.h"
+#include "passes/bucketing/module_plan.h"
+#include "passes/kept.h"
+#include "passes/parameters.h"
+#include "passes/peak_limit.h"
+#include "passes/storage_moves.h"
+#include "passes/traced_backward.h"
+
+namespace jointer {
+namespace {
+
+using Number = std::uint32_t;
+using Places = std::vector<std::uint32_t>;
+
+// What a node of a bucket is to steps 2 and 3.
+enum class Step : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
+
+// `node` runs before `target` does.
+struct Wish {
+  NodeId target;
+  std::vector<NodeId> nodes;
+};
+
+bool is_written(const Dependencies& dependencies, NodeId id) {
+  const auto has_write = [](std::span<const Dependency> list) {
+    return std::any_of(list.begin(), list.end(),
+                       [](const Dependency& d) { return d.kind == DependencyKind::write; });
+  };
+  return has_write(dependencies.before(id)) || has_write(dependencies.after(id));
+}
+
+class JointBucketing {
+ public:
+  JointBucketing(Graph& graph, PartId part, const ModuleTree& modules, const ModulePlan& plan,
+                 const std::vector<std::uint32_t>& entries,
+                 const std::map<std::string, std::size_t>& module_order, PassContext& context)
+      : graph_(graph),
+        given_(graph),
+        part_(part),
+        modules_(modules),
+        plan_(plan),
+        entries_(entries),
+        module_order_(module_order),
+        context_(context),
+        program_(graph, part),
+        names_(graph, part),
+        dependencies_(graph),
+        places_(program_.places()) {
+    is_backward_ = traced_in_backward(graph_);
+    find_collectives();
+  }
+
+  // Whether it changed the graph.
+  Result<bool> run() {
+    if (all_.empty()) return false;
+    levels_.emplace(graph_, part_, all_);
+    for (std::uint32_t entry = 0; entry < plan_.size(); ++entry)
+      for (const bool backward : {false, true}) {
+        JOINTER_CHECK(context_.report(0.1 + 0.6 * entry / static_cast<double>(plan_.size())));
+        JOINTER_CHECK(bucket(entry, backward));
+      }
+    note_kept();
+    if (buckets_ == 0) return false;
+    program_.apply();
+    JOINTER_CHECK(graph_.finish());
+    const Dependencies dependencies(graph_);
+    JOINTER_CHECK(reorder());
+    JOINTER_TRY(const NodeId wrong, program_.apply(dependencies));
+    if (wrong)
+      context_.decide(graph_, wrong, "put right",
+                      "It would have run before something that it depends on was written.");
+    return true;
+  }
+
+ private:
+  void find_collectives() {
+    for (NodeId id = program_.first(); id; id = program_.next(id)) {
+      const Node& n = graph_.node(id);
+      if (!graph_.is_wait(n) || graph_.inputs(n).empty()) continue;
+      const NodeId start = graph_.inputs(n).front();
+      if (graph_.is_collective_start(graph_.node(start))) all_.push_back({start, id});
+    }
+    why_.resize(all_.size());
+  }
+
+  // --- Step 1 ---
+
+  // Empty: it is of no kind that is merged.
+  std::string key(NodeId start) const {
+    const Node& n = graph_.node(start);
+    const std::string_view target = graph_.target(n);
+    if (target != "_c10d_functional.all_gather_into_tensor.default" &&
+        target != "_c10d_functional.reduce_scatter_tensor.default" &&
+        target != "_c10d_functional.all_reduce.default")
+      return {};
+    const Argument* group = graph_.argument(n, "group_name");
+    const Argument* op = graph_.argument(n, "reduce_op");
+    const Tensor* t = graph_.single_tensor(n);
+    if (group == nullptr || group->kind != Argument::Kind::string || t == nullptr) return {};
+    return fmt::format("{} {} {} {}", target, graph_.text(group->text()), to_string(t->dtype),
+                       op != nullptr && op->kind == Argument::Kind::string ? graph_.text(op->text())
+                                                                           : std::string_view());
+  }
+
+  // Where a module stands in its entry: the first path that it is in.
+  [[nodiscard]] std::size_t path_place(NodeId start) const {
+    const auto& paths = plan_[entries_[start.index()]];
+    for (ModuleId at = modules_.of(start); at; at = modules_.module(at).parent) {
+      const auto found = std::find(paths.begin(), paths.end(), modules_.module(at).path);
+      if (found != paths.end()) return static_cast<std::size_t>(found - paths.begin());
+    }
+    return paths.size();
+  }
+
+  [[nodiscard]] std::size_t module_place(NodeId start) const {
+    const ModuleId module = modules_.of(start);
+    const auto at = module ? module_order_.find(modules_.module(module).path) : module_order_.end();
+    return at == module_order_.end() ? graph_.node_count() : at->second;
+  }
+
+  // Why a collective of the plan stays as it is; empty: it is merged.
+  std::string why_not(const WaitedCollective& c) const {
+    const Node& start = graph_.node(c.start);
+    switch (graph_.op(start).collective) {
+      case CollectiveKind::all_gather:
+        if (!is_fsdp_all_gather(graph_, c.start))
+          return "Not FSDP's: it needs more than one parameter's shard.";
+        break;
+      case CollectiveKind::reduce_scatter:
+        if (!users_) users_.emplace(given_);
+        if (!is_fsdp_reduce_scatter(given_, *users_, c.start))
+          return "Not FSDP's: its result is used before the output, or it is no reduce-scatter.";
+        break;
+      case CollectiveKind::all_reduce:
+        break;
+      default:
+        return "It is no all-gather, reduce-scatter or all-reduce.";
+    }
+    if (key(c.start).empty()) return "It is not of one tensor, or its group is not named.";
+    if (program_.users(c.start).size() != 1) return "Another node than its wait reads it.";
+    if (is_written(dependencies_, c.start) || is_written(dependencies_, c.wait))
+      return "Something writes to what it reads or returns.";
+    return {};
+  }
+
+  Result<void> bucket(std::uint32_t entry, bool backward) {
+    if (of_entry_.empty()) {
+      of_entry_.resize(2 * plan_.size());
+      for (Number c = 0; c < all_.size(); ++c) {
+        const NodeId start = all_[c].start;
+        if (entries_[start.index()] == kNoEntry)
+          why_[c] = "Its module is not in the plan.";
+        else
+          of_entry_[2 * entries_[start.index()] + (is_backward_[start.index()] ? 1 : 0)].push_back(
+              c);
+      }
+    }
+    std::vector<Number>& scope = of_entry_[2 * entry + (backward ? 1 : 0)];
+    std::sort(scope.begin(), scope.end(), [&](Number a, Number b) {
+      const std::pair x{path_place(all_[a].start), places_[all_[a].start.index()]};
+      const std::pair y{path_place(all_[b].start), places_[all_[b].start.index()]};
+      return x < y;
+    });
+    std::vector<std::pair<std::string, std::vector<Number>>> groups;
+    for (const Number c : scope) {
+      why_[c] = why_not(all_[c]);
+      if (!why_[c].empty()) continue;
+      if (const auto member = read(c); !member) {
+        why_[c] = fmt::format("It fits in no bucket: {}.", member.error().message);
+        continue;
+      }
+      const std::string name = key(all_[c].start);
+      auto at = std::find_if(groups.begin(), groups.end(),
+                             [&](const auto& group) { return group.first == name; });
+      if (at == groups.end()) at = groups.insert(groups.end(), {name, {}});
+      at->second.push_back(c);
+    }
+    std::vector<std::vector<Number>> buckets;
+    for (const auto& [name, members] : groups)
+      for (std::vector<Number>& level : levels_->split(members)) {
+        levels_->merge(level);
+        buckets.push_back(std::move(level));
+      }
+    if (buckets.empty()) return {};
+    std::vector<NodeId> changed;
+    for (std::vector<Number>& members : buckets)
+      JOINTER_CHECK(merge(members, entry, backward, changed));
+    return program_.sort_if_needed(changed);
+  }
+
+  Result<BucketMember> read(Number c) const {
+    const auto inputs = graph_.inputs(all_[c].start);
+    return read_bucket_member(graph_, all_[c],
+                              inputs.empty() ? 0 : program_.users(inputs.front()).size());
+  }
+
+  Result<void> merge(std::vector<Number>& numbers, std::uint32_t entry, bool backward,
+                     std::vector<NodeId>& changed) {
+    if (!module_order_.empty())
+      std::stable_sort(numbers.begin(), numbers.end(), [&](Number a, Number b) {
+        const std::pair x{module_place(all_[a].start), places_[all_[a].start.index()]};
+        const std::pair y{module_place(all_[b].start), places_[all_[b].start.index()]};
+        return x < y;
+      });
+    std::vector<BucketMember> members;
+    for (const Number c : numbers) {
+      JOINTER_TRY(BucketMember member, read(c));
+      members.push_back(std::move(member));
+    }
+    const Places now = program_.places();
+    const auto later = [&](NodeId a, NodeId b) { return now[a.index()] < now[b.index()]; };
+    NodeId anchor = members.front().start, wait = members.front().wait;
+    for (const BucketMember& m : members) {
+      anchor = std::min(anchor, m.start, later);
+      wait = std::min(wait, m.wait, later);
+    }
+    for (const BucketMember& m : members) anchor = std::max(anchor, m.source, later);
+    NodeId before = program_.next(anchor);
+    const auto is_member = [&](NodeId id) {
+      return std::any_of(members.begin(), members.end(),
+                         [&](const BucketMember& m) { return m.start == id; });
+    };
+    while (is_member(before)) before = program_.next(before);
+    if (later(wait, before)) wait = before;
+
+    const BucketCalls calls = write_bucket(graph_, names_, members);
+    for (const NodeId id : calls.ahead) program_.insert(id, before);
+    for (const NodeId id : calls.behind) program_.insert(id, wait);
+    note_provenance(calls, entry, backward);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (const NodeId user : program_.users(members[i].wait)) changed.push_back(user);
+      changed.push_back(calls.results[i]);
+      move_views(members[i].wait, calls.results[i]);
+      program_.replace_uses(members[i].wait, calls.results[i]);
+    }
+    for (const BucketMember& m : members) {
+      program_.erase(m.wait);
+      program_.erase(m.start);
+      if (m.cast) program_.erase(m.cast);
+    }
+    std::erase_if(changed, [&](NodeId id) {
+      return std::any_of(members.begin(), members.end(), [&](const BucketMember& m) {
+        return id == m.start || id == m.wait || id == m.cast;
+      });
+    });
+    JOINTER_CHECK(sort_around(calls, members));
+    ++buckets_;
+    decide_merged(calls, members, entry, backward);
+    return {};
+  }
+
+  // Inputs may stand behind the bucket.
+  Result<void> sort_around(const BucketCalls& calls, const std::vector<BucketMember>& members) {
+    const Places now = program_.places();
+    NodeId first = calls.ahead.front(), last = calls.behind.back();
+    for (const BucketMember& m : members) {
+      if (graph_.node(m.source).kind == NodeKind::placeholder) continue;
+      if (now[m.source.index()] < now[first.index()]) first = m.source;
+      if (now[m.source.index()] > now[last.index()]) last = m.source;
+    }
+    return program_.sort(first, last);
+  }
+
+  void note_provenance(const BucketCalls& calls, std::uint32_t entry, bool backward) {
+    const nlohmann::ordered_json bucket = {{"plan_fqns", plan_[entry]},
+                                           {"direction", backward ? "bwd" : "fwd"}};
+    const StringId extra = graph_.intern(fmt::format("\"fsdp_bucket\":{}", bucket.dump()));
+    is_backward_.resize(graph_.node_count(), false);
+    roles_.resize(graph_.node_count(), Step::none);
+    for (const auto* list : {&calls.ahead, &calls.behind})
+      for (const NodeId id : *list) {
+        graph_.node(id).extra = extra;
+        is_backward_[id.index()] = backward;
+        if (!backward) continue;
+        graph_.node(id).set(Node::has_autograd_backward);
+        graph_.node(id).set(Node::autograd_backward);
+        graph_.node(id).phase = Phase::backward;
+      }
+    const NodeId start = calls.ahead.back(), wait = calls.behind.front();
+    switch (graph_.op(graph_.node(start)).collective) {
+      case CollectiveKind::all_gather:
+        roles_[start.index()] = Step::gather;
+        roles_[wait.index()] = Step::gather_wait;
+        break;
+      case CollectiveKind::reduce_scatter:
+        roles_[start.index()] = Step::scatter;
+        roles_[wait.index()] = Step::scatter_wait;
+        break;
+      default:
+        break;
+    }
+  }
+
+  // Views of what the wait returned are views of what stands for it.
+  void move_views(NodeId wait, NodeId result) {
+    const StorageId was = graph_.tensors(wait)[0].storage;
+    const Tensor to = graph_.tensors(result)[0];
+    const std::int64_t bytes = graph_.offset(to).value * item_size(to.dtype);
+    if (!was) return;
+    std::vector<NodeId> open{wait};
+    std::vector<NodeId> met{wait};
+    while (!open.empty()) {
+      const NodeId at = open.back();
+      open.pop_back();
+      for (const NodeId user : program_.users(at)) {
+        if (std::find(met.begin(), met.end(), user) != met.end()) continue;
+        met.push_back(user);
+        const auto tensors = graph_.tensors(user);
+        const auto is_view = [&](const Tensor& t) {
+          return t.storage && graph_.real_storage(t.storage) == graph_.real_storage(was);
+        };
+        if (std::none_of(tensors.begin(), tensors.end(), is_view)) continue;
+        move_tensors(graph_, user, [&](const Tensor& t) {
+          return is_view(t) ? StorageMove{.to = to.storage, .by = bytes / item_size(t.dtype)}
+                            : StorageMove{};
+        });
+        open.push_back(user);
+      }
+    }
+  }
+
+  // --- Steps 2 and 3 ---
+
+  [[nodiscard]] Step role(NodeId id) const {
+    return id.index() < roles_.size() ? roles_[id.index()] : Step::none;
+  }
+  static void add(std::vector<Wish>& wishes, NodeId target, NodeId node) {
+    auto at = std::find_if(wishes.begin(), wishes.end(),
+                           [&](const Wish& wish) { return wish.target == target; });
+    if (at == wishes.end()) at = wishes.insert(wishes.end(), Wish{.target = target, .nodes = {}});
+    if (std::find(at->nodes.begin(), at->nodes.end(), node) == at->nodes.end())
+      at->nodes.push_back(node);
+  }
+
+  Result<void> reorder() {
+    std::vector<NodeId> order;
+    for (NodeId id = program_.first(); id; id = program_.next(id)) order.push_back(id);
+    std::vector<NodeId> moved;
+    defer_waits(wishes_of_scatters(order), moved);
+    prefetch(wishes_of_gathers(order), moved);
+    return program_.sort_if_needed(moved);
+  }
+
+  static std::vector<Wish> wishes_of(const std::vector<NodeId>& targets,
+                                     const std::vector<NodeId>& nodes, std::vector<Wish> wishes) {
+    for (const NodeId target : targets)
+      for (const NodeId node : nodes) add(wishes, target, node);
+    return wishes;
+  }
+
+  std::vector<Wish> wishes_of_scatters(const std::vector<NodeId>& order) const {
+    std::vector<Wish> wishes;
+    std::vector<NodeId> starts, delayed;
+    for (const NodeId id : order) {
+      if (role(id) == Step::scatter) {
+        starts.push_back(id);
+      } else if (role(id) == Step::scatter_wait) {
+        if (!starts.empty()) {
+          wishes = wishes_of(delayed, starts, std::move(wishes));
+          delayed.clear();
+          starts.clear();
+        }
+        delayed.push_back(id);
+      }
+    }
+    return wishes;
+  }
+
+  std::vector<Wish> wishes_of_gathers(const std::vector<NodeId>& order) const {
+    std::vector<Wish> wishes;
+    std::array<std::vector<NodeId>, 2> picked;  // by direction
+    std::array<NodeId, 2> compute;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const NodeId id = order[i];
+      const std::size_t direction = is_backward_[id.index()] ? 1 : 0;
+      if (role(id) == Step::gather) {
+        picked[direction].push_back(id);
+      } else if (role(id) == Step::gather_wait) {
+        wishes = wishes_of({id}, picked[direction], std::move(wishes));
+        picked[direction].clear();
+      } else if (is_torch_compute(graph_, id) && id.index() < entries_.size() &&
+                 entries_[id.index()] != kNoEntry) {
+        compute[direction] = id;
+      }
+    }
+    for (const std::size_t direction : {std::size_t{1}, std::size_t{0}})
+      if (compute[direction])
+        wishes = wishes_of({compute[direction]}, picked[direction], std::move(wishes));
+    return wishes;
+  }
+
+  // A wait and all that needs nothing else, behind the starts.
+  void defer_waits(const std::vector<Wish>& wishes, std::vector<NodeId>& moved) {
+    const Places places = program_.places();
+    for (const Wish& wish : wishes) {
+      NodeId behind = *std::max_element(
+          wish.nodes.begin(), wish.nodes.end(),
+          [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; });
+      context_.decide(graph_, wish.target, "deferred",
+                      fmt::format("It is waited for behind {}, so that it runs beside the backward "
+                                  "of that block.",
+                                  graph_.name(behind)));
+      std::vector<NodeId> chain{wish.target};
+      std::vector<bool> is_in(graph_.node_count(), false);
+      is_in[wish.target.index()] = true;
+      for (std::size_t i = 0; i < chain.size(); ++i)
+        for (const NodeId user : program_.users(chain[i])) {
+          const auto inputs = graph_.inputs(user);
+          if (is_in[user.index()] || !std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+                return is_in[input.index()];
+              }))
+            continue;
+          is_in[user.index()] = true;
+          chain.push_back(user);
+        }
+      for (const NodeId id : chain) {
+        moved.push_back(id);
+        program_.move_behind(id, behind);
+        behind = id;
+      }
+    }
+  }
+
+  // Starts and what they need, before the wait.
+  void prefetch(const std::vector<Wish>& wishes, std::vector<NodeId>& moved) {
+    const Places places = program_.places();
+    const auto earlier = [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; };
+    std::vector<std::uint32_t> met(graph_.node_count(), 0);
+    std::uint32_t mark = 0;
+    for (const Wish& wish : wishes) {
+      std::vector<NodeId> starts = wish.nodes;
+      std::sort(starts.begin(), starts.end(), earlier);
+      for (const NodeId start : starts) {
+        context_.decide(graph_, start, "prefetched",
+                        fmt::format("It starts before {}, so that it runs beside the block before.",
+                                    graph_.name(wish.target)));
+        if (earlier(start, wish.target)) continue;
+        std::vector<NodeId> open{start}, needed;
+        ++mark;
+        while (!open.empty()) {
+          const NodeId at = open.back();
+          open.pop_back();
+          if (met[at.index()] == mark || graph_.node(at).kind == NodeKind::placeholder ||
+              earlier(at, wish.target))
+            continue;
+          met[at.index()] = mark;
+          needed.push_back(at);
+          const auto inputs = graph_.inputs(at);
+          open.insert(open.end(), inputs.begin(), inputs.end());
+        }
+        std::sort(needed.begin(), needed.end(), earlier);
+        for (const NodeId id : needed) {
+          moved.push_back(id);
+          program_.move_before(id, wish.target);
+        }
+      }
+    }
+  }
+
+  // --- Why ---
+
+  [[nodiscard]] std::string block_name(std::uint32_t entry) const {
+    std::string name;
+    for (const std::string& path : plan_[entry])
+      name += fmt::format("{}{}", name.empty() ? "" : ", ", path);
+    return name;
+  }
+
+  void decide_merged(const BucketCalls& calls, const std::vector<BucketMember>& members,
+                     std::uint32_t entry, bool backward) {
+    const NodeId start = calls.ahead.back();
+    const std::string where =
+        fmt::format("{} of {} in the {}", to_string(graph_.op(graph_.node(start)).collective),
+                    block_name(entry), backward ? "backward" : "forward");
+    context_.decide(graph_, start, "bucket",
+                    fmt::format("{} {} become one call, of {}.", members.size(), where,
+                                format_bytes(graph_.output_bytes(graph_.node(start)))));
+    for (const BucketMember& m : members)
+      context_.decide(
+          given_, m.start, members.size() == 1 ? "alone" : "merged",
+          members.size() == 1
+              ? fmt::format("The only {}; {} takes its place.", where, graph_.name(start))
+              : fmt::format("With {} others of the same kind, group and dtype, into {}.",
+                            members.size() - 1, graph_.name(start)));
+  }
+
+  void note_kept() {
+    for (Number c = 0; c < all_.size(); ++c)
+      if (!why_[c].empty()) context_.decide(given_, all_[c].start, "kept", why_[c]);
+  }
+
+  Graph& graph_;
+  const Graph given_;
+  PartId part_;
+  const ModuleTree& modules_;
+  const ModulePlan& plan_;
+  const std::vector<std::uint32_t>& entries_;
+  const std::map<std::string, std::size_t>& module_order_;
+  PassContext& context_;
+  FxProgram program_;
+  FxNames names_;
+  Dependencies dependencies_;
+  Places places_;                              // as given
+  std::vector<WaitedCollective> all_;          // in the order of their waits
+  std::vector<std::string> why_;               // by collective: why it is kept
+  std::vector<std::vector<Number>> of_entry_;  // by entry and direction
+  std::optional<BucketLevels> levels_;
+  mutable std::optional<Users> users_;
+  std::vector<bool> is_backward_;  // by node
+  std::vector<Step> roles_;        // by node
+  std::size_t buckets_ = 0;
+};
+
+// Modules by the place of their first parameter.
+std::map<std::string, std::size_t> find_module_order(const Graph& graph,
+                                                     const ModuleTree& modules) {
+  std::map<std::string, std::size_t> order;
+  const auto add = [&](std::string_view path) {
+    order.try_emplace(std::string(path), order.size());
+  };
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::placeholder || !n.role_target) continue;
+    if (n.role != Role::parameter && n.role != Role::buffer) continue;
+    const std::string_view name = graph.text(n.role_target);
+    if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos)
+      add(name.substr(0, dot));
+  }
+  if (!order.empty()) return order;
+  // A capture without the parameters' names: the modules that gather the inputs, in their order.
+  std::map<std::size_t, ModuleId> gathered;
+  for (const NodeId id : graph.order()) {
+    if (!is_fsdp_all_gather(graph, id)) continue;
+    NodeId at = id;
+    while (!graph.inputs(at).empty()) at = graph.inputs(at).front();
+    if (const ModuleId module = modules.of(id)) gathered.try_emplace(graph.position(at), module);
+  }
+  for (const auto& [place, module] : gathered) add(modules.module(module).path);
+  return order;
+}
+
+// A path that was given and is no module of the graph is a slip, as a rule.
+void note_unknown(const ModuleTree& modules, const ModulePlan& plan, PassContext& context) {
+  for (const std::vector<std::string>& entry : plan)
+    for (const std::string& path : entry)
+      if (!modules.find(path))
+        context.decide("note",
+                       fmt::format("{} of module_bucket_plans is no module of the graph.", path));
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const Graph given = graph;
+  bool changed = false;
+  for (std::size_t part = 0; part < graph.part_count(); ++part) {
+    const ModuleTree modules(graph);
+    ModulePlan plan = derive_joint_module_plan(graph, modules);
+    if (arguments.is_given("module_bucket_plans")) {
+      JOINTER_TRY(plan, read_module_plan(arguments.list("module_bucket_plans")));
+      if (part == 0) note_unknown(modules, plan, context);
+    }
+    if (plan.empty()) {
+      context.decide("kept", "The graph does not say which modules its nodes are of.");
+      return {};
+    }
+    std::map<std::string, std::size_t> order;
+    if (arguments.is_given("fsdp_param_module_order")) {
+      for (const std::string& path : arguments.texts("fsdp_param_module_order"))
+        order.try_emplace(path, order.size());
+    } else {
+      order = find_module_order(graph, modules);
+    }
+    JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));
+    JOINTER_TRY(const bool done,
+                JointBucketing(graph, PartId(part), modules, plan, entries, order, context).run());
+    changed = changed || done;
+  }
+  if (!changed) return context.report(1);
+  JOINTER_CHECK(graph.finish());
+  if (!is_within_peak_limit(given, graph, context)) graph = given;
+  return context.report(1);
+}
+
+}  // namespace
+
+Pass joint_transformer_block_bucketing_reordering() {
+  return {
+      .info = {.name = "joint_transformer_block_bucketing_reordering",
+               .summary = "Merges FSDP's collectives of each transformer block, forward and "
+                          "backward each for itself, and runs them beside the block before.",
+               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+               .stage = PassStage::bucketing,
+               .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
+                                        "Modules, or lists of modules, whose collectives share "
+                                        "buckets: [tok_embeddings,layers.0,[norm,lm_head]]; none: "
+                                        "found from the model."),
+                              texts("fsdp_param_module_order", {},
+                                    "Modules in the order in which their parameters are packed; "
+                                    "none: that of the graph's inputs.")},
+               .keeps_numerics = true,
+               .is_idempotent = false},
+      .run = or_kept("There is no collective of FSDP's in a module of the plan.", run)};
+}
+
+}  // namespace jointer

@@ -1,0 +1,70 @@
+#pragma once
+
+// A binary heap whose array is that of Python's heapq, which torch's scheduler walks.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace jointer {
+
+// The least number is at the top.
+class PythonHeap {
+ public:
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] std::uint64_t top() const { return items_.front(); }
+  // In the order of heapq's list.
+  [[nodiscard]] const std::vector<std::uint64_t>& items() const { return items_; }
+
+  void push(std::uint64_t item) {
+    items_.push_back(item);
+    sift_towards_top(0, items_.size() - 1);
+  }
+
+  void pop() {
+    const std::uint64_t last = items_.back();
+    items_.pop_back();
+    if (items_.empty()) return;
+    items_.front() = last;
+    sift_from(0);
+  }
+
+  // Without the items at these indices, which rise.
+  void erase(const std::vector<std::size_t>& indices) {
+    if (indices.empty()) return;
+    for (std::size_t i = indices.size(); i-- > 0;)
+      items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(indices[i]));
+    for (std::size_t i = items_.size() / 2; i-- > 0;) sift_from(i);
+  }
+
+ private:
+  void sift_towards_top(std::size_t start, std::size_t at) {
+    const std::uint64_t item = items_[at];
+    while (at > start) {
+      const std::size_t parent = (at - 1) / 2;
+      if (item >= items_[parent]) break;
+      items_[at] = items_[parent];
+      at = parent;
+    }
+    items_[at] = item;
+  }
+
+  // As heapq does it: the smaller child goes up until a leaf is free, which the item takes to find
+  // its place from there.
+  void sift_from(std::size_t at) {
+    const std::size_t start = at, end = items_.size();
+    const std::uint64_t item = items_[at];
+    for (std::size_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
+      if (child + 1 < end && items_[child] >= items_[child + 1]) ++child;
+      items_[at] = items_[child];
+      at = child;
+    }
+    items_[at] = item;
+    sift_towards_top(start, at);
+  }
+
+  std::vector<std::uint64_t> items_;
+};
+
+}  // namespace jointer

@@ -1,0 +1,231 @@
+// Passes that mark nodes and change nothing else.
+//
+// annotate_flex_attention_for_regional_inductor marks each flex_attention, each backward of one,
+// the constants among its inputs that are graphs (its score and mask functions), and the nodes of
+// those graphs. annotate_rmsnorm_for_regional_inductor marks each fused RMSNorm, its backward, and
+// the getitems that read one. A mark is `compile_with_inductor` among the node's `custom` members:
+// {"inductor_configs": {...}}, or {} where no configuration is given; regional_inductor compiles
+// what is marked. RMSNorm compiled by Inductor may differ in the last bits.
+//
+// insert_kernel_annotations finds the stretches of nodes of one module, in program order: upstream
+// puts a call before and behind each, so that a profile of a recorded CUDA graph names its kernels'
+// modules. The calls are Python functions that compute nothing and that no capture holds, so the
+// graph stays as it is; the stretches are reported.
+//
+// Marks are part of the graph that a step leaves to the next one and of a capture of it. A recipe
+// does not hold them: its edits change calls, places and policies.
+//
+// Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
+// Cost: linear in the nodes.
+
+#include "passes/compile/annotate.h"
+
+#include <map>
+
+#include "core/base/json_text.h"
+#include "passes/kept.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+constexpr const char* kMark = "compile_with_inductor";
+
+Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& parameter) {
+  OrderedJson mark = OrderedJson::object();
+  if (!arguments.is_given(parameter)) return mark;
+  JOINTER_TRY(OrderedJson configs, parse_json(arguments.text(parameter), parameter));
+  if (!configs.is_object())
+    return fail(Error::Kind::usage, "{} must be a JSON object of Inductor's options", parameter);
+  mark["inductor_configs"] = std::move(configs);
+  return mark;
+}
+
+// Other members of `custom` stay. Error (input): it is no JSON object.
+Result<void> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
+  OrderedJson custom = OrderedJson::object();
+  if (graph.node(id).custom) {
+    JOINTER_TRY(custom, parse_json(graph.text(graph.node(id).custom), "custom"));
+    if (!custom.is_object())
+      return fail(Error::Kind::input, "`custom` of {} is no JSON object", graph.name(id));
+  }
+  custom[kMark] = mark;
+  graph.node(id).custom = graph.intern(write_json(custom));
+  return {};
+}
+
+std::string_view without_space(std::string_view target) {
+  constexpr std::string_view kSpace = "higher_order.";
+  return target.starts_with(kSpace) ? target.substr(kSpace.size()) : target;
+}
+
+bool is_flex_attention(const Graph& graph, const Node& n) {
+  if (n.kind != NodeKind::call) return false;
+  const std::string_view target = without_space(graph.target(n));
+  return target == "flex_attention" || target == "flex_attention_backward";
+}
+
+// Marks the nodes of a constant that is a graph. False: it is none.
+bool mark_subgraph(OrderedJson& constants, const std::string& name, const OrderedJson& mark) {
+  const auto constant = constants.find(name);
+  if (constant == constants.end() || !constant->is_object()) return false;
+  const auto subgraph = constant->find("subgraph");
+  if (subgraph == constant->end() || !subgraph->is_object()) return false;
+  const auto nodes = subgraph->find("nodes");
+  if (nodes != subgraph->end() && nodes->is_array())
+    for (OrderedJson& node : *nodes)
+      if (node.is_object()) node["custom"][kMark] = mark;
+  return true;
+}
+
+Result<void> annotate_flex(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const OrderedJson mark, mark_with(arguments, "flex_compile_config"));
+  JOINTER_TRY(const OrderedJson inner, mark_with(arguments, "mask_compile_config"));
+  std::map<std::size_t, OrderedJson> constants;  // by part
+  for (std::size_t part = 0; part < graph.part_count(); ++part)
+    if (const std::string& text = graph.part(PartId(part)).constants; !text.empty()) {
+      JOINTER_TRY(constants[part], parse_json(text, "constants"));
+    }
+  const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
+  for (const NodeId id : order) {
+    if (!is_flex_attention(graph, graph.node(id))) continue;
+    JOINTER_CHECK(set_mark(graph, id, mark));
+    context.decide(graph, id, "marked", "regional_inductor compiles it.");
+    const std::size_t part = graph.node(id).part.index();
+    const std::vector<NodeId> inputs(graph.inputs(id).begin(), graph.inputs(id).end());
+    for (const NodeId input : inputs) {
+      if (graph.node(input).kind != NodeKind::get_attr) continue;
+      const std::string name(graph.target(graph.node(input)));
+      if (!constants.contains(part) || !mark_subgraph(constants[part], name, inner)) continue;
+      JOINTER_CHECK(set_mark(graph, input, mark));
+      context.decide(graph, input, "marked", fmt::format("{} calls it.", graph.name(id)));
+    }
+  }
+  for (const auto& [part, json] : constants) graph.part(PartId(part)).constants = write_json(json);
+  return context.report(1);
+}
+
+Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const OrderedJson mark, mark_with(arguments, "rmsnorm_compile_config"));
+  std::vector<bool> is_norm(graph.node_count(), false);
+  const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
+  for (const NodeId id : order) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call) continue;
+    const std::string_view target = graph.target(n);
+    is_norm[id.index()] = target == "aten._fused_rms_norm.default" ||
+                          target == "aten._fused_rms_norm_backward.default";
+    const auto inputs = graph.inputs(id);
+    const bool takes_result =
+        target == "_operator.getitem" && !inputs.empty() && is_norm[inputs.front().index()];
+    if (!is_norm[id.index()] && !takes_result) continue;
+    context.decide(graph, id, "marked",
+                   takes_result ? "It takes a result of an RMSNorm that is compiled."
+                                : "regional_inductor compiles it to one kernel.");
+    JOINTER_CHECK(set_mark(graph, id, mark));
+  }
+  return context.report(1);
+}
+
+// By text of `custom`, which many nodes share; none: no module.
+class ModuleNames {
+ public:
+  explicit ModuleNames(const Graph& graph) : graph_(graph) {}
+  Result<std::string> of(NodeId id) {
+    const StringId custom = graph_.node(id).custom;
+    if (!custom) return std::string();
+    const auto [at, is_new] = names_.try_emplace(custom);
+    if (is_new) {
+      JOINTER_TRY(const OrderedJson json, parse_json(graph_.text(custom), "custom"));
+      if (json.is_object())
+        if (const auto name = json.find("module_fqn"); name != json.end() && name->is_string())
+          at->second = name->get<std::string>();
+    }
+    return at->second;
+  }
+
+ private:
+  const Graph& graph_;
+  std::map<StringId, std::string> names_;
+};
+
+Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& context) {
+  PassTable table{.title = "Kernel annotations",
+                  .columns = {{"module", PassTable::Unit::text},
+                              {"last", PassTable::Unit::text},
+                              {"nodes", PassTable::Unit::count}},
+                  .rows = {}};
+  ModuleNames names(graph);
+  std::string module, first;
+  NodeId last;
+  std::int64_t nodes = 0;
+  const auto close = [&] {
+    if (module.empty()) return;
+    table.rows.push_back({first, {module, std::string(graph.name(last)), nodes}});
+  };
+  for (const NodeId id : graph.order()) {
+    JOINTER_TRY(const std::string here, names.of(id));
+    if (here != module) {
+      close();
+      module = here;
+      first = graph.name(id);
+      nodes = 0;
+    }
+    ++nodes;
+    last = id;
+  }
+  close();
+  if (table.rows.empty()) {
+    context.decide("kept", "The graph does not say which modules its nodes are of.");
+    return {};
+  }
+  context.decide("found",
+                 fmt::format("{} stretches of one module each would be annotated; the graph stays "
+                             "as it is.",
+                             table.rows.size()));
+  context.add_table(std::move(table));
+  return context.report(1);
+}
+
+Pass pass_of(std::string name, std::string summary, std::string source, bool keeps_numerics,
+             std::vector<Parameter> parameters, decltype(Pass::run) run) {
+  return {.info = {.name = std::move(name),
+                   .summary = std::move(summary),
+                   .source = "torchtitan/experiments/graph_trainer/" + std::move(source),
+                   .stage = PassStage::compile,
+                   .parameters = std::move(parameters),
+                   .keeps_numerics = keeps_numerics,
+                   .is_idempotent = true},
+          .run = std::move(run)};
+}
+
+}  // namespace
+
+Pass annotate_flex_attention_for_regional_inductor_pass() {
+  return pass_of("annotate_flex_attention_for_regional_inductor",
+                 "Marks flex_attention and its functions for regional_inductor.",
+                 "inductor_passes.py", true,
+                 {text("flex_compile_config", {},
+                       "Inductor's options for flex_attention, a JSON object; none: its own."),
+                  text("mask_compile_config", {},
+                       "Inductor's options inside score and mask functions; none: its own.")},
+                 or_kept("There is no flex_attention in it.", annotate_flex));
+}
+
+Pass annotate_rmsnorm_for_regional_inductor_pass() {
+  return pass_of("annotate_rmsnorm_for_regional_inductor",
+                 "Marks fused RMSNorms for regional_inductor, which may change numerics.",
+                 "performance_passes.py", false,
+                 {text("rmsnorm_compile_config", {},
+                       "Inductor's options for RMSNorm, a JSON object; none: its own.")},
+                 or_kept("There is no fused RMSNorm in it.", annotate_rmsnorm));
+}
+
+Pass insert_kernel_annotations_pass() {
+  return pass_of("insert_kernel_annotations",
+                 "Reports the stretches of each module, which name kernels in a profile of a "
+                 "recorded CUDA graph.",
+                 "cudagraph.py", true, {}, find_kernel_scopes);
+}
+
+}  // namespace jointer

@@ -1,0 +1,43 @@
+#pragma once
+
+// The halves that a module was cut into along the batch or the sequence: per module and direction
+// one body for chunk 0 and one for chunk 1, as eager chunking and ep_overlap_chunk mark them.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "passes/ep_overlap/node_marks.h"
+
+namespace jointer {
+
+struct ChunkedRegion {
+  std::string root;  // the module's name
+  bool is_backward = false;
+  std::array<std::vector<NodeId>, 2> bodies;  // in program order; empty: that chunk is not there
+
+  [[nodiscard]] std::string_view direction() const { return is_backward ? "backward" : "forward"; }
+};
+
+struct ChunkedRegions {
+  static constexpr std::int32_t kNone = -1;
+  // What a node belongs to.
+  struct Owner {
+    std::int32_t region = kNone;
+    std::int32_t chunk = 0;
+  };
+
+  std::vector<ChunkedRegion> regions;  // in the order of their first nodes
+  std::vector<Owner> owners;           // by node
+
+  [[nodiscard]] const Owner& owner(NodeId node) const { return owners[node.index()]; }
+};
+
+// Regions whose module's name matches the pattern (fnmatch). Error (usage): a node is marked as
+// part of a body and not of which.
+Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks,
+                                            std::string_view module_pattern);
+
+}  // namespace jointer

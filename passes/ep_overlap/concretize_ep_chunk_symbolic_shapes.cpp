@@ -1,0 +1,329 @@
+// Graph chunking makes the size that it cuts in two a symbol. Once chunks are scheduled, that
+// symbol becomes the number that it stood for: sizes, arguments and computations of sizes.
+//
+// Terms. A chunk symbol is one that a node's custom["torchtitan_chunk_symbol_hints"] names, with
+// its number. Other symbols in shapes of placeholders have the number that the graph has for them.
+//
+// Steps. Every size, stride and argument over these symbols becomes its value. A call that returns
+// a number over them becomes that number where it is read. Calls of sizes and checks that nobody
+// reads any more go; a check that is false is an error. Cost: linear in the graph.
+//
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: placeholders
+// keep their symbolic sizes, since no edit changes an input, and the symbols' numbers become
+// assumptions of the graph; tensors keep their storage and offset (upstream gives each one anew);
+// in an expression with symbols beside these, theirs are put in their places and nothing is
+// simplified.
+
+#include "passes/ep_overlap/concretize_ep_chunk_symbolic_shapes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+
+#include "core/graph/users.h"
+#include "passes/ep_overlap/node_marks.h"
+
+namespace jointer {
+namespace {
+
+constexpr const char* kHints = "torchtitan_chunk_symbol_hints";
+
+using Hints = std::map<std::string, std::int64_t, std::less<>>;
+
+constexpr std::array<std::string_view, 14> kSizeCalls{
+    "aten.sym_size.int", "torch.sym_ite", "_operator.add", "_operator.and_", "_operator.floordiv",
+    "_operator.mod",     "_operator.mul", "_operator.or_", "_operator.sub",  "_operator.eq",
+    "_operator.ge",      "_operator.gt",  "_operator.le",  "_operator.lt"};
+constexpr std::array<std::string_view, 8> kConditions{
+    "_operator.and_", "_operator.or_", "_operator.eq", "_operator.ge",
+    "_operator.gt",   "_operator.le",  "_operator.lt", "_operator.ne"};
+constexpr std::string_view kCheck = "aten._assert_scalar.default";
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& list, std::string_view target) {
+  return std::ranges::find(list, target) != list.end();
+}
+
+class Concretizer {
+ public:
+  Concretizer(Graph& graph, PassContext& context) : graph_(graph), context_(context) {}
+
+  Result<void> run() {
+    JOINTER_CHECK(find_hints());
+    if (hints_.empty()) {
+      context_.decide("kept", "No size of it is a chunk's symbol.");
+      return {};
+    }
+    find_constants();
+    const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
+    for (const NodeId id : order) JOINTER_CHECK(rewrite(id));
+    remove_dead(order);
+    JOINTER_CHECK(graph_.finish());
+    for (const auto& [symbol, hint] : hints_)
+      context_.decide("concretized", fmt::format("{} is {} from here on.", symbol, hint));
+    return {};
+  }
+
+ private:
+  Result<void> add_hint(const std::string& symbol, std::int64_t hint, NodeId node) {
+    const auto [at, is_new] = hints_.try_emplace(symbol, hint);
+    if (!is_new && at->second != hint)
+      return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, and others say {}",
+                  graph_.name(node), symbol, hint, at->second);
+    return {};
+  }
+
+  Result<void> find_hints() {
+    NodeMarks marks(graph_);
+    for (const NodeId id : graph_.order()) {
+      const OrderedJson* said = marks.find(id, kHints);
+      if (said == nullptr || !said->is_object()) continue;
+      for (const auto& [symbol, hint] : said->items()) {
+        if (!hint.is_number_integer())
+          return fail(Error::Kind::usage, "{}: the chunk symbol {} has no number", graph_.name(id),
+                      symbol);
+        JOINTER_CHECK(add_hint(symbol, hint.get<std::int64_t>(), id));
+      }
+    }
+    if (hints_.empty()) return {};
+    Assumptions assumed = graph_.assumptions();
+    for (const auto& [symbol, hint] : hints_) assumed.named[symbol] = hint;
+    JOINTER_CHECK(graph_.assume(assumed));
+    return find_placeholder_symbols();
+  }
+
+  Result<void> find_placeholder_symbols() {
+    for (const NodeId id : graph_.order()) {
+      if (graph_.node(id).kind != NodeKind::placeholder) continue;
+      for (const Tensor& tensor : graph_.tensors(id))
+        for (const Dim& size : graph_.shape(tensor))
+          if (size.expression)
+            for (const std::string& symbol : graph_.expression(size.expression).symbols())
+              JOINTER_CHECK(add_known(symbol, id));
+    }
+    return {};
+  }
+
+  Result<void> add_known(const std::string& symbol, NodeId node) {
+    if (hints_.contains(symbol)) return {};
+    for (const SymbolValue& each : graph_.symbols()) {
+      if (each.name != symbol) continue;
+      if (each.source == SymbolSource::fallback || each.source == SymbolSource::balanced) break;
+      return add_hint(symbol, each.value, node);
+    }
+    return fail(Error::Kind::usage,
+                "{} has a size over {}, of which nothing is known: assume a "
+                "number for it",
+                graph_.name(node), symbol);
+  }
+
+  // Its value, if it is one over the symbols alone.
+  [[nodiscard]] std::optional<std::int64_t> value_of(ExpressionId id) const {
+    const auto& symbols = graph_.expression(id).symbols();
+    if (!std::ranges::all_of(symbols, [&](const auto& each) { return hints_.contains(each); }))
+      return std::nullopt;
+    return graph_.expression_value(id);
+  }
+
+  // The expression with numbers in place of the symbols.
+  Result<ExpressionId> rewritten(PartId part, ExpressionId id) {
+    const std::string text(graph_.expression_text(id));
+    std::string now;
+    for (std::size_t i = 0; i < text.size();) {
+      const auto is_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+      };
+      if (!is_word(text[i])) {
+        now += text[i++];
+        continue;
+      }
+      std::size_t end = i;
+      while (end < text.size() && is_word(text[end])) ++end;
+      const std::string word = text.substr(i, end - i);
+      const auto hint = hints_.find(word);
+      now += hint == hints_.end() ? word : std::to_string(hint->second);
+      i = end;
+    }
+    if (now == text) return id;
+    return graph_.intern_expression(part, now, graph_.expression_hint(id));
+  }
+
+  void find_constants() {
+    constants_.resize(graph_.node_count());
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call || n.value.kind != Value::Kind::symbol) continue;
+      const auto value = value_of(n.value.expression());
+      if (!value) continue;
+      constants_[id.index()] = is_among(kConditions, graph_.target(n))
+                                   ? Argument::of_bool(*value != 0)
+                                   : Argument::of_int(*value);
+    }
+  }
+
+  Result<Argument> now(PartId part, const Argument& argument, bool& is_other) {
+    if (argument.kind == Argument::Kind::node && constants_[argument.node().index()]) {
+      is_other = true;
+      return *constants_[argument.node().index()];
+    }
+    if (argument.kind == Argument::Kind::symbol) {
+      if (const auto value = value_of(argument.expression())) {
+        is_other = true;
+        return Argument::of_int(*value);
+      }
+      JOINTER_TRY(const ExpressionId expression, rewritten(part, argument.expression()));
+      is_other |= expression != argument.expression();
+      return Argument::of_symbol(expression);
+    }
+    if (!argument.has_children()) return argument;
+    const auto children = graph_.children(argument);
+    std::vector<Argument> copies(children.begin(), children.end());
+    bool any = false;
+    for (Argument& copy : copies) {
+      JOINTER_TRY(copy, now(part, copy, any));
+    }
+    if (!any) return argument;
+    is_other = true;
+    return graph_.make_children(argument.kind, copies);
+  }
+
+  Result<Dim> now(PartId part, const Dim& dim, bool& is_other) {
+    if (!dim.expression) return dim;
+    if (const auto value = value_of(dim.expression)) {
+      is_other = true;
+      return Dim{*value, {}};
+    }
+    JOINTER_TRY(const ExpressionId expression, rewritten(part, dim.expression));
+    is_other |= expression != dim.expression;
+    return Dim{dim.value, expression};
+  }
+
+  Result<Value> now(PartId part, const Value& value, bool& is_other) {
+    if (value.kind == Value::Kind::list || value.kind == Value::Kind::dict) {
+      const auto children = graph_.children(value);
+      std::vector<Value> copies(children.begin(), children.end());
+      for (Value& copy : copies) {
+        JOINTER_TRY(copy, now(part, copy, is_other));
+      }
+      return graph_.make_children(value.kind, copies);
+    }
+    if (value.kind == Value::Kind::symbol) {
+      const auto number = value_of(value.expression());
+      if (!number) return value;
+      is_other = true;
+      return Value::of_text(Value::Kind::constant, graph_.intern(std::to_string(*number)));
+    }
+    if (value.kind != Value::Kind::tensor) return value;
+    const Tensor tensor = graph_.tensor(value.tensor());
+    std::vector<Dim> shape, stride;
+    const auto sizes = graph_.shape(tensor), steps = graph_.stride(tensor);
+    shape.assign(sizes.begin(), sizes.end());
+    stride.assign(steps.begin(), steps.end());
+    for (auto* dims : {&shape, &stride})
+      for (Dim& dim : *dims) {
+        JOINTER_TRY(dim, now(part, dim, is_other));
+      }
+    JOINTER_TRY(const Dim offset, now(part, graph_.offset(tensor), is_other));
+    return Value::of_tensor(graph_.add_tensor(tensor, shape, stride, offset));
+  }
+
+  Result<void> rewrite(NodeId id) {
+    const PartId part = graph_.node(id).part;
+    const NodeKind kind = graph_.node(id).kind;
+    if (kind == NodeKind::placeholder || kind == NodeKind::output) return {};
+    bool is_other_call = false, is_other_value = false;
+    JOINTER_TRY(const Argument args, now(part, graph_.node(id).args, is_other_call));
+    JOINTER_TRY(const Argument kwargs, now(part, graph_.node(id).kwargs, is_other_call));
+    const Value was = graph_.node(id).value;
+    Value value = was;
+    if (kind == NodeKind::call && touches(id)) {
+      JOINTER_TRY(value, now(part, was, is_other_value));
+    }
+    JOINTER_CHECK(check(id, args));
+    for (const Tensor& tensor : graph_.tensors(id))
+      if (tensor.storage && graph_.storage(tensor.storage).bytes.expression) {
+        JOINTER_TRY(const Dim bytes,
+                    now(part, graph_.storage(tensor.storage).bytes, is_other_value));
+        if (graph_.node(id).kind == NodeKind::call) graph_.storage(tensor.storage).bytes = bytes;
+      }
+    if (!is_other_call && !is_other_value) return {};
+    Node& n = graph_.node(id);
+    n.args = args;
+    n.kwargs = kwargs;
+    if (is_other_value) n.value = value;
+    graph_.refresh(id);
+    if (is_other_call)
+      context_.decide(graph_, id, "changed", "Its arguments are numbers: a chunk's size is known.");
+    return {};
+  }
+
+  // Whether something that the node returns is symbolic.
+  [[nodiscard]] bool touches(NodeId id) const {
+    if (graph_.node(id).value.kind == Value::Kind::symbol) return true;
+    const auto is_symbolic = [](const Dim& dim) { return bool(dim.expression); };
+    return std::ranges::any_of(graph_.tensors(id), [&](const Tensor& tensor) {
+      return std::ranges::any_of(graph_.shape(tensor), is_symbolic) ||
+             std::ranges::any_of(graph_.stride(tensor), is_symbolic) ||
+             is_symbolic(graph_.offset(tensor));
+    });
+  }
+
+  [[nodiscard]] Result<void> check(NodeId id, const Argument& args) const {
+    if (graph_.target(graph_.node(id)) != kCheck) return {};
+    const auto given = graph_.children(args);
+    if (!given.empty() && given[0].kind == Argument::Kind::boolean && given[0].integer == 0)
+      return fail(Error::Kind::usage, "{} checks what is false for the sizes of the chunks",
+                  graph_.name(id));
+    return {};
+  }
+
+  void remove_dead(const std::vector<NodeId>& order) {
+    const Users users(graph_);
+    std::vector<bool> is_gone(graph_.node_count(), false);
+    std::vector<NodeId> gone;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const NodeId id = order[i];
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call) continue;
+      const std::string_view target = graph_.target(n);
+      if (!is_among(kSizeCalls, target) && target != kCheck) continue;
+      if (!std::ranges::all_of(users.of(id), [&](NodeId user) { return is_gone[user.index()]; }))
+        continue;
+      is_gone[id.index()] = true;
+      gone.push_back(id);
+      context_.decide(graph_, id, "removed",
+                      target == kCheck ? "What it checks holds for the sizes of the chunks."
+                                       : "Nobody reads this size: it is a number now.");
+    }
+    graph_.erase(gone);
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  Hints hints_;
+  std::vector<std::optional<Argument>> constants_;  // by node
+};
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  return Concretizer(graph, context).run();
+}
+
+}  // namespace
+
+Pass concretize_ep_chunk_symbolic_shapes_pass() {
+  return {
+      .info = {.name = "concretize_ep_chunk_symbolic_shapes",
+               .summary = "Puts numbers in place of the sizes that graph chunking made symbols.",
+               .source = "torchtitan/experiments/graph_trainer/ep_pass_utils.py",
+               .stage = PassStage::clean_up,
+               .parameters = {},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = run};
+}
+
+}  // namespace jointer

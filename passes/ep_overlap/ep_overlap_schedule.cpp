@@ -1,0 +1,205 @@
+// Orders the two chunks of every chunked MoE module so that one chunk's compute runs while the
+// other's tokens are exchanged. Each module and direction gets a schedule (region_schedule.h); its
+// nodes then stand in that order, all others where they stood, or right behind what they need.
+// Copies of token counts to the host no longer block, but for the last one.
+//
+// ep_overlap_validate makes the same schedules and changes nothing: it says whether they exist.
+//
+// Cost: that of the schedules, and linear in the graph.
+//
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: what makes a
+// region is read from `custom`, where eager chunking writes it, without an import first; the order
+// also keeps writes and effects in order (core/graph/dependencies.h), and where that is impossible
+// the pass refuses; ep_overlap_validate with require_all_to_all refuses a graph that has no region,
+// and not every graph, as upstream does.
+
+#include "passes/ep_overlap/ep_overlap_schedule.h"
+
+#include <fmt/format.h>
+
+#include "core/graph/dependencies.h"
+#include "core/graph/effects.h"
+#include "core/schedule/stable_order.h"
+#include "passes/ep_overlap/region_schedule.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+using Why = RegionSchedule::Place::Why;
+
+struct Planned {
+  ChunkedRegions regions;
+  std::vector<RegionSchedule> schedules;  // by region
+  std::size_t scheduled = 0;              // those with an exchange
+};
+
+Result<Planned> plan(const Graph& graph, const Arguments& arguments) {
+  const std::string& pattern = arguments.text("module_pattern");
+  NodeMarks marks(graph);
+  const Users users(graph);
+  Planned planned;
+  JOINTER_TRY(planned.regions, find_chunked_regions(graph, marks, pattern));
+  for (std::size_t i = 0; i < planned.regions.regions.size(); ++i) {
+    JOINTER_TRY(RegionSchedule schedule,
+                schedule_region(graph, users, marks, planned.regions, i,
+                                arguments.boolean("pair_first_token_exchange")));
+    if (!schedule.places.empty()) ++planned.scheduled;
+    planned.schedules.push_back(std::move(schedule));
+  }
+  if (planned.scheduled == 0 && arguments.boolean("require_all_to_all"))
+    return fail(Error::Kind::usage,
+                "no module of {} is chunked and exchanges tokens: run ep_overlap_chunk first, or "
+                "capture with eager chunking",
+                pattern);
+  return planned;
+}
+
+std::string reason(const ChunkedRegion& region, const RegionSchedule& schedule,
+                   const ChunkedRegions& regions, const RegionSchedule::Place& place) {
+  const auto chunk = regions.owner(place.node).chunk;
+  const std::string exchange =
+      fmt::format("{} {} of {}", schedule.labels[place.exchange], place.exchange + 1, region.root);
+  switch (place.why) {
+    case Why::setup:
+      return fmt::format("{} needs it in chunk {}.", exchange, chunk);
+    case Why::sync:
+      return fmt::format(
+          "The host must know token counts before {}; both copies run before it "
+          "waits.",
+          exchange);
+    case Why::exchange:
+      return fmt::format("Starts {} for chunk {}; compute of the other chunk runs beside it.",
+                         exchange, chunk);
+    case Why::filler:
+      return fmt::format("Ready while {} runs, and needs no exchange that is still running.",
+                         exchange);
+    case Why::tail:
+      break;
+  }
+  return fmt::format("After the last exchange of {}.", region.root);
+}
+
+// The call with another `non_blocking`.
+void set_non_blocking(Graph& graph, NodeId id, bool value) {
+  Node& n = graph.node(id);
+  const auto children = graph.children(n.kwargs);
+  std::vector<Argument> kwargs(children.begin(), children.end());
+  bool is_there = false;
+  for (std::size_t i = 0; i + 1 < kwargs.size(); i += 2)
+    if (graph.text(kwargs[i].text()) == "non_blocking") {
+      kwargs[i + 1] = Argument::of_bool(value);
+      is_there = true;
+    }
+  if (!is_there) {
+    kwargs.push_back(Argument::of_text(Argument::Kind::string, graph.intern("non_blocking")));
+    kwargs.push_back(Argument::of_bool(value));
+  }
+  n.kwargs = graph.make_children(Argument::Kind::dict, kwargs);
+  n.set(Node::has_kwargs);
+  graph.refresh(id);
+}
+
+// Sizes that graph chunking made name symbols of the module as it was, which nothing brings to
+// light any more: that a call names one first does not mean that others need it.
+bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId of) {
+  const Node& first = graph.node(dependency.node);
+  if (dependency.kind != DependencyKind::control || first.kind != NodeKind::call) return false;
+  const OperatorInfo& op = graph.op(first);
+  return op.known && !op.has(OperatorTag::data_dependent) && !op.has(OperatorTag::dynamic_shape) &&
+         first.value.kind != Value::Kind::symbol &&
+         !effects_of(graph, first).conflict(effects_of(graph, graph.node(of)));
+}
+
+Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const Planned planned, plan(graph, arguments));
+  if (planned.scheduled == 0) {
+    context.decide("kept", fmt::format("No module of {} is chunked and exchanges tokens.",
+                                       arguments.text("module_pattern")));
+    return context.report(1);
+  }
+  JOINTER_CHECK(context.report(0.5));
+  std::vector<OrderEdge> edges;
+  for (std::size_t r = 0; r < planned.schedules.size(); ++r) {
+    const RegionSchedule& schedule = planned.schedules[r];
+    const ChunkedRegion& region = planned.regions.regions[r];
+    for (std::size_t i = 0; i < schedule.places.size(); ++i) {
+      if (i > 0) edges.push_back({schedule.places[i - 1].node, schedule.places[i].node});
+      context.decide(graph, schedule.places[i].node, "scheduled",
+                     reason(region, schedule, planned.regions, schedule.places[i]));
+    }
+    for (std::size_t i = 0; i < schedule.copies.size(); ++i) {
+      set_non_blocking(graph, schedule.copies[i], !schedule.is_blocking[i]);
+      context.decide(graph, schedule.copies[i], "changed",
+                     schedule.is_blocking[i]
+                         ? "The host waits for this copy, and so for those before it."
+                         : "A later copy to the host is waited for, and this one is done by then.");
+    }
+  }
+  const Dependencies dependencies(graph);
+  const auto is_lost = [&graph](const Dependency& dependency, NodeId of) {
+    return names_lost_symbol(graph, dependency, of);
+  };
+  JOINTER_TRY(std::vector<NodeId> order,
+              stable_order(graph, dependencies, graph.order(), edges, is_lost));
+  graph.set_order(std::move(order));
+  JOINTER_CHECK(graph.finish());
+  context.decide("scheduled",
+                 fmt::format("{} of {} chunked modules and directions exchange tokens.",
+                             planned.scheduled, planned.regions.regions.size()));
+  return context.report(1);
+}
+
+Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const Planned planned, plan(graph, arguments));
+  for (std::size_t r = 0; r < planned.schedules.size(); ++r) {
+    const ChunkedRegion& region = planned.regions.regions[r];
+    const std::size_t exchanges = planned.schedules[r].exchanges;
+    context.decide(
+        "valid", exchanges == 0
+                     ? fmt::format("{} ({}) exchanges no tokens.", region.root, region.direction())
+                     : fmt::format("{} ({}) exchanges tokens {} times in each chunk.", region.root,
+                                   region.direction(), exchanges));
+  }
+  if (planned.schedules.empty())
+    context.decide("valid",
+                   fmt::format("No module of {} is chunked.", arguments.text("module_pattern")));
+  return context.report(1);
+}
+
+std::vector<Parameter> parameters(bool require) {
+  return {text("module_pattern", "layers.*.moe",
+               "Which chunked modules, as fnmatch has it: layers.*.moe or layers.*."),
+          flag("require_all_to_all", require,
+               "Refuse a graph in which no chunked module exchanges tokens."),
+          flag("pair_first_token_exchange", true,
+               "Prepare both chunks before the first exchange of either; upstream does so for "
+               "layers.*.moe.")};
+}
+
+}  // namespace
+
+Pass ep_overlap_schedule_pass() {
+  return {.info = {.name = "ep_overlap_schedule",
+                   .summary = "Runs compute of one chunk of an MoE module while the other's tokens "
+                              "are exchanged.",
+                   .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
+                   .stage = PassStage::reordering,
+                   .parameters = parameters(false),
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run_schedule};
+}
+
+Pass ep_overlap_validate_pass() {
+  return {.info = {.name = "ep_overlap_validate",
+                   .summary = "Says whether the chunks of MoE modules can be overlapped.",
+                   .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
+                   .stage = PassStage::check,
+                   .parameters = parameters(false),
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run_validate};
+}
+
+}  // namespace jointer

@@ -1,0 +1,103 @@
+// Expert parallelism's all-to-alls and other collectives of one process group run one after
+// another on its stream. A twin of the group, of the same ranks, for the all-to-alls lets both run
+// side by side.
+//
+// Steps. The groups: those that an all_to_all_single names and another functional collective
+// (all-gather, reduce-scatter, all-reduce) names, too. Every all_to_all_single of such a group
+// names the twin instead; other collectives keep their group. Cost: linear in the nodes.
+//
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_process_group_pass.py. Deviations: groups
+// are told apart by their names, as a graph has nothing else of them (upstream compares the objects
+// behind the names); the twin's name is the group's with a suffix (upstream: what torch numbers the
+// new group with), and whoever runs the graph makes it from its ranks.
+
+#include "passes/ep_overlap/isolate_ep_process_group.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "passes/group_twin.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+// Of one group's name: how many collectives of expert parallelism and of others name it.
+struct Uses {
+  std::size_t expert = 0, other = 0;
+};
+
+bool is_all_to_all(const Graph& graph, const Node& n) {
+  return n.kind == NodeKind::call &&
+         graph.target(n) == "_c10d_functional.all_to_all_single.default";
+}
+
+bool counts(const Graph& graph, const Node& n) {
+  if (n.kind != NodeKind::call) return false;
+  const std::string_view target = graph.target(n);
+  return target == "_c10d_functional.all_gather_into_tensor.default" ||
+         target == "_c10d_functional.reduce_scatter_tensor.default" ||
+         target == "_c10d_functional.all_reduce.default";
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const std::string& suffix = arguments.text("suffix");
+  if (suffix.empty()) return fail(Error::Kind::usage, "suffix is empty: the twin needs a name");
+  std::map<std::pair<PartId, std::string>, Uses> groups;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    const bool is_expert = is_all_to_all(graph, n);
+    if (!is_expert && !counts(graph, n)) continue;
+    const Argument* name = group_argument(graph, n);
+    if (name == nullptr) continue;
+    Uses& uses = groups[{n.part, std::string(graph.text(name->text()))}];
+    ++(is_expert ? uses.expert : uses.other);
+  }
+  const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
+  for (const NodeId id : order) {
+    const Node& n = graph.node(id);
+    if (!is_all_to_all(graph, n)) continue;
+    const Argument* name = group_argument(graph, n);
+    if (name == nullptr) continue;
+    const std::string group(graph.text(name->text()));
+    const Uses uses = groups[{n.part, group}];
+    if (uses.other == 0) {
+      context.decide(graph, id, "kept",
+                     fmt::format("Group {} has no collectives but all-to-alls.", group));
+      continue;
+    }
+    const std::string twin = group + suffix;
+    move_to_twin(graph, id, graph.intern(twin), suffix);
+    context.decide(graph, id, "reassigned",
+                   fmt::format("It runs in group {}, beside the {} other collectives of {}.", twin,
+                               uses.other, group));
+  }
+  for (const auto& [key, uses] : groups)
+    if (uses.expert > 0 && uses.other > 0)
+      context.decide("reassigned",
+                     fmt::format("{} all-to-alls of group {} run in its twin {}{}. Every rank must "
+                                 "make that group.",
+                                 uses.expert, key.second, key.second, suffix));
+  if (context.decisions().empty()) context.decide("kept", "There is no all_to_all_single in it.");
+  JOINTER_CHECK(graph.finish());
+  return context.report(1);
+}
+
+}  // namespace
+
+Pass isolate_ep_process_group_pass() {
+  return {.info = {.name = "isolate_ep_process_group",
+                   .summary = "Gives all-to-alls of expert parallelism a process group of their "
+                              "own where they share one.",
+                   .source = "torchtitan/experiments/graph_trainer/ep_process_group_pass.py",
+                   .stage = PassStage::bucketing,
+                   .parameters = {text("suffix", "_ep_extra",
+                                       "Behind the group's name in the name of its twin.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

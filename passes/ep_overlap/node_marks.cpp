@@ -1,0 +1,30 @@
+#include "passes/ep_overlap/node_marks.h"
+
+namespace jointer {
+
+const OrderedJson* NodeMarks::find(NodeId node, const std::string& key) {
+  const StringId custom = graph_.node(node).custom;
+  if (!custom) return nullptr;
+  auto at = parsed_.find(custom.value());
+  if (at == parsed_.end()) {
+    auto json = parse_json(graph_.text(custom), "custom");
+    at = parsed_
+             .emplace(custom.value(),
+                      json && json->is_object() ? *std::move(json) : OrderedJson::object())
+             .first;
+  }
+  const auto member = at->second.find(key);
+  return member == at->second.end() ? nullptr : &*member;
+}
+
+std::string NodeMarks::text(NodeId node, const std::string& key) {
+  const OrderedJson* member = find(node, key);
+  return member != nullptr && member->is_string() ? member->get<std::string>() : std::string();
+}
+
+bool runs_in_backward(const Graph& graph, const Node& node) {
+  if (node.has(Node::has_autograd_backward)) return node.has(Node::autograd_backward);
+  return graph.part(node.part).kind != CaptureKind::train_step && node.phase == Phase::backward;
+}
+
+}  // namespace jointer

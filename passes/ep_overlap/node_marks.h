@@ -1,0 +1,31 @@
+#pragma once
+
+// What graph_trainer's annotations say of a node, for passes of expert parallelism.
+
+#include <string>
+#include <unordered_map>
+
+#include "core/base/json_text.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// The `custom` members of nodes, each text parsed once. Must not outlive the graph.
+class NodeMarks {
+ public:
+  explicit NodeMarks(const Graph& graph) : graph_(graph) {}
+
+  // The member of that name; null if the node has none.
+  [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
+  // A member that is text; empty if there is none.
+  [[nodiscard]] std::string text(NodeId node, const std::string& key);
+
+ private:
+  const Graph& graph_;
+  std::unordered_map<std::uint32_t, OrderedJson> parsed_;  // by the text's id
+};
+
+// Whether autograd ran it: graph_trainer's `autograd_backward`, else the phase.
+bool runs_in_backward(const Graph& graph, const Node& node);
+
+}  // namespace jointer

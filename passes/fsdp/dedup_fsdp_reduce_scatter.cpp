@@ -1,0 +1,157 @@
+// dedup_fsdp_reduce_scatter: gradients that are summed after they were reduced are summed before.
+//
+//   a = wait_tensor(reduce_scatter_tensor(x, op, size, group))
+//   b = wait_tensor(reduce_scatter_tensor(y, op, size, group))
+//   sum = add(a, b)
+// becomes
+//   both = add(x, y)
+//   sum = wait_tensor(reduce_scatter_tensor(both, op, size, group))
+// where `op` is sum or avg, x and y have one dtype, and nothing else reads what lies in between. So
+// half of what was sent is, and sums are rounded in another order. The new calls stand where the
+// sum stood, and the wait has its name.
+//
+// Steps: all such sums, then those that came about by it, until there is none: of a tree of sums,
+// one level at a time.
+//
+// Cost: linear in the nodes for each level.
+// Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of that name. Deviations:
+// names are kept; sums of results with other shapes are left alone.
+
+#include "passes/fsdp/dedup_fsdp_reduce_scatter.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/capture/node_record.h"
+#include "core/edit/call_builder.h"
+#include "core/edit/edit.h"
+#include "core/graph/users.h"
+#include "passes/edit_pass.h"
+#include "passes/kept.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::string_view kReduce = "_c10d_functional.reduce_scatter_tensor.default";
+
+// One result of a sum: wait, reduce-scatter, and what is reduced.
+struct Term {
+  NodeId wait, start, input;
+};
+struct Sum {
+  NodeId add;
+  Term left, right;
+};
+
+class Finder {
+ public:
+  explicit Finder(const Graph& graph) : graph_(graph), users_(graph) {}
+
+  [[nodiscard]] std::vector<Sum> find() const {
+    std::vector<Sum> sums;
+    for (const NodeId id : graph_.order()) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call || graph_.target(n) != "aten.add.Tensor" ||
+          graph_.args(n).size() != 2 || graph_.inputs(id).size() != 2 ||
+          !graph_.children(n.kwargs).empty())
+        continue;
+      const auto left = term(graph_.inputs(id)[0]), right = term(graph_.inputs(id)[1]);
+      if (left && right && left->start != right->start && are_alike(*left, *right))
+        sums.push_back({id, *left, *right});
+    }
+    return sums;
+  }
+
+ private:
+  // A wait that the sum alone reads.
+  [[nodiscard]] std::optional<Term> term(NodeId wait) const {
+    if (!graph_.is_wait(graph_.node(wait)) || users_.of(wait).size() != 1) return {};
+    const NodeId start = graph_.inputs(wait).front();
+    if (graph_.target(graph_.node(start)) != kReduce || users_.of(start).size() != 1 ||
+        graph_.inputs(start).empty())
+      return {};
+    return Term{wait, start, graph_.inputs(start).front()};
+  }
+
+  [[nodiscard]] std::string_view text(NodeId start, std::string_view name) const {
+    const Argument* argument = graph_.argument(graph_.node(start), name);
+    return argument != nullptr && argument->kind == Argument::Kind::string
+               ? graph_.text(argument->text())
+               : std::string_view();
+  }
+
+  [[nodiscard]] bool are_alike(const Term& a, const Term& b) const {
+    const std::string_view op = text(a.start, "reduce_op"), group = text(a.start, "group_name");
+    if ((op != "sum" && op != "avg") || op != text(b.start, "reduce_op") || group.empty() ||
+        group != text(b.start, "group_name"))
+      return false;
+    const Tensor* x = graph_.single_tensor(graph_.node(a.input));
+    const Tensor* y = graph_.single_tensor(graph_.node(b.input));
+    if (x == nullptr || y == nullptr || x->dtype != y->dtype) return false;
+    const auto left = graph_.shape(*x), right = graph_.shape(*y);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](const Dim& l, const Dim& r) { return l.value == r.value; });
+  }
+
+  const Graph& graph_;
+  Users users_;
+};
+
+Edit edit_of(const Graph& graph, const Sum& sum) {
+  const StorageOwners owners(graph);
+  CallBuilder build(graph, graph.node(sum.add).part);
+  const auto value_of = [&](NodeId id) {
+    OrderedJson value = OrderedJson::parse(write_call(graph, owners, id).val);
+    value["t"].erase("storage");
+    return value;
+  };
+  const auto no_keywords = OrderedJson::object();
+  const std::string place = edit_name(graph, sum.add);
+  const std::string both =
+      build.insert("aten.add.Tensor",
+                   CallBuilder::list(CallBuilder::node(graph.name(sum.left.input)),
+                                     CallBuilder::node(graph.name(sum.right.input))),
+                   no_keywords, value_of(sum.left.input), sum.left.start, place);
+  const CallRecord call = write_call(graph, owners, sum.left.start);
+  OrderedJson args = OrderedJson::parse(call.args);
+  args[0] = CallBuilder::node(both);
+  const std::string reduced = build.insert(kReduce, args, OrderedJson::parse(call.kwargs),
+                                           value_of(sum.left.start), sum.left.start, place);
+  build.replace(sum.add, graph.target(graph.node(sum.left.wait)),
+                CallBuilder::list(CallBuilder::node(reduced)));
+  for (const Term& term : {sum.left, sum.right})
+    for (const NodeId id : {term.wait, term.start})
+      build.add(RemoveNode{.node = edit_name(graph, id)});
+  return {.title = "Sum gradients before they are reduced",
+          .by = "dedup_fsdp_reduce_scatter",
+          .changes = build.take()};
+}
+
+Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
+  for (;;) {
+    std::vector<Sum> sums = Finder(graph).find();
+    if (sums.empty()) return {};
+    for (const Sum& sum : sums)
+      JOINTER_CHECK(apply_changes(graph, edit_of(graph, sum), context,
+                                  {.inserted = "what two reduce-scatters sent goes in one",
+                                   .moved = {},
+                                   .replaced = "it waits for the sum that is reduced",
+                                   .removed = "its result was only summed with that of another"}));
+  }
+}
+
+}  // namespace
+
+Pass dedup_fsdp_reduce_scatter_pass() {
+  return {
+      .info = {.name = "dedup_fsdp_reduce_scatter",
+               .summary = "Sums gradients before they are reduced where they were summed after.",
+               .source = "torch/_inductor/fx_passes/fsdp.py",
+               .stage = PassStage::fsdp,
+               .parameters = {},
+               .keeps_numerics = false,
+               .is_idempotent = true},
+      .run = or_kept("No two reduce-scatters in it are only read by a sum of them.", run)};
+}
+
+}  // namespace jointer

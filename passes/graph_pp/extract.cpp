@@ -1,0 +1,190 @@
+// A part of a graph as a graph, as torch._functorch.partitioners extracts it where partitioner tags
+// do not count: in program order, a node is within reach if all that it reads is, starting from the
+// inputs and constants; of those, calls that nobody needs are dropped unless they are impure. Calls
+// that draw random numbers count as impure, even attention without dropout.
+//
+// Cost: linear in the edges.
+//
+// Source: torch 2.15, _extract_graph_with_inputs_outputs with ignore_must_be_in_fw_bw. Deviation: a
+// control_deps call is a node like any other, and is out of reach where one of its arguments is.
+
+#include "passes/graph_pp/extract.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "core/base/json_text.h"
+#include "core/graph/derive.h"
+#include "core/partition/dead_code.h"
+#include "core/partition/half.h"
+
+namespace jointer {
+namespace {
+
+bool may_drop(const Graph& graph, const Node& node, Waits waits) {
+  if (node.kind != NodeKind::call) return true;
+  if (waits == Waits::leave && graph.target(node) == "_c10d_functional.wait_tensor.default")
+    return true;
+  return !is_impure(graph, node) && !graph.op(node).has(OperatorTag::random);
+}
+
+}  // namespace
+
+Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> inputs,
+                           std::vector<NodeId> outputs, Waits waits) {
+  std::vector<bool> is_within(graph.node_count(), false), is_needed(graph.node_count(), false);
+  for (const NodeId id : inputs) is_within[id.index()] = true;
+  std::vector<NodeId> reached;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.part != part || is_within[id.index()] || node.kind == NodeKind::placeholder ||
+        node.kind == NodeKind::output)
+      continue;
+    if (!std::ranges::all_of(graph.inputs(id),
+                             [&](NodeId input) { return is_within[input.index()]; }))
+      continue;
+    is_within[id.index()] = true;
+    reached.push_back(id);
+  }
+  for (const NodeId id : outputs) {
+    if (!id) continue;
+    if (!is_within[id.index()]) {
+      const NodeId missing = missing_ancestor(graph, id, is_within);
+      if (missing == id)
+        return fail(Error::Kind::usage, "{} is returned, and is no input of that stage",
+                    graph.name(id));
+      return fail(Error::Kind::usage, "{} cannot be returned: it needs {}, which is not an input",
+                  graph.name(id), graph.name(missing));
+    }
+    is_needed[id.index()] = true;
+  }
+  Extraction made{.inputs = std::move(inputs), .calls = {}, .outputs = std::move(outputs)};
+  for (std::size_t i = reached.size(); i-- > 0;) {
+    const NodeId id = reached[i];
+    if (!is_needed[id.index()] && may_drop(graph, graph.node(id), waits)) continue;
+    made.calls.push_back(id);
+    for (const NodeId input : graph.inputs(id)) is_needed[input.index()] = true;
+  }
+  std::ranges::reverse(made.calls);
+  return made;
+}
+
+void drop_dead_calls(Graph& graph) {
+  std::vector<bool> is_needed(graph.node_count(), false);
+  std::vector<NodeId> dead;
+  const auto order = graph.order();
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Node& node = graph.node(order[i]);
+    const bool stays = node.kind == NodeKind::placeholder || node.kind == NodeKind::output ||
+                       is_needed[order[i].index()] || !may_drop(graph, node, Waits::stay);
+    if (!stays) {
+      dead.push_back(order[i]);
+      continue;
+    }
+    for (const NodeId input : graph.inputs(node)) is_needed[input.index()] = true;
+  }
+  graph.erase(dead);
+}
+
+std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes) {
+  std::vector<bool> is_in(graph.node_count(), false);
+  std::vector<NodeId> stack;
+  for (const NodeId id : nodes)
+    if (id) stack.push_back(id);
+  while (!stack.empty()) {
+    const NodeId id = stack.back();
+    stack.pop_back();
+    if (is_in[id.index()]) continue;
+    is_in[id.index()] = true;
+    const auto inputs = graph.inputs(id);
+    stack.insert(stack.end(), inputs.begin(), inputs.end());
+  }
+  return is_in;
+}
+
+NodeId output_node(const Graph& graph, PartId part) {
+  for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id)
+    if (graph.node(*id).part == part && graph.node(*id).kind == NodeKind::output) return *id;
+  return {};
+}
+
+Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part) {
+  const NodeId output = output_node(graph, part);
+  if (!output) return fail(Error::Kind::usage, "the graph has no output");
+  std::vector<NodeId> nodes;
+  for (const Argument& each : output_arguments(graph, output)) {
+    if (each.kind != Argument::Kind::node && each.kind != Argument::Kind::none)
+      return fail(Error::Kind::usage,
+                  "output {} of {} is a constant: a stage returns nodes, or None", nodes.size(),
+                  graph.name(output));
+    nodes.push_back(each.kind == Argument::Kind::node ? each.node() : NodeId{});
+  }
+  return nodes;
+}
+
+std::vector<NodeId> placeholders(const Graph& graph, PartId part) {
+  std::vector<NodeId> found;
+  for (const NodeId id : graph.order())
+    if (graph.node(id).part == part && graph.node(id).kind == NodeKind::placeholder)
+      found.push_back(id);
+  return found;
+}
+
+std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extraction& extraction,
+                                     Graph& to, CaptureKind kind, std::string name,
+                                     std::string_view descriptions,
+                                     std::span<const Renaming> renamed) {
+  PartCopy copy(graph, to, kind, std::move(name), part);
+  std::vector<NodeId> copies(graph.node_count());
+  for (const NodeId id : extraction.inputs) {
+    const auto other =
+        std::ranges::find_if(renamed, [&](const Renaming& each) { return each.node == id; });
+    copies[id.index()] = other == renamed.end() ? copy.copy_as_placeholder(id)
+                                                : copy.copy_as_placeholder(id, other->name);
+  }
+  for (const NodeId id : extraction.calls) copies[id.index()] = copy.copy(id);
+  std::vector<NodeId> returned;
+  for (const NodeId id : extraction.outputs) returned.push_back(id ? copies[id.index()] : NodeId{});
+  copy.add_output(output_node(graph, part), returned, descriptions);
+  copy.finish_constants();
+  return copies;
+}
+
+std::vector<std::string> output_descriptions(const Graph& graph, PartId part) {
+  std::vector<std::string> found;
+  const StringId desc = graph.node(output_node(graph, part)).desc;
+  if (!desc) return found;
+  const auto json = parse_json(graph.text(desc), "desc");
+  if (!json || !json->is_array()) return found;
+  for (const OrderedJson& each : *json) found.push_back(write_json(each));
+  return found;
+}
+
+std::string join_descriptions(std::span<const std::string> given, std::size_t count) {
+  if (given.empty()) return {};
+  std::string joined = "[";
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) joined += ",";
+    joined += i < given.size() ? given[i] : "null";
+  }
+  return joined + "]";
+}
+
+std::vector<NodeId> unique_in_order(std::span<const NodeId> nodes) {
+  std::vector<NodeId> once;
+  std::unordered_set<std::uint32_t> seen;
+  for (const NodeId id : nodes)
+    if (seen.insert(id.value()).second) once.push_back(id);
+  return once;
+}
+
+Result<PartId> part_of_kind(const Graph& graph, CaptureKind kind) {
+  for (std::size_t i = 0; i < graph.part_count(); ++i)
+    if (graph.part(PartId(i)).kind == kind) return PartId(i);
+  return fail(Error::Kind::usage,
+              "the graph is a {} and has no {}: run partition_joint_graph first",
+              to_string(graph.part(PartId(0)).kind), to_string(kind));
+}
+
+}  // namespace jointer

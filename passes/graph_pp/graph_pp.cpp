@@ -1,0 +1,166 @@
+// The passes of graph_trainer's pipeline parallelism. Where one makes several graphs of one,
+// `keep` says which of them is left: a pass leaves one graph. partition_joint_graph leaves a pair.
+
+#include "passes/graph_pp/graph_pp.h"
+
+#include <fmt/format.h>
+
+#include "passes/graph_pp/extract.h"
+#include "passes/graph_pp/stages.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+StageReasons tell(PassContext& context) {
+  return [&context](const Graph& graph, NodeId node, std::string action, std::string reason) {
+    context.decide(graph, node, std::move(action), std::move(reason));
+  };
+}
+
+// The graph in that role. Without any, all stays as it is.
+Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::string& role,
+                  std::string_view why_none, PassContext& context) {
+  if (stages.empty()) context.decide("kept", std::string(why_none));
+  if (context.decisions().empty())
+    context.decide("split", "No value goes from one of the graphs to the other.");
+  for (StageGraph& each : stages)
+    if (each.role == role) graph = std::move(each.graph);
+  return context.report(1);
+}
+
+// How many outputs are the forward's: those ahead of the first gradient.
+std::size_t forward_outputs(const Graph& graph, const Arguments& arguments) {
+  if (arguments.is_given("forward_outputs"))
+    return static_cast<std::size_t>(arguments.integer("forward_outputs"));
+  const auto& outputs = graph.part(PartId(0)).outputs;
+  std::size_t count = 0;
+  while (count < outputs.size() && outputs[count].role != Role::gradient) ++count;
+  return count;
+}
+
+Result<void> run_partition(Graph& graph, const Arguments& arguments, PassContext& context) {
+  std::vector<std::string> backward = arguments.texts("backward_inputs");
+  if (backward.empty())
+    for (const NodeId id : placeholders(graph, PartId(0)))
+      if (graph.node(id).role == Role::tangent) backward.emplace_back(graph.name(id));
+  JOINTER_TRY(Graph pair, partition_joint_graph(graph, forward_outputs(graph, arguments), backward,
+                                                tell(context)));
+  if (context.decisions().empty())
+    context.decide("kept", "Nothing is saved: the backward needs nothing of the forward.");
+  graph = std::move(pair);
+  return context.report(1);
+}
+
+// How many outputs of the backward are gradients of parameters.
+Result<std::size_t> parameter_gradients(const Graph& graph, const Arguments& arguments) {
+  if (arguments.is_given("parameter_gradients"))
+    return static_cast<std::size_t>(arguments.integer("parameter_gradients"));
+  JOINTER_TRY(const PartId part, part_of_kind(graph, CaptureKind::backward));
+  const auto& outputs = graph.part(part).outputs;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].target.empty()) count = i + 1;
+  return count;
+}
+
+Result<void> run_di_dw(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const std::size_t gradients, parameter_gradients(graph, arguments));
+  JOINTER_TRY(std::vector<StageGraph> stages, split_di_dw_graph(graph, gradients, tell(context)));
+  return keep(graph, std::move(stages), arguments.text("keep"),
+              "The backward returns no gradients of inputs: it stays whole.", context);
+}
+
+Result<void> run_forward_fsdp(Graph& graph, const Arguments& arguments, PassContext& context) {
+  std::vector<NodeId> parameters;
+  JOINTER_TRY(const PartId part, part_of_kind(graph, CaptureKind::forward));
+  const auto inputs = placeholders(graph, part);
+  if (arguments.is_given("parameters")) {
+    const auto count = static_cast<std::size_t>(arguments.integer("parameters"));
+    if (count > inputs.size())
+      return fail(Error::Kind::usage, "parameters is {}, and the forward has {} inputs", count,
+                  inputs.size());
+    parameters.assign(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(count));
+  } else {
+    for (const NodeId id : inputs)
+      if (graph.node(id).role == Role::parameter) parameters.push_back(id);
+  }
+  JOINTER_TRY(std::vector<StageGraph> stages,
+              split_forward_fsdp_collectives(graph, parameters, tell(context)));
+  return keep(graph, std::move(stages), arguments.text("keep"),
+              "No parameter is gathered: the forward stays whole.", context);
+}
+
+Result<void> run_backward_fsdp(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const std::size_t gradients, parameter_gradients(graph, arguments));
+  JOINTER_TRY(std::vector<StageGraph> stages,
+              split_backward_fsdp_collectives(graph, gradients, tell(context)));
+  return keep(graph, std::move(stages), arguments.text("keep"),
+              "No gradient is reduced: the backward stays whole.", context);
+}
+
+Result<void> run_multiplex(Graph& graph, const Arguments&, PassContext& context) {
+  JOINTER_TRY(Graph made, multiplex_fw_bw_graph(graph, tell(context)));
+  if (context.decisions().empty()) context.decide("kept", "The backward has no calls.");
+  graph = std::move(made);
+  return context.report(1);
+}
+
+Parameter gradient_count() {
+  return optional_count("parameter_gradients",
+                        "How many outputs of the backward are gradients of parameters; they come "
+                        "first. None: as the capture says.");
+}
+
+Pass pass(std::string name, std::string summary, std::string_view file,
+          std::vector<Parameter> parameters, decltype(Pass::run) run) {
+  return {.info = {.name = std::move(name),
+                   .summary = std::move(summary),
+                   .source = fmt::format("torchtitan/experiments/graph_trainer/graph_pp/{}", file),
+                   .stage = PassStage::partition,
+                   .parameters = std::move(parameters),
+                   .keeps_numerics = true,
+                   .is_idempotent = false},
+          .run = std::move(run)};
+}
+
+}  // namespace
+
+std::vector<Pass> graph_pp_passes() {
+  return {
+      pass("multiplex_fw_bw_graph",
+           "Puts the backward of one microbatch and the forward of another in one graph.",
+           "graph_multiplex.py", {}, run_multiplex),
+      pass("partition_joint_graph",
+           "Cuts a pipeline stage's graph in a forward and a backward, as graph_trainer does.",
+           "partition.py",
+           {optional_count("forward_outputs",
+                           "How many outputs are the forward's; none: those ahead of the first "
+                           "gradient."),
+            texts("backward_inputs",
+                  "Placeholders that only the backward is given; empty: the tangents.")},
+           run_partition),
+      pass("split_backward_fsdp_collectives",
+           "Takes reductions of gradients out of a pipeline stage's backward.",
+           "split_fsdp_collectives.py",
+           {choice("keep", {"backward", "reduce_grad"}, "backward", "Which graph is left."),
+            gradient_count()},
+           run_backward_fsdp),
+      pass("split_di_dw_graph",
+           "Splits a pipeline stage's backward in gradients of inputs and of parameters.",
+           "split_di_dw.py",
+           {choice("keep", {"backward_input", "backward_weight"}, "backward_input",
+                   "Which graph is left."),
+            gradient_count()},
+           run_di_dw),
+      pass("split_forward_fsdp_collectives",
+           "Takes gathers of parameters out of a pipeline stage's forward.",
+           "split_fsdp_collectives.py",
+           {choice("keep", {"unshard", "forward"}, "forward", "Which graph is left."),
+            optional_count("parameters",
+                           "How many inputs of the forward are parameters; they come first. None: "
+                           "as the capture says.")},
+           run_forward_fsdp)};
+}
+
+}  // namespace jointer

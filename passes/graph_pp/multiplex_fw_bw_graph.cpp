@@ -1,0 +1,164 @@
+// The backward of one microbatch and the forward of another in one graph, for a schedule's step
+// that does both.
+//
+// The graph is given the backward's inputs and then the forward's, runs the backward's calls and
+// then the forward's, and returns what the backward returns and then what the forward returns.
+// Nodes of the forward keep their names; inputs of the backward are called bw_ and their name, its
+// constants bw and theirs, its calls as they were, with the next number where the name is taken.
+// Nothing joins the halves: what the forward saves is for another microbatch's backward. Calls that
+// nobody needs are dropped.
+//
+// Cost: linear in the graph.
+//
+// Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/graph_multiplex.py. Deviations:
+// symbols of both halves that have the same name stay one symbol, and so have one number (upstream
+// does the same where both come from one tracing); partitioner tags say which half a call is of;
+// the number that a taken name gets may be another.
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/json_text.h"
+#include "core/graph/complete.h"
+#include "core/partition/fx_names.h"
+#include "passes/graph_pp/extract.h"
+#include "passes/graph_pp/stages.h"
+
+namespace jointer {
+namespace {
+
+// Members of `more` that `text` lacks, in objects within it, too.
+std::string merged(const std::string& text, const std::string& more) {
+  if (text.empty() || more.empty() || text == more) return text.empty() ? more : text;
+  auto known = parse_json(text, "symbols");
+  const auto others = parse_json(more, "symbols");
+  if (!known || !others || !known->is_object() || !others->is_object()) return text;
+  for (const auto& [key, value] : others->items()) {
+    OrderedJson& here = (*known)[key];
+    if (here.is_null()) {
+      here = value;
+    } else if (here.is_object() && value.is_object()) {
+      for (const auto& [name, member] : value.items())
+        if (!here.contains(name)) here[name] = member;
+    } else if (here.is_array() && value.is_array()) {
+      for (const auto& element : value)
+        if (std::ranges::find(here, element) == here.end()) here.push_back(element);
+    }
+  }
+  return write_json(*known);
+}
+
+class Multiplexer {
+ public:
+  explicit Multiplexer(const Graph& pair) : pair_(pair) {}
+
+  Result<Graph> run(const StageReasons& reasons) {
+    JOINTER_TRY(std::vector<NodeId> returned, returned_nodes(pair_, kBackward));
+    JOINTER_TRY(const std::vector<NodeId> forward_returned, returned_nodes(pair_, kForward));
+    const auto inputs = placeholders(pair_, kForward);
+    if (inputs.empty()) return fail(Error::Kind::usage, "the forward has no inputs");
+    const Part& backward_part = pair_.part(kBackward);
+    if (const std::string& kernels = backward_part.triton_kernels;
+        !kernels.empty() && kernels != pair_.part(kForward).triton_kernels)
+      return fail(Error::Kind::usage,
+                  "the halves number their Triton kernels apart: one graph cannot hold both");
+    std::string name = pair_.part(kForward).name + ".multiplexed";
+    PartCopy forward(pair_, made_, CaptureKind::train_step, name, kForward);
+    PartCopy backward(pair_, made_, forward.part(), kBackward);
+    Part& part = made_.part(forward.part());
+    part.symbols_json = merged(part.symbols_json, backward_part.symbols_json);
+    name_nodes();
+    for (const NodeId id : placeholders(pair_, kBackward))
+      mark(backward.copy_as(id, names_[id.index()], names_[id.index()]), "is_backward");
+    for (const NodeId id : inputs) mark(forward.copy(id), "is_forward");
+    for (const NodeId id : calls(kBackward)) {
+      const Node& n = pair_.node(id);
+      const NodeId copy =
+          n.kind == NodeKind::get_attr
+              ? backward.copy_as(id, names_[id.index()], constant_name(pair_.target(n)))
+              : backward.copy_as(id, names_[id.index()]);
+      mark(copy, "is_backward");
+      reasons(made_, copy, "placed",
+              "Ahead of the forward: it is of another microbatch's backward.");
+    }
+    for (const NodeId id : calls(kForward)) mark(forward.copy(id), "is_forward");
+    for (NodeId& id : returned)
+      if (id) id = backward.copy_of(id);
+    for (const NodeId id : forward_returned)
+      returned.push_back(id ? forward.copy_of(id) : NodeId{});
+    auto descriptions = output_descriptions(pair_, kBackward);
+    const auto more = output_descriptions(pair_, kForward);
+    descriptions.insert(descriptions.end(), more.begin(), more.end());
+    forward.add_output(output_node(pair_, kForward), returned,
+                       descriptions.size() == returned.size()
+                           ? join_descriptions(descriptions, returned.size())
+                           : std::string());
+    forward.finish_constants();
+    backward.finish_constants();
+    drop_dead_calls(made_);
+    made_.set_title(std::move(name));
+    JOINTER_CHECK(complete(made_));
+    return std::move(made_);
+  }
+
+ private:
+  static constexpr PartId kForward{0}, kBackward{1};
+
+  [[nodiscard]] std::vector<NodeId> calls(PartId part) const {
+    std::vector<NodeId> found;
+    for (const NodeId id : pair_.order()) {
+      const Node& n = pair_.node(id);
+      if (n.part == part && n.kind != NodeKind::placeholder && n.kind != NodeKind::output)
+        found.push_back(id);
+    }
+    return found;
+  }
+
+  void name_nodes() {
+    names_.resize(pair_.node_count());
+    FxNames names;
+    for (const NodeId id : pair_.order())
+      if (pair_.node(id).part == kForward) names.create(pair_.name(id));
+    for (const NodeId id : placeholders(pair_, kBackward))
+      names_[id.index()] = names.create(fmt::format("bw_{}", pair_.name(id)));
+    for (const NodeId id : calls(kBackward)) names_[id.index()] = names.create(pair_.name(id));
+    for (const NodeId id : calls(kForward))
+      if (pair_.node(id).kind == NodeKind::get_attr)
+        constants_.emplace(pair_.target(pair_.node(id)));
+  }
+
+  // One for each constant of the backward.
+  std::string constant_name(std::string_view target) {
+    if (const auto known = renamed_.find(target); known != renamed_.end()) return known->second;
+    std::string base = "bw" + std::string(target);
+    std::ranges::replace(base, '.', '_');
+    std::string name = base;
+    for (int i = 1; constants_.contains(name); ++i) name = fmt::format("{}_{}", base, i);
+    constants_.insert(name);
+    return renamed_.emplace(target, name).first->second;
+  }
+
+  void mark(NodeId id, std::string_view tag) {
+    Node& n = made_.node(id);
+    n.partitioner_tag = made_.intern(tag);
+    n.set(Node::has_autograd_backward, false);
+    n.set(Node::autograd_backward, false);
+    n.set(Node::recomputed, false);
+  }
+
+  const Graph& pair_;
+  Graph made_;
+  std::vector<std::string> names_;  // by node of the backward
+  std::set<std::string, std::less<>> constants_;
+  std::map<std::string, std::string, std::less<>> renamed_;
+};
+
+}  // namespace
+
+Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons) {
+  if (!pair.is_pair())
+    return fail(Error::Kind::usage, "a forward and a backward are needed: run a partitioner first");
+  return Multiplexer(pair).run(reasons);
+}
+
+}  // namespace jointer

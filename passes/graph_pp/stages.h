@@ -1,0 +1,53 @@
+#pragma once
+
+// What graph_trainer's pipeline parallelism makes of a stage's joint graph: callables that a
+// schedule runs at different times. Graphs of one part each, but for the pair of a partition.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Told what became of a node and why.
+using StageReasons =
+    std::function<void(const Graph& graph, NodeId node, std::string action, std::string reason)>;
+
+struct StageGraph {
+  std::string role;  // forward, backward, backward_input, backward_weight, unshard, reduce_grad
+  Graph graph;
+};
+
+// partition_joint_graph. `forward_outputs`: how many outputs are the stage's own;
+// `backward_inputs`: names of placeholders that only the backward is given. Gives a pair. Error
+// (usage): see partition_joint_graph.cpp.
+Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outputs,
+                                    const std::vector<std::string>& backward_inputs,
+                                    const StageReasons& reasons);
+
+// split_di_dw_graph: backward_input and backward_weight of a backward graph, or of a pair's.
+// Empty: it has no gradients of inputs. `parameter_gradients`: how many outputs are gradients of
+// parameters; they come first.
+Result<std::vector<StageGraph>> split_di_dw_graph(const Graph& graph,
+                                                  std::size_t parameter_gradients,
+                                                  const StageReasons& reasons);
+
+// split_forward_fsdp_collectives: unshard and forward. `parameters`: those among the placeholders.
+// Empty: no parameter is gathered.
+Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
+    const Graph& graph, const std::vector<NodeId>& parameters, const StageReasons& reasons);
+
+// split_backward_fsdp_collectives: backward and reduce_grad. Empty: no gradient is reduced.
+Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& graph,
+                                                                std::size_t parameter_gradients,
+                                                                const StageReasons& reasons);
+
+// multiplex_fw_bw_graph: the backward of one microbatch and then the forward of another in one
+// graph.
+Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons);
+
+}  // namespace jointer

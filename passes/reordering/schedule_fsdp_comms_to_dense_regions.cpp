@@ -1,0 +1,512 @@
+// schedule_fsdp_comms_to_dense_regions: FSDP's buckets start beside the dense compute of the block
+// before, not beside an exchange of tokens between experts.
+//
+// Terms
+//   bucket         a waited all-gather or reduce-scatter; the blocks of the plan that it serves and
+//                  its direction stand with its calls as `fsdp_bucket`, or follow from what reads
+//                  its wait.
+//   slot           0 .. N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have none.
+//   dense region   of a slot and a direction: matrix products, attention and norms. Of a block with
+//                  experts those of its attention alone.
+//   launch chain   a start with the packing and slicing before it.
+//
+// Steps
+//   1. A forward all-gather of block I starts in the dense forward of I-1; a backward one in the
+//      dense backward of I+1, of the last block in that of norm and lm_head; a reduce-scatter of
+//      block I in the dense backward of I-1. Those of norm and lm_head start in the last block's.
+//      The place is before the first node of the region behind all inputs of the chain.
+//   2. Waits of reduce-scatters, with what reads nothing else, move to the end.
+//   3. The chains move. A call of a chain stays where one of its inputs stands behind the place, or
+//      one of its readers before it.
+// `strict` refuses a graph in which one of these cannot be done, or whose blocks do not have the
+// same number of buckets in each direction, before anything moves.
+//
+// Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
+// schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True.
+// Deviations: blocks, experts and numbers of buckets are found from the graph's modules. A wait's
+// tail may hold aten.alias, which torch 2.15 leaves in a loss in chunks and upstream refuses.
+// Upstream orders by arguments alone; here an order that would read a value before it is written is
+// put right.
+//
+// Cost: nodes times buckets.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "core/base/json_text.h"
+#include "core/graph/module_tree.h"
+#include "passes/bucketing/fsdp_collectives.h"
+#include "passes/bucketing/fx_program.h"
+#include "passes/kept.h"
+#include "passes/parameters.h"
+#include "passes/peak_limit.h"
+#include "passes/reordering/reordering.h"
+#include "passes/traced_backward.h"
+
+namespace jointer {
+namespace {
+
+using Places = std::vector<std::uint32_t>;
+
+constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
+constexpr std::string_view kReduceScatter = "_c10d_functional.reduce_scatter_tensor.default";
+constexpr std::array<std::string_view, 6> kLaunch{
+    "bucketing._pre_bucket_all_gather.default",
+    "bucketing._pre_bucket_reduce_scatter.default",
+    "_c10d_functional.all_gather_into_tensor.default",
+    "_c10d_functional.all_gather_into_tensor_out.default",
+    kReduceScatter,
+    "aten.slice.Tensor"};
+constexpr std::array<std::string_view, 11> kTail{
+    "_operator.getitem",    "aten._to_copy.default", "aten._unsafe_view.default",
+    "aten.alias.default",   "aten.clone.default",    "aten.detach.default",
+    "aten.reshape.default", "aten.slice.Tensor",     "aten.split_with_sizes.default",
+    "aten.view.default",    "aten.view.dtype"};
+constexpr std::array<std::string_view, 3> kDense{
+    "aten._fused_rms_norm.default", "aten._fused_rms_norm_backward.default", "aten.relu.default"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view target, const std::array<std::string_view, N>& targets) {
+  return std::find(targets.begin(), targets.end(), target) != targets.end();
+}
+
+std::optional<std::size_t> layer_of(std::string_view path) {
+  constexpr std::string_view kLayers = "layers.";
+  if (!path.starts_with(kLayers)) return std::nullopt;
+  path.remove_prefix(kLayers.size());
+  const std::string_view digits = path.substr(0, path.find('.'));
+  std::size_t layer = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), layer);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return layer;
+}
+
+bool is_attention(std::string_view path) {
+  const std::size_t name = path.find('.', path.find('.') + 1);
+  if (name == std::string_view::npos) return false;
+  const std::string_view part = path.substr(name + 1, path.find('.', name + 1) - name - 1);
+  return part == "attention" || part == "attention_norm";
+}
+
+bool is_top(std::string_view path) {
+  return path == "norm" || path == "lm_head" || path.starts_with("norm.") ||
+         path.starts_with("lm_head.");
+}
+
+struct Comm {
+  NodeId launch, wait;
+  bool gathers = false, backward = false;
+  std::vector<std::string> blocks;
+  std::optional<std::size_t> slot;
+};
+
+struct Move {
+  const Comm* comm;
+  NodeId before;
+  std::string what;
+};
+
+// Nodes of a slot, by direction.
+using Region = std::array<std::vector<NodeId>, 2>;
+
+class Scheduler {
+ public:
+  Scheduler(Graph& graph, PartId part, bool strict, PassContext& context)
+      : graph_(graph),
+        context_(context),
+        strict_(strict),
+        is_backward_(traced_in_backward(graph)),
+        modules_(graph),
+        dependencies_(graph),
+        program_(graph, part),
+        places_(program_.places()) {}
+
+  Result<void> run() {
+    find_regions();
+    JOINTER_CHECK(find_comms());
+    if (comms_.empty()) return {};
+    if (strict_) JOINTER_CHECK(check_counts());
+    plan_moves();
+    if (strict_ && !blockers_.empty())
+      return fail(Error::Kind::usage, "{} cannot start beside dense compute: {}",
+                  blockers_.front().first->backward ? "a backward bucket" : "a forward bucket",
+                  blockers_.front().second);
+    for (const auto& [comm, why] : blockers_) context_.decide(graph_, comm->launch, "kept", why);
+    for (const Comm& comm : comms_)
+      if (!comm.gathers) JOINTER_CHECK(sink(comm));
+    for (const Move& move : moves_) JOINTER_CHECK(perform(move));
+    JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
+    if (wrong)
+      context_.decide(graph_, wrong, "put right",
+                      "It would have run before something that it depends on was written.");
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::string_view path(NodeId id) const {
+    const ModuleId module = modules_.of(id);
+    return module ? std::string_view(modules_.module(module).path) : std::string_view();
+  }
+  [[nodiscard]] std::string_view target(NodeId id) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call ? graph_.target(n) : std::string_view();
+  }
+  [[nodiscard]] bool is_backward(NodeId id) const { return is_backward_[id.index()]; }
+  [[nodiscard]] bool is_backward_or_recomputed(NodeId id) const {
+    return is_backward(id) || graph_.name(id).find("_recomputed") != std::string_view::npos;
+  }
+  [[nodiscard]] bool is_dense(NodeId id) const {
+    const Node& n = graph_.node(id);
+    if (n.kind != NodeKind::call) return false;
+    return is_torch_compute(graph_, id) || is_one_of(graph_.target(n), kDense);
+  }
+
+  void find_regions() {
+    std::set<std::size_t> with_experts;
+    for (std::size_t i = 0; i < modules_.size(); ++i) {
+      const std::string& at = modules_.module(ModuleId(i)).path;
+      const std::optional<std::size_t> layer = layer_of(at);
+      if (!layer || *layer >= modules_.size()) continue;
+      layers_ = std::max(layers_, *layer + 1);
+      if (at == fmt::format("layers.{}.moe", *layer)) with_experts.insert(*layer);
+    }
+    regions_.resize(layers_ + 1);
+    for (NodeId id = program_.first(); id; id = program_.next(id)) {
+      const std::string_view at = path(id);
+      if (at.empty() || !is_dense(id)) continue;
+      if (is_top(at)) {
+        regions_[layers_][is_backward_or_recomputed(id) ? 1 : 0].push_back(id);
+      } else if (const auto layer = layer_of(at); layer && *layer < layers_) {
+        if (with_experts.contains(*layer) && !is_attention(at)) continue;
+        regions_[*layer][is_backward(id) ? 1 : 0].push_back(id);
+      }
+    }
+  }
+
+  // --- Buckets ---
+
+  [[nodiscard]] bool read_provenance(NodeId id, Comm& comm) const {
+    const Node& n = graph_.node(id);
+    if (!n.extra) return false;
+    const auto json = parse_json(fmt::format("{{{}}}", graph_.text(n.extra)), "node");
+    if (!json || !json->contains("fsdp_bucket")) return false;
+    const auto& bucket = (*json)["fsdp_bucket"];
+    if (!bucket.is_object() || !bucket.contains("plan_fqns") || !bucket["plan_fqns"].is_array())
+      return false;
+    const auto direction = bucket.find("direction");
+    if (direction == bucket.end() || (*direction != "fwd" && *direction != "bwd")) return false;
+    for (const auto& block : bucket["plan_fqns"])
+      if (block.is_string()) comm.blocks.push_back(block.get<std::string>());
+    comm.backward = *direction == "bwd";
+    return !comm.blocks.empty();
+  }
+
+  // The module of the nearest readers of the wait, else of the wait, else of the start.
+  [[nodiscard]] bool infer_provenance(Comm& comm) const {
+    const auto found = [&](std::string_view at, bool backward) {
+      comm.blocks = {std::string(at)};
+      comm.backward = backward || (first_backward_ &&
+                                   places_[comm.wait.index()] >= places_[first_backward_.index()]);
+      return true;
+    };
+    std::vector<NodeId> frontier = program_.users(comm.wait);
+    std::set<NodeId> met;
+    while (!frontier.empty()) {
+      std::vector<NodeId> next;
+      std::string_view at;
+      bool backward = false;
+      for (const NodeId id : frontier) {
+        if (graph_.node(id).kind == NodeKind::output || !met.insert(id).second) continue;
+        if (const std::string_view here = path(id); !here.empty()) {
+          if (at.empty()) at = here;
+          backward = backward || is_backward_or_recomputed(id);
+        }
+        const auto& users = program_.users(id);
+        next.insert(next.end(), users.begin(), users.end());
+      }
+      if (!at.empty()) return found(at, backward);
+      frontier = std::move(next);
+    }
+    for (const NodeId id : {comm.wait, comm.launch})
+      if (!path(id).empty()) return found(path(id), is_backward_or_recomputed(id));
+    return false;
+  }
+
+  Result<void> find_slot(Comm& comm) const {
+    std::set<std::size_t> layers;
+    for (const std::string& block : comm.blocks)
+      if (const auto layer = layer_of(block)) layers.insert(*layer);
+    if (layers.size() > 1)
+      return fail(Error::Kind::usage, "{} is of several blocks: {}", graph_.name(comm.launch),
+                  fmt::join(comm.blocks, ", "));
+    if (!layers.empty())
+      comm.slot = *layers.begin();
+    else if (std::any_of(comm.blocks.begin(), comm.blocks.end(), is_top))
+      comm.slot = layers_;
+    return {};
+  }
+
+  Result<void> find_comms() {
+    for (NodeId id = program_.first(); id && !first_backward_; id = program_.next(id))
+      if (is_backward(id)) first_backward_ = id;
+    for (NodeId id = program_.first(); id; id = program_.next(id)) {
+      const std::string_view name = target(id);
+      const bool gathers = name == kLaunch[2] || name == kLaunch[3];
+      if (!gathers && name != kReduceScatter) continue;
+      const auto& users = program_.users(id);
+      const auto wait = std::find_if(users.begin(), users.end(),
+                                     [&](NodeId user) { return target(user) == kWait; });
+      if (wait == users.end()) continue;
+      Comm comm{.launch = id,
+                .wait = *wait,
+                .gathers = gathers,
+                .backward = false,
+                .blocks = {},
+                .slot = {}};
+      if (!read_provenance(id, comm) && !read_provenance(*wait, comm) && !infer_provenance(comm))
+        continue;
+      JOINTER_CHECK(find_slot(comm));
+      comms_.push_back(std::move(comm));
+    }
+    return {};
+  }
+
+  Result<void> check_counts() const {
+    for (std::size_t layer = 0; layer < layers_; ++layer) {
+      std::array<std::size_t, 3> counts{};  // forward gathers, backward gathers, reduce-scatters
+      for (const Comm& comm : comms_)
+        if (comm.slot == layer && (comm.gathers || comm.backward))
+          ++counts[comm.gathers ? (comm.backward ? 1 : 0) : 2];
+      if (counts[0] != counts[1] || counts[0] != counts[2] || counts[0] == 0)
+        return fail(Error::Kind::usage,
+                    "layers.{} has {} forward all-gathers, {} backward ones and {} "
+                    "reduce-scatters: one bucket of each is expected; run "
+                    "joint_transformer_block_bucketing_reordering first",
+                    layer, counts[0], counts[1], counts[2]);
+    }
+    return {};
+  }
+
+  // --- Places ---
+
+  [[nodiscard]] std::vector<NodeId> launch_chain(NodeId launch) const {
+    std::vector<NodeId> chain, open{launch};
+    while (!open.empty()) {
+      const NodeId at = open.back();
+      open.pop_back();
+      if (!is_one_of(target(at), kLaunch) ||
+          std::find(chain.begin(), chain.end(), at) != chain.end())
+        continue;
+      chain.push_back(at);
+      const auto inputs = graph_.inputs(at);
+      open.insert(open.end(), inputs.begin(), inputs.end());
+    }
+    return chain;
+  }
+
+  void plan(const Comm& comm, const std::vector<NodeId>& region, std::string what) {
+    if (region.empty()) {
+      blockers_.emplace_back(&comm, fmt::format("{}: there is no dense compute", what));
+      return;
+    }
+    const std::vector<NodeId> chain = launch_chain(comm.launch);
+    std::uint32_t first = 0;
+    for (const NodeId id : chain)
+      for (const NodeId input : graph_.inputs(id))
+        if (std::find(chain.begin(), chain.end(), input) == chain.end())
+          first = std::max(first, places_[input.index()] + 1);
+    const auto place = std::find_if(region.begin(), region.end(),
+                                    [&](NodeId id) { return places_[id.index()] >= first; });
+    if (chain.empty() || place == region.end())
+      blockers_.emplace_back(&comm, fmt::format("{}: its inputs come behind it", what));
+    else
+      moves_.push_back({.comm = &comm, .before = *place, .what = std::move(what)});
+  }
+
+  void plan_moves() {
+    const auto text = [](std::string_view direction, std::size_t layer) {
+      return fmt::format("the {} of layers.{}", direction, layer);
+    };
+    const auto each = [&](std::size_t slot, bool gathers, bool backward, auto&& use) {
+      for (const Comm& comm : comms_)
+        if (comm.slot == slot && comm.gathers == gathers && comm.backward == backward) use(comm);
+    };
+    for (std::size_t i = 0; i < layers_; ++i) {
+      each(i, true, false, [&](const Comm& comm) {
+        if (i > 0 && !regions_[i - 1][0].empty())
+          plan(comm, regions_[i - 1][0], text("forward", i - 1));
+      });
+      each(i, true, true, [&](const Comm& comm) {
+        if (i + 1 < layers_ && !regions_[i + 1][1].empty())
+          plan(comm, regions_[i + 1][1], text("backward", i + 1));
+      });
+      each(i, false, true, [&](const Comm& comm) {
+        if (i > 0 && !regions_[i - 1][1].empty())
+          plan(comm, regions_[i - 1][1], text("backward", i - 1));
+      });
+    }
+    if (layers_ == 0) return;
+    for (const Comm& comm : comms_) {
+      if (comm.slot != layers_) continue;
+      if (comm.gathers && !comm.backward)
+        plan(comm, regions_[layers_ - 1][0], text("forward", layers_ - 1));
+      else if (!comm.gathers && comm.backward)
+        plan(comm, regions_[layers_ - 1][1], text("backward", layers_ - 1));
+    }
+    if (!regions_[layers_][1].empty())
+      each(layers_ - 1, true, true, [&](const Comm& comm) {
+        plan(comm, regions_[layers_][1], "the backward of norm and lm_head");
+      });
+  }
+
+  // --- Moves ---
+
+  // Why a reader of a wait does not go to the end with it; empty: it does.
+  [[nodiscard]] std::string why_not_tail(NodeId id, const std::set<NodeId>& tail) const {
+    if (is_one_of(target(id), kTail)) return {};
+    if (target(id) != "aten.add_.Tensor")
+      return fmt::format("{} uses it ({})", graph_.name(id), target(id));
+    const auto args = graph_.args(graph_.node(id));
+    if (args.empty() || args[0].kind != Argument::Kind::node)
+      return fmt::format("{} writes to no tensor", graph_.name(id));
+    // A chain of additions to what nothing else reads yet.
+    for (const NodeId user : program_.users(args[0].node()))
+      if (user != id && !tail.contains(user) && graph_.node(user).kind != NodeKind::output)
+        return fmt::format("{} writes to {}, which {} reads", graph_.name(id),
+                           graph_.name(args[0].node()), graph_.name(user));
+    return {};
+  }
+
+  Result<void> sink(const Comm& comm) {
+    std::set<NodeId> tail;
+    std::vector<NodeId> open{comm.wait};
+    NodeId output;
+    while (!open.empty()) {
+      const NodeId at = open.back();
+      open.pop_back();
+      if (tail.contains(at)) continue;
+      if (at != comm.wait)
+        if (const std::string why = why_not_tail(at, tail); !why.empty()) {
+          if (strict_)
+            return fail(Error::Kind::usage, "{} cannot be waited for at the end: {}",
+                        graph_.name(comm.launch), why);
+          context_.decide(graph_, comm.wait, "kept", fmt::format("It does not move: {}.", why));
+          return {};
+        }
+      tail.insert(at);
+      for (const NodeId user : program_.users(at))
+        if (graph_.node(user).kind != NodeKind::output && !tail.contains(user))
+          open.push_back(user);
+    }
+    for (NodeId id = program_.first(); id; id = program_.next(id))
+      if (graph_.node(id).kind == NodeKind::output) output = id;
+    if (!output) return {};
+    std::vector<NodeId> nodes(tail.begin(), tail.end());
+    std::sort(nodes.begin(), nodes.end(),
+              [&](NodeId a, NodeId b) { return places_[a.index()] < places_[b.index()]; });
+    for (const NodeId id : nodes) program_.move_before(id, output);
+    context_.decide(graph_, comm.wait, "sunk",
+                    "Nothing but the output needs it: it is waited for at the end.");
+    return {};
+  }
+
+  Result<void> perform(const Move& move) {
+    const Places places = program_.places();
+    const auto place = [&](NodeId id) { return places[id.index()]; };
+    const std::vector<NodeId> chain = launch_chain(move.comm->launch);
+    std::vector<NodeId> movable = chain;
+    std::string why;
+    const auto is_movable = [&](NodeId id) {
+      return std::find(movable.begin(), movable.end(), id) != movable.end();
+    };
+    const auto stays = [&](NodeId id) {
+      for (const NodeId input : graph_.inputs(id))
+        if (!is_movable(input) && place(input) >= place(move.before)) {
+          why = fmt::format("{} needs {}, which comes later", graph_.name(id), graph_.name(input));
+          return true;
+        }
+      if (place(id) >= place(move.before)) return false;
+      for (const NodeId user : program_.users(id))
+        if (!is_movable(user) && place(user) < place(move.before)) {
+          why = fmt::format("{} needs {} before that", graph_.name(user), graph_.name(id));
+          return true;
+        }
+      return false;
+    };
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const NodeId id : std::vector(movable))
+        if (stays(id)) {
+          std::erase(movable, id);
+          changed = true;
+        }
+    }
+    const NodeId launch = move.comm->launch;
+    if (movable.empty()) {
+      if (strict_)
+        return fail(Error::Kind::usage, "{} cannot start in {}: {}", graph_.name(launch), move.what,
+                    why);
+      context_.decide(graph_, launch, "kept",
+                      fmt::format("It cannot start in {}: {}.", move.what, why));
+      return {};
+    }
+    std::sort(movable.begin(), movable.end(),
+              [&](NodeId a, NodeId b) { return place(a) < place(b); });
+    for (const NodeId id : movable) program_.move_before(id, move.before);
+    context_.decide(graph_, launch, "moved",
+                    fmt::format("It starts before {}, in the dense part of {}.",
+                                graph_.name(move.before), move.what));
+    return {};
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  bool strict_;
+  std::vector<bool> is_backward_;  // by node
+  ModuleTree modules_;
+  Dependencies dependencies_;
+  FxProgram program_;
+  Places places_;  // as given
+  std::size_t layers_ = 0;
+  std::vector<Region> regions_;  // by slot
+  NodeId first_backward_;
+  std::vector<Comm> comms_;
+  std::vector<Move> moves_;
+  std::vector<std::pair<const Comm*, std::string>> blockers_;
+};
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  if (graph.part_count() == 0 || graph.part(PartId(0)).kind != CaptureKind::train_step) {
+    context.decide("kept", "It moves collectives of a training step, and this is none.");
+    return {};
+  }
+  const Graph given = graph;
+  for (std::size_t part = 0; part < graph.part_count(); ++part)
+    JOINTER_CHECK(Scheduler(graph, PartId(part), arguments.boolean("strict"), context).run());
+  JOINTER_CHECK(graph.finish());
+  if (!is_within_peak_limit(given, graph, context)) graph = given;
+  return context.report(1);
+}
+
+}  // namespace
+
+Pass schedule_fsdp_comms_to_dense_regions_pass() {
+  return {.info = {.name = "schedule_fsdp_comms_to_dense_regions",
+                   .summary = "Starts FSDP's buckets beside the dense compute of the neighbouring "
+                              "block, and waits for gradients at the end.",
+                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+                   .stage = PassStage::reordering,
+                   .parameters = {flag("strict", false,
+                                       "Refuse the graph where a bucket cannot move, as "
+                                       "torchtitan does; else it stays.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = false},
+          .run = or_kept("There is no all-gather or reduce-scatter of FSDP's in it.", run)};
+}
+
+}  // namespace jointer
