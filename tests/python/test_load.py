@@ -125,7 +125,9 @@ def test_several_results_are_a_tuple_and_a_list_stays_one(
 def test_unknown_keys_are_kept_and_new_facts_added() -> None:
     original = rich_document()
     gm = load_document(copy.deepcopy(original))
-    assert through_json(encode_graph(gm)) == original
+    again = through_json(encode_graph(gm))
+    assert again.pop("schemas")["aten.t.default"] == "(Tensor(a) self) -> Tensor(a)"
+    assert again == original
     again = encode_graph(gm, name="other", info={"step": 1})
     assert again["info"] == {"model": "m", "step": 1} and again["name"] == "other"
     assert again["flavour"] == {"of": "the future"} and again["rank"] == 3
@@ -276,7 +278,6 @@ def test_an_initialised_world_is_not_touched() -> None:
     assert encode_graph(gm)["groups"] == GROUPS
 
 
-def test_a_group_that_is_not_registered_is_an_error_that_names_the_node() -> None:
+def test_a_group_that_is_not_registered_is_left_out() -> None:
     gm = load_document({**collective_document(), "groups": {}})
-    with pytest.raises(jointer.CaptureError, match="node y: process group '23' is not registered"):
-        encode_graph(gm)
+    assert encode_graph(gm)["groups"] == {}

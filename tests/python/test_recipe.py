@@ -261,7 +261,7 @@ def test_storages_of_an_unknown_operator() -> None:
         (insertion(name="mm"), "there is a node mm already"),
         (insertion(name="not a name"), "'not a name' is no name for a node"),
         (insertion(name="while"), "'while' is no name for a node"),
-        (insertion(op="get_attr"), "only calls can be inserted"),
+        (insertion(op="get_attr"), "no other node reads the constant 'aten.mul.Tensor'"),
         (insertion(target="elsewhere.op"), "does not know here: import what registers it"),
         (insertion(target=None), "mul has no target"),
         (insertion(args=[{"n": "gone"}]), "there is no node gone"),

@@ -103,13 +103,14 @@ def symbolic_document() -> dict[str, Any]:
     size = {"sym": "2*u0"}
     value = tensor([0, 4], stride=[4, 1])
     value["t"]["shape"] = [size, 4]
+    sum_ = {"t": {**value["t"], "storage": 1}}
     return document(
         placeholder("x", value),
         call("n", "aten.sym_size.int", {"n": "x"}, 0, val={"symint": "2*u0", "hint": None}),
         call("b", "_operator.gt", {"n": "n"}, 3, val={"symint": "2*u0 > 3", "hint": None}),
-        call("y", "aten.add.Tensor", {"n": "x"}, {"symint": "u0 + 1"}, val=value),
+        call("y", "aten.add.Tensor", {"n": "x"}, {"symint": "u0 + 1"}, val=sum_),
         output({"n": "y"}),
-        storages=[{"sym": "32*u0"}],
+        storages=[{"sym": "32*u0"}, {"sym": "32*u0"}],
         symbols={"vars": {"u0": {"min": "0", "max": "100", "hint": None}}},
     )
 

@@ -337,27 +337,38 @@ def check(config: Config, tp: int, fsdp: int, out: Path) -> float:
     return error.item()
 
 
-def main() -> None:
-    """The command line."""
+def make_parser(description: str | None) -> argparse.ArgumentParser:
+    """A command line with the model's sizes, its FSDP ranks, and where a capture goes."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     for key, value in asdict(Config()).items():
         if key != "dtype":
             parser.add_argument(f"--{key.replace('_', '-')}", type=int, default=value)
     parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
-    parser.add_argument("--tp", type=int, default=1)
     parser.add_argument("--fsdp", type=int, default=1)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--sac", action="store_true", help="selective checkpointing tags")
     parser.add_argument("--name", default="llama_like")
     parser.add_argument("--out", type=Path, default=Path())
+    return parser
+
+
+def take_config(options: dict[str, Any]) -> Config:
+    """The sizes, which is all that is left of what ``make_parser`` reads."""
+    return Config(**{**options, "dtype": getattr(torch, options["dtype"])})
+
+
+def main() -> None:
+    """The command line."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--tp", type=int, default=1)
+    parser.add_argument("--sac", action="store_true", help="selective checkpointing tags")
     parser.add_argument("--check", action="store_true", help="run under torchrun and compare")
     options = vars(parser.parse_args())
     tp, fsdp, out = (options.pop(key) for key in ("tp", "fsdp", "out"))
     device, sac, name = (options.pop(key) for key in ("device", "sac", "name"))
     checking = options.pop("check")
-    config = Config(**{**options, "dtype": getattr(torch, options["dtype"])})
+    config = take_config(options)
     if checking:
         error = check(config, tp, fsdp, out)
         print(f"largest relative error {error:.2e}")

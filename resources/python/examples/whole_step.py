@@ -9,11 +9,9 @@ AOTAutograd's descriptors, so that a capture knows parameters, buffers and gradi
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -33,7 +31,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).res
 
 import jointer
 from jointer.fake_device import without_gpu
-from llama_like import Config, Llama, facts, fake_world
+from llama_like import Config, Llama, facts, fake_world, make_parser, take_config
 from parallel import make_mesh
 
 
@@ -98,21 +96,9 @@ def write_step(config: Config, fsdp: int, device: str, out: Path, name: str) -> 
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for key, value in asdict(Config()).items():
-        if key != "dtype":
-            parser.add_argument(f"--{key.replace('_', '-')}", type=int, default=value)
-    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
-    parser.add_argument("--fsdp", type=int, default=1)
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--name", default="llama_like")
-    parser.add_argument("--out", type=Path, default=Path())
-    options = vars(parser.parse_args())
+    options = vars(make_parser(__doc__).parse_args())
     fsdp, device, out, name = (options.pop(key) for key in ("fsdp", "device", "out", "name"))
-    config = Config(**{**options, "dtype": getattr(torch, options["dtype"])})
-    print(write_step(config, fsdp, device, out, name))
+    print(write_step(take_config(options), fsdp, device, out, name))
 
 
 if __name__ == "__main__":

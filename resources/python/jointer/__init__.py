@@ -1,6 +1,7 @@
 """Jointer for training code: captures of PyTorch joint graphs, and what to do with them.
 
-``capture``, ``capture_pair``, ``capture_pass``, ``backend`` and ``capturing`` write captures;
+``capture``, ``capture_pair``, ``capture_pass``, ``capture_stages``, ``backend`` and ``capturing``
+write captures;
 ``annotate`` and ``fake_device.without_gpu`` help to trace; ``load`` turns a capture back into a
 ``torch.fx.GraphModule``; ``graph_hash`` and ``document_hash`` name a graph; ``apply_recipe`` and
 ``recipe_pass`` do again what was edited; ``graph_pass`` declares a pass of one's own, which may
@@ -10,7 +11,7 @@ the ``zstandard`` module before Python 3.14.
 
 from .annotate import annotate
 from .backend import backend, capturing
-from .capture import capture, capture_pair, capture_pass
+from .capture import capture, capture_pair, capture_pass, capture_stages
 from .errors import CaptureError, RecipeError
 from .graph_pass import decide, graph_pass, progress
 from .hashing import document_hash, graph_hash
@@ -27,6 +28,7 @@ __all__ = [
     "capture",
     "capture_pair",
     "capture_pass",
+    "capture_stages",
     "capturing",
     "decide",
     "document_hash",

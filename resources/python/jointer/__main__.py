@@ -4,7 +4,7 @@
 of graphs by Inductor, ``bench`` runs a graph and measures it, ``host`` runs passes in Python.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130 ended by
-whoever started it; ``run`` ends as its script does.
+whoever started it; ``run`` ends as its script does, or with 1 if that made no graph to capture.
 """
 
 from __future__ import annotations
@@ -31,6 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = commands.add_parser("run", help="run a training script, capture what it compiles")
     run.add_argument("--out", required=True, metavar="DIR", help="folder for the captures")
     run.add_argument("--pair", action="store_true", help="also capture partitioned pairs")
+    run.add_argument(
+        "--each-pass",
+        action="store_true",
+        help="also capture graph_trainer's step after each of its passes",
+    )
     run.add_argument(
         "script",
         nargs=argparse.REMAINDER,
@@ -61,7 +66,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
     command = options.script[1:] if options.script[:1] == ["--"] else options.script
     try:
-        return run_script(command, options.out, pair=options.pair)
+        return run_script(command, options.out, pair=options.pair, each_pass=options.each_pass)
     except UsageError as error:
         parser.error(str(error))
 
@@ -82,6 +87,11 @@ def _summary(document: dict[str, Any]) -> list[str]:
         lines = [f"{document.get('name')}: pair"]
         for half in ("forward", "backward"):
             lines += ["", *_summary(document[half])]
+        return lines
+    if document["kind"] == "stages":
+        lines = [f"{document.get('name')}: stages"]
+        for stage in document["stages"]:
+            lines += ["", f"{stage['name']} ({stage['role']})", *_summary(stage["capture"])]
         return lines
     nodes = document["nodes"]
     operators = Counter(r["target"] for r in nodes if r["op"] == "call_function")

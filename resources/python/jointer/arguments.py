@@ -16,6 +16,7 @@ from torch import fx
 
 from . import symbols
 from .errors import CaptureError
+from .groups import as_group, resolve_group
 from .targets import UnknownOperator, is_operator, resolve_target, target_name
 
 Json = Any
@@ -41,11 +42,7 @@ class Opaque:
 
 
 def encode_argument(value: Any) -> Json:
-    """The JSON of one argument, nested ones included.
-
-    Raises:
-        CaptureError: a dict whose keys are not texts.
-    """
+    """The JSON of one argument, nested ones included; keys of dicts become texts."""
     if symbols.is_symbolic(value):
         value = symbols.constant_value(value)
         if symbols.is_symbolic(value):
@@ -61,9 +58,7 @@ def encode_argument(value: Any) -> Json:
     if isinstance(value, tuple):
         return {"tuple": [encode_argument(each) for each in value]}
     if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise CaptureError(f"dict with keys that are not text: {sorted(map(repr, value))[:3]}")
-        return {"dict": {key: encode_argument(each) for key, each in value.items()}}
+        return {"dict": {str(key): encode_argument(each) for key, each in value.items()}}
     if isinstance(value, slice):
         return {"slice": [encode_argument(x) for x in (value.start, value.stop, value.step)]}
     for kind, key in _TORCH_CONSTANTS:
@@ -79,10 +74,22 @@ def encode_argument(value: Any) -> Json:
 
 
 def encode_opaque(value: Any) -> Json:
-    """A description of an object that has no form of its own, the same in every run."""
+    """A description of an object that has no form of its own, the same in every run.
+
+    A process group is described by its name, which is a key of the capture's ``groups``.
+    """
     if isinstance(value, Opaque):
         return {"opaque": value.type_name, "repr": value.text}
+    if (group := as_group(value)) is not None:
+        return {"opaque": "ProcessGroup", "repr": group.group_name}
     return {"opaque": type(value).__name__, "repr": _ADDRESS.sub("", repr(value))[:_REPR_LIMIT]}
+
+
+def decode_opaque(value: Mapping[str, Json]) -> Any:
+    """The process group of that name, where this process has it; else a description."""
+    name, text = value["opaque"], value.get("repr", "")
+    group = resolve_group(text) if name == "ProcessGroup" else None
+    return Opaque(name, text) if group is None else group
 
 
 def decode_argument(
@@ -100,7 +107,7 @@ def decode_argument(
     if not isinstance(value, dict):
         return value
     if "opaque" in value:
-        return Opaque(value["opaque"], value.get("repr", ""))
+        return decode_opaque(value)
     if len(value) != 1:
         raise CaptureError(f"argument with keys {sorted(value)}: one key says what it is")
     ((key, inner),) = value.items()

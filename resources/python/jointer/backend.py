@@ -9,28 +9,17 @@ result was never a graph here.
 from __future__ import annotations
 
 import contextlib
-import functools
-import itertools
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from torch import fx
-from torch._functorch import config as functorch_config
-from torch._functorch._aot_autograd.descriptors import AOTInput, BufferAOTInput, ParamAOTInput
 
-from .capture import WarnOnce, expand_path, label, pair_document
-from .descriptors import name_inputs
-from .document import write_document
-from .encode import encode_graph
+from .capture import WarnOnce
+from .recorder import Recorder
 
 Compiler = Callable[..., Callable[..., Any]]
-
-#: A parameter or a buffer in Dynamo's words: ``L['self']._modules['wq']._parameters['weight']``.
-_SOURCE = re.compile(r"_(?:modules|parameters|buffers)\['([^']+)'\]")
 
 
 def backend(
@@ -53,7 +42,7 @@ def backend(
     Graphs without a backward have no joint graph and leave no capture. What goes wrong while
     capturing is a warning, given once.
     """
-    recorder = _Recorder(path, pair, info)
+    recorder = Recorder(path, pair, info)
     compile_inner = _lookup(inner)
     if inner == "eager":
         compile_inner = _traced_aside(compile_inner, recorder.guard)
@@ -68,18 +57,24 @@ def backend(
 
 
 @contextlib.contextmanager
-def capturing(path: str | os.PathLike[str], *, pair: bool = False, **info: Any) -> Iterator[None]:
-    """Capture every joint graph that is compiled in this process meanwhile.
+def capturing(
+    path: str | os.PathLike[str], *, pair: bool = False, each_pass: bool = False, **info: Any
+) -> Iterator[Recorder]:
+    """Capture every joint graph that is compiled in this process meanwhile, and every graph that
+    the program exports or traces: by ``aot_export_joint_with_descriptors``, ``make_fx``, or
+    torchtitan's graph_trainer.
 
     Takes ``path``, ``pair`` and ``info`` as ``backend`` does, and any backend that uses
     AOTAutograd as it is; ``torch.compile(backend="eager")`` is traced for the capture alone.
+    ``each_pass`` also captures graph_trainer's step after each of its passes. The value counts
+    what was written and says why that was nothing.
     """
     from torch._dynamo.backends import registry
 
-    recorder = _Recorder(path, pair, info)
+    recorder = Recorder(path, pair, info, each_pass)
     eager = _traced_aside(_lookup("eager"), recorder.guard)
     with recorder.active(), mock.patch.dict(registry._COMPILER_FNS, {"eager": eager}):
-        yield
+        yield recorder
 
 
 def _lookup(inner: str | Compiler) -> Compiler:
@@ -101,101 +96,3 @@ def _traced_aside(compile_inner: Compiler, guard: WarnOnce) -> Compiler:
         return compile_inner(gm, example_inputs, **options)
 
     return trace_and_compile
-
-
-class _Recorder:
-    """Writes joint graphs, and their pairs, as they pass by."""
-
-    def __init__(self, path: str | os.PathLike[str], pair: bool, info: dict[str, Any]) -> None:
-        self.guard = WarnOnce("jointer")
-        self._path = path
-        self._pair = pair
-        self._info = info
-        self._numbers = itertools.count()
-        #: The graph being compiled: its inputs' names, its joint graph, that one's number.
-        self._names: dict[int, AOTInput] = {}
-        self._joint: fx.GraphModule | None = None
-        self._number = 0
-
-    @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
-        """See every joint graph of this process meanwhile."""
-        from torch._dynamo.backends import common
-
-        before = functorch_config.joint_custom_pass
-
-        def see_joint(gm: fx.GraphModule, inputs: Any) -> fx.GraphModule:
-            gm = gm if before is None else before(gm, inputs)
-            self._save_joint(gm)
-            return gm
-
-        aot = functools.partial(self._aot, common.aot_module_simplified)
-        changes = {"joint_custom_pass": see_joint, "enable_autograd_cache": False}
-        with (
-            functorch_config.patch(changes),
-            mock.patch.object(common, "aot_module_simplified", aot),
-        ):
-            yield
-
-    def _aot(self, aot: Callable[..., Any], gm: fx.GraphModule, *args: Any, **options: Any) -> Any:
-        """AOTAutograd on Dynamo's ``gm``, with a partitioner that shows what it made."""
-        if partition := options.get("partition_fn"):
-
-            @functools.wraps(partition)
-            def see_pair(joint: fx.GraphModule, *rest: Any, **named: Any) -> Any:
-                is_seen = joint is self._joint  # rather than a higher-order operator's body
-                halves = partition(joint, *rest, **named)
-                if is_seen and self._pair:
-                    self._save_pair(*halves)
-                return halves
-
-            options["partition_fn"] = see_pair
-        self._names = _parameter_names(gm)
-        try:
-            return aot(gm, *args, **options)
-        finally:
-            self._names, self._joint = {}, None
-
-    def _save_joint(self, gm: fx.GraphModule) -> None:
-        self._joint, self._number = gm, next(self._numbers)
-        with self.guard:
-            path = expand_path(self._path, "joint", self._number)
-            document = encode_graph(gm, kind="joint", name=label(path), info=self._info)
-            self._describe(document)
-            write_document(document, path)
-
-    def _save_pair(self, forward: fx.GraphModule, backward: fx.GraphModule) -> None:
-        with self.guard:
-            path = expand_path(_with_kind(os.fspath(self._path)), "pair", self._number)
-            document = pair_document(forward, backward, label(path), self._info)
-            for half in (document["forward"], document["backward"]):
-                self._describe(half)
-            write_document(document, path)
-
-    def _describe(self, document: dict[str, Any]) -> None:
-        """Say which inputs of ``document`` are parameters and buffers."""
-        for record in document["nodes"]:
-            if "desc" in record:
-                record["desc"] = name_inputs(record["desc"], self._names)
-
-
-def _parameter_names(gm: fx.GraphModule) -> dict[int, AOTInput]:
-    """Which of the inputs of Dynamo's ``gm`` are parameters and buffers, and which ones."""
-    names: dict[int, AOTInput] = {}
-    for index, node in enumerate(gm.graph.find_nodes(op="placeholder")):
-        source = getattr(node, "_dynamo_source", None)
-        text = str(getattr(source, "name", ""))
-        path = ".".join(_SOURCE.findall(text))
-        if re.search(r"_parameters\['[^']+'\]$", text):
-            names[index] = ParamAOTInput(path)
-        elif re.search(r"_buffers\['[^']+'\]$", text):
-            names[index] = BufferAOTInput(path)
-    return names
-
-
-def _with_kind(path: str) -> str:
-    """``path`` with a place for the kind, before its suffix where it has none."""
-    if "{kind}" in path:
-        return path
-    suffix = ".json.zst" if path.endswith(".json.zst") else Path(path).suffix
-    return f"{path.removesuffix(suffix)}.{{kind}}{suffix}"

@@ -16,6 +16,17 @@ from torch import fx
 from .document import FORMAT, VERSION, write_document
 from .encode import encode_graph, infer_kind
 from .errors import CaptureError
+from .state_names import reachable_names
+
+#: What a graph of a pipeline's stage can be: see ``capture_stages``.
+STAGE_ROLES = (
+    "forward",
+    "backward",
+    "backward_input",
+    "backward_weight",
+    "unshard",
+    "reduce_grad",
+)
 
 GraphPass = Callable[[fx.GraphModule, Sequence[Any]], fx.GraphModule]
 
@@ -82,11 +93,49 @@ def pair_document(
     return {**head, **halves}
 
 
+def capture_stages(
+    stages: Sequence[tuple[str, str, fx.GraphModule]],
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    **info: Any,
+) -> Path:
+    """Write the graphs of a pipeline's stages as one capture of kind ``stages``.
+
+    Args:
+        stages: name, role and graph of each, in the order to show them in. A role is ``forward``,
+            ``backward``, ``backward_input`` and ``backward_weight`` (the two halves of a backward
+            that gives the inputs' gradients first), ``unshard`` (parameters are gathered) or
+            ``reduce_grad`` (gradients are reduced and scattered).
+        path, name, info: as in ``capture``.
+    """
+    path = Path(path)
+    write_document(stages_document(stages, name or label(path), info), path)
+    return path
+
+
+def stages_document(
+    stages: Sequence[tuple[str, str, fx.GraphModule]], name: str, info: dict[str, Any]
+) -> dict[str, Any]:
+    """The document of a pipeline's stages: whole captures under one head."""
+    entries = []
+    for title, role, gm in stages:
+        if role not in STAGE_ROLES:
+            raise CaptureError(f"stage {title}: role {role!r}: one of {', '.join(STAGE_ROLES)}")
+        kind = "backward" if role in ("backward", "backward_input", "backward_weight") else "forward"
+        whole = encode_graph(_graph_module(gm), kind=kind, name=f"{name}.{title}", info=info)
+        entries.append({"name": title, "role": role, "capture": whole})
+    facts = entries[0]["capture"]["info"] if entries else {}
+    head = {"format": FORMAT, "version": VERSION, "kind": "stages", "name": name, "info": facts}
+    return {**head, "stages": entries}
+
+
 def capture_pass(path: str | os.PathLike[str], **info: Any) -> GraphPass:
     """A graph pass that captures what it sees and returns it unchanged.
 
     It fits any list of ``(gm, example_inputs) -> gm`` passes and never breaks what runs it: what
-    goes wrong is a warning, given once.
+    goes wrong is a warning, given once. Among the passes of torchtitan's graph_trainer it names
+    parameters, buffers and gradients as the trainer knows them.
 
     Args:
         path: may hold ``{rank}``, ``{kind}`` and ``{n}``, the number of the graph from 0 on; where
@@ -99,7 +148,11 @@ def capture_pass(path: str | os.PathLike[str], **info: Any) -> GraphPass:
     def save_graph(gm: fx.GraphModule, example_inputs: Sequence[Any] = ()) -> fx.GraphModule:
         with guard:
             kind = infer_kind(gm.graph)
-            capture(gm, expand_path(path, kind, next(numbers)), kind=kind, **info)
+            target = expand_path(path, kind, next(numbers))
+            document = encode_graph(gm, kind=kind, name=label(target), info=info)
+            if names := reachable_names(gm) if kind == "train_step" else None:
+                names.describe(document)
+            write_document(document, target)
         return gm
 
     return save_graph
@@ -137,7 +190,8 @@ class WarnOnce:
     def __init__(self, what: str) -> None:
         self._what = what
         self._lock = threading.Lock()
-        self._warned = False
+        #: What went wrong first.
+        self.reason: str | None = None
 
     def __enter__(self) -> None:
         return None
@@ -146,9 +200,10 @@ class WarnOnce:
         if error is None or not isinstance(error, Exception):
             return False
         with self._lock:
-            first, self._warned = not self._warned, True
+            first = self.reason is None
+            self.reason = self.reason or f"{type(error).__name__}: {error}"
         if first:
-            message = f"{self._what}: nothing captured: {type(error).__name__}: {error}"
+            message = f"{self._what}: nothing captured: {self.reason}"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
         return True
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ class Request:
     mark: list[str] = field(default_factory=list)
     #: ``u0=64,...``
     assume: str = ""
+    #: The release of torch that is going to load the packages; any without one.
+    torch: str = ""
 
     def check(self) -> None:
         """Raise ``CaptureError`` if a field does not fit."""
@@ -54,6 +57,13 @@ class Request:
             raise CaptureError(f"method {self.method!r}: one of {', '.join(METHODS)}")
         if self.on not in ("auto", "cpu", "cuda"):
             raise CaptureError(f"on {self.on!r}: one of auto, cpu, cuda")
+        if not isinstance(self.torch, str):
+            raise CaptureError("torch is a text")
+        if self.torch and self.torch != torch.__version__.partition("+")[0]:
+            raise CaptureError(
+                f"packages for torch {self.torch} cannot be compiled by torch {torch.__version__} of "
+                f"{sys.executable}: name another Python in JOINTER_PYTHON"
+            )
         if not isinstance(self.rank, int) or self.rank < 0:
             raise CaptureError(f"rank {self.rank!r}: a number from 0")
         if not isinstance(self.mark, list) or not all(isinstance(m, str) for m in self.mark):

@@ -5,8 +5,8 @@ JSON lines on its standard output, until the input ends. With a graph it answers
 What libraries print goes to the standard error.
 
 A request: ``{"id": any, "graph": path, "backward": path, "method": "inductor" | "regional", "on":
-"auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64"}``;
-all but ``graph`` may be left out. Answers carry the request's ``id``:
+"auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64",
+"torch": "2.15.0"}``; all but ``graph`` may be left out. Answers carry the request's ``id``:
 
 - ``{"event": "ready", "protocol", "torch", "pid"}``: once, at the start, without an id.
 - ``{"event": "progress", "stage", "done", "total", "seconds"}``: a stage begins, or goes on (a sign
@@ -71,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="regional: a node, or FQN_PATTERN::OPERATOR; may be repeated",
     )
     parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
+    parser.add_argument("--torch", default="", metavar="VERSION", help="that loads the packages")
 
 
 def main(options: argparse.Namespace) -> int:

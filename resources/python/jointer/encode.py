@@ -24,14 +24,22 @@ from .arguments import encode_argument
 from .descriptors import encode_descriptor, is_forward_output, is_gradient
 from .document import FORMAT, VERSION
 from .errors import CaptureError
-from .groups import describe_group, group_names
-from .targets import schema_aliases, target_name
+from .groups import describe_group, group_names, group_objects
+from .targets import operators_of, qualified_name, schema_aliases, schema_text, target_name
 from .triton import describe_kernels
 from .values import ValueEncoder
 
 Json = Any
 
+#: The key of a document that says how many storages were told apart although the values that
+#: the graph carries had one between them: two calls that both allocate.
+SPLIT = "split_storages"
+
 KINDS = ("joint", "forward", "backward", "train_step", "subgraph")
+
+#: Calls of a submodule or a method: a capture holds them as calls of an operator that nobody
+#: knows, ``call_module.NAME`` and ``call_method.NAME``.
+OPAQUE_OPS = ("call_module", "call_method")
 
 #: Keys of ``GraphModule.meta`` and ``Node.meta`` where ``load`` leaves what has no other place:
 #: the head of the document; keys of a record that are not known here.
@@ -41,7 +49,21 @@ EXTRA = "jointer_extra"
 _DYNAMO_ROOT = re.compile(r"^L\['\w+'\]\.?")
 
 #: Facts of ``Node.meta`` that are JSON as they stand.
-_PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "ac_graph_id", "is_gradient_acc")
+_PLAIN_META = ("partitioner_tag", "autograd_backward", "ac_graph_id", "is_gradient_acc")
+
+#: Autograd numbers what it records from 0 on; what it did not record has 2^64-1.
+_SEQ_NR_LIMIT = 2**63
+
+#: What graph_trainer's passes for expert parallelism keep in ``Node.meta``: written to ``custom``,
+#: where eager chunking has the same keys.
+_CHUNK_MARKS = (
+    "chunk_id",
+    "chunked_region_fqn",
+    "chunked_region_role",
+    "chunked_region_is_backward",
+    "chunked_region_producer",
+)
+_CHUNK_HINTS = "torchtitan_chunk_symbol_hints"
 
 
 def encode_graph(
@@ -69,6 +91,8 @@ def encode_graph(
         raise CaptureError(f"kind {kind!r}: one of {', '.join(KINDS)}")
     encoder = _GraphEncoder(known_groups=head.get("groups", {}))
     nodes, constants = encoder.graph(gm)
+    if split := encoder.values.split + head.get(SPLIT, 0):
+        head = {**head, SPLIT: split}
     document: dict[str, Json] = {
         "format": FORMAT,
         "version": VERSION,
@@ -91,6 +115,7 @@ def encode_graph(
         "groups": {**document["groups"], **encoder.groups},
         # A loaded graph's indices are those of the process that captured it.
         "triton_kernels": {**encoder.kernels, **document["triton_kernels"]},
+        "schemas": dict(sorted({**document.get("schemas", {}), **encoder.schemas}.items())),
         "constants": constants,
         "storages": encoder.values.storages,
         "modules": encoder.modules.rows,
@@ -105,14 +130,15 @@ def encode_node(node: fx.Node, values: ValueEncoder) -> dict[str, Json]:
     Raises:
         CaptureError: an operator or an argument that a capture cannot hold.
     """
-    record: dict[str, Json] = {"name": node.name, "op": node.op, "target": _target(node)}
+    op = "call_function" if node.op in OPAQUE_OPS else node.op
+    record: dict[str, Json] = {"name": node.name, "op": op, "target": _target(node)}
     try:
         if node.args:
             record["args"] = [encode_argument(each) for each in node.args]
         if node.kwargs:
             record["kwargs"] = {key: encode_argument(x) for key, x in node.kwargs.items()}
         if "val" in node.meta and node.op != "output":
-            record["val"] = values.value(node.meta["val"])
+            record["val"] = values.of_node(node)
     except CaptureError as error:
         raise CaptureError(f"node {node.name}: {error}") from None
     return record
@@ -163,6 +189,7 @@ class _GraphEncoder:
         self.stacks = _Interned()
         self.groups: dict[str, Json] = {}
         self.kernels: dict[str, Json] = {}
+        self.schemas: dict[str, str] = {}
         self._known_groups = known_groups
 
     def graph(self, gm: fx.GraphModule) -> tuple[list[Json], dict[str, Json]]:
@@ -188,9 +215,13 @@ class _GraphEncoder:
 
     def _record(self, node: fx.Node) -> dict[str, Json]:
         record = encode_node(node, self.values)
-        for name in group_names(node):
+        for name in (*group_names(node), *(each.group_name for each in group_objects(node))):
             if name not in self.groups:
-                self.groups[name] = self._known_groups.get(name) or describe_group(name, node)
+                group = self._known_groups.get(name) or describe_group(name)
+                self.groups.update({name: group} if group else {})
+        for operator in operators_of(node):
+            if (schema := schema_text(operator)) is not None:
+                self.schemas[target_name(operator)] = schema
         self.kernels.update(describe_kernels(node))
         meta = node.meta
         if node.op == "call_function" and (aliases := schema_aliases(node.target)):
@@ -204,6 +235,9 @@ class _GraphEncoder:
                 if from_forward:
                     record["module_from_fwd"] = True
                 break
+        sequence = meta.get("seq_nr")
+        if sequence is not None and 0 <= sequence < _SEQ_NR_LIMIT:
+            record["seq_nr"] = sequence
         for key in _PLAIN_META:
             if meta.get(key) is not None:
                 record[key] = meta[key]
@@ -211,27 +245,35 @@ class _GraphEncoder:
             record["original_aten"] = target_name(original) or str(original)
         if (policy := meta.get("recompute")) is not None:
             record["recompute"] = getattr(policy, "name", policy)
-        if meta.get("custom"):
-            record["custom"] = _json(meta["custom"])
+        if custom := {**(meta.get("custom") or {}), **_chunk_marks(meta)}:
+            record["custom"] = _json(custom)
         if meta.get("desc") is not None:
             record["desc"] = encode_descriptor(meta["desc"])
         return {**record, **meta.get(EXTRA, {})}
 
 
+def _chunk_marks(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Which chunk of a module it is, as graph_trainer's passes for expert parallelism say it."""
+    marks = {key: meta[key] for key in _CHUNK_MARKS if key in meta}
+    if hints := meta.get(_CHUNK_HINTS):
+        marks[_CHUNK_HINTS] = {str(symbol): int(hint) for symbol, hint in hints.items()}
+    return marks
+
+
 def _target(node: fx.Node) -> str:
     if node.op in ("placeholder", "get_attr", "output"):
         return str(node.target)
-    if node.op != "call_function":
+    name = target_name(node.target) if node.op == "call_function" else None
+    if name is not None:
+        return name
+    if not any("val" in each.meta for each in node.graph.nodes):
         raise CaptureError(
-            f"node {node.name}: a {node.op} of {node.target!r}: trace the module to operators first"
+            f"node {node.name}: a {node.op} of {node.target!r} in a graph without values: trace "
+            "the module to operators first"
         )
-    name = target_name(node.target)
-    if name is None:
-        raise CaptureError(
-            f"node {node.name}: calls the Python function {node.target!r}, which has no name in a "
-            "capture: trace to ATen operators first"
-        )
-    return name
+    if node.op in OPAQUE_OPS:
+        return f"{node.op}.{node.target}"
+    return qualified_name(node.target)
 
 
 def _module_stack(stack: Any) -> tuple[tuple[str, str], ...]:

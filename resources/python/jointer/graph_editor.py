@@ -193,12 +193,16 @@ class GraphEditor:
             raise RecipeError(f"{name!r} is no name for a node")
         if name in self._nodes:
             raise RecipeError(f"there is a node {name} already")
-        if record.get("op", "call_function") != "call_function":
-            raise RecipeError(f"{name} is a {record['op']}: only calls can be inserted")
-        target = self._target(record.get("target"), name)
+        op = record.get("op", "call_function")
+        if op == "get_attr":
+            target = self._constant(record.get("target"), name)
+        elif op == "call_function":
+            target = self._target(record.get("target"), name)
+        else:
+            raise RecipeError(f"{name} is a {op}: only calls and constants can be inserted")
         args = self._args(record.get("args", []), name)
         kwargs = self._kwargs(record.get("kwargs", {}), name)
-        self._create(before, "call_function", target, args, kwargs, name)
+        self._create(before, op, target, args, kwargs, name)
         node = self._nodes[name]
         self._undo.append(lambda: self._erase(name))
         self._touched.add(node)
@@ -208,6 +212,12 @@ class GraphEditor:
         node.meta.update(_meta(record))
         if record.get("val") is not None:
             node.meta["val"] = self._values.value(node, record["val"])
+
+    def _constant(self, target: Json, name: str) -> str:
+        """``target``, which another node of the graph reads."""
+        if any(node.op == "get_attr" and node.target == target for node in self._nodes.values()):
+            return target
+        raise RecipeError(f"{name} cannot be inserted: no other node reads the constant {target!r}")
 
     def _remove(self, change: Mapping[str, Json]) -> None:
         node = self.node(change["remove"])

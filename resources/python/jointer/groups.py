@@ -13,8 +13,7 @@ from typing import Any
 import torch.distributed as dist
 from torch import fx
 from torch._ops import OpOverload
-
-from .errors import CaptureError
+from torch.fx.node import map_aggregate
 
 #: How operator schemas call the argument that names a process group.
 _GROUP_ARGUMENTS = frozenset({"group_name", "group"})
@@ -31,24 +30,38 @@ def group_names(node: fx.Node) -> Iterator[str]:
             yield value
 
 
+def group_objects(node: fx.Node) -> Iterator[Any]:
+    """The process groups that are values of their own: what ``node`` returns, or is given.
+
+    Where one rank compiles for all of them, a collective's group is another node's result.
+    """
+    found: list[Any] = []
+    map_aggregate((node.args, node.kwargs, node.meta.get("val")), found.append)
+    yield from (group for each in found if (group := as_group(each)) is not None)
+
+
+def as_group(value: Any) -> Any:
+    """``value`` as a process group, also where torch wraps it to trace it; ``None`` if it is
+    something else."""
+    if not dist.is_available():
+        return None
+    if type(value).__name__ == "FakeScriptObject":
+        value = getattr(value, "real_obj", None)
+    return value if isinstance(value, dist.ProcessGroup) else None
+
+
 @functools.cache
 def _group_positions(target: OpOverload) -> tuple[int, ...]:
     arguments = target._schema.arguments
     return tuple(i for i, a in enumerate(arguments) if a.name in _GROUP_ARGUMENTS)
 
 
-def describe_group(name: str, node: fx.Node) -> dict[str, Any]:
-    """``{ranks, desc, backend}`` of the registered group ``name``, used by ``node``.
-
-    Raises:
-        CaptureError: no such group is registered in this process.
-    """
-    group = _resolve(name)
+def describe_group(name: str) -> dict[str, Any] | None:
+    """``{ranks, desc, backend}`` of the group ``name``, ``None`` if this process has no such
+    group."""
+    group = resolve_group(name)
     if group is None:
-        raise CaptureError(
-            f"node {node.name}: process group {name!r} is not registered in this process: "
-            "capture where the groups of the traced program exist"
-        )
+        return None
     return {
         "ranks": dist.get_process_group_ranks(group),
         "desc": group.group_desc,
@@ -84,7 +97,8 @@ def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_siz
         _register_process_group(dist.group.WORLD.group_name, dist.group.WORLD)
 
 
-def _resolve(name: str) -> Any:
+def resolve_group(name: str) -> Any:
+    """The process group that is registered as ``name``, ``None`` if there is none."""
     if not dist.is_available() or not dist.is_initialized():
         return None
     from torch._C._distributed_c10d import _resolve_process_group

@@ -67,8 +67,12 @@ def graph_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
 def document_hash(document: Mapping[str, Json]) -> str | list[str]:
     """The hash of a capture document, equal to ``graph_hash`` of the graph it loads as.
 
-    For a partitioned pair: the hash of the forward graph and the hash of the backward graph.
+    For a partitioned pair: the hash of the forward graph and the hash of the backward graph; for
+    a pipeline's stages: the hash of each.
     """
+    if document.get("kind") == "stages":
+        inner = (stage["capture"]["nodes"] for stage in document["stages"])
+        return [digest(canonical_lines(nodes)) for nodes in inner]
     if document.get("kind") == "pair":
         return [digest(canonical_lines(document[half]["nodes"])) for half in ("forward", "backward")]
     return digest(canonical_lines(document["nodes"]))
@@ -159,8 +163,8 @@ def _value(value: Json, nested: bool) -> str:
     if "dict" in value:
         inner = value["dict"].items()
         return "{" + ",".join(f"{_text(k)}:{_value(v, nested=True)}" for k, v in inner) + "}"
-    if "symint" in value:
-        return f"sym:{value['symint']}"
+    if "symint" in value or "symfloat" in value:
+        return f"sym:{value['symint'] if 'symint' in value else value['symfloat']}"
     if "opaque" in value:
         return f"opaque:{value['opaque']}"
     return "const"

@@ -26,6 +26,9 @@ _MODULE = "torch._inductor.fx_passes.overlap_scheduling"
 #: Of a node that the pass itself added, which no request has a cost of: about 2.5 TB/s.
 _BYTES_PER_MS = 2.5e9
 _AGREE = "_align_compute_nodes_runtime_estimations_across_all_distributed_ranks"
+_AGREE_ON_ALL = "align_estimations_across_ranks"
+#: What the scheduler calls its own estimate of a node: to torch 2.14, and from 2.15.
+_ESTIMATES = ("estimate_mem_bound_runtime_ms", "estimate_roofline_runtime_ms")
 
 
 @contextlib.contextmanager
@@ -62,23 +65,27 @@ def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], Non
         known = milliseconds.get(node.name)
         return _moving(node) if known is None else known
 
-    def transfer_ns(given: Iterable[Any], returned: Iterable[Any]) -> float:
+    def transfer_ns(
+        given: Iterable[Any], returned: Iterable[Any], *_device: Any, **_of_device: Any
+    ) -> float:
         return _milliseconds_to_move([*given, *returned]) * 1e6
 
     import torch.utils._runtime_estimation as runtime_estimation
 
     scheduler = module.OverlapScheduler
-    replaced = (
+    replaced = [
         (module, "benchmark_node", estimate),
         (
             module,
             "benchmark_node_with_cache_key",
             lambda node, custom=None: (estimate(node, custom), None),
         ),
-        (module, "estimate_mem_bound_runtime_ms", estimate),
         (runtime_estimation, "get_transfer_time", transfer_ns),
         (scheduler, _AGREE, lambda self: None),
-    )
+    ]
+    replaced += [(module, name, estimate) for name in _ESTIMATES if hasattr(module, name)]
+    if hasattr(module, _AGREE_ON_ALL):
+        replaced.append((module, _AGREE_ON_ALL, dict))
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
     for owner, name, value in replaced:
         setattr(owner, name, value)
@@ -91,7 +98,11 @@ def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], Non
 
 
 def _moving(node: fx.Node) -> float:
-    """Milliseconds for reading what ``node`` reads and writing what it returns."""
+    """Milliseconds for reading what ``node`` reads and writing what it returns; none for a view."""
+    from torch._inductor.fx_passes.fusion_regions import is_view_node
+
+    if is_view_node(node):
+        return 0.0
     values = [node.meta.get("val"), *(each.meta.get("val") for each in node.all_input_nodes)]
     return _milliseconds_to_move(values)
 

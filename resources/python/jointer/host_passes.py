@@ -30,6 +30,10 @@ _INPUTS = frozenset(
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "text"}
 _LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
+#: Collections that a pipeline writes as a list: sets of their elements, dictionaries of
+#: ``[key, value]`` pairs.
+_SETS = (set, frozenset, collections.abc.Set)
+_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 _ARGUMENT = re.compile(r"(\s+)(\w+)(?: \([^)]*\))?:\s*(.*)")
 
@@ -71,9 +75,7 @@ def find_passes(spec: str) -> list[Found]:
                 f"function, `{place}:FUNCTION`",
             )
         return found
-    function: Any = module
-    for part in path.split("."):
-        function = getattr(function, part, None)
+    function = _member(module, path)
     if not callable(function):
         raise HostError("usage", f"{place} has no function {path}")
     declaration = getattr(function, MARK, None)
@@ -205,6 +207,8 @@ def _describe(
     default = parameter.default if has_default else None
     kind, choices = _type(_annotation(function, parameter), default)
     kind = given.get("type", kind)
+    if kind is None and _is_object(function, parameter):
+        kind = "text"
     try:
         if kind is None:
             raise ValueError("is of a type that a pipeline does not have")
@@ -222,27 +226,62 @@ def _describe(
     return {**record, **{k: given[k] for k in ("least", "most", "choices") if k in given}}
 
 
+def _is_object(function: Callable[..., Any], parameter: inspect.Parameter) -> bool:
+    """Must it be given by name, as an object that a pipeline has no text for? A pipeline then says
+    where that object is, ``module:name``."""
+    return (
+        parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        and parameter.default is inspect.Parameter.empty
+        and _type(_annotation(function, parameter), None)[0] is None
+    )
+
+
 def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    """The parameter's type; ``empty`` where only a type checker knows its name."""
+
+    def alone() -> None: ...
+
+    alone.__annotations__ = {parameter.name: parameter.annotation}
+    names = getattr(inspect.unwrap(function), "__globals__", None)
     try:
-        return typing.get_type_hints(function).get(parameter.name, inspect.Parameter.empty)
-    except Exception:  # a name that only a type checker knows
+        found = typing.get_type_hints(alone, globalns=names)[parameter.name]
+    except Exception:
         return inspect.Parameter.empty
+    return inspect.Parameter.empty if parameter.annotation is inspect.Parameter.empty else found
 
 
 def _type(annotation: Any, default: Any) -> tuple[str | None, list[str]]:
     """The type's name for a pipeline and its choices."""
+    annotation, _ = _without_none(annotation)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        members = [each for each in arguments if each is not type(None)]
-        return _type(members[0], default) if len(members) == 1 else (None, [])
+        return None, []
     if origin is typing.Literal and all(isinstance(each, str) for each in arguments):
         return "text", list(arguments)
     if annotation in (inspect.Parameter.empty, Any):
         kind = type(default)
         return ("list" if kind in (list, tuple) else _TYPES.get(kind)), []
-    if annotation in _LISTS or origin in _LISTS:
+    if _collection(annotation):
         return "list", []
     return (_TYPES.get(annotation) if isinstance(annotation, type) else None), []
+
+
+def _without_none(annotation: Any) -> tuple[Any, bool]:
+    """``int`` and true of ``int | None``; the annotation itself and false of one without None."""
+    members = typing.get_args(annotation)
+    if typing.get_origin(annotation) not in (typing.Union, types.UnionType):
+        return annotation, False
+    rest = [each for each in members if each is not type(None)]
+    return (rest[0] if len(rest) == 1 else annotation), len(rest) < len(members)
+
+
+def _collection(annotation: Any) -> str:
+    """``list``, ``set`` or ``dict``; empty for what is no collection."""
+    kind = typing.get_origin(annotation) or annotation
+    for name, kinds in (("list", _LISTS), ("set", _SETS), ("dict", _MAPPINGS)):
+        if kind in kinds:
+            return name
+    return ""
 
 
 def _json(value: Any) -> Any:
@@ -281,18 +320,22 @@ def arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[st
     """What ``function`` is called with for the values of a pipeline.
 
     Raises:
-        HostError: a parameter without a default is not given.
+        HostError: a parameter without a default is not given, or its value is not of its type.
     """
     result = {}
     for parameter in parameters(function):
         has_default = parameter.default is not inspect.Parameter.empty
         value = _value(given.get(parameter.name))
-        if parameter.name not in given or (value is None and not has_default):
-            if has_default:
+        if value is None:
+            _, takes_none = _without_none(_annotation(function, parameter))
+            if has_default and parameter.name not in given:
                 continue
-            raise HostError("usage", f"parameter {parameter.name} must be given")
-        if isinstance(value, list) and _wants_tuple(function, parameter):
-            value = tuple(value)
+            if not has_default and not takes_none:
+                raise HostError("usage", f"parameter {parameter.name} must be given")
+        elif isinstance(value, str) and _is_object(function, parameter):
+            value = _object(parameter.name, value)
+        elif isinstance(value, list):
+            value = _as_collection(function, parameter, value)
         result[parameter.name] = value
     return result
 
@@ -303,7 +346,48 @@ def _value(value: Any) -> Any:
     return [_value(each) for each in value] if isinstance(value, list) else value
 
 
-def _wants_tuple(function: Callable[..., Any], parameter: inspect.Parameter) -> bool:
-    annotation = _annotation(function, parameter)
+def _as_collection(
+    function: Callable[..., Any], parameter: inspect.Parameter, value: list[Any]
+) -> Any:
+    """A pipeline's list as the collection that ``function`` takes."""
+    annotation, _ = _without_none(_annotation(function, parameter))
+    kind = _collection(annotation)
+    try:
+        if kind == "set":
+            return frozenset(value)
+        if kind == "dict":
+            return {key: each for key, each in value}
+    except (TypeError, ValueError):
+        wanted = "[key, value] pairs" if kind == "dict" else "numbers or texts"
+        raise HostError("usage", f"parameter {parameter.name} is a list of {wanted}") from None
     is_tuple = annotation is tuple or typing.get_origin(annotation) is tuple
-    return is_tuple or isinstance(parameter.default, tuple)
+    return tuple(value) if is_tuple or isinstance(parameter.default, tuple) else value
+
+
+def _object(name: str, text: str) -> Any:
+    """The object at ``module:name`` or ``file.py:name``; what it returns, if it is a function.
+
+    Raises:
+        HostError: there is none.
+    """
+    place, _, path = text.rpartition(":")
+    if not place:
+        raise HostError("usage", f"parameter {name} is an object: write where it is, module:name")
+    found = _member(_load(place), path)
+    if found is None:
+        raise HostError("usage", f"{place} has no {path}")
+    if inspect.isroutine(found):
+        try:
+            return found()
+        except Exception as error:
+            traceback.print_exc()
+            raise HostError("usage", f"{text} raised {one_line(error, place)}") from None
+    return found
+
+
+def _member(module: types.ModuleType, path: str) -> Any:
+    """What ``module`` has under the dotted ``path``, ``None`` if nothing."""
+    found: Any = module
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found

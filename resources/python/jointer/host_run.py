@@ -20,10 +20,22 @@ from .graph_pass import LISTENER, decide
 from .host import HostError, one_line
 from .host_measure import nothing_measured
 from .host_ordering import unwrap_control_deps
+from .host_symbols import SymbolicScalars
 from .load import load_document
 from .signature import graph_outputs
+from .targets import qualified_name, target_name
 
 Json = dict[str, Any]
+
+
+def _check_calls(graph: fx.Graph) -> None:
+    """A capture may describe a call of any Python function; what a pass returns has to run."""
+    for node in graph.nodes:
+        if node.op in ("call_method", "call_module"):
+            raise CaptureError(f"node {node.name}: a {node.op} of {node.target!r}: call an operator")
+        if node.op == "call_function" and target_name(node.target) is None:
+            function = qualified_name(node.target)
+            raise CaptureError(f"node {node.name}: calls {function}, which is not an operator")
 
 
 class _Listener:
@@ -86,6 +98,8 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
     inputs = [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
     head = gm.meta.get(HEAD)
     before = host_values.Before(gm.graph)
+    scalars = SymbolicScalars(gm)
+    scalars.make_real()
     handed: dict[str, Any] = {}
     positional: list[Any] = [gm.graph if host_passes.takes_graph(found.function) else gm]
     if (parameter := host_passes.inputs_parameter(found.function)) is not None:
@@ -115,10 +129,12 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
     if head is not None:
         result.meta.setdefault(HEAD, head)
     try:
+        scalars.restore(result)
         _unwrap_control_deps(result)
         result.graph.lint()
         host_values.complete(result, before)
         _leave_out_descriptors(result.graph)
+        _check_calls(result.graph)
         return encode_graph(result)
     except MemoryError:
         raise

@@ -14,14 +14,15 @@ other integers             ``randint(0, rows)`` where the placeholder, through v
                            indexes an embedding of ``rows`` rows; else zeros
 =========================  =====================================================================
 
-Sizes and other numbers are those that the capture holds; random generators are seeded likewise.
+Along a dimension of stride 0, as ``expand`` leaves it, the first element is taken for all. Sizes and
+other numbers are those that the capture holds; random generators are seeded likewise.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -95,6 +96,11 @@ def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
             f"input {node.name}: {tensor.dtype} {list(tensor.shape)} in the file, "
             f"{value.dtype} {list(value.shape)} in the graph"
         )
+    if not _without_repeats(tensor, value.stride()).expand_as(tensor).equal(tensor):
+        raise CaptureError(
+            f"input {node.name} repeats its elements along dimensions of stride 0; those in the file "
+            "differ"
+        )
     return tensor
 
 
@@ -129,7 +135,15 @@ def _laid_out(made: Tensor, value: Tensor, device: torch.device) -> Tensor:
     if made.stride() == value.stride():
         return made.to(device)
     laid = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=device)
-    return laid.copy_(made)
+    _without_repeats(laid, value.stride()).copy_(_without_repeats(made, value.stride()))
+    return laid
+
+
+def _without_repeats(tensor: Tensor, strides: Sequence[int]) -> Tensor:
+    for dimension, stride in enumerate(strides):
+        if stride == 0:
+            tensor = tensor.narrow(dimension, 0, min(tensor.shape[dimension], 1))
+    return tensor
 
 
 def _state(graph: fx.Graph) -> list[fx.Node]:

@@ -29,6 +29,9 @@ from .values import ValueDecoder, as_returned
 
 Json = Any
 
+#: What a capture loads as: a graph, the halves of a pair, or a pipeline's stages by name.
+Loaded = fx.GraphModule | tuple[fx.GraphModule, fx.GraphModule] | dict[str, fx.GraphModule]
+
 #: What a node's record may say besides the computation; anything else is kept as it is.
 _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "ac_graph_id", "is_gradient_acc")
 _COMPUTATION = ("name", "op", "target", "args", "kwargs", "val", "schema_alias")
@@ -54,7 +57,7 @@ _REBUILT = frozenset({"nodes", "storages", "modules", "stacks", "constants"})
 def load(
     path: str | os.PathLike[str],
     assume: Mapping[str, Number] | None = None,
-) -> fx.GraphModule | tuple[fx.GraphModule, fx.GraphModule]:
+) -> Loaded:
     """Rebuild the graph of the capture at ``path``.
 
     Args:
@@ -62,7 +65,8 @@ def load(
         assume: symbol -> number, for symbols that the capture has no number for.
 
     Returns:
-        the graph; for a partitioned pair the forward and the backward graph. If the capture
+        the graph; for a partitioned pair the forward and the backward graph, for a pipeline's
+        stages a dict of graphs by their names. If the capture
         names process groups and none is initialised, they are made again in the ``fake`` backend
         and stay until ``torch.distributed.destroy_process_group()``.
 
@@ -77,10 +81,12 @@ def load_document(
     document: Mapping[str, Json],
     assume: Mapping[str, Number] | None = None,
     where: str | os.PathLike[str] = "capture",
-) -> fx.GraphModule | tuple[fx.GraphModule, fx.GraphModule]:
+) -> Loaded:
     """``load`` for a document in memory; ``where`` names it in errors."""
     check_document(document, where)
     register_operators()
+    if document.get("kind") == "stages":
+        return dict(_load_stages(document, assume, where))
     if document.get("kind") != "pair":
         return _load_graph(document, assume, where)
     for half in ("forward", "backward"):
@@ -89,6 +95,18 @@ def load_document(
         _load_graph(document["forward"], assume, f"{where}: forward"),
         _load_graph(document["backward"], assume, f"{where}: backward"),
     )
+
+
+def _load_stages(
+    document: Mapping[str, Json],
+    assume: Mapping[str, Number] | None,
+    where: str | os.PathLike[str],
+) -> Iterator[tuple[str, fx.GraphModule]]:
+    with _damage(where):
+        for stage in document["stages"]:
+            name, inner = stage["name"], stage["capture"]
+            check_document(inner, f"{where}: {name}")
+            yield name, _load_graph(inner, assume, f"{where}: {name}")
 
 
 def _load_graph(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import fx
 
 from .document import read_document
@@ -18,6 +19,7 @@ from .errors import CaptureError
 from .hashing import document_hash
 from .load import load_document
 from .symbols import Number
+from .versions import fit_calls, minor_version
 
 #: What of a node's record decides what compiled code does, beside ``custom`` marks.
 _COMPUTATION = ("name", "op", "target", "args", "kwargs", "val", "custom")
@@ -61,6 +63,15 @@ class Program:
     def hash(self) -> str:
         """The hash of the graph; of a pair both, joined by ``+``."""
         return "+".join(part.hash for part in self.parts)
+
+    @property
+    def of_another_torch(self) -> str | None:
+        """What to say of a program that another version captured than runs it."""
+        captured = self.parts[0].document.get("torch") or ""
+        if minor_version(captured) in (None, minor_version(torch.__version__)):
+            return None
+        releases = [each.partition("+")[0] for each in (captured, torch.__version__)]
+        return f"captured by torch {releases[0]}, run by torch {releases[1]}"
 
     @property
     def groups(self) -> dict[str, Any]:
@@ -126,6 +137,7 @@ def _part(
 ) -> Part:
     gm = load_document(document, assume, path)
     assert isinstance(gm, fx.GraphModule)
+    fit_calls(gm, document)
     digest = document_hash(document)
     assert isinstance(digest, str)
     return Part(document.get("name") or "graph", phase, gm, document, digest)

@@ -1,20 +1,29 @@
-"""Runs a training script so that every joint graph it compiles leaves a capture.
+"""Runs a training script so that every graph it compiles or traces leaves a capture.
 
-The script runs as it would alone: same arguments, same results. Nothing in it needs to know.
+The script runs as it would alone: same arguments, same results. Nothing in it needs to know. A
+run that ends well without a graph says why and ends with ``NO_GRAPH``.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import runpy
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from .backend import capturing
 
-#: One file for each rank and joint graph.
+#: The exit status of a run that made no graph.
+NO_GRAPH = 1
+
+#: Where workers say what they wrote: a folder with a file for each of them.
+_NOTES = "JOINTER_CAPTURE_NOTES"
+
+#: One file for each rank and graph.
 FILE_NAME = "rank{rank}.{n}.{kind}.json.zst"
 
 _PYTHONS = ("python", "python3", Path(sys.executable).name)
@@ -25,7 +34,13 @@ class UsageError(ValueError):
     """The command is not one that can be run with captures."""
 
 
-def run(command: Sequence[str], out: str | os.PathLike[str], *, pair: bool = False) -> int:
+def run(
+    command: Sequence[str],
+    out: str | os.PathLike[str],
+    *,
+    pair: bool = False,
+    each_pass: bool = False,
+) -> int:
     """Run ``command`` with captures into the folder ``out``.
 
     Args:
@@ -33,9 +48,12 @@ def run(command: Sequence[str], out: str | os.PathLike[str], *, pair: bool = Fal
             ...``; the latter starts its workers with captures.
         out: made if it is not there; files are named ``rank{rank}.{n}.{kind}.json.zst``.
         pair: also capture what the partitioner makes of each joint graph.
+        each_pass: also capture graph_trainer's step after each of its passes; those files are
+            named ``rank{rank}.{n}.{kind}.after_01_NAME.json.zst``.
 
     Returns:
-        the exit status, 0 if the script ended by itself.
+        the exit status, 0 if the script ended by itself, ``NO_GRAPH`` if it did and left no
+        capture.
 
     Raises:
         UsageError: another form of command.
@@ -46,23 +64,26 @@ def run(command: Sequence[str], out: str | os.PathLike[str], *, pair: bool = Fal
         command = command[1:]
     if command and (Path(command[0]).name == "torchrun" or command[:2] == _TORCHRUN_MODULE):
         skipped = 2 if command[0] == "-m" else 1
-        return _run_workers(command[skipped:], out, pair)
+        return _run_workers(command[skipped:], out, pair, each_pass)
     if not command or not (command[0].endswith(".py") or command[0] == "-m" and command[1:]):
         raise UsageError(
             f"cannot capture {' '.join(command) or 'nothing'!r}: give script.py ..., "
             "-m module ... or torchrun ... script.py ..."
         )
-    return _run_here(command, out / FILE_NAME, pair)
+    return _run_here(command, out / FILE_NAME, pair, each_pass)
 
 
-def _run_here(command: list[str], path: Path, pair: bool) -> int:
+def _run_here(command: list[str], path: Path, pair: bool, each_pass: bool) -> int:
     is_module = command[0] == "-m"
     target, *arguments = command[1:] if is_module else command
     before = sys.argv, list(sys.path)
     sys.argv = [target, *arguments]
     sys.path[:0] = [os.getcwd() if is_module else str(Path(target).absolute().parent)]
+    code = 0
     try:
-        with capturing(path, pair=pair, command=" ".join(sys.argv)):
+        with capturing(
+            path, pair=pair, each_pass=each_pass, command=" ".join(sys.argv)
+        ) as recorder:
             if is_module:
                 runpy.run_module(target, run_name="__main__", alter_sys=True)
             else:
@@ -70,13 +91,23 @@ def _run_here(command: list[str], path: Path, pair: bool) -> int:
     except SystemExit as end:
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv, sys.path[:] = before
-    return 0
+    if folder := os.environ.get(_NOTES):  # all workers together may not be without a graph
+        note = {"written": recorder.written, "why": recorder.why_nothing()}
+        Path(folder, f"{os.getpid()}.json").write_text(json.dumps(note))
+    elif code == 0 and recorder.written == 0:
+        return _no_graph(recorder.why_nothing())
+    return code
 
 
-def _run_workers(command: list[str], out: Path, pair: bool) -> int:
+def _no_graph(why: str) -> int:
+    print(f"jointer: no graph was captured: {why}", file=sys.stderr)
+    return NO_GRAPH
+
+
+def _run_workers(command: list[str], out: Path, pair: bool, each_pass: bool) -> int:
     """``torchrun`` with this module put before the script that it starts."""
     from torch.distributed.run import get_args_parser
 
@@ -86,17 +117,23 @@ def _run_workers(command: list[str], out: Path, pair: bool) -> int:
     position = len(command) - len(options.training_script_args) - 1
     launcher = [each for each in command[:position] if each not in ("-m", "--module")]
     script = ["-m", options.training_script] if options.module else [options.training_script]
-    captured = ["-m", "jointer", "run", "--out", str(out), *(["--pair"] if pair else []), "--"]
+    flags = [*(["--pair"] if pair else []), *(["--each-pass"] if each_pass else [])]
+    captured = ["-m", "jointer", "run", "--out", str(out), *flags, "--"]
     package = str(Path(__file__).resolve().parents[1])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return subprocess.run(
-        [
-            sys.executable,
-            *_TORCHRUN_MODULE,
-            *launcher,
-            *captured,
-            *script,
-            *options.training_script_args,
-        ],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-    ).returncode
+    with tempfile.TemporaryDirectory(prefix="jointer-capture.") as notes:
+        code = subprocess.run(
+            [
+                sys.executable,
+                *_TORCHRUN_MODULE,
+                *launcher,
+                *captured,
+                *script,
+                *options.training_script_args,
+            ],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), _NOTES: notes},
+        ).returncode
+        said = [json.loads(each.read_text()) for each in sorted(Path(notes).iterdir())]
+    if code == 0 and not any(each["written"] for each in said):
+        return _no_graph(said[0]["why"] if said else "no worker came to its end")
+    return code

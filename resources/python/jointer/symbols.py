@@ -32,6 +32,9 @@ _SUM = re.compile(r"Eq\(([a-zA-Z_]\w*(?: \+ [a-zA-Z_]\w*)*), (\d+)\)")
 
 # Writing.
 
+#: How a symbolic number is asked for the number that it is known to be.
+_KNOWN = ((SymInt, "maybe_as_int"), (SymFloat, "maybe_as_float"), (SymBool, "maybe_as_bool"))
+
 
 def is_symbolic(value: Any) -> bool:
     """Is ``value`` a symbolic number, traced by torch or restored by ``symbolic``?"""
@@ -40,10 +43,16 @@ def is_symbolic(value: Any) -> bool:
 
 def constant_value(value: Any) -> Any:
     """``value``, as a plain number where a traced symbol is known to be one."""
-    if isinstance(value, SymInt):
-        known = value.node.maybe_as_int()
-        return value if known is None else known
+    for kind, question in _KNOWN:
+        if isinstance(value, kind):
+            known = getattr(value.node, question)()
+            return value if known is None else known
     return value
+
+
+def is_float(value: Any) -> bool:
+    """Does the symbolic number ``value`` stand for a real number?"""
+    return isinstance(value, (SymFloat, SymbolicFloat))
 
 
 def expression(value: Any) -> str:
@@ -79,11 +88,7 @@ def _describe_shape_env(env: Any) -> dict[str, Any]:
 
     return {
         "vars": {
-            str(symbol): {
-                "min": str(bounds.lower),
-                "max": str(bounds.upper),
-                "hint": hint_of(symbol),
-            }
+            str(symbol): _describe_symbol(bounds, hint_of(symbol))
             for symbol, bounds in env.var_to_range.items()
         },
         "replacements": {str(a): str(b) for a, b in env.replacements.items()},
@@ -92,6 +97,15 @@ def _describe_shape_env(env: Any) -> dict[str, Any]:
             for symbol, asserts in env.deferred_runtime_asserts.items()
         },
     }
+
+
+def _describe_symbol(bounds: Any, hint: Number | None) -> dict[str, Any]:
+    if getattr(bounds, "is_float", False):
+        ends = {"min": bounds.lower, "max": bounds.upper}
+        numbers = {key: float(end) for key, end in ends.items()}
+        known = {key: end if math.isfinite(end) else None for key, end in numbers.items()}
+        return {"type": "float", "hint": hint, **known}
+    return {"min": str(bounds.lower), "max": str(bounds.upper), "hint": hint}
 
 
 def _python_number(value: Any) -> Number:

@@ -6,14 +6,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch import fx
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 
 from .errors import CaptureError
@@ -23,11 +25,17 @@ _REGISTERING_MODULES = (
     "torch._higher_order_ops",
     "torch._higher_order_ops.effects",
     "torch._higher_order_ops.triton_kernel_wrap",
+    "torch._functorch._activation_offloading.offload_ops",
+    "torch._inductor.fx_passes.bucketing",
+    "torch._inductor.fx_passes.control_dependencies",
     "torch._inductor.inductor_prims",
     "torch._prims",
     "torch._prims.rng_prims",
     "torch.distributed._functional_collectives",
     "torch.distributed._symmetric_memory",
+    "torch.distributed.device_mesh",
+    "torch.distributed.fsdp._fully_shard._fsdp_collectives",
+    "torch.distributed.tensor",
 )
 
 #: Plain functions that compute with sizes. Nothing else is ever looked up from a file's text:
@@ -56,6 +64,35 @@ def target_name(target: Any) -> str | None:
     if isinstance(target, UnknownOperator):
         return target.name
     return _FUNCTION_NAMES.get(id(target))
+
+
+def qualified_name(function: Any) -> str:
+    """The name of a Python function that is no operator, for who reads a capture."""
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if name is None:
+        module, name = type(function).__module__, type(function).__qualname__
+    return f"{module}.{name}" if module else name
+
+
+def operators_of(node: fx.Node) -> Iterator[OpOverload | OpOverloadPacket]:
+    """What ``node`` calls and has a schema, and such operators among its arguments."""
+    if isinstance(node.target, (OpOverload, OpOverloadPacket)):
+        yield node.target
+    if isinstance(node.target, HigherOrderOperator):
+        arguments = (*node.args, *node.kwargs.values())
+        yield from (each for each in arguments if isinstance(each, OpOverload))
+
+
+@functools.cache
+def schema_text(operator: OpOverload | OpOverloadPacket) -> str | None:
+    """Arguments and returns as registered: ``(Tensor self, ...) -> Tensor``. A packet's are those
+    of its overload, if it has but one."""
+    if isinstance(operator, OpOverloadPacket):
+        overloads = operator.overloads()
+        return schema_text(getattr(operator, overloads[0])) if len(overloads) == 1 else None
+    text = str(operator._schema)
+    return text[text.index("(") :] if "(" in text else None
 
 
 def is_operator(target: Any) -> bool:

@@ -1,7 +1,8 @@
 """What a node returns: fake tensors (and what holds them) as JSON, and back.
 
 A tensor is its sizes, dtype, device and the index of its storage. Storages are told apart by
-identity: views share one, and that is how a capture knows what aliases what.
+identity, as far as the operators allow (``aliasing``): views share one, and that is how a capture
+knows what aliases what.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import fx
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._mode_utils import no_dispatch
 
 from . import symbols
-from .arguments import Opaque, decode_argument, encode_argument, encode_opaque, torch_constant
+from .aliasing import aliased_arguments, is_getitem, is_view
+from .arguments import decode_argument, decode_opaque, encode_argument, encode_opaque, torch_constant
 from .errors import CaptureError
 
 Json = Any
@@ -48,8 +51,31 @@ class ValueEncoder:
         self.storages: list[Json] = []
         #: Every symbolic number met, once each.
         self.symbolic: dict[int, Any] = {}
+        #: How many storages were told apart although the values' were one.
+        self.split = 0
         self._index: dict[int, int] = {}
         self._kept: list[Any] = []
+        #: What each node's value holds: addresses of storages, and their numbers.
+        self._held: dict[fx.Node, dict[int, int]] = {}
+        #: The storages that nodes of a graph hold.
+        self._claimed: dict[fx.Graph, set[int]] = {}
+        #: The node whose value is being encoded, and the storages that it may share.
+        self._node: fx.Node | None = None
+        self._shared: dict[int, int] = {}
+
+    def of_node(self, node: fx.Node) -> Json:
+        """The value of ``node``, with storages of its own where its operator allocates them."""
+        held: dict[int, int] = {}
+        shared: dict[int, int] = {}
+        for each in aliased_arguments(node):
+            for address, index in self._held.get(each, {}).items():
+                shared.setdefault(address, index)
+        self._node, self._shared, self._held[node] = node, shared, held
+        try:
+            return self.value(node.meta["val"])
+        finally:
+            self._claimed.setdefault(node.graph, set()).update(held)
+            self._node = None
 
     def value(self, value: Any) -> Json:
         """A node's value; ``None`` stands for no value at all."""
@@ -66,7 +92,8 @@ class ValueEncoder:
             value = symbols.constant_value(value)
             if symbols.is_symbolic(value):
                 self.symbolic[id(value)] = value
-                return {"symint": symbols.expression(value), "hint": symbols.hint(value)}
+                key = "symfloat" if symbols.is_float(value) else "symint"
+                return {key: symbols.expression(value), "hint": symbols.hint(value)}
         constant = encode_argument(value)
         if isinstance(constant, dict) and "opaque" in constant:
             return constant
@@ -120,12 +147,45 @@ class ValueEncoder:
 
     def _storage(self, tensor: torch.Tensor) -> int:
         storage = tensor.untyped_storage()
-        if storage._cdata not in self._index:
+        address = storage._cdata
+        if self._node is None:
+            return self._identity(storage)
+        held = self._held[self._node]
+        if address not in held:
+            if address in self._shared:
+                held[address] = self._shared[address]
+            elif self._is_allocated(address):
+                held[address] = self._split(storage)
+            else:
+                held[address] = self._identity(storage)
+        return held[address]
+
+    def _identity(self, storage: torch.UntypedStorage) -> int:
+        address = storage._cdata
+        if address not in self._index:
             self._kept.append(storage)  # so that its address is not given to another one
-            known = getattr(storage, _BYTES, None)
-            size = self._size(storage.nbytes()) if known is None else known
-            self._index[storage._cdata] = self._new(size)
-        return self._index[storage._cdata]
+            self._index[address] = self._new(self._bytes(storage))
+        return self._index[address]
+
+    def _is_allocated(self, address: int) -> bool:
+        """Is the storage another node's, although the node encoded is a call?"""
+        is_call = self._node.op not in ("placeholder", "get_attr")
+        return is_call and address in self._claimed.get(self._node.graph, ())
+
+    def _split(self, storage: torch.UntypedStorage) -> int:
+        """The number of the memory that the node encoded has, rather than ``storage``: a new
+        one, or its argument's if the node is a view of that alone."""
+        self.split += 1
+        size = self._bytes(storage)
+        if is_view(self._node.target) or is_getitem(self._node):
+            sources = {i for i in self._shared.values() if self.storages[i] == size}
+            if len(sources) == 1:
+                return sources.pop()
+        return self._new(size)
+
+    def _bytes(self, storage: torch.UntypedStorage) -> Json:
+        known = getattr(storage, _BYTES, None)
+        return self._size(storage.nbytes()) if known is None else known
 
     def _new(self, size: Json) -> int:
         self.storages.append(size)
@@ -183,13 +243,17 @@ class ValueDecoder:
             return [self.value(each) for each in value["list"]]
         if "dict" in value:
             return {key: self.value(each) for key, each in value["dict"].items()}
+        if "symfloat" in value:
+            text = value["symfloat"]
+            number = float(self._assumptions.number(text))
+            return symbols.symbolic(number, text, value.get("hint"))
         if "symint" in value:
             text = value["symint"]
             return symbols.symbolic(self._assumptions.number(text), text, value.get("hint"))
         if value.get("opaque") == "Generator":
             return torch.Generator()
         if "opaque" in value:
-            return Opaque(value["opaque"], value.get("repr", ""))
+            return decode_opaque(value)
         if "c" in value:
             return decode_argument(value["c"], _no_node, self._assumptions)
         raise CaptureError(f"value of unknown kind {sorted(value)}: use a newer jointer")

@@ -1,0 +1,82 @@
+"""Which storages a call's results can share, by what its operator is.
+
+Fake tensors tell aliasing by identity, and that is not always true: a pass that copies
+``meta["val"]`` to a call that it adds (torchtitan's recomputed calls) leaves two calls with one
+fake storage, although each allocates its own memory. The operator decides: a result shares
+memory with the arguments that the schema names, with no other call.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import fx
+from torch._ops import OpOverload
+
+#: Operators that return their first argument's memory although the schema is silent.
+_SILENT = frozenset({"aten::_unsafe_view", "_c10d_functional::wait_tensor"})
+
+
+def aliased_arguments(node: fx.Node) -> Iterator[fx.Node]:
+    """The arguments whose memory the results of ``node`` may share, those that its schema names
+    first.
+
+    Without a schema (higher-order operators, Python functions), and for operators that are made
+    of others, that is any argument.
+    """
+    if node.op not in ("call_function", "call_method", "call_module"):
+        return
+    if not isinstance(node.target, OpOverload):
+        yield from node.all_input_nodes
+        return
+    for position, name in _positions(node.target):
+        value = node.args[position] if position < len(node.args) else node.kwargs.get(name)
+        yield from _nodes(value)
+    if _is_composite(node.target):
+        yield from node.all_input_nodes
+
+
+def is_view(target: Any) -> bool:
+    """Does the schema say that a call returns its argument's memory, without writing to it?"""
+    if not isinstance(target, OpOverload):
+        return False
+    returned = [each.alias_info for each in target._schema.returns if each.alias_info]
+    return bool(returned) and not any(each.is_write for each in returned)
+
+
+def is_getitem(node: fx.Node) -> bool:
+    """Does ``node`` take one result of another call?"""
+    return node.target is operator.getitem and isinstance(node.args[0], fx.Node)
+
+
+@functools.cache
+def _positions(target: OpOverload) -> tuple[tuple[int, str], ...]:
+    """Where the arguments are that the results may share memory with, and their names."""
+    schema = target._schema
+    if schema.name in _SILENT:
+        return ((0, schema.arguments[0].name),)
+    if not any(each.alias_info for each in schema.returns):
+        return ()
+    arguments = list(enumerate(schema.arguments))
+    aliased = [(i, each.name) for i, each in arguments if each.alias_info]
+    if any(each.alias_info and each.alias_info.is_write for each in schema.arguments):
+        # ``set_`` leaves its first argument in the memory of another.
+        aliased += [(i, each.name) for i, each in arguments if not each.alias_info]
+    return tuple(aliased)
+
+
+@functools.cache
+def _is_composite(target: OpOverload) -> bool:
+    return torch._C._dispatch_has_kernel_for_dispatch_key(
+        target.name(), "CompositeImplicitAutograd"
+    )
+
+
+def _nodes(value: Any) -> list[fx.Node]:
+    found: list[fx.Node] = []
+    fx.map_arg(value, found.append)
+    return found

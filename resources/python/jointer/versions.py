@@ -1,0 +1,106 @@
+"""Calls of a graph that another version of torch captured, as the installed one has them.
+
+Arguments by position are found by their names, where the capture holds the schema that they were given
+by and the installed one is another. What the installed operator does not take is refused by name, unless
+it is None. Buckets name their dtypes by their places among torch's attributes, which moved in 2.14, and
+their group up to 2.12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import fx
+from torch._ops import OpOverload
+
+from .errors import CaptureError
+from .targets import target_name
+
+_GATHER = "bucketing._pre_bucket_all_gather.default"
+
+#: The minor version from which on ``torch.bcomplex32`` comes before all other dtypes.
+_FIRST_WITH_BCOMPLEX32 = 14
+
+
+def minor_version(text: str) -> int | None:
+    """The 15 of ``2.15.0+cu132``; ``None`` for text that is no version of torch 2."""
+    major, _, rest = text.partition(".")
+    minor = rest.partition(".")[0]
+    return int(minor) if major == "2" and minor.isdecimal() else None
+
+
+def fit_calls(gm: fx.GraphModule, document: Mapping[str, Any]) -> bool:
+    """Make the calls of ``gm``, loaded from ``document``, those of the installed torch.
+
+    Returns:
+        whether the graph is another version's.
+
+    Raises:
+        CaptureError: an operator does not take what it is given.
+    """
+    captured = document.get("torch") or ""
+    minor, installed = minor_version(captured), minor_version(torch.__version__)
+    if minor is None or minor == installed:
+        return False
+    schemas = document.get("schemas") or {}
+    for node in gm.graph.nodes:
+        if not isinstance(node.target, OpOverload):
+            continue
+        name = target_name(node.target)
+        if name == _GATHER:
+            _fit_gather(node, minor)
+        elif text := schemas.get(name):
+            _fit(node, text, captured)
+    gm.recompile()
+    return True
+
+
+def _fit_gather(node: fx.Node, minor: int) -> None:
+    inputs, size, *rest = node.args
+    named = bool(rest) and isinstance(rest[0], str)
+    group, (dtype, places, *rest) = rest[:1] if named else [""], rest[1:] if named else rest
+    wants_name = "group_name" in {each.name for each in node.target._schema.arguments}
+    has_bcomplex32 = hasattr(torch, "bcomplex32")
+    shift = int(has_bcomplex32) - int(minor >= _FIRST_WITH_BCOMPLEX32)
+    moved = [place + shift for place in places]
+    node.args = (inputs, size, *(group if wants_name else ()), dtype, moved, *rest)
+
+
+def _fit(node: fx.Node, schema: str, captured: str) -> None:
+    theirs, ours = _names(schema), node.target._schema.arguments
+    names = [each.name for each in ours]
+    if theirs is None or theirs == names:
+        return
+    given: dict[str, Any] = {}
+    for place, value in enumerate(node.args):
+        name = theirs[place] if place < len(theirs) else None
+        if name not in names and place < len(names) and names[place] not in theirs:
+            name = names[place]  # renamed
+        given[name or f"number {place}"] = value
+    given |= node.kwargs
+    unknown = [name for name, value in given.items() if name not in names and value is not None]
+    missing = [each.name for each in ours if each.name not in given and not each.has_default_value()]
+    if unknown or missing:
+        what = f"takes no argument {unknown[0]}" if unknown else f"wants an argument {missing[0]}"
+        raise CaptureError(
+            f"node {node.name}: {target_name(node.target)} {what} in torch {torch.__version__}, the capture "
+            f"is of {captured}: name a Python with that torch in JOINTER_PYTHON, or capture again"
+        )
+    first_keyword = next((i for i, each in enumerate(ours) if each.kwarg_only), len(ours))
+    args = []
+    for each in ours[:first_keyword]:
+        if each.name not in given:
+            break
+        args.append(given.pop(each.name))
+    node.args = tuple(args)
+    node.kwargs = {name: value for name, value in given.items() if name in names}
+
+
+def _names(schema: str) -> list[str] | None:
+    """The names of the arguments of ``schema``; ``None`` where torch cannot read it."""
+    try:
+        return [each.name for each in torch._C.parse_schema(f"ns::name{schema}").arguments]
+    except RuntimeError:
+        return None

@@ -1,0 +1,149 @@
+"""torchtitan's real trainer on the CPU: ``jointer run`` alone captures its steps."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PACKAGE
+
+import jointer
+from jointer.document import read_document
+from jointer.run import NO_GRAPH
+
+SCRIPT = Path(__file__).with_name("trainer_on_cpu.py")
+HAS_TRAINER = (
+    find_spec("torchtitan") is not None
+    and find_spec("torchtitan.experiments.graph_trainer") is not None
+)
+if not HAS_TRAINER:
+    pytest.skip("no torchtitan with graph_trainer (0.3.0)", allow_module_level=True)
+
+STEP = (
+    "--module graph_trainer.llama3 --comm.mode fake_backend --debug.seed 0 --training.steps 2 "
+    "--training.seq_len 128 --training.local_batch_size 2 "
+    "--parallelism.data_parallel_shard_degree 4"
+).split()
+TRACED = ["--config", "graph_trainer_llama3_debugmodel_sdpa"]
+EAGER = ["--config", "graph_trainer_llama3_debugmodel_sdpa_eager"]
+
+
+pytestmark = pytest.mark.slow
+
+Training = tuple[subprocess.CompletedProcess[str], Path]
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the tokenizer and the data set are; the first run writes them."""
+    return tmp_path_factory.mktemp("titan")
+
+
+def run(*command: str, recipe: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "NGPU": "4", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PACKAGE)}
+    environment |= {"CUDA_VISIBLE_DEVICES": "", "JOINTER_TEST_RECIPE": recipe}
+    return subprocess.run(
+        [sys.executable, *command],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def losses(ended: subprocess.CompletedProcess[str]) -> list[str]:
+    """The loss of each step, bit for bit."""
+    return re.findall(r"^loss (\S+)$", ended.stdout, re.MULTILINE)
+
+
+def captured(out: Path, assets: Path, config: list[str]) -> subprocess.CompletedProcess[str]:
+    return run(
+        "-m", "jointer", "run", "--each-pass", "--out", str(out), "--",
+        str(SCRIPT), str(assets), *STEP, *config,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def training(assets: Path) -> Training:
+    """A run with captures, and where they are."""
+    out = assets / "captures"
+    return captured(out, assets, TRACED), out
+
+
+def kinds(document: dict[str, Any]) -> Counter[str]:
+    """How many placeholders there are of each kind."""
+    records = (each for each in document["nodes"] if each["op"] == "placeholder")
+    return Counter(record.get("desc", {}).get("type") for record in records)
+
+
+def test_the_trainer_is_captured_as_it_is(training: Training) -> None:
+    ended, out = training
+    assert ended.returncode == 0, ended.stderr[-4000:]
+    assert len(losses(ended)) == 2
+    names = sorted(path.name for path in out.iterdir())
+    passes = [name for name in names if ".after_" in name]
+    assert names == [*passes, "rank0.0.train_step.json.zst"]
+    log = ended.stdout + ended.stderr
+    listed = re.search(r"Applying (\d+) graph passes:\n((?:\s+\d+\. \w+\n)+)", log)
+    assert listed is not None
+    ran = re.findall(r"\d+\. (\w+)", listed[2])
+    assert [re.search(r"after_\d+_(\w+)\.json", name)[1] for name in passes] == ran
+    assert len(ran) == int(listed[1])
+
+    step = read_document(out / names[-1])
+    assert step["kind"] == "train_step" and "split_storages" not in step
+    parameters = kinds(step)["ParamAOTInput"]
+    gradients = [each for each in step["nodes"][-1]["desc"] if each][1:]
+    assert parameters > 40 and kinds(step)["BufferAOTInput"] > 0
+    assert len(gradients) == parameters
+    assert gradients[0]["grad_of"]["target"] == "tok_embeddings.weight"
+    for name in passes:
+        document = read_document(out / name)
+        assert kinds(document) == kinds(step), name
+        called = {each["target"] for each in document["nodes"] if each["op"] == "call_function"}
+        schemas = {each for each in called if each.count(".") == 2}
+        assert schemas <= document["schemas"].keys()
+    (remat,) = (name for name in passes if "selective_activation_remat" in name)
+    assert read_document(out / remat)["split_storages"] > 0
+
+
+def test_a_run_that_traces_nothing_says_so(assets: Path, tmp_path: Path) -> None:
+    ended = captured(tmp_path, assets, EAGER)
+    assert ended.returncode == NO_GRAPH, ended.stderr[-4000:]
+    assert "graph_trainer ended before it traced a step" in ended.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_recipe_in_the_trainer_keeps_the_losses(
+    training: Training, assets: Path, tmp_path: Path
+) -> None:
+    ended, out = training
+    (tagged,) = out.glob("*tag_with_memory_policy_pass*")
+    gm = jointer.load(tagged)
+    tags = [(n.name, n.meta["recompute"].name) for n in gm.graph.nodes if "recompute" in n.meta]
+    saved = [name for name, tag in tags if tag == "MUST_SAVE" and name.startswith("mm")]
+    change = {"policy": "PREFER_RECOMPUTE", "select": saved[:2]}
+    recipe = {
+        "format": "jointer-recipe",
+        "version": 1,
+        "graphs": {"graph": {"nodes": len(gm.graph.nodes), "hash": jointer.graph_hash(gm)}},
+        "edits": [{"title": "Recompute two more", "changes": [change]}],
+    }
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    path = str(tmp_path / "recipe.json")
+    out = tmp_path / "captures"
+    command = ["-m", "jointer", "run", "--each-pass", "--out", str(out), "--", str(SCRIPT)]
+    again = run(*command, str(assets), *STEP, *TRACED, recipe=path)
+    assert again.returncode == 0, again.stderr[-4000:]
+    (remat,) = out.glob("*selective_activation_remat*")
+    names = {record["name"] for record in read_document(remat)["nodes"]}
+    assert {f"{name}_recomputed" for name in saved[:2]} <= names
+    assert losses(again) == losses(ended) != []
