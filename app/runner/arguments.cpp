@@ -7,6 +7,10 @@
 #include <charconv>
 #include <utility>
 
+#include "app/runner/opaque.h"
+#include "app/runner/symbolic_float.h"
+#include "app/runner/torch_version.h"
+
 namespace jointer::runner {
 namespace {
 
@@ -133,41 +137,79 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
                  .index = static_cast<std::uint32_t>(program_.expressions.size() - 1)};
 }
 
+// The name of each argument by position. One that another torch calls otherwise is the parameter in
+// its place, if the capture's schema does not have that one elsewhere.
+std::vector<std::string_view> ArgumentConverter::names_of(std::size_t count,
+                                                          const c10::FunctionSchema& schema,
+                                                          const OperatorInfo* captured) {
+  const auto& parameters = schema.arguments();
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(parameters, [&](const auto& p) { return p.name() == name; });
+  };
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool in_place = i < parameters.size() && !parameters[i].kwarg_only();
+    const std::string_view here = in_place ? std::string_view(parameters[i].name()) : "";
+    std::string_view name = here;
+    if (captured != nullptr && captured->has_schema && i < captured->arguments.size()) {
+      name = captured->arguments[i].name;
+      if (!has(name) && in_place && captured->argument_index(here) < 0) name = here;
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::string_view ArgumentConverter::captured_by(const Node& node) const {
+  return graph_.part(node.part).torch_version;
+}
+
 Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSchema& schema,
-                                        std::size_t skip, std::string_view ignored_keyword) {
+                                        std::size_t skip, std::string_view ignored_keyword,
+                                        const OperatorInfo* captured) {
   const std::span<const Argument> positional = graph_.args(node).subspan(skip);
   const std::span<const Argument> keywords = graph_.children(node.kwargs);
-  std::size_t used_keywords = 0;
+  std::vector<std::pair<std::string_view, const Argument*>> given;
+  const std::vector<std::string_view> names = names_of(positional.size(), schema, captured);
+  for (std::size_t i = 0; i < positional.size(); ++i) given.emplace_back(names[i], &positional[i]);
   for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
-    used_keywords += graph_.text(keywords[i].text()) == ignored_keyword ? 1 : 0;
+    if (const std::string_view name = graph_.text(keywords[i].text()); name != ignored_keyword)
+      given.emplace_back(name, &keywords[i + 1]);
 
-  std::size_t next = 0;
   // Lists put their elements behind: the call's own operands come one after another at the end.
   std::vector<Operand> operands;
   for (const c10::Argument& parameter : schema.arguments()) {
-    const Argument* given = nullptr;
-    if (!parameter.kwarg_only() && next < positional.size()) {
-      given = &positional[next++];
-    } else {
-      for (std::size_t i = 0; i + 1 < keywords.size(); i += 2)
-        if (graph_.text(keywords[i].text()) == parameter.name()) given = &keywords[i + 1];
-      if (given != nullptr) ++used_keywords;
-    }
-    if (given == nullptr) {
+    const auto found = std::ranges::find(given, std::string_view(parameter.name()),
+                                         &std::pair<std::string_view, const Argument*>::first);
+    if (found == given.end()) {
+      if (parameter.name() == "captured_by") {
+        operands.push_back(add_constant(IValue(std::string(captured_by(node)))));
+        continue;
+      }
       if (!parameter.default_value())
-        return input_error("argument {} of {} is missing", parameter.name(), schema.name());
+        return input_error("argument {} of {} is missing{}", parameter.name(), schema.name(),
+                           of_another_torch(captured_by(node)));
       operands.push_back(add_constant(*parameter.default_value()));
       continue;
     }
-    auto operand = convert(*given, *parameter.type(), parameter.N().value_or(0));
+    const Argument& argument = *found->second;
+    given.erase(found);
+    auto operand = convert(argument, *parameter.type(), parameter.N().value_or(0));
     if (!operand)
       return input_error("argument {} of {}: {}", parameter.name(), schema.name(),
                          operand.error().message);
     operands.push_back(*operand);
   }
-  if (next < positional.size() || used_keywords < keywords.size() / 2)
-    return input_error("{} takes no more than {} arguments", schema.name(),
-                       schema.arguments().size());
+  // What the capture's torch takes and this one does not is None where it says nothing.
+  std::erase_if(given, [](const auto& each) { return each.second->kind == Argument::Kind::none; });
+  if (!given.empty()) {
+    const std::string_view name = given.front().first;
+    if (name.empty())
+      return input_error("{} takes no more than {} arguments{}", schema.name(),
+                         schema.arguments().size(), of_another_torch(captured_by(node)));
+    return input_error("{} takes no argument {}{}", schema.name(), name,
+                       of_another_torch(captured_by(node)));
+  }
   program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
   return {};
 }
@@ -175,10 +217,22 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
 Result<Operand> ArgumentConverter::of_node(NodeId node, const c10::Type& type) {
   const SlotId slot = slot_of_(node);
   if (slot == kNoSlot) return input_error("{} has no value", graph_.name(node));
-  const bool is_number = graph_.node(node).value.kind == Value::Kind::symbol;
+  const Value& value = graph_.node(node).value;
+  const bool is_number =
+      value.kind == Value::Kind::symbol || symbolic_float(graph_, value).has_value();
   const bool wants_tensor = without_optional(type).kind() == TypeKind::TensorType;
   return Operand{.kind = is_number && wants_tensor ? Operand::Kind::as_tensor : Operand::Kind::slot,
                  .index = slot};
+}
+
+// A float by its expression is what the first node gives that has it.
+Result<Operand> ArgumentConverter::of_float(const SymbolicFloat& number, const c10::Type& type) {
+  for (const NodeId id : graph_.order()) {
+    const auto known = symbolic_float(graph_, graph_.node(id).value);
+    if (known && known->expression == number.expression && slot_of_(id) != kNoSlot)
+      return of_node(id, type);
+  }
+  return input_error("no node gives the number {}", number.expression);
 }
 
 Result<Operand> ArgumentConverter::convert(const Argument& argument, const c10::Type& type,
@@ -188,6 +242,7 @@ Result<Operand> ArgumentConverter::convert(const Argument& argument, const c10::
   if (argument.kind != Argument::Kind::none && plain.kind() == TypeKind::ListType)
     return convert_list(argument, *plain.castRaw<c10::ListType>(), fixed_size);
   if (argument.kind == Argument::Kind::symbol) return symbol(argument.expression());
+  if (const auto number = symbolic_float(graph_, argument)) return of_float(*number, type);
   JOINTER_TRY(IValue value, constant(argument, type));
   return add_constant(std::move(value));
 }
@@ -273,6 +328,10 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
                   parse_memory_format(last_part(graph_.text(argument.text()))));
       return IValue(static_cast<std::int64_t>(format));
     }
+    case Argument::Kind::opaque:
+      if (graph_.text(argument.text()) == kProcessGroup) return group_name(graph_, argument);
+      return input_error("a {} cannot be given to an operator without Python; --backend python",
+                         graph_.text(argument.text()));
     default:
       return input_error("a value of this kind cannot be run");
   }

@@ -30,8 +30,10 @@
 #include "app/runner/arguments.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/kernels/replacements.h"
+#include "app/runner/opaque.h"
 #include "app/runner/scalars.h"
 #include "app/runner/torch_error.h"
+#include "app/runner/torch_version.h"
 #include "core/graph/users.h"
 
 namespace jointer::runner {
@@ -46,6 +48,9 @@ std::optional<c10::OperatorName> operator_name(std::string_view target) {
       fmt::format("{}::{}", target.substr(0, first), target.substr(first + 1, last - first - 1)),
       overload == "default" ? std::string() : std::string(overload));
 }
+
+// The argument is the result.
+void hand_on(torch::jit::Stack& /*stack*/) {}
 
 // An element of a value that lies in one slot: what a random call returns beside its state.
 void take_element(torch::jit::Stack& stack) {
@@ -104,6 +109,7 @@ class ProgramBuilder {
   Result<void> add_random_call(NodeId id, const Node& node);
   Result<void> add_builtin(NodeId id, const Node& node, Builtin builtin);
   Result<void> add_getitem(NodeId id, const Node& node);
+  Result<void> add_group(NodeId id, const Node& node);
   void add_region(const CompiledRegion& region);
   void give_slots(NodeId id, Instruction& instruction, std::uint32_t count);
   void push(Instruction instruction);
@@ -223,6 +229,7 @@ void ProgramBuilder::add_placeholder(NodeId id, const Node& node) {
 Result<void> ProgramBuilder::add_call(NodeId id, const Node& node) {
   const std::string_view target = graph_.target(node);
   if (graph_.op(node).is_getitem) return add_getitem(id, node);
+  if (opaque_type(graph_, node.value) == kProcessGroup) return add_group(id, node);
   if (const Builtin builtin = find_scalar_builtin(target)) return add_builtin(id, node, builtin);
   if (target == "graphsafe_run_with_rng_state" || target == "run_with_rng_state" ||
       target == "run_and_save_rng_state")
@@ -266,7 +273,11 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     return {};
   }
   const c10::FunctionSchema& schema = op->schema();
-  JOINTER_CHECK(converter_.convert(node, schema, skip, ignored_keyword));
+  // By name only if it is the operator that the capture calls: not a replacement, nor an argument.
+  const bool is_captured =
+      target == graph_.target(node) && operator_name(target) == op->operator_name();
+  JOINTER_CHECK(converter_.convert(node, schema, skip, ignored_keyword,
+                                   is_captured ? &graph_.op(node) : nullptr));
   instruction.op = op;
   instruction.operand_count = static_cast<std::uint32_t>(schema.arguments().size());
   instruction.first_operand =
@@ -350,6 +361,20 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   instruction.first_result = slots_[source.index()];
   instruction.result_count = static_cast<std::uint32_t>(count);
   instruction.node = id;
+  push(instruction);
+  return {};
+}
+
+// A call that gives a process group, as graphs have it that are compiled on one rank for all: the
+// value is the group's name, by which collectives find it. The mesh that it comes from does not
+// exist here.
+Result<void> ProgramBuilder::add_group(NodeId id, const Node& node) {
+  JOINTER_TRY(const c10::IValue name, group_name(graph_, node.value));
+  Instruction instruction{.kind = Instruction::Kind::builtin, .builtin = hand_on};
+  instruction.first_operand = static_cast<std::uint32_t>(program_.operands.size());
+  instruction.operand_count = 1;
+  program_.operands.push_back(converter_.add_constant(name));
+  give_slots(id, instruction, 1);
   push(instruction);
   return {};
 }
@@ -517,10 +542,12 @@ std::string ProgramBuilder::unsupported_text() const {
   std::string text;
   for (const auto& [target, node] : unsupported_)
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", target, graph_.name(node));
-  return fmt::format("{} {} in LibTorch without Python on {}; --backend python runs {}", text,
-                     unsupported_.size() == 1 ? "does not exist" : "do not exist",
+  const NodeId first = unsupported_.front().second;
+  return fmt::format("{} {} in LibTorch {} without Python on {}; --backend python runs {}{}", text,
+                     unsupported_.size() == 1 ? "does not exist" : "do not exist", torch_version(),
                      options_.device.is_cpu() ? "the CPU" : "CUDA",
-                     unsupported_.size() == 1 ? "it" : "them");
+                     unsupported_.size() == 1 ? "it" : "them",
+                     of_another_torch(graph_.part(graph_.node(first).part).torch_version));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "app/runner/program_builder.h"
 #include "app/runner/reporter.h"
 #include "app/runner/tensors.h"
+#include "app/runner/torch_version.h"
 #include "app/runner/watchdog.h"
 #include "core/capture/open.h"
 #include "core/graph/canonical.h"
@@ -327,6 +328,9 @@ Done Session::run(MakePlatform make_platform) {
   auto runnable = make(std::move(*graph), request_.program, request_.backend);
   if (!runnable) return tl::unexpected(runnable.error());
   running_ = runnable->get();
+  if (const std::string& captured = (*runnable)->graph.part(PartId(0)).torch_version;
+      !is_this_minor(captured))
+    reporter_.note(fmt::format("captured by torch {}, run by torch {}", captured, torch_version()));
   for (const std::string& note : (*runnable)->program.notes) reporter_.note(note);
   platform_->limit_memory(request_.memory_limit);
   platform_->start_counting();

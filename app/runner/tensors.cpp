@@ -7,6 +7,7 @@
 //   token ids                                  below the rows of the embedding that they index
 //   booleans and bytes                         zero or one
 //   other whole numbers                        zero, which is a valid index of anything
+// Along a dimension of stride 0 the first is taken for all.
 // resources/python/jointer/inputs.py makes the same, bit for bit.
 
 #include "app/runner/tensors.h"
@@ -22,6 +23,8 @@
 
 #include "app/runner/arguments.h"
 #include "app/runner/memory/counting_allocator.h"
+#include "app/runner/opaque.h"
+#include "app/runner/symbolic_float.h"
 #include "app/runner/torch_error.h"
 #include "core/bench/safetensors.h"
 #include "core/graph/users.h"
@@ -40,6 +43,15 @@ std::vector<std::int64_t> values_of(std::span<const Dim> dims) {
 at::Device device_of(const Graph& graph, const Tensor& tensor, at::Device main) {
   const DeviceType type = graph.device_type(tensor);
   return type == graph.main_device() ? main : at::Device(at::kCPU);
+}
+
+// Along a dimension of stride 0, as expand() leaves it, all elements are one in memory: the first.
+at::Tensor without_repeats(at::Tensor tensor, at::IntArrayRef strides) {
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    if (strides[d] == 0)
+      tensor = tensor.narrow(static_cast<std::int64_t>(d), 0,
+                             tensor.size(static_cast<std::int64_t>(d)) == 0 ? 0 : 1);
+  return tensor;
 }
 
 std::uint32_t fnv1a(std::string_view text) {
@@ -62,11 +74,17 @@ class InputMaker {
       case Value::Kind::symbol:
         return c10::IValue(graph_.expression_value(node.value.expression()));
       case Value::Kind::opaque:
-        if (graph_.text(node.value.text()) == "Generator") return generator(name);
-        return input_error("placeholder {} is a {}, which cannot be made up", name,
-                           graph_.text(node.value.text()));
+        return opaque(input.node, node);
       default:
-        return c10::IValue();
+        break;
+    }
+    if (node.value.kind != Value::Kind::tensor) {
+      const auto number = symbolic_float(graph_, node.value);
+      if (!number) return c10::IValue();
+      if (!number->hint)
+        return input_error("placeholder {} is the number {}, and the capture does not say which",
+                           name, number->expression);
+      return c10::IValue(*number->hint);
     }
     const Tensor& tensor = graph_.tensor(node.value.tensor());
     JOINTER_TRY(const at::ScalarType dtype, scalar_type(tensor.dtype));
@@ -83,6 +101,12 @@ class InputMaker {
         return input_error("input {} is {}, the graph wants {}", name,
                            c10::toString(found->second.scalar_type()), to_string(tensor.dtype));
       values = found->second;
+      if (!without_repeats(values, values_of(graph_.stride(tensor)))
+               .expand_as(values)
+               .equal(values))
+        return input_error(
+            "input {} repeats its elements along dimensions of stride 0; the given ones differ",
+            name);
     } else {
       values = made_up(input.node, node, tensor).to(dtype);
     }
@@ -90,6 +114,21 @@ class InputMaker {
   }
 
  private:
+  // A mesh and the like is only asked for its process groups, and those are found by name.
+  Result<c10::IValue> opaque(NodeId id, const Node& node) {
+    const std::string_view type = opaque_type(graph_, node.value);
+    if (type == "Generator") return generator(graph_.name(id));
+    if (type == kProcessGroup) return group_name(graph_, node.value);
+    for (const NodeId user : users_.of(id)) {
+      const Node& call = graph_.node(user);
+      if (call.kind == NodeKind::call && opaque_type(graph_, call.value) != kProcessGroup)
+        return input_error(
+            "placeholder {} is a {}, which {} takes and only Python has; --backend python",
+            graph_.name(id), type, graph_.name(user));
+    }
+    return c10::IValue();
+  }
+
   c10::IValue generator(std::string_view name) const {
     at::Generator generator = at::globalContext().defaultGenerator(options_.device).clone();
     generator.set_current_seed(seed_of(name));
@@ -174,7 +213,9 @@ class InputMaker {
     } else {
       placed = at::empty(shape, options);
     }
-    return c10::IValue(placed.copy_(values));
+    const at::IntArrayRef strides = placed.strides();
+    without_repeats(placed, strides).copy_(without_repeats(values, strides));
+    return c10::IValue(placed);
   }
 
   const Graph& graph_;
@@ -208,7 +249,8 @@ std::string fill(const at::Tensor& to, const Json& table, const std::string& nam
   flatten(table[name]["data"], values);
   if (static_cast<std::int64_t>(values.size()) != to.numel())
     return fmt::format("constant {}: its data does not fit its shape", name);
-  to.copy_(at::tensor(values, at::kDouble).view(to.sizes()));
+  without_repeats(to, to.strides())
+      .copy_(without_repeats(at::tensor(values, at::kDouble).view(to.sizes()), to.strides()));
   return {};
 }
 
@@ -260,7 +302,12 @@ Result<void> make_constants(const Graph& graph, const Program& program, const In
     for (const ProgramInput& constant : program.constants_of_graph) {
       const Node& node = graph.node(constant.node);
       if (graph.single_tensor(node) == nullptr) {
-        inputs.constants.emplace_back();
+        if (opaque_type(graph, node.value) == kProcessGroup) {
+          JOINTER_TRY(c10::IValue group, group_name(graph, node.value));
+          inputs.constants.push_back(std::move(group));
+        } else {
+          inputs.constants.emplace_back();
+        }
         continue;
       }
       JOINTER_TRY(c10::IValue value, maker.make(constant));

@@ -17,7 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "resources" / "pyth
 
 import jointer  # noqa: E402  (found by the line above)
 from jointer.amx import avoid_broken_amx  # noqa: E402
+from jointer.document import read_document  # noqa: E402
+from jointer.real_groups import join_groups  # noqa: E402
 from jointer.safetensors import read_safetensors  # noqa: E402
+from jointer.versions import fit_calls  # noqa: E402
 
 from files import write_safetensors  # noqa: E402  (beside this file)
 
@@ -27,11 +30,15 @@ def main(graph: str, inputs: str, out: str) -> None:
     avoid_broken_amx()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
+    graph = graph.replace("{rank}", str(rank))
     if size > 1:
-        dist.init_process_group("gloo")
-    gm = jointer.load(graph.replace("{rank}", str(rank)))
+        groups = read_document(graph)["groups"]
+        held = join_groups(groups, rank, size, torch.device("cpu"), 120)  # noqa: F841  (keeps them)
+    gm = jointer.load(graph)
+    fit_calls(gm, read_document(graph))
     given = read_safetensors(inputs.replace("{rank}", str(rank)))
-    arguments = [given[node.name] for node in gm.graph.nodes if node.op == "placeholder"]
+    # A mesh and the like has no value; nothing asks for it.
+    arguments = [given.get(node.name) for node in gm.graph.nodes if node.op == "placeholder"]
     with torch.no_grad():
         outputs = torch.fx.Interpreter(gm).run(*arguments)
     outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]

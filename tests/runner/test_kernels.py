@@ -80,9 +80,12 @@ def test_buckets(tmp_path: Path) -> None:
     """Several tensors into one, with the types that the bucket is made for."""
     types = [bucketing._ALL_DTYPES.index(d) for d in (torch.bfloat16, torch.float32)]
 
+    gather = torch.ops.bucketing._pre_bucket_all_gather.default
+    group = ["0"] if "group_name" in {each.name for each in gather._schema.arguments} else []
+
     def program(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         gathered = torch.ops.bucketing._pre_bucket_all_gather(
-            [a, b], 2, "0", torch.bfloat16, types, 1
+            [a, b], 2, *group, torch.bfloat16, types, 1
         )
         # The other rank's part is not written yet.
         own = gathered.narrow(0, gathered.numel() // 2, gathered.numel() // 2).clone()

@@ -34,12 +34,24 @@ SAMPLE_PIPELINES = [
     "reorder_compute_for_overlap,enforce_comm_ordering_for_fsdp",
     "knapsack_budget{budget=0.3},autobucketing_reordering,reorder_for_peak_memory,"
     "reorder_compute_and_comm_for_overlap{passes=[raise_comms,sink_waits_iterative]}",
+    "partition_joint_graph",
+    "joint_transformer_block_bucketing_reordering,reassign_collective_pgs,"
+    "annotate_flex_attention_for_regional_inductor,insert_kernel_annotations,custom_codegen",
 ]
 OTHER_GRAPHS = {
     "apply_cpu_offload": "a flat training step: test_flat_step.py",
     "selective_activation_remat": "a flat training step: test_flat_step.py",
     "remove_fsdp2_unsharded_param_graph_input_usage": "an FSDP2 trace: tests/differential/test_passes.py",
     "reinplace_fsdp_all_gather": "an FSDP2 trace: tests/differential/test_passes.py",
+    "schedule_fsdp_comms_to_dense_regions": "a flat training step: tests/differential/test_graph_trainer_passes.py",
+    "concretize_ep_chunk_symbolic_shapes": "a step with experts: tests/differential/test_graph_trainer_parallel.py",
+    "ep_overlap_schedule": "a step with experts: tests/differential/test_graph_trainer_parallel.py",
+    "ep_overlap_validate": "a step with experts: tests/differential/test_graph_trainer_parallel.py",
+    "isolate_ep_process_group": "a step with experts: tests/differential/test_graph_trainer_parallel.py",
+    "multiplex_fw_bw_graph": "two microbatches in one graph: tests/differential/test_graph_trainer_parallel.py",
+    "split_backward_fsdp_collectives": "it leaves a part: tests/differential/test_graph_trainer_parallel.py",
+    "split_di_dw_graph": "it leaves a part: tests/differential/test_graph_trainer_parallel.py",
+    "split_forward_fsdp_collectives": "it leaves a part: tests/differential/test_graph_trainer_parallel.py",
     "cudagraph": "a GPU",
     "auto_tune": "it runs the others: in PIPELINES",
 }

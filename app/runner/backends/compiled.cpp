@@ -7,6 +7,7 @@
 
 #include "app/runner/backends/compiler.h"
 #include "app/runner/backends/package.h"
+#include "app/runner/torch_version.h"
 
 namespace jointer::runner {
 namespace {
@@ -34,6 +35,12 @@ std::vector<NodeId> computing_nodes(const Graph& graph, PartId part) {
 
 Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& package,
                                  at::Device device) {
+  if (!is_this_release(package.torch))
+    return fail(
+        Error::Kind::run,
+        "{} was compiled by torch {}, this runner is built with {}: name that torch's Python in "
+        "JOINTER_PYTHON and compile again",
+        package.path, package.torch, torch_version());
   const PartId part = part_of(graph, package);
   if (!part) return fail(Error::Kind::run, "{}: made of a graph of another kind", package.path);
   CompiledRegion region;
@@ -84,6 +91,7 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                             .marked = request.marked,
                             .assumptions = request.assumptions,
                             .artifacts = request.artifacts,
+                            .torch = std::string(torch_version()),
                             .rank = options.rank},
                            listener));
   std::vector<CompiledRegion> regions;

@@ -26,6 +26,7 @@ CompiledPackage read_package(FieldReader& fields) {
   fields.read("package", package.path);
   fields.read("phase", package.phase);
   fields.read("of", package.of);
+  fields.read("torch", package.torch);
   package.inputs = read_values(fields, "inputs");
   package.outputs = read_values(fields, "outputs");
   fields.read("replaces", package.replaces);
@@ -43,6 +44,7 @@ std::vector<std::string> arguments_of(const CompilerRequest& request) {
   add("--backward=", request.backward);
   add("--assume=", request.assumptions);
   add("--out=", request.artifacts);
+  add("--torch=", request.torch);
   for (std::size_t at = 0; at < request.marked.size();) {
     const std::size_t end = std::min(request.marked.find(';', at), request.marked.size());
     add("--mark=", request.marked.substr(at, end - at));

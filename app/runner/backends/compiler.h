@@ -17,6 +17,7 @@ struct CompilerRequest {
   std::string marked;           // selectors, separated by `;`
   std::string assumptions;
   std::string artifacts;
+  std::string torch;  // that the packages are to be loaded by
   int rank = 0;
 };
 
@@ -30,6 +31,7 @@ struct CompiledPackage {
   std::string path;
   std::string phase;  // "joint", "forward", "backward", "region"
   std::string of;     // of a region: the phase of the graph that it lies in
+  std::string torch;  // that compiled it
   std::vector<PackageValue> inputs, outputs;
   std::vector<std::string> replaces;  // of a region: nodes
   bool from_cache = false;

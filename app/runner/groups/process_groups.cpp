@@ -149,6 +149,10 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
     const ProcessGroup& group = graph.group(GroupId(static_cast<std::uint32_t>(g)));
     const std::string name(graph.text(group.name));
     if (wanted.contains(name)) continue;
+    if (group.ranks.empty())
+      return input_error(
+          "the capture does not say which ranks are in the process group {}; capture it again",
+          name);
     if (options.alone) {
       wanted[name] = group.ranks;
       // Where this rank stands in the group does not matter to copies: it takes the capture's

@@ -1,7 +1,8 @@
 // Operators that torch registers from Python and that bucketing passes put into graphs: several
 // tensors copied into one for a collective, and the parts taken out again.
 // Source: torch/_inductor/fx_passes/bucketing.py, torch/distributed/fsdp/_fully_shard/
-// _fsdp_collectives.py and _fsdp_param.py of torch 2.11.
+// _fsdp_collectives.py and _fsdp_param.py of torch 2.11 to 2.15. Parameters are those of all
+// versions: arguments are found by their names (arguments.h).
 
 #include <ATen/ops/_chunk_cat.h>
 #include <ATen/ops/_foreach_copy.h>
@@ -12,11 +13,14 @@
 
 #include <array>
 
+#include "app/runner/torch_version.h"
+
 namespace jointer::runner {
 namespace {
 
 // bucketing._pre_bucket_all_gather names dtypes by their place in `dir(torch)`, aliases included:
-// a place says nothing by itself, only this order of torch 2.11 does.
+// a place says nothing by itself, only this order does: that of torch 2.11 to 2.13. From 2.14 on
+// bcomplex32 comes first.
 constexpr std::array kDtypes{
     at::kBFloat16,                     // bfloat16
     at::ScalarType::UInt1,             // bit
@@ -76,16 +80,44 @@ constexpr std::array kDtypes{
     at::kByte,                         // uint8
 };
 
-at::Tensor pre_bucket_reduce_scatter(const c10::List<at::Tensor>& inputs, std::int64_t group_size) {
-  std::vector<at::Tensor> flat;
-  for (const at::Tensor& input : inputs) flat.push_back(input.view({group_size, -1}));
-  return at::cat(flat, 1).flatten();
+constexpr int kFirstWithBComplex32 = 14;
+
+at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
+  const std::string_view torch(captured_by.data(), captured_by.size());
+  const int minor = minor_version(torch).value_or(minor_version(torch_version()).value_or(0));
+  const std::int64_t place = number - (minor >= kFirstWithBComplex32 ? 1 : 0);
+  TORCH_CHECK_INDEX(place >= 0 && place < std::ssize(kDtypes), "there is no dtype number ", number,
+                    " in torch ", torch.empty() ? torch_version() : torch);
+  return kDtypes[static_cast<std::size_t>(place)];
+}
+
+// The parts of each rank, one after another. A tensor whose padding was taken out before (from the
+// version on that has `unpadded_input_indices`) need not divide by its first dimension: it is
+// padded with zeros.
+at::Tensor pre_bucket_reduce_scatter(
+    const c10::List<at::Tensor>& inputs, std::int64_t group_size,
+    const std::optional<c10::List<std::int64_t>>& unpadded_input_indices) {
+  TORCH_CHECK(inputs.size() > 0, "a bucket of nothing");
+  if (!unpadded_input_indices) {
+    std::vector<at::Tensor> flat;
+    for (const at::Tensor& input : inputs)
+      flat.push_back(input.reshape({group_size, input.numel() / group_size}));
+    return at::cat(flat, 1).flatten();
+  }
+  std::vector<at::Tensor> filled;
+  for (const at::Tensor& input : inputs)
+    if (input.numel() != 0) filled.push_back(input);
+  const at::Tensor first = inputs[0];
+  if (filled.empty()) return at::empty({0}, first.options());
+  return at::_chunk_cat(filled, 0, group_size).flatten();
 }
 
 at::Tensor pre_bucket_all_gather(const c10::List<at::Tensor>& inputs, std::int64_t group_size,
-                                 const std::string& /*group_name*/, at::ScalarType dtype,
-                                 const c10::List<std::int64_t>& dtype_indices, std::int64_t rank,
-                                 const std::optional<c10::List<std::int64_t>>& /*foreach_groups*/) {
+                                 at::ScalarType dtype, const c10::List<std::int64_t>& dtype_indices,
+                                 std::int64_t rank,
+                                 const std::optional<c10::List<std::int64_t>>& /*foreach_groups*/,
+                                 const std::optional<std::string>& /*group_name*/,
+                                 c10::string_view captured_by) {
   TORCH_CHECK(inputs.size() == dtype_indices.size(), "there are ", inputs.size(), " tensors and ",
               dtype_indices.size(), " dtypes");
   const auto bucket_item = static_cast<std::int64_t>(c10::elementSize(dtype));
@@ -93,9 +125,7 @@ at::Tensor pre_bucket_all_gather(const c10::List<at::Tensor>& inputs, std::int64
   std::vector<std::int64_t> sizes;
   std::int64_t total = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::int64_t index = dtype_indices[i];
-    TORCH_CHECK(index >= 0 && index < std::ssize(kDtypes), "there is no dtype number ", index);
-    dtypes.push_back(kDtypes[static_cast<std::size_t>(index)]);
+    dtypes.push_back(dtype_number(dtype_indices[i], captured_by));
     const at::Tensor input = inputs[i];
     sizes.push_back(input.numel() * static_cast<std::int64_t>(c10::elementSize(dtypes.back())) /
                     bucket_item);
@@ -141,13 +171,15 @@ void copy(at::Tensor tensor, const at::Tensor& data) {
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(bucketing, m) {
-  m.def("_pre_bucket_reduce_scatter(Tensor[] rs_ins, SymInt group_size) -> Tensor",
-        torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
-                        TORCH_FN(pre_bucket_reduce_scatter)));
   m.def(
-      "_pre_bucket_all_gather(Tensor[] ag_ins, SymInt group_size, str group_name, ScalarType "
-      "dtype, "
-      "SymInt[] out_dtype_ints, SymInt rank, SymInt[]? foreach_group_indices=None) -> Tensor",
+      "_pre_bucket_reduce_scatter(Tensor[] rs_ins, SymInt group_size, SymInt[]? "
+      "unpadded_input_indices=None) -> Tensor",
+      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
+                      TORCH_FN(pre_bucket_reduce_scatter)));
+  m.def(
+      "_pre_bucket_all_gather(Tensor[] ag_ins, SymInt group_size, ScalarType dtype, SymInt[] "
+      "out_dtype_ints, SymInt rank, SymInt[]? foreach_group_indices=None, str? group_name=None, "
+      "str captured_by=\"\") -> Tensor",
       torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd,
                       TORCH_FN(pre_bucket_all_gather)));
 }

@@ -1,14 +1,20 @@
-// Copies to the host and back beside the compute stream, which later versions of torch register
-// from Python (torch/_functorch/_activation_offloading):
+// Copies to the host and back beside the compute stream, which torch registers from Python
+// (torch/_functorch/_activation_offloading), with more parameters from version to version:
 //
 //   ao.offload      a copy in pinned memory of the host
-//   ao.reload       a copy on the device
+//   ao.reload       a copy on the device, in the given layout, else in that of the copy on the host
 //   ao.wait_tensor  makes the current stream wait until that copy is over
+//
+// A copy on the host keeps the layout where that has neither gaps nor repeats; torch's is
+// contiguous, and its graphs give reload the layout that it has to restore. Tensors that a wait is
+// given to keep them
+// (`keepalive`, `last_use_of_storage`) go by the program's own last uses.
 //
 // On a device with streams copies run on one stream of their own a device, behind what the current
 // stream had been given when they were started. What is read must stay until the wait: graphs hold
 // it (`keepalive`), and so does the program. On the CPU a copy is over when its call returns.
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
@@ -26,10 +32,11 @@ namespace {
 // Copies that were started and not waited for, and the streams they run on.
 class Transfers {
  public:
-  at::Tensor copy(const at::Tensor& from, at::Device to, at::Device device) {
+  at::Tensor copy(const at::Tensor& from, at::Device to, at::Device device,
+                  at::IntArrayRef strides) {
     const bool to_host = to.is_cpu() && !device.is_cpu();
-    at::Tensor result = at::empty_strided(from.sizes(), from.strides(),
-                                          from.options().device(to).pinned_memory(to_host));
+    at::Tensor result =
+        at::empty_strided(from.sizes(), strides, from.options().device(to).pinned_memory(to_host));
     if (device.is_cpu()) {
       result.copy_(from);
       return result;
@@ -89,14 +96,20 @@ Transfers& transfers() {
 }
 
 at::Tensor offload(const at::Tensor& tensor) {
-  return transfers().copy(tensor, at::kCPU, tensor.device());
+  if (tensor.is_non_overlapping_and_dense())
+    return transfers().copy(tensor, at::kCPU, tensor.device(), tensor.strides());
+  const at::Tensor contiguous = at::empty(tensor.sizes(), tensor.options().device(at::kMeta));
+  return transfers().copy(tensor, at::kCPU, tensor.device(), contiguous.strides());
 }
 
-at::Tensor reload(const at::Tensor& tensor, at::Device device) {
-  return transfers().copy(tensor, device, device);
+at::Tensor reload(const at::Tensor& tensor, at::Device device, at::OptionalIntArrayRef size,
+                  at::OptionalIntArrayRef stride) {
+  const at::Tensor shaped = size ? tensor.view(*size) : tensor;
+  return transfers().copy(shaped, device, device, stride ? *stride : shaped.strides());
 }
 
-at::Tensor wait_tensor(const at::Tensor& tensor, const std::optional<at::Tensor>& /*keepalive*/) {
+at::Tensor wait_tensor(const at::Tensor& tensor, const std::optional<at::Tensor>& /*keepalive*/,
+                       const std::optional<at::Tensor>& /*last_use_of_storage*/) {
   transfers().wait(tensor);
   return tensor;
 }
@@ -106,9 +119,14 @@ at::Tensor wait_tensor(const at::Tensor& tensor, const std::optional<at::Tensor>
 TORCH_LIBRARY_FRAGMENT(ao, m) {
   constexpr auto kAny = c10::DispatchKey::CompositeExplicitAutograd;
   m.def("offload(Tensor tensor) -> Tensor", torch::dispatch(kAny, TORCH_FN(offload)));
-  m.def("reload(Tensor tensor, Device device) -> Tensor", torch::dispatch(kAny, TORCH_FN(reload)));
-  m.def("wait_tensor(Tensor(a) tensor, Tensor? keepalive=None) -> Tensor(a)",
-        torch::dispatch(kAny, TORCH_FN(wait_tensor)));
+  m.def(
+      "reload(Tensor tensor, Device device, SymInt[]? original_size=None, SymInt[]? "
+      "original_stride=None) -> Tensor",
+      torch::dispatch(kAny, TORCH_FN(reload)));
+  m.def(
+      "wait_tensor(Tensor(a) tensor, Tensor? keepalive=None, Tensor? last_use_of_storage=None) -> "
+      "Tensor(a)",
+      torch::dispatch(kAny, TORCH_FN(wait_tensor)));
 }
 
 }  // namespace jointer::runner

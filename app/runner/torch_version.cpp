@@ -1,0 +1,49 @@
+#include "app/runner/torch_version.h"
+
+#include <fmt/format.h>
+#include <torch/headeronly/version.h>
+
+#include <charconv>
+
+namespace jointer::runner {
+namespace {
+
+// Without what says how it was built.
+std::string_view release(std::string_view torch) {
+  return torch.substr(0, torch.find('+'));
+}
+
+}  // namespace
+
+std::string_view torch_version() {
+  return release(TORCH_VERSION);
+}
+
+std::optional<int> minor_version(std::string_view torch) {
+  if (!torch.starts_with("2.")) return std::nullopt;
+  int minor = 0;
+  const char* const end = torch.data() + torch.size();
+  const auto read = std::from_chars(torch.data() + 2, end, minor);
+  if (read.ec != std::errc{} || read.ptr == end || *read.ptr != '.') return std::nullopt;
+  return minor;
+}
+
+bool is_this_release(std::string_view torch) {
+  return release(torch) == torch_version();
+}
+
+bool is_this_minor(std::string_view torch) {
+  const auto minor = minor_version(torch);
+  return !minor || minor == minor_version(torch_version());
+}
+
+std::string of_another_torch(std::string_view torch) {
+  if (is_this_minor(torch)) return {};
+  return fmt::format(
+      "; the capture is of torch {}, this runner of {}: build one with a Python of that torch "
+      "(cmake "
+      "-DJOINTER_PYTHON=...), or capture again",
+      release(torch), torch_version());
+}
+
+}  // namespace jointer::runner
