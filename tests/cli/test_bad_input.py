@@ -156,10 +156,6 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "unknown op": (put("call_method", "@mm", "op"), ["node mm", "`call_method`", "call_function"]),
     "duplicate name": (add_node("ar", node("mm", "call_function", "aten.relu.default", [n("t")], None)),
                        ["node mm", "same name"]),
-    "unknown operator": (put("aten.mmm.default", "@mm", "target"),
-                         ["node mm", "aten.mmm.default", "unknown operator", "operators.tsv"]),
-    "unknown overload": (put("aten.mm.sideways", "@mm", "target"), ["aten.mm.sideways"]),
-    "unknown operator without a namespace": (put("frobnicate", "@mm", "target"), ["frobnicate"]),
     "reads itself": (put([n("mm"), n("t")], "@mm", "args"), ["node mm reads itself", "cyclic"]),
     "reads a later node": (put([n("wait"), n("t")], "@mm", "args"),
                            ["node mm reads wait", "comes later"]),
@@ -247,12 +243,16 @@ def test_a_tensor_beyond_its_storage_is_a_warning(change: Change, tmp_path: Path
         assert run(command[0], path, *command[1:]).code == 0
 
 
-def test_a_custom_operator_is_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["mylib.mm.default", "aten.mm.of_tomorrow", "frobnicate"])
+def test_an_operator_that_nothing_is_known_of_is_a_warning(target: str, tmp_path: Path) -> None:
     document = capture()
-    put("mylib.mm.default", "@mm", "target")(document)
-    path = write(tmp_path / "custom.json", document)
-    warnings = [fact for fact in run("info", path, "--json").json["derived"] if "custom" in fact]
-    assert len(warnings) == 1 and "mylib.mm.default" in warnings[0]
+    put(target, "@mm", "target")(document)
+    path = write(tmp_path / "opaque.json", document)
+    warnings = [fact for fact in run("info", path, "--json").json["derived"] if "without a schema" in fact]
+    assert len(warnings) == 1 and target in warnings[0]
+    document["schemas"] = {target: "(Tensor self, Tensor mat2) -> Tensor"}
+    described = run("info", write(tmp_path / "described.json", document), "--json").json["derived"]
+    assert not [fact for fact in described if "without a schema" in fact]
 
 
 COMMANDS = [["info"], ["info", "--json"], ["memory", "--json"], ["overlap", "--json"],

@@ -72,6 +72,8 @@ def test_help_and_version() -> None:
         (["overlap", JOINT, "--device", "gtx480"], "h100"),
         (["overlap", JOINT, "--estimator", "crystal-ball"], "torch-2.11"),
         (["overlap", JOINT, "--estimator", "simpleton"], "`simpleton`"),
+        (["overlap", JOINT, "--estimator", "profile"], "profile{trace="),
+        (["overlap", JOINT, "--estimator", "profile{file=x}"], "profile{trace="),
         (["overlap", JOINT, "--estimator", "simple{tflops=0}"], "`tflops=0`"),
         (["overlap", JOINT, "--estimator", "simple{tflops=nan}"], "`tflops=nan`"),
         (["overlap", JOINT, "--estimator", "simple{speed=3}"], "`speed=3`"),
@@ -304,7 +306,7 @@ def test_optimizer_state_is_added_to_every_point() -> None:
 
 # --- overlap ---
 
-ESTIMATORS = ["roofline", "simple", "torch-2.11", "simple{coll_us=1,coll_gbs=400,tflops=100,mem_gbs=1000}"]
+ESTIMATORS = ["roofline", "simple", "torch-2.11", "torch-2.15", "simple{coll_us=1,coll_gbs=400,tflops=100,mem_gbs=1000}"]
 
 
 @each_sample

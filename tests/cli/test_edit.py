@@ -174,3 +174,50 @@ def test_a_real_pair_is_unchanged_by_an_empty_recipe(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [["apply", JOINT], ["diff", JOINT]])
 def test_usage(arguments: list[object]) -> None:
     assert_refused(run(*arguments))
+
+
+# --- a log of passes ---
+
+
+def log_of_passes(tmp_path: Path) -> Path:
+    """A TORCH_TRACE log of a trainer that logs the graph around its pass, as torch writes it."""
+    head = "class GraphModule(torch.nn.Module):\n    def forward(self, x: \"f32[4][1]cpu\"):\n"
+    sin = '        sin: "f32[4][1]cpu" = torch.ops.aten.sin.default(x)\n'
+    cos = '        cos: "f32[4][1]cpu" = torch.ops.aten.cos.default(x)\n'
+    before, after = f"{head}{sin}{cos}        return (cos,)", f"{head}{cos}        return (cos,)"
+    lines = []
+    for name, graph in (
+        ("make_fx_graph_traced", before),
+        ("before_eliminate_dead_code_pass", before),
+        ("after_eliminate_dead_code_pass", after),
+    ):
+        entry = json.dumps({"artifact": {"name": name, "encoding": "string"}, "rank": 0})
+        lines.append(f"V1121 02:41:50.572000 17297 graph_trainer/debug_utils.py:121] {entry}")
+        lines += [f"\t{line}" for line in graph.splitlines()]
+    path = tmp_path / "trace.log"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_graph_of_a_log_beside_the_one_before(tmp_path: Path) -> None:
+    log = log_of_passes(tmp_path)
+    listed = json.loads(run("info", log, "--json").out)["graphs"]
+    assert [each["name"] for each in listed] == [
+        "rank 0, make_fx_graph_traced",
+        "rank 0, before_eliminate_dead_code_pass",
+        "rank 0, after_eliminate_dead_code_pass",
+    ]
+    assert [each.get("before") for each in listed] == [None, 0, 1]
+    done = run("diff", log, "--graph", "2", "--json")
+    assert done.code == 1, done.err
+    assert json.loads(done.out)["nodes"]["removed"] == ["sin"]
+    assert run("diff", log, "--graph", "1").code == 0
+    for arguments, word in (
+        (["diff", log], "--graph N"),
+        (["diff", log, "--graph", "0"], "make_fx_graph_traced"),
+        (["diff", log, "--graph", "9"], "the last one is 2"),
+        (["diff", log, "--graph", "1", "--b-graph", "0"], "--b-graph"),
+        (["diff", JOINT, "--graph", "0"], "from which graph a pass made"),
+    ):
+        done = run(*arguments)
+        assert (done.code, done.out) == (2, "") and word in done.err, done

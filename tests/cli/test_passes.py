@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -17,6 +18,7 @@ from documents import at, capture, half, n, node, tensor, write
 from launching import BEGIN, END, Bench
 
 PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
+STEP = sample("llama_debug_fsdp2.train_step")
 FIGURES = {"peak_bytes", "step_ms", "exposed_ms", "hidden_count"}
 NUMBER = (int, float)
 FAILS = "regional_inductor{mark=[no_such_node]}"
@@ -228,8 +230,54 @@ PRESETS = [
 ]
 
 
-def test_there_are_ten_presets() -> None:
-    assert sorted(each["name"] for each in answer("passes")["presets"]) == PRESETS
+def test_there_are_ten_presets_and_those_of_graph_trainer() -> None:
+    names = sorted(each["name"] for each in answer("passes")["presets"])
+    assert [each for each in names if not each.startswith("graph_trainer")] == PRESETS
+    assert len(names) > len(PRESETS)
+
+
+def test_a_preset_of_graph_trainer_runs_or_names_what_is_missing(tmp_path: Path) -> None:
+    value = answer("passes")
+    known = {each["name"] for each in value["passes"]}
+    for preset in value["presets"]:
+        if not preset["name"].startswith("graph_trainer"):
+            continue
+        shown = run("passes", "--preset", preset["name"], "--json").json
+        assert shown["pipeline"] == preset["pipeline"] and shown["graph_trainer_flags"] is not None
+        steps = [step.partition("{")[0] for step in re.split(r",(?![^{]*})", preset["pipeline"])]
+        missing = [step for step in steps if step not in known]
+        if not missing:
+            assert shown["problem"] is None
+            continue
+        assert missing[0] in shown["problem"]
+        refused(run("apply", STEP, "--preset", preset["name"]), missing[0])
+
+
+def test_a_pipeline_becomes_flags_of_graph_trainer() -> None:
+    flags = "--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap"
+    shown = run("passes", "--graph-trainer-flags", flags, "--json").json
+    assert "tag_with_memory_policy{policy=eager}" in shown["pipeline"]
+    assert shown["graph_trainer_flags"] == flags and shown["why_no_flags"] is None
+    other = run("passes", "--passes", "canonicalize_graph,sink_waits_iterative", "--json").json
+    assert other["graph_trainer_flags"] is None and "sink_waits_iterative" in other["why_no_flags"]
+    told = run("passes", "--passes", "canonicalize_graph,sink_waits_iterative")
+    assert "--save-graph-trainer" in told.out
+    refused(run("passes", "--graph-trainer-flags", "--compile.memory_polcy full"), "memory_policy?")
+    refused(run("passes", "cudagraph", "--preset", "fsdp_tp"), "not both")
+
+
+def test_a_recipe_becomes_a_pipeline_of_graph_trainer(tmp_path: Path) -> None:
+    recipe, file = tmp_path / "recipe.json", tmp_path / "pipeline.py"
+    done = run(
+        "apply", STEP, "--passes", "canonicalize_graph,eliminate_dead_code", "--save-recipe", recipe,
+        "--save-graph-trainer", file,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    text = file.read_text()
+    compile(text, str(file), "exec")
+    assert f'RECIPE = "{recipe}"' in text and '@register_pass_pipeline("jointer")' in text
+    assert "--compile.pass_pipeline jointer" in text
+    assert "--save-recipe" in run("apply", STEP, "--passes", "canonicalize_graph", "--save-graph-trainer", file).err
 
 
 def graphs_of(preset: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""``jointer memory PAIR --loop``: a training loop around a pair."""
+"""``jointer memory --loop``: a training loop around a pair or a training step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from conftest import JOINT, answer, run, sample
 
 PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
+STEP = sample("llama_debug_fsdp2.train_step")
 
 
 def test_the_loop_adds_what_is_not_in_the_graph() -> None:
@@ -34,6 +35,22 @@ def test_each_part_only_adds() -> None:
     assert scratch == least + (64 << 20)
 
 
+def test_a_training_step_is_run_in_a_loop() -> None:
+    plain = answer("memory", STEP)
+    loop = answer("memory", STEP, "--loop", "3", "--optimizer", "adamw")["loop"]
+    assert sum(loop["at_peak"].values()) == loop["peak_bytes"] <= loop["reserved_peak_bytes"]
+    assert max(loop["phases"].values()) == loop["peak_bytes"] and loop["phases"]["loss"] == 0
+    assert loop["peak_step"] == 2
+    moments = 2 * plain["at_peak"]["parameter"]
+    assert moments <= loop["at_peak"]["optimizer_state"] < moments + 512 * 100
+    # The optimizer's state lies beside all that a step holds, which the loop takes one by one.
+    assert loop["peak_bytes"] == plain["peak_bytes"] + loop["at_peak"]["optimizer_state"]
+    without = answer("memory", STEP, "--loop", "3", "--optimizer", "none")["loop"]
+    assert without["peak_bytes"] == plain["peak_bytes"]
+    done = run("memory", STEP, "--loop", "3")
+    assert done.code == 0 and "peaks of its phases" in done.out and "loss" not in done.out.split("phases")[1].split("\n")[0]
+
+
 def test_on_the_cpu_nothing_is_cached() -> None:
     loop = answer("memory", PAIR, "--loop", "2", "--expandable-segments")["loop"]
     assert loop["reserved_peak_bytes"] == loop["peak_bytes"]
@@ -48,6 +65,8 @@ def test_a_table_for_people() -> None:
     "arguments, word",
     [
         ((JOINT, "--loop", "3"), "forward and a backward"),
+        ((STEP, "--loop", "3", "--loss", "cross_entropy"), "--loss"),
+        ((STEP, "--loop", "3", "--unboxed"), "--unboxed"),
         ((PAIR, "--loop", "0"), "--loop"),
         ((PAIR, "--loop", "3", "--loss", "hinge"), "--loss"),
         ((PAIR, "--loop", "3", "--workspace-of", "gtx480"), "gtx480"),

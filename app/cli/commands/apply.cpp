@@ -136,8 +136,14 @@ void add_apply_command(CLI::App& program, int& exit_code) {
                       "The edited graph as a native capture, packed if it ends in .zst; `-` is "
                       "standard output, without the figures");
   const auto of_passes = [&](CLI::Option* option) { option->excludes(recipe); };
-  of_passes(command->add_option("--save-recipe", common.recipe,
-                                "What the passes did, as edits that torch alone can replay"));
+  CLI::Option* saved = command->add_option(
+      "--save-recipe", common.recipe, "What the passes did, as edits that torch alone can replay");
+  of_passes(saved);
+  of_passes(command
+                ->add_option("--save-graph-trainer", common.graph_trainer,
+                             "A Python file that registers the saved recipe as a pipeline of "
+                             "torchtitan's graph_trainer (--compile.pass_pipeline)")
+                ->needs(saved));
   of_passes(command->add_option(
       "--save-pipeline", common.saved_pipeline,
       "The passes as a file for --passes @FILE, with what auto_tune found; JSON "

@@ -13,6 +13,7 @@
 #include "core/capture/native_writer.h"
 #include "core/edit/replay.h"
 #include "core/pass/pipeline_file.h"
+#include "passes/presets/graph_trainer.h"
 
 namespace jointer::cli {
 namespace {
@@ -237,6 +238,13 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
   if (!options.output.empty())
     JOINTER_CHECK(write_bytes(options.output, write_native(end_of(run, graph))));
   if (!options.recipe.empty()) JOINTER_CHECK(write_bytes(options.recipe, recipe));
+  if (!options.graph_trainer.empty()) {
+    if (options.recipe == "-")
+      return fail(Error::Kind::usage, "--save-graph-trainer needs a recipe in a file");
+    const auto path = std::filesystem::absolute(options.recipe).lexically_normal().string();
+    JOINTER_CHECK(write_bytes(options.graph_trainer,
+                              graph_trainer_recipe_file(carried_out(pipeline, run).steps, path)));
+  }
   if (!options.saved_pipeline.empty()) {
     const PipelineFile file = carried_out(pipeline, run);
     const bool is_json = options.saved_pipeline.ends_with(".json");

@@ -13,6 +13,7 @@ struct ApplyPasses {
   std::string output, recipe;  // files to write; empty: none
   std::string snapshots;       // folder for the graph after each step; empty: none
   std::string saved_pipeline;  // file for the pipeline; empty: none
+  std::string graph_trainer;   // Python file that registers the recipe there; empty: none
   std::string reproducer, budget, optimizer = "none";
   bool decisions = false, json = false;
 };

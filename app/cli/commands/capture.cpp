@@ -16,7 +16,7 @@ namespace {
 
 struct CaptureCommand {
   std::string out = "captures", python = "python3";
-  bool pair = false;
+  bool pair = false, each_pass = false;
   std::vector<std::string> command;
 };
 
@@ -26,6 +26,7 @@ Result<int> run(const CaptureCommand& options) {
     ::setenv("PYTHONPATH", path.c_str(), 1);
   std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};
   if (options.pair) words.emplace_back("--pair");
+  if (options.each_pass) words.emplace_back("--each-pass");
   words.emplace_back("--");
   words.insert(words.end(), options.command.begin(), options.command.end());
   std::vector<char*> arguments;
@@ -42,9 +43,11 @@ Result<int> run(const CaptureCommand& options) {
 void add_capture_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<CaptureCommand>();
   CLI::App* command = program.add_subcommand(
-      "capture", "Runs a training script and leaves a capture of each graph it compiles");
+      "capture", "Runs a training script and leaves a capture of each graph it compiles or traces");
   command->add_option("--out", options->out, "Folder for the captures");
   command->add_flag("--pair", options->pair, "Also the partitioned pairs");
+  command->add_flag("--each-pass", options->each_pass,
+                    "Also torchtitan's step after each of its graph passes");
   command->add_option("--python", options->python, "The Python that has torch");
   command->add_option("COMMAND", options->command, "After `--`: train.py and its arguments")
       ->required();

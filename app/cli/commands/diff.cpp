@@ -8,6 +8,7 @@
 #include "app/cli/commands/table.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "core/capture/open.h"
 #include "core/edit/difference.h"
 #include "core/edit/recipe.h"
 #include "core/graph/canonical.h"
@@ -127,7 +128,25 @@ class Printer {
   std::size_t top_;
 };
 
-Result<int> run(const DiffCommand& options) {
+// Without B, graph N of A is compared with the one that a pass made it from.
+Result<void> complete(DiffCommand& options) {
+  if (!options.b.file.empty()) return {};
+  if (!options.b.backward.empty() || options.b.graph)
+    return fail(Error::Kind::usage, "--b-backward and --b-graph are of B, and there is none");
+  if (!options.a.graph)
+    return fail(Error::Kind::usage,
+                "diff takes two graphs, or --graph N of a log of passes, which is compared with "
+                "the one before");
+  JOINTER_TRY(const OpenRequest before, request_before({.path = options.a.file,
+                                                        .backward = options.a.backward,
+                                                        .index = options.a.graph}));
+  options.b = options.a;
+  options.a.graph = before.index;
+  return {};
+}
+
+Result<int> run(DiffCommand options) {
+  JOINTER_CHECK(complete(options));
   JOINTER_TRY(const Graph a, options.a.open(options.json));
   JOINTER_TRY(const Graph b, options.b.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(a));
@@ -156,7 +175,9 @@ void add_diff_command(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand(
       "diff", "What two graphs differ in, by the names of their nodes; exit code 1 if they do");
   command->add_option("A", options->a.file, "The first graph")->required();
-  command->add_option("B", options->b.file, "The second graph")->required();
+  command->add_option("B", options->b.file,
+                      "The second graph; without it, A with --graph N is compared with the graph "
+                      "that a pass made it from");
   command->add_option("--backward", options->a.backward,
                       "The backward half of A, if A is a forward");
   command->add_option("--b-backward", options->b.backward,

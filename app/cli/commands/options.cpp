@@ -82,6 +82,7 @@ void print_choices(std::span<const GraphEntry> entries, bool json) {
     graphs.push_back({{"index", i}, {"name", entry.name}, {"nodes", entry.nodes}});
     graphs.back()["kind"] = entry.kind ? Json(to_string(*entry.kind)) : Json();
     graphs.back()["rank"] = entry.rank ? Json(*entry.rank) : Json();
+    if (entry.before) graphs.back()["before"] = *entry.before;
   }
   if (json) print_json({{"graphs", std::move(graphs)}});
 }
@@ -113,8 +114,9 @@ void EstimatorOptions::add_to(CLI::App& command) {
       "--device", device,
       fmt::format("What to estimate for: {}, or a JSON file", fmt::join(device_ids(), ", ")));
   command.add_option("--estimator", estimator,
-                     "roofline, simple{coll_us=20,...}, torch-2.11, measured or "
-                     "measured{device=\"NVIDIA H200\"} (see `jointer calibrate --list`)");
+                     "roofline, simple{coll_us=20,...}, torch-2.11, torch-2.15, "
+                     "profile{trace=\"trace.json\"}, measured or measured{device=\"NVIDIA H200\"} "
+                     "(see `jointer calibrate --list`)");
   command.add_option("--gpus-per-node", gpus_per_node, "GPUs that share fast links")
       ->check(CLI::Range(1, 1 << 16));
 }

@@ -5,6 +5,7 @@
 #include "core/base/bytes.h"
 #include "core/pass/pipeline_file.h"
 #include "core/pass/pipeline_rules.h"
+#include "passes/presets/graph_trainer.h"
 #include "passes/presets/presets.h"
 
 namespace jointer::cli {
@@ -26,13 +27,27 @@ void PipelineOptions::add_to(CLI::App& command) {
       "--passes", text,
       "What to run: \"a{k=v,list=[x,y]},b\", @FILE (docs/passes.md) or @preset:NAME; `jointer "
       "passes` lists passes and presets");
-  command.add_option("--preset", preset, "The same as --passes @preset:NAME")->excludes(passes);
+  CLI::Option* named =
+      command.add_option("--preset", preset, "The same as --passes @preset:NAME")->excludes(passes);
+  command
+      .add_option("--graph-trainer-flags", graph_trainer,
+                  "The passes that torchtitan's graph_trainer runs with these flags: "
+                  "\"--compile.memory_policy eager\"; \"\" for its default")
+      ->excludes(passes)
+      ->excludes(named);
   plugins.add_to(command);
 }
 
 Result<Pipeline> PipelineOptions::read() const {
   constexpr std::string_view kPreset = "@preset:";
   if (!preset.empty()) return preset_pipeline(preset);
+  if (graph_trainer) {
+    const auto flags = parse_graph_trainer_flags(*graph_trainer);
+    auto pipeline = flags ? graph_trainer_pipeline(*flags) : tl::unexpected(flags.error());
+    if (!pipeline)
+      return fail(pipeline.error().kind, "--graph-trainer-flags: {}", pipeline.error().message);
+    return pipeline;
+  }
   if (text.starts_with(kPreset)) return preset_pipeline(text.substr(kPreset.size()));
   if (text.starts_with('@')) {
     const std::string path = text.substr(1);

@@ -2,6 +2,7 @@
 
 // Options of commands that run passes: which ones there are, and which are run.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,19 +17,20 @@ Result<PassRegistry> registry(const PluginOptions& plugins);
 // The same with the notes.
 Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
-// [--passes TEXT|@FILE|@preset:NAME] [--preset NAME], and those of plugins
+// [--passes TEXT|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and those of
+// plugins
 struct PipelineOptions {
   std::string text, preset;
+  std::optional<std::string> graph_trainer;
   PluginOptions plugins;
 
   void add_to(CLI::App& command);
-  [[nodiscard]] bool any() const { return !text.empty() || !preset.empty(); }
+  [[nodiscard]] bool any() const { return !text.empty() || !preset.empty() || graph_trainer; }
+  // What is asked for, of whatever passes. Error (usage), (input): as `pipeline`.
+  [[nodiscard]] Result<Pipeline> read() const;
   // Error (input): the file is none; (usage): no pipeline, no such preset, or it does not fit the
   // passes that there are.
   [[nodiscard]] Result<Pipeline> pipeline(const PassRegistry& registry) const;
-
- private:
-  [[nodiscard]] Result<Pipeline> read() const;
 };
 
 }  // namespace jointer::cli

@@ -7,6 +7,8 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/pass_options.h"
 #include "app/cli/commands/table.h"
+#include "core/pass/pipeline_file.h"
+#include "passes/presets/graph_trainer.h"
 #include "passes/presets/presets.h"
 
 namespace jointer::cli {
@@ -16,7 +18,7 @@ using enum Table::Align;
 
 struct PassesCommand {
   std::vector<std::string> names;
-  PluginOptions plugins;
+  PipelineOptions pipeline;
   bool json = false;
 };
 
@@ -91,8 +93,39 @@ void print_details(const PassInfo& info) {
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 
+// A pipeline, and the flags of graph_trainer that choose it.
+Result<int> show_pipeline(const PassesCommand& options) {
+  if (!options.names.empty())
+    return fail(Error::Kind::usage, "passes lists passes by name or shows a pipeline, not both");
+  JOINTER_TRY(const Pipeline pipeline, options.pipeline.read());
+  JOINTER_TRY(const PassRegistry registry, cli::registry(options.pipeline.plugins));
+  const auto fits = registry.check(pipeline);
+  const auto flags = graph_trainer_flags(pipeline);
+  if (options.json) {
+    Json json{{"pipeline", to_text(pipeline)}};
+    json["problem"] = fits ? Json() : Json(fits.error().message);
+    json["graph_trainer_flags"] = flags ? Json(to_text(*flags)) : Json();
+    json["why_no_flags"] = flags ? Json() : Json(flags.error().message);
+    print_json(json);
+    return ExitCode::done;
+  }
+  fmt::print("{}", write_pipeline_text({.name = {}, .summary = {}, .steps = pipeline}));
+  if (!fits) fmt::print("\nnote: {}\n", fits.error().message);
+  if (!flags) {
+    fmt::print(
+        "\nnote: {}; `jointer apply --save-recipe` and --save-graph-trainer write it as a "
+        "recipe that graph_trainer replays\n",
+        flags.error().message);
+    return ExitCode::done;
+  }
+  const std::string text = to_text(*flags);
+  fmt::print("\ngraph_trainer: {}\n", text.empty() ? "its default flags" : text);
+  return ExitCode::done;
+}
+
 Result<int> run(const PassesCommand& options) {
-  JOINTER_TRY(const AvailablePasses all, registry_and_notes(options.plugins));
+  if (options.pipeline.any()) return show_pipeline(options);
+  JOINTER_TRY(const AvailablePasses all, registry_and_notes(options.pipeline.plugins));
   const PassRegistry& passes = all.registry;
   const auto is_named = [&](const std::string& name) {
     return options.names.empty() ||
@@ -140,7 +173,7 @@ void add_passes_command(CLI::App& program, int& exit_code) {
   CLI::App* command =
       program.add_subcommand("passes", "The passes that there are, and what they can be told");
   command->add_option("NAME", options->names, "These alone, with their parameters");
-  options->plugins.add_to(*command);
+  options->pipeline.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }

@@ -324,11 +324,10 @@ Result<int> run_step(const SacCommand& options, Graph graph) {
   }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  const std::vector<Flops> flops = flops_of(graph);
-  JOINTER_TRY(SacAnswer answer, describe_captured(graph, costs, flops, memory_options(options)));
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
+  SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options));
   answer.notes = std::move(notes);
   if (tagged) {
-    JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops));
     const std::vector<StepValue> values = step_values(*tagged, graph, kept);
     for (SavedValue& saved : answer.saved)
       if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
@@ -359,9 +358,9 @@ Result<int> run(const SacCommand& options) {
                 graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  JOINTER_TRY(const SacAnswer answer,
-              describe_captured(graph, costs, flops_of(graph), memory_options(options)));
-  return print_answer(options, graph, answer);
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
+  return print_answer(options, graph,
+                      describe_captured(graph, costs, kept, memory_options(options)));
 }
 
 }  // namespace

@@ -93,10 +93,9 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   return answer;
 }
 
-Result<SacAnswer> describe_captured(const Graph& graph, std::span<const NodeCost> costs,
-                                    std::span<const Flops> flops, const MemoryOptions& memory) {
+SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
+                            std::span<const SaveCandidate> kept, const MemoryOptions& memory) {
   SacAnswer answer;
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops));
   const MemoryTimeline timeline(graph, memory);
   const Simulation simulation(graph, costs);
   answer.figures = kept_figures(graph, kept);
@@ -130,8 +129,7 @@ Result<SacAnswer> describe_captured(const Graph& graph, std::span<const NodeCost
   for (const SavedValue& value : answer.saved) told.insert(value.node);
   for (const auto& [id, position] : place) {
     const Node& n = graph.node(id);
-    const NodeId copy = graph.is_wait(n) ? graph.collective_of_wait(n) : NodeId{};
-    const bool to_host = copy && graph.is_transfer(graph.node(copy));
+    const bool to_host{ended_transfer(graph, n)};
     if (n.kind != NodeKind::call || n.value.kind != Value::Kind::tensor || to_host ||
         told.contains(id))
       continue;

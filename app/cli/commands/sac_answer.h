@@ -66,10 +66,10 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
                                 std::span<const NodeCost> costs);
 
-// What a pair's forward hands over, or what a flat step's backward reads of its forward. Error: as
-// kept_values.
-Result<SacAnswer> describe_captured(const Graph& graph, std::span<const NodeCost> costs,
-                                    std::span<const Flops> flops, const MemoryOptions& memory);
+// What a pair's forward hands over, or what a flat step's backward reads of its forward. `kept`:
+// its kept_values.
+SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
+                            std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 
 Json to_json(const SacAnswer& answer, const Graph& graph);
 void print_tables(const SacAnswer& answer, const Graph& graph, std::size_t top);

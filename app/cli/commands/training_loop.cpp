@@ -19,11 +19,12 @@ std::string place(const TrainingRun& run, const Graph& graph) {
 
 void LoopOptions::add_to(CLI::App& command) {
   command
-      .add_option("--loop", steps,
-                  "Also that many steps of a training loop around the pair: loss, gradients, "
-                  "optimizer, and what the allocator reserves")
+      .add_option(
+          "--loop", steps,
+          "Also that many steps of a training loop around the pair or the training step: loss, "
+          "gradients, optimizer, and what the allocator reserves")
       ->check(CLI::Range(1, 100));
-  command.add_option("--loss", loss, "Of the loop: computed in fp32 between the halves")
+  command.add_option("--loss", loss, "Of the loop: computed in fp32 between a pair's halves")
       ->check(CLI::IsMember({"none", "cross_entropy", "loss_parallel"}))
       ->capture_default_str();
   command.add_flag("--unboxed", unboxed,
@@ -35,7 +36,7 @@ void LoopOptions::add_to(CLI::App& command) {
                      "Of the loop: cuBLAS's workspaces on that device; none by default");
 }
 
-Result<TrainingRun> LoopOptions::run(const Graph& pair, const std::string& optimizer) const {
+Result<TrainingRun> LoopOptions::run(const Graph& graph, const std::string& optimizer) const {
   TrainingLoop loop{
       .steps = steps,
       .optimizer = optimizer == "adamw" ? OptimizerState::adamw : OptimizerState::none,
@@ -49,7 +50,7 @@ Result<TrainingRun> LoopOptions::run(const Graph& pair, const std::string& optim
     JOINTER_TRY(const DeviceDescription described, load_device(device));
     loop.workspace_bytes = cublas_workspace_bytes(described.architecture);
   }
-  return simulate_training(pair, loop);
+  return simulate_training(graph, loop);
 }
 
 Json to_json(const TrainingRun& run, const Graph& graph) {
@@ -74,10 +75,11 @@ std::string loop_table(const TrainingRun& run, const Graph& graph) {
   facts.add(
       {"loop's peak", fmt::format("{} ({})", format_bytes(run.peak_bytes), place(run, graph))});
   facts.add({"loop's reserved", format_bytes(run.reserved_peak_bytes)});
-  facts.add(
-      {"peaks of its phases",
-       fmt::format("forward {}, loss {}, backward {}", format_bytes(run.forward_peak_bytes),
-                   format_bytes(run.loss_peak_bytes), format_bytes(run.backward_peak_bytes))});
+  const std::string loss =
+      graph.is_pair() ? fmt::format("loss {}, ", format_bytes(run.loss_peak_bytes)) : std::string();
+  facts.add({"peaks of its phases",
+             fmt::format("forward {}, {}backward {}", format_bytes(run.forward_peak_bytes), loss,
+                         format_bytes(run.backward_peak_bytes))});
   Table parts({{"at the loop's peak", left}, {"bytes", right}, {"share", right}});
   for (const TrainingRun::Part& part : run.parts)
     parts.add(

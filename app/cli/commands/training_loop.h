@@ -16,7 +16,7 @@ struct LoopOptions {
 
   void add_to(CLI::App& command);
   // Error (usage): as simulate_training; a device that does not exist.
-  [[nodiscard]] Result<TrainingRun> run(const Graph& pair, const std::string& optimizer) const;
+  [[nodiscard]] Result<TrainingRun> run(const Graph& graph, const std::string& optimizer) const;
 };
 
 Json to_json(const TrainingRun& run, const Graph& graph);
