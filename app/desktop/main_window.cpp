@@ -332,6 +332,10 @@ void MainWindow::choose_graph(DocumentTab* tab, const std::vector<GraphEntry>& e
   auto* chooser = new GraphChooser(tab->title(), entries, this);
   chooser->setAttribute(Qt::WA_DeleteOnClose);
   connect(chooser, &QDialog::accepted, this, [this, chooser, request = tab->request()] {
+    if (chooser->compares() != nullptr && chooser->compares()->isChecked())
+      connect(
+          this, &MainWindow::opened, this, [this] { show_pane(QStringLiteral("compare")); },
+          Qt::SingleShotConnection);
     for (const std::size_t index : chooser->chosen()) {
       OpenRequest one = request;
       one.index = index;

@@ -18,6 +18,7 @@
 #include "core/base/units.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
+#include "views/compare/compare_pane.h"
 #include "views/document/node_text.h"
 #include "views/find/find_bar.h"
 #include "views/graph/graph_pane.h"
@@ -57,6 +58,7 @@ class WindowTest : public QObject {
   void drops_open_files();
   void says_why_a_file_cannot_be_opened();
   void chooses_among_several_graphs();
+  void compares_a_graph_of_a_log_with_the_one_before();
   void cancels_reading();
   void several_documents_keep_their_selections();
   void keys_work_on_the_timeline();
@@ -252,6 +254,45 @@ void WindowTest::chooses_among_several_graphs() {
   QTest::keyClick(chooser, Qt::Key_Return);
   QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
   QTRY_COMPARE(window_->tab_count(), 2);
+}
+
+// A log of passes: a graph of it is opened beside the one that its pass changed.
+void WindowTest::compares_a_graph_of_a_log_with_the_one_before() {
+  const std::string head =
+      "\tclass GraphModule(torch.nn.Module):\n"
+      "\t    def forward(self, x: \"f32[4][1]cpu\"):\n";
+  const std::string sin = "\t        sin: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(x)\n";
+  const std::string end =
+      "\t        cos: \"f32[4][1]cpu\" = torch.ops.aten.cos.default(x)\n"
+      "\t        return (cos,)\n";
+  std::string log;
+  const auto add = [&](const char* name, const std::string& graph) {
+    log += fmt::format(
+        "V1121 02:41:50.572000 1 debug_utils.py:121] {{\"artifact\": {{\"name\": \"{}\"}}}}\n{}",
+        name, graph);
+  };
+  add("make_fx_graph_traced", head + sin + end);
+  add("before_drop_pass", head + sin + end);
+  add("after_drop_pass", head + end);
+  const QString path = folder_->filePath("passes.log");
+  QVERIFY(write_bytes(path.toStdString(), log).has_value());
+  window_->open({.path = path.toStdString()});
+  GraphChooser* chooser = nullptr;
+  QTRY_VERIFY((chooser = window_->findChild<GraphChooser*>()) != nullptr && chooser->isVisible());
+  QVERIFY(chooser->compares() != nullptr && !chooser->compares()->isChecked());
+  chooser->compares()->setChecked(true);
+  auto* list = chooser->findChild<QListWidget*>();
+  QCOMPARE(list->count(), 3);
+  list->setCurrentRow(2);
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  QTest::keyClick(list, Qt::Key_Return);
+  QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+  ComparePane* pane = nullptr;
+  QTRY_VERIFY((pane = window_->findChild<ComparePane*>()) != nullptr && pane->isVisible());
+  QTRY_COMPARE(pane->from().currentText(), QStringLiteral("the graph before the pass"));
+  QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr, kPatienceMs);
+  QTRY_VERIFY(pane->comparison()->from.snapshot->graph.find("sin"));
+  QVERIFY(!pane->comparison()->to.snapshot->graph.find("sin"));
 }
 
 void WindowTest::cancels_reading() {

@@ -71,7 +71,44 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   column->addWidget(table_, 3);
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
-  connect(&document_, &Document::changed, this, &ComparePane::refresh);
+  connect(&document_, &Document::changed, this, [this] {
+    before_snapshot_ = nullptr;  // of other options, it may be
+    refresh();
+  });
+  look_for_before();
+}
+
+// Only a file of several graphs can have one, and it may have many: it is read on another thread.
+void ComparePane::look_for_before() {
+  const OpenRequest& source = document_.source();
+  if (!source.index || !source.backward.empty()) return;
+  const OpenRequest request{
+      .path = source.path, .index = source.index, .assumptions = source.assumptions};
+  QtConcurrent::run([request] {
+    return request_before(request);
+  }).then(this, [this](const Result<OpenRequest>& found) {
+    if (!found) return;  // not a log of passes
+    before_ = *found;
+    fill_choices();
+    for (std::size_t i = 0; i < choices_.size(); ++i)
+      if (choices_[i].is_before && editing_.step_count() == 0)
+        from_->setCurrentIndex(static_cast<int>(i));
+    refresh();
+  });
+}
+
+void ComparePane::make(const Choice& choice, const Take& take) {
+  if (!choice.is_before) return editing_.make_state(choice.line, this, take);
+  if (before_snapshot_) return take(before_snapshot_);
+  const auto work = [request = *before_,
+                     options = document_.analysis().options]() -> Result<SnapshotPtr> {
+    JOINTER_TRY(Graph graph, open_graph(request));
+    return make_snapshot(std::move(graph), options);
+  };
+  QtConcurrent::run(work).then(this, [this, take](const Result<SnapshotPtr>& made) {
+    if (made) before_snapshot_ = *made;
+    take(made);
+  });
 }
 
 void ComparePane::showEvent(QShowEvent* event) {
@@ -96,6 +133,7 @@ void ComparePane::fill_choices() {
   choices_.clear();
   choices_.push_back({tr("as opened"), {}});
   choices_.push_back({tr("now"), editing_.line()});
+  if (before_) choices_.push_back({tr("the graph before the pass"), {}, true});
   for (const NamedState& state : editing_.named())
     choices_.push_back({tr("snapshot “%1”").arg(state.name), state.line});
   for (int place = 1; place <= editing_.step_count(); ++place)
@@ -136,7 +174,8 @@ void ComparePane::choose_wanted() {
   const auto choose = [this](QComboBox* box, const EditLine& line) {
     // The last one: a place in the history rather than "now", which goes along.
     for (std::size_t i = choices_.size(); i-- > 0;)
-      if (choices_[i].line == line) return box->setCurrentIndex(static_cast<int>(i));
+      if (!choices_[i].is_before && choices_[i].line == line)
+        return box->setCurrentIndex(static_cast<int>(i));
   };
   choose(from_, from);
   choose(to_, to);
@@ -146,10 +185,10 @@ void ComparePane::compare() {
   const Choice from = choices_[static_cast<std::size_t>(from_->currentIndex())];
   const Choice to = choices_[static_cast<std::size_t>(to_->currentIndex())];
   const quint64 job = ++wanted_;
-  editing_.make_state(from.line, this, [=, this](const Result<SnapshotPtr>& a) {
+  make(from, [=, this](const Result<SnapshotPtr>& a) {
     if (job != wanted_) return;
     if (!a) return show_comparison(tl::unexpected(a.error()));
-    editing_.make_state(to.line, this, [=, this, first = *a](const Result<SnapshotPtr>& b) {
+    make(to, [=, this, first = *a](const Result<SnapshotPtr>& b) {
       if (job != wanted_) return;
       if (!b) return show_comparison(tl::unexpected(b.error()));
       const auto work = [before = ComparedState{from.name, first},

@@ -4,8 +4,11 @@
 #include <QLabel>
 #include <QTextBrowser>
 #include <QWidget>
+#include <functional>
 #include <memory>
+#include <optional>
 
+#include "core/capture/open.h"
 #include "views/compare/comparison.h"
 #include "views/compare/curve_overlay.h"
 #include "views/compare/difference_table.h"
@@ -14,7 +17,7 @@
 namespace jointer::views {
 
 // Any two states of a document's graph beside each other: as opened, now, the snapshots, the steps
-// of the history.
+// of the history; and the graph that a pass made it from, where its file is a log of passes.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
@@ -45,7 +48,11 @@ class ComparePane : public QWidget {
   struct Choice {
     QString name;
     EditLine line;
+    bool is_before = false;  // the graph that a pass made the document's from
   };
+  using Take = std::function<void(const Result<SnapshotPtr>&)>;
+  void look_for_before();
+  void make(const Choice& choice, const Take& take);
   void fill_choices();
   void choose_wanted();
   void refresh();
@@ -64,6 +71,8 @@ class ComparePane : public QWidget {
   std::shared_ptr<const Comparison> comparison_;
   quint64 wanted_ = 0;  // the newest comparison that was asked for
   bool is_stale_ = true;
+  std::optional<OpenRequest> before_;  // of the graph before; none while it is not known
+  SnapshotPtr before_snapshot_;        // once it was asked for
   std::optional<std::pair<EditLine, EditLine>> wanted_states_;  // until it is seen
 };
 

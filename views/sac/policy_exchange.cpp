@@ -10,6 +10,7 @@
 #include <array>
 
 #include "core/base/bytes.h"
+#include "core/edit/append.h"
 #include "core/policy/import.h"
 #include "core/policy/with_fsdp.h"
 #include "views/document/document.h"
@@ -150,11 +151,7 @@ void PolicyExchange::take(const QString& text) {
     if (!policy) return emit told(QString::fromStdString(policy.error().message));
     if (policy->edits.empty()) return emit told(tr("It says nothing about this graph."));
     Edit edit = policy->edits.front();
-    for (std::size_t i = 1; i < policy->edits.size(); ++i) {
-      const Edit& more = policy->edits[i];
-      edit.changes.insert(edit.changes.end(), more.changes.begin(), more.changes.end());
-      edit.notes.insert(edit.notes.end(), more.notes.begin(), more.notes.end());
-    }
+    for (std::size_t i = 1; i < policy->edits.size(); ++i) append(edit, policy->edits[i]);
     if (edit.by.empty()) edit.by = std::string("import_policy");
     edit.notes.insert(edit.notes.end(), policy->notes.begin(), policy->notes.end());
     SolveSettings settings = session_.state() && session_.state()->base

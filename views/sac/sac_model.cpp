@@ -111,9 +111,8 @@ void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();
   columns_[policy_column].meaning =
-      tr("What becomes of it between the forward and the backward: S it is saved, R made again, O "
-         "on "
-         "the host meanwhile. S, R and O set it, Space changes it, Delete %1.")
+      tr("What becomes of it between the forward and the backward: S it is saved, R made again, "
+         "O on the host meanwhile. S, R and O set it, Space changes it, Delete %1.")
           .arg(is_step ? tr("takes its tag away") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
       tr("A person's tick, an operator list or preset, a tag of the capture, or %1.")

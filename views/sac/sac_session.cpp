@@ -251,9 +251,8 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
     return emit refused(tr("What the graph is given is there anyway: only calls have a policy."));
   there = nodes_to_tag(*state_, there, keep);
   if (there.empty())
-    return emit refused(tr("%1 was carried out already, which no other tag takes back: undo it, or "
-                           "open the step as "
-                           "it was before.")
+    return emit refused(tr("%1 was carried out already, which no other tag takes back: undo it, "
+                           "or open the step as it was before.")
                             .arg(nodes.size() == 1
                                      ? to_qstring(document_.graph().name(nodes.front()))
                                      : tr("What is selected")));

@@ -32,6 +32,13 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
   // What most people are after.
   list_->setCurrentRow(std::max(joint, 0));
   column->addWidget(list_, 1);
+  const bool has_passes = std::any_of(entries.begin(), entries.end(),
+                                      [](const GraphEntry& e) { return e.before.has_value(); });
+  if (has_passes) {
+    compares_ = new QCheckBox(tr("&Compare with the one before"), this);
+    compares_->setToolTip(tr("Shows what the pass changed"));
+    column->addWidget(compares_);
+  }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);
   column->addWidget(buttons);
   connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);

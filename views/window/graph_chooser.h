@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QCheckBox>
 #include <QDialog>
 #include <QListWidget>
 #include <optional>
@@ -17,9 +18,13 @@ class GraphChooser : public QDialog {
 
   // Indices of the chosen graphs, in the order of the list.
   [[nodiscard]] std::vector<std::size_t> chosen() const;
+  // Whether each is to be compared with the graph that a pass made it from. Null where the list
+  // does not say which that is.
+  [[nodiscard]] QCheckBox* compares() const { return compares_; }
 
  private:
   QListWidget* list_ = nullptr;
+  QCheckBox* compares_ = nullptr;
 };
 
 }  // namespace jointer::views
