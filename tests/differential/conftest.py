@@ -1,20 +1,27 @@
-"""Compares the built program with the installed torch, which has to be 2.11.
+"""Compares the built program with the installed torch: any supported one, 2.11 to 2.15.
+
+A graph is treated as the torch that made it treats it. So a capture of another torch is given to the
+program as one of the installed torch (`of_this_torch`), and both do the same.
 
 ``JOINTER_BIN`` names the folder of the built programs, ``JOINTER_SHARED`` the shared captures.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import zstandard
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("JOINTER_BIN", ROOT / "build" / "release" / "bin"))
@@ -37,10 +44,46 @@ def pytest_report_header() -> list[str]:
     return [f"torch {torch.__version__}, {BIN}", f"shared captures: {shared}"]
 
 
+def minor_version(version: str) -> tuple[int, int]:
+    """(2, 15) of "2.15.0+cu132"."""
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+#: Of the installed torch.
+TORCH = minor_version(torch.__version__)
+_COPIES = tempfile.TemporaryDirectory(prefix="jointer-captures-")
+
+
+@functools.cache
+def of_this_torch(path: Path) -> Path:
+    """The capture, or a copy of it that says that the installed torch made it."""
+    text = zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes())
+    made_by = re.compile(rb'"torch":\s*"([^"]+)"')
+    if all(minor_version(found.decode()) == TORCH for found in made_by.findall(text)):
+        return path
+    copy = Path(_COPIES.name) / path.parent.name / path.name
+    copy.parent.mkdir(exist_ok=True)
+    text = made_by.sub(b'"torch": "%s"' % torch.__version__.encode(), text)
+    copy.write_bytes(zstandard.ZstdCompressor(level=1).compress(text))
+    return copy
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not torch.__version__.startswith("2.11"):
-        for item in items:
-            item.add_marker(pytest.mark.skip(reason=f"torch is {torch.__version__}, not 2.11"))
+    for item in items:
+        # A module that compares with some versions alone names them: ONLY_TORCH = ("2.15",).
+        wanted = getattr(item.getparent(pytest.Module).obj, "ONLY_TORCH", None)
+        if wanted and not any(torch.__version__.startswith(f"{version}.") for version in wanted):
+            reason = f"torch is {torch.__version__}, not {' or '.join(wanted)}"
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def expect_gap(request: pytest.FixtureRequest, path: Path, *names: str) -> None:
+    """What torch 2.15's schedule does on these captures is not matched yet: it buckets FSDP's collectives
+    before it schedules them (`pre_bucketing_fsdp_collectives`), and its manual buckets are others."""
+    if TORCH >= (2, 15) and path.name.removesuffix(".json.zst") in names:
+        reason = "torch 2.15 buckets FSDP's collectives first, which is not ported"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
 
 
 def is_slow(name: str) -> bool:
@@ -90,7 +133,7 @@ def no_groups_left() -> Iterator[None]:
 @pytest.fixture(params=single_captures(), scope="session")
 def path(request: pytest.FixtureRequest) -> Path:
     """A capture of one graph. Tests are grouped by it, so that it is loaded once."""
-    return request.param
+    return of_this_torch(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch_partition
-from conftest import ROOT, SHARED
+from conftest import ROOT, SHARED, of_this_torch
 from jointer.document import read_document
 
 BUDGETS = (0.0, 0.2, 0.5, 0.8, 1.0)
@@ -37,7 +37,7 @@ def captures() -> list[Any]:
 
 @pytest.fixture(params=captures(), scope="module")
 def capture(request: pytest.FixtureRequest) -> Path:
-    return request.param
+    return of_this_torch(request.param)
 
 
 def assert_same(answer: Any, expected: torch_partition.Halves) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from conftest import TORCH
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.flop_counter import FlopCounterMode
@@ -73,11 +74,27 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (*(randn(96, 4, 32, dtype=torch.bfloat16),) * 3, torch.tensor([0, 40, 96], dtype=torch.int32),
          torch.tensor([0, 40, 96], dtype=torch.int32), 56, 56, 0.0, True, False),
     ),
+    "grouped_query_attention": (
+        aten._scaled_dot_product_flash_attention.default,
+        (randn(2, 4, 64, 32, dtype=torch.bfloat16), *(randn(2, 2, 64, 32, dtype=torch.bfloat16),) * 2),
+    ),
+    "flash_attention_without_offsets": (
+        aten._flash_attention_forward.default,
+        (*(randn(2, 64, 4, 32, dtype=torch.bfloat16),) * 3, None, None, 64, 64, 0.0, True, False),
+    ),
+    "cpu_flash_attention": (
+        aten._scaled_dot_product_flash_attention_for_cpu.default,
+        (randn(2, 4, 64, 32), randn(2, 4, 48, 32), randn(2, 4, 48, 32)),
+    ),
 }
+#: The torch whose registry counts it first, where that is not the oldest.
+SINCE = {"grouped_query_attention": (2, 12), "flash_attention_without_offsets": (2, 14), "cpu_flash_attention": (2, 15)}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_formula_equals_the_registry(name: str, tmp_path: Path, jointer: Any) -> None:
+    if TORCH < SINCE.get(name, TORCH):
+        pytest.skip(f"torch {torch.__version__} does not count it")
     operator, arguments = CASES[name]
     tensors = [each for each in arguments if isinstance(each, torch.Tensor)]
 
@@ -86,7 +103,8 @@ def test_formula_equals_the_registry(name: str, tmp_path: Path, jointer: Any) ->
         return operator(*(next(left) if isinstance(a, torch.Tensor) else a for a in arguments))
 
     with FakeTensorMode() as mode:
-        fakes = [mode.from_tensor(t).to("cuda") if "attention" in name else mode.from_tensor(t) for t in tensors]
+        is_on_cuda = "attention" in name and "cpu" not in name
+        fakes = [mode.from_tensor(t).to("cuda") if is_on_cuda else mode.from_tensor(t) for t in tensors]
         with FlopCounterMode(display=False) as counter:
             call(*fakes)
         module = make_fx(call, tracing_mode="fake")(*fakes)

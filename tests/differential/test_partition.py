@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import torch_partition
 from conftest import BIN, LARGE, ROOT, SHARED
 from jointer.document import read_document, write_document
@@ -46,7 +47,7 @@ def cases() -> list[Any]:
 
 @pytest.mark.parametrize(("path", "partitioner", "tagging"), cases())
 def test_same_pair(path: Path, partitioner: str, tagging: str, tmp_path: Path) -> None:
-    document = read_document(path)
+    document = read_document(path) | {"torch": torch.__version__}
     torch_partition.tag(document, tagging)
     tagged, out = tmp_path / "tagged.json", tmp_path / "pair.json"
     write_document(document, tagged)

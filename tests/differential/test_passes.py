@@ -16,6 +16,7 @@ import torch.distributed as dist
 from conftest import BIN, ROOT
 from torch import fx
 from torch._guards import TracingContext, tracing
+from torch._inductor import comms
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.distributed.fake_pg import FakeStore
@@ -51,7 +52,7 @@ def test_eliminate_dead_code(path: Path, tmp_path: Path) -> None:
     document["nodes"][-1]["args"] = [[each if i % 3 == 0 else None for i, each in enumerate(outputs)]]
     cut, out = tmp_path / "cut.json", tmp_path / "out.json"
     cut.write_text(json.dumps(document))
-    removed = apply(cut, "eliminate_dead_code", "-o", out)["passes"][0]["removed"]
+    removed = apply(cut, "eliminate_dead_code{drop_asserts=false,drop_random=true}", "-o", out)["passes"][0]["removed"]
     # Where every output is a gradient that is reduced, all of it ends in a wait, which is impure.
     assert removed > 10 or "fsdp" in path.name
     gm = jointer.load(cut)
@@ -135,7 +136,13 @@ def test_a_recipe_gives_the_same_graph_in_python(path: Path, passes: str, tmp_pa
     gm.graph.lint()
 
 
-# --- FSDP2's graph passes in torch/_inductor/comms.py ---
+# --- FSDP2's graph passes in torch/_inductor/comms.py, which has them up to torch 2.12 ---
+
+
+def of_comms(name: str) -> Callable[..., Any]:
+    if not hasattr(comms, name):
+        pytest.skip(f"torch {torch.__version__} has no {name}")
+    return getattr(comms, name)
 
 
 class Build:
@@ -186,8 +193,7 @@ def ours(gm: fx.GraphModule, passes: str, folder: Path) -> fx.Graph:
 
 
 def test_remove_fsdp2_unsharded_param_graph_input_usage(tmp_path: Path) -> None:
-    from torch._inductor.comms import remove_fsdp2_unsharded_param_graph_input_usage  # noqa: PLC0415
-
+    torchs_pass = of_comms("remove_fsdp2_unsharded_param_graph_input_usage")
     build = Build()
     whole, first, second = (build.input(name, 4, 4) for name in ("whole", "first", "second"))
     resize, copy = torch.ops.inductor.resize_storage_bytes_.default, torch.ops.fsdp.copy_.default
@@ -200,14 +206,13 @@ def test_remove_fsdp2_unsharded_param_graph_input_usage(tmp_path: Path) -> None:
         build.graph.call_function(resize, (whole, 0)).meta["val"] = None
     gm = build.module(*returned)
     mine = shape_of(ours(gm, "remove_fsdp2_unsharded_param_graph_input_usage", tmp_path))
-    remove_fsdp2_unsharded_param_graph_input_usage(gm.graph)
+    torchs_pass(gm.graph)
     assert mine == shape_of(gm.graph)
     assert len(mine) == 4
 
 
 def test_reinplace_fsdp_all_gather(tmp_path: Path) -> None:
-    from torch._inductor.comms import reinplace_fsdp_all_gather  # noqa: PLC0415
-
+    torchs_pass = of_comms("reinplace_fsdp_all_gather")
     build = Build()
     shard, buffer = build.input("shard", 4), build.input("buffer", 8)
     name = dist.group.WORLD.group_name
@@ -222,7 +227,7 @@ def test_reinplace_fsdp_all_gather(tmp_path: Path) -> None:
         from torch._inductor.virtualized import V  # noqa: PLC0415
 
         with V.set_fake_mode(build.mode):
-            reinplace_fsdp_all_gather(gm.graph)
+            torchs_pass(gm.graph)
     theirs = shape_of(gm.graph)
     after = tmp_path / "after.json"
     apply(before, "reinplace_fsdp_all_gather", "-o", after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,8 @@ class TorchOverlap:
         monkeypatch.setattr(s, "benchmark_node", lambda n, c=None: estimate(n))
         align = "_align_compute_nodes_runtime_estimations_across_all_distributed_ranks"
         monkeypatch.setattr(s.OverlapScheduler, align, lambda self: None)
+        if "pre_bucketing_fsdp_collectives" in inspect.signature(s.schedule_overlap_bucketing).parameters:
+            options = {"pre_bucketing_fsdp_collectives": False, **options}
         self.module = s.schedule_overlap_bucketing(
             self.module, custom_runtime_estimation=estimate, **options
         )

@@ -137,8 +137,11 @@ def partition(document: dict[str, Any], path: Path, partitioner: str = "min_cut"
     taken = {node.name: [user.name for user in node.users if "getitem" in str(user.target)] for node in nodes}
     inputs = {node.name for node in nodes if node.op == "placeholder"}
     partitioners.estimate_runtime = _estimate_runtime
-    # There may be no GPU to have generators.
-    partitioners.get_cuda_generator_meta_val = lambda _: torch.Generator()
+    # There may be no GPU to have generators. The first is torch's before 2.12.
+    generators = {"get_cuda_generator_meta_val": lambda _: torch.Generator(), "get_default_generator": lambda _: torch.Generator()}
+    for name, generator in generators.items():
+        if hasattr(partitioners, name):
+            setattr(partitioners, name, generator)
     mode = next(value.fake_mode for node in nodes if hasattr(value := node.meta.get("val"), "fake_mode"))
     with tracing(TracingContext(None)), mode, config.patch(**settings):
         forward, backward = PARTITIONERS[partitioner](

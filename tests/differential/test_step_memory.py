@@ -1,0 +1,60 @@
+"""The peak of captured steps beside a count by what operators are, which knows nothing of storages.
+
+Passes of torchtitan leave storage numbers in a capture that operators contradict; the count of the
+shared tool does not look at them. Both are exact, so they are equal to the byte.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BIN, ROOT, SHARED
+
+TOOL = SHARED / "tools" / "naive_peak.py"
+
+
+def steps() -> list[Any]:
+    """Training steps, before and after passes: the samples, and the shared ones where they are."""
+    folders = (ROOT / "resources" / "samples", SHARED / "captures" / "torchtitan_0.3")
+    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.json.zst"))]
+    return [pytest.param(path, id=path.name.removesuffix(".json.zst")) for path in paths if "pair" not in path.name]
+
+
+def jointer(*arguments: str) -> dict[str, Any]:
+    done = subprocess.run([str(BIN / "jointer"), *arguments, "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("path", steps())
+def test_the_peak_is_that_of_what_operators_are(path: Path) -> None:
+    if not TOOL.exists():
+        pytest.skip("no shared tools: the count by operators is not here")
+    info = jointer("info", str(path))
+    if info["kind"] != "train_step":
+        pytest.skip(f"a {info['kind']} capture frees some inputs early, which the count does not do")
+    counted = subprocess.run([sys.executable, str(TOOL), str(path)], capture_output=True, text=True, check=True)
+    assert jointer("memory", str(path))["peak_bytes"] == json.loads(counted.stdout)["peak_bytes"]
+
+
+@pytest.mark.parametrize("path", steps())
+def test_parameters_are_found(path: Path) -> None:
+    info = jointer("info", str(path))
+    if info["kind"] != "train_step":
+        pytest.skip(f"a {info['kind']} capture")
+    assert info["parameters_bytes"] > 0
+    assert info["modules"]
+
+
+@pytest.mark.parametrize("path", [step for step in steps() if ".traced." in step.id])
+def test_remat_lowers_the_peak(path: Path) -> None:
+    after = [other for other in path.parent.glob(path.name.split(".traced")[0] + ".after_*.json.zst")]
+    assert after
+    peak = jointer("memory", str(path))["peak_bytes"]
+    for other in after:
+        assert jointer("memory", str(other))["peak_bytes"] < peak
