@@ -2,23 +2,36 @@
 #   jointer_torch_cpu    libtorch_cpu and libc10; what the runner is built with
 #   jointer_torch_cuda   also libtorch_cuda, libc10_cuda and the wheel's NCCL, where a CUDA toolkit
 #                        of the wheel's major version is found
-# Sets JOINTER_TORCH_FOUND, JOINTER_TORCH_CUDA_FOUND, JOINTER_TORCH_PYTHON (the Python that has it).
+# Sets JOINTER_TORCH_FOUND, JOINTER_TORCH_CUDA_FOUND, JOINTER_TORCH_PYTHON (the Python that has it), and
+# JOINTER_TORCH_CUDA_MISSING: why jointer_torch_cuda is not there.
 #
 # find_package(Torch) is not used: it always wants libtorch_cuda, changes global CUDA flags, and
 # fails with C++20 where there is no GPU. The wheel is found without importing torch.
 
-set(JOINTER_PYTHON "" CACHE FILEPATH "Python that has torch 2.11; empty: looked for")
+# The minor versions of torch 2 that the runner is built against and tested with.
+set(JOINTER_TORCH_OLDEST 11)
+set(JOINTER_TORCH_NEWEST 15)
+
+set(JOINTER_PYTHON "" CACHE FILEPATH
+  "Python that has torch 2.${JOINTER_TORCH_OLDEST} to 2.${JOINTER_TORCH_NEWEST}; empty: looked for")
 set(JOINTER_TORCH_FOUND OFF)
 set(JOINTER_TORCH_CUDA_FOUND OFF)
 
-# Where torch may be: the Python that is named, the active one, the environment that ./run and
-# ./test make in the user's cache.
+# Where torch may be: the Python that is named, and then no other; else the active one, else an
+# environment that ./run and ./test make in the user's cache, the newest first.
 set(cache_home "$ENV{XDG_CACHE_HOME}")
 if(NOT cache_home)
   set(cache_home "$ENV{HOME}/.cache")
 endif()
-foreach(python IN ITEMS "${JOINTER_PYTHON}" "$ENV{JOINTER_PYTHON}" python3
-                        "${cache_home}/jointer/torch-2.11.0/bin/python")
+if(JOINTER_PYTHON)
+  set(pythons ${JOINTER_PYTHON})
+else()
+  file(GLOB environments LIST_DIRECTORIES true ${cache_home}/jointer/torch-2.*)
+  list(SORT environments COMPARE NATURAL ORDER DESCENDING)
+  list(TRANSFORM environments APPEND /bin/python)
+  set(pythons "$ENV{JOINTER_PYTHON}" python3 ${environments})
+endif()
+foreach(python IN LISTS pythons)
   if(NOT python)
     continue()
   endif()
@@ -31,14 +44,20 @@ foreach(python IN ITEMS "${JOINTER_PYTHON}" "$ENV{JOINTER_PYTHON}" python3
     list(GET answer 0 JOINTER_TORCH_PYTHON)
     list(GET answer 1 torch_dir)
     list(GET answer 2 torch_version)
-    if(torch_version MATCHES "^2\\.11\\.")
+    if(torch_version MATCHES "^2\\.([0-9]+)\\." AND CMAKE_MATCH_1 GREATER_EQUAL JOINTER_TORCH_OLDEST
+       AND CMAKE_MATCH_1 LESS_EQUAL JOINTER_TORCH_NEWEST)
       set(JOINTER_TORCH_FOUND ON)
       break()
     endif()
-    message(STATUS "torch ${torch_version} of ${JOINTER_TORCH_PYTHON} is not 2.11: passed over")
+    set(refused "torch ${torch_version} of ${JOINTER_TORCH_PYTHON} is not 2.${JOINTER_TORCH_OLDEST} to 2.${JOINTER_TORCH_NEWEST}")
+    if(JOINTER_PYTHON)
+      message(FATAL_ERROR "${refused}: name another Python in JOINTER_PYTHON, or set JOINTER_RUNNER=OFF")
+    endif()
+    message(STATUS "${refused}: passed over")
   endif()
 endforeach()
 if(NOT JOINTER_TORCH_FOUND)
+  set(JOINTER_TORCH_PYTHON "")
   return()
 endif()
 message(STATUS "torch ${torch_version} of ${JOINTER_TORCH_PYTHON}")
@@ -66,7 +85,7 @@ if(EXISTS ${torch_dir}/lib/libtorch_cuda.so)
   file(STRINGS ${torch_dir}/version.py cuda_line REGEX "^cuda")
   string(REGEX MATCH "'([0-9]+)\\.[0-9]+'" _ "${cuda_line}")
   set(torch_cuda_major ${CMAKE_MATCH_1})
-  find_package(CUDAToolkit ${torch_cuda_major} QUIET)
+  find_package(CUDAToolkit QUIET)
   file(GLOB nccl_library ${torch_dir}/../nvidia/nccl/lib/libnccl.so.2)
   # A toolkit of another major version does not match the wheel's libraries.
   if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION_MAJOR EQUAL torch_cuda_major AND nccl_library)
@@ -87,5 +106,14 @@ if(EXISTS ${torch_dir}/lib/libtorch_cuda.so)
     list(JOIN nvidia_libraries ":" nvidia_path)
     target_link_options(jointer_torch_cuda INTERFACE -Wl,-rpath,${nvidia_path}
       -Wl,-rpath-link,${nvidia_path})
+  elseif(NOT CUDAToolkit_FOUND)
+    set(JOINTER_TORCH_CUDA_MISSING "there is no CUDA toolkit")
+  elseif(NOT CUDAToolkit_VERSION_MAJOR EQUAL torch_cuda_major)
+    set(JOINTER_TORCH_CUDA_MISSING
+      "the CUDA toolkit is ${CUDAToolkit_VERSION}, torch ${torch_version} is built with CUDA ${torch_cuda_major}")
+  else()
+    set(JOINTER_TORCH_CUDA_MISSING "the wheel's NCCL is not beside it")
   endif()
+else()
+  set(JOINTER_TORCH_CUDA_MISSING "torch ${torch_version} is built without CUDA")
 endif()

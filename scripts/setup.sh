@@ -42,23 +42,65 @@ ensure_clang_runtime() {
   ensure_packages "libclang-rt-$version-dev"
 }
 
-# Sets $torch_python to a Python that has torch 2.11 and what the tests use beside it: the active one,
-# else a virtual environment in the user's cache, which every clone finds again.
-torch_version=2.11.0
+# The newest torch that is supported, and those that ./test --all runs. Every minor version from 2.11 on
+# is accepted.
+torch_newest=2.15.0
+torch_tested=(2.11.0 2.13.0 2.15.0)
+# What tests use beside torch, and beside the newest one.
+torch_packages=(jsonschema numpy pytest zstandard)
+torch_newest_packages=(torchtitan==0.3.0)
+
+# torch_of PYTHON MODULE...: the version of its torch; nothing if that is not 2.11 to 2.15, or if one of the
+# modules is missing.
+torch_of() {
+  "$1" - "${@:2}" <<'END' 2>/dev/null
+import sys
+from importlib import metadata, util
+
+version = metadata.version("torch").split("+")[0]
+major, minor = map(int, version.split(".")[:2])
+if major == 2 and 11 <= minor <= 15 and all(map(util.find_spec, sys.argv[1:])):
+    print(version)
+END
+}
+
+# Sets $torch_python to a Python with a supported torch, and what the capture helper uses: the active one, else an environment in the user's
+# cache, which every clone finds again, else a new one there with the newest torch.
 ensure_torch() {
-  local check='import jsonschema, numpy, pytest, torch, zstandard; assert torch.__version__.startswith("2.11")'
-  if python3 -c "$check" 2>/dev/null; then
+  local each modules=(numpy zstandard)
+  if [ -n "$(torch_of python3 "${modules[@]}")" ]; then
     torch_python=$(command -v python3)
     return
   fi
-  local env="$cache_dir/torch-$torch_version"
+  for each in $(ls -d "$cache_dir"/torch-2.* 2>/dev/null | sort -rV); do
+    if [ -n "$(torch_of "$each/bin/python" "${modules[@]}")" ]; then
+      torch_python=$each/bin/python
+      return
+    fi
+  done
+  ensure_torch_version "$torch_newest"
+}
+
+# ensure_torch_version VERSION: sets $torch_python to a Python with that torch and what tests use, looked for
+# in the same places.
+ensure_torch_version() {
+  local version=$1 env="$cache_dir/torch-$1" packages=("torch==$1" "${torch_packages[@]}")
+  local modules=("${torch_packages[@]}")
+  if [ "$version" = "$torch_newest" ]; then
+    packages+=("${torch_newest_packages[@]}")
+    modules+=(torchtitan)
+  fi
+  if [ "$(torch_of python3 "${modules[@]}")" = "$version" ]; then
+    torch_python=$(command -v python3)
+    return
+  fi
   torch_python="$env/bin/python"
-  if [ -x "$torch_python" ] && "$torch_python" -c "$check" 2>/dev/null; then return; fi
-  say "installing torch $torch_version into $env (about 5 GB, once)"
+  if [ -x "$torch_python" ] && [ "$(torch_of "$torch_python" "${modules[@]}")" = "$version" ]; then return; fi
+  say "installing torch $version into $env (about 6 GB, once)"
   mkdir -p "$cache_dir"
   python3 -m venv "$env" || give_up "python3 -m venv failed; is python3-venv installed?"
-  "$env/bin/python" -m pip install --quiet "torch==$torch_version" jsonschema numpy pytest zstandard ||
-    give_up "torch $torch_version could not be installed; see the message above"
+  "$torch_python" -m pip install --quiet "${packages[@]}" ||
+    give_up "torch $version could not be installed; see the message above"
 }
 
 # build PRESET [CMAKE-OPTION...]
