@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <torch/headeronly/version.h>
 
-#include <charconv>
+#include "core/base/torch_version.h"
 
 namespace jointer::runner {
 namespace {
@@ -19,22 +19,13 @@ std::string_view torch_version() {
   return release(TORCH_VERSION);
 }
 
-std::optional<int> minor_version(std::string_view torch) {
-  if (!torch.starts_with("2.")) return std::nullopt;
-  int minor = 0;
-  const char* const end = torch.data() + torch.size();
-  const auto read = std::from_chars(torch.data() + 2, end, minor);
-  if (read.ec != std::errc{} || read.ptr == end || *read.ptr != '.') return std::nullopt;
-  return minor;
-}
-
 bool is_this_release(std::string_view torch) {
   return release(torch) == torch_version();
 }
 
 bool is_this_minor(std::string_view torch) {
-  const auto minor = minor_version(torch);
-  return !minor || minor == minor_version(torch_version());
+  const auto version = parse_torch_version(torch);
+  return !version || version == parse_torch_version(torch_version());
 }
 
 std::string of_another_torch(std::string_view torch) {

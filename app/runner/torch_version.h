@@ -2,7 +2,6 @@
 
 // The torch that this runner is built with, and those that captures and packages are of.
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,9 +10,6 @@ namespace jointer::runner {
 // "2.15.0".
 std::string_view torch_version();
 
-// The minor version of "2.15.0+cu132": 15. Nothing of a text that is not of torch 2.
-std::optional<int> minor_version(std::string_view torch);
-
 // Whether code that was compiled for `torch` can be loaded: the same release, however it was built.
 bool is_this_release(std::string_view torch);
 
@@ -21,8 +17,7 @@ bool is_this_release(std::string_view torch);
 // version, or one that is not known.
 bool is_this_minor(std::string_view torch);
 
-// What stands behind a message about an operator: "; the capture is of torch 2.11.0, this runner
-// of 2.15.0:
+// The end of a message about an operator: "; the capture is of torch 2.11.0, this runner of 2.15.0:
 // ...". Empty where both are of the same minor version.
 std::string of_another_torch(std::string_view torch);
 

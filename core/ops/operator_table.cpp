@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
+#include "core/base/torch_version.h"
 #include "embedded/jointer_operator_table.h"
 
 namespace jointer {
@@ -51,33 +51,23 @@ std::optional<Line> line_at(std::string_view body, std::size_t offset) {
   return split_line(body.substr(offset, body.find('\n', offset) - offset));
 }
 
-// 2.11 of "2.11.0+cu130" as {2, 11}; nothing of other text.
-std::optional<std::pair<int, int>> parse_version(std::string_view text) {
-  std::pair<int, int> version;
-  const auto major = std::from_chars(text.data(), text.data() + text.size(), version.first);
-  if (major.ec != std::errc{} || major.ptr == text.data() + text.size() || *major.ptr != '.')
-    return std::nullopt;
-  const auto minor = std::from_chars(major.ptr + 1, text.data() + text.size(), version.second);
-  return minor.ec == std::errc{} ? std::optional(version) : std::nullopt;
-}
-
 // The line of `name` that holds for a version: of those that say how long they held (`name@2.11`)
 // the first that reaches up to it, else the newest torch's. An operator that no torch registers
 // any more is what it was last.
 std::optional<Line> find_line(std::string_view name, std::string_view version) {
   const std::string_view body = table_body();
-  const auto asked = parse_version(version);
+  const auto asked = parse_torch_version(version);
   std::optional<Line> newest = line_at(body, lower_bound_line(body, name));
   if (newest && newest->name != name) newest.reset();
   if (newest && !asked) return newest;
   const std::string prefix = std::string(name) + '@';
   std::optional<Line> oldest_fit, last;
-  std::pair<int, int> fits_until, lasts_until;
+  TorchVersion fits_until, lasts_until;
   for (std::size_t at = lower_bound_line(body, prefix);;) {
     const auto line = line_at(body, at);
     if (!line || !line->name.starts_with(prefix)) break;
     at = body.find('\n', at) + 1;
-    const auto until = parse_version(line->name.substr(prefix.size()));
+    const auto until = parse_torch_version(line->name.substr(prefix.size()));
     if (!until) continue;
     if (asked && *until >= *asked && (!oldest_fit || *until < fits_until)) {
       oldest_fit = line;

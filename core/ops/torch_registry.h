@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "core/graph/torch_version.h"
+#include "core/base/torch_version.h"
 #include "core/ops/flops.h"
 
 namespace jointer {

@@ -587,25 +587,13 @@ std::map<std::string, std::size_t> find_module_order(const Graph& graph,
   return order;
 }
 
-// A path that was given and is no module of the graph is a slip, as a rule.
-void note_unknown(const ModuleTree& modules, const ModulePlan& plan, PassContext& context) {
-  for (const std::vector<std::string>& entry : plan)
-    for (const std::string& path : entry)
-      if (!modules.find(path))
-        context.decide("note",
-                       fmt::format("{} of module_bucket_plans is no module of the graph.", path));
-}
-
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
-  const Graph given = graph;
+  JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments, context));
+  const Graph before = graph;
   bool changed = false;
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     const ModuleTree modules(graph);
-    ModulePlan plan = derive_joint_module_plan(graph, modules);
-    if (arguments.is_given("module_bucket_plans")) {
-      JOINTER_TRY(plan, read_module_plan(arguments.list("module_bucket_plans")));
-      if (part == 0) note_unknown(modules, plan, context);
-    }
+    const ModulePlan plan = given ? *given : derive_joint_module_plan(graph, modules);
     if (plan.empty()) {
       context.decide("kept", "The graph does not say which modules its nodes are of.");
       return {};
@@ -624,7 +612,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   }
   if (!changed) return context.report(1);
   JOINTER_CHECK(graph.finish());
-  if (!is_within_peak_limit(given, graph, context)) graph = given;
+  if (!is_within_peak_limit(before, graph, context)) graph = before;
   return context.report(1);
 }
 

@@ -56,6 +56,24 @@ bool is_loss_in_chunks(const Graph& graph, const ModuleTree& modules, ModuleId l
   return false;
 }
 
+Result<ModulePlan> read_module_plan(const PassValue::List& list) {
+  ModulePlan plan;
+  const auto add = [&](const PassValue& value) {
+    const auto* path = value.as<std::string>();
+    if (path != nullptr) plan.back().push_back(*path);
+    return path != nullptr;
+  };
+  for (const PassValue& entry : list) {
+    plan.emplace_back();
+    const auto* several = entry.as<PassValue::List>();
+    const bool is_right =
+        several == nullptr ? add(entry) : std::all_of(several->begin(), several->end(), add);
+    if (!is_right || plan.back().empty())
+      return fail(Error::Kind::usage, "{} is no module path and no list of them", to_text(entry));
+  }
+  return plan;
+}
+
 }  // namespace
 
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules) {
@@ -125,21 +143,17 @@ ModulePlan derive_module_plan(const ModuleTree& modules) {
   return plan;
 }
 
-Result<ModulePlan> read_module_plan(const PassValue::List& list) {
-  ModulePlan plan;
-  const auto add = [&](const PassValue& value) {
-    const auto* path = value.as<std::string>();
-    if (path != nullptr) plan.back().push_back(*path);
-    return path != nullptr;
-  };
-  for (const PassValue& entry : list) {
-    plan.emplace_back();
-    const auto* several = entry.as<PassValue::List>();
-    const bool is_right =
-        several == nullptr ? add(entry) : std::all_of(several->begin(), several->end(), add);
-    if (!is_right || plan.back().empty())
-      return fail(Error::Kind::usage, "{} is no module path and no list of them", to_text(entry));
-  }
+Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments,
+                                                    PassContext& context) {
+  if (!arguments.is_given("module_bucket_plans")) return std::nullopt;
+  JOINTER_TRY(ModulePlan plan, read_module_plan(arguments.list("module_bucket_plans")));
+  const ModuleTree modules(graph);
+  for (const std::vector<std::string>& entry : plan)
+    for (const std::string& path : entry)
+      if (!modules.find(path))
+        context.decide("note", fmt::format("module_bucket_plans names {}, which is not a module of "
+                                           "the graph.",
+                                           path));
   return plan;
 }
 

@@ -2,12 +2,13 @@
 
 // Which modules' collectives go together: torchtitan's plan of module buckets.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/graph/module_tree.h"
-#include "core/pass/pass_value.h"
+#include "core/pass/pass.h"
 
 namespace jointer {
 
@@ -26,8 +27,11 @@ ModulePlan derive_module_plan(const ModuleTree& modules);
 // is in the last entry.
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
 
-// As a pipeline writes it: [tok_embeddings,[norm,lm_head],layers.0]. Error (usage): it is none.
-Result<ModulePlan> read_module_plan(const PassValue::List& list);
+// The parameter `module_bucket_plans` of a pass, [tok_embeddings,[norm,lm_head],layers.0]; nothing
+// where it is not given. A path that names no module of the graph is a note of the pass. Error
+// (usage): the value is not a list of paths and lists of paths.
+Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments,
+                                                    PassContext& context);
 
 // By node: the plan's entry that its module, or one around it, is in; kNoEntry: none. Error
 // (usage): a path is in two entries, or a module of one is inside a module of another.

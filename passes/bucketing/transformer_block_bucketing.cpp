@@ -287,25 +287,13 @@ class BlockBucketing {
   std::vector<Number> apart_;                // needs another of its block
 };
 
-// A path that was given and is no module of the graph is a slip, as a rule.
-void note_unknown(const ModuleTree& modules, const ModulePlan& plan, PassContext& context) {
-  for (const std::vector<std::string>& entry : plan)
-    for (const std::string& path : entry)
-      if (!modules.find(path))
-        context.decide("note",
-                       fmt::format("{} of module_bucket_plans is no module of the graph.", path));
-}
-
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments, context));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     JOINTER_CHECK(
         context.report(static_cast<double>(part) / static_cast<double>(graph.part_count())));
     const ModuleTree modules(graph);
-    ModulePlan plan = derive_module_plan(modules);
-    if (arguments.is_given("module_bucket_plans")) {
-      JOINTER_TRY(plan, read_module_plan(arguments.list("module_bucket_plans")));
-      if (part == 0) note_unknown(modules, plan, context);
-    }
+    const ModulePlan plan = given ? *given : derive_module_plan(modules);
     if (plan.empty()) {
       context.decide("kept", "The graph does not say which modules its nodes are of.");
       return {};

@@ -80,12 +80,13 @@ constexpr std::array kDtypes{
     at::kByte,                         // uint8
 };
 
-constexpr int kFirstWithBComplex32 = 14;
+constexpr TorchVersion kFirstWithBComplex32{2, 14};
 
 at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
   const std::string_view torch(captured_by.data(), captured_by.size());
-  const int minor = minor_version(torch).value_or(minor_version(torch_version()).value_or(0));
-  const std::int64_t place = number - (minor >= kFirstWithBComplex32 ? 1 : 0);
+  const auto version =
+      parse_torch_version(torch).or_else([] { return parse_torch_version(torch_version()); });
+  const std::int64_t place = number - (version >= kFirstWithBComplex32 ? 1 : 0);
   TORCH_CHECK_INDEX(place >= 0 && place < std::ssize(kDtypes), "there is no dtype number ", number,
                     " in torch ", torch.empty() ? torch_version() : torch);
   return kDtypes[static_cast<std::size_t>(place)];

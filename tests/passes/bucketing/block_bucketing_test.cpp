@@ -98,7 +98,7 @@ TEST(BlockBucketing, SaysWhichPathsAreNoModules) {
   const StepResult step =
       run_pass(parse(kModel), "transformer_block_bucketing{module_bucket_plans=[nosuch,layers.0]}");
   EXPECT_EQ(reason_of(step, "", "note"),
-            "nosuch of module_bucket_plans is no module of the graph.");
+            "module_bucket_plans names nosuch, which is not a module of the graph.");
 }
 
 TEST(ModulePlan, IsFoundFromTheModel) {

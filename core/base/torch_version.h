@@ -1,0 +1,21 @@
+#pragma once
+
+// A minor version of torch, as "2.15" of "2.15.0+cu132".
+
+#include <compare>
+#include <optional>
+#include <string_view>
+
+namespace jointer {
+
+struct TorchVersion {
+  int major = 0, minor = 0;
+  friend auto operator<=>(const TorchVersion&, const TorchVersion&) = default;
+};
+
+inline constexpr TorchVersion kNewestTorch{2, 15};
+
+// Reads "2.13.0+cu130" or "2.11". Nothing if the text does not begin with two numbers.
+std::optional<TorchVersion> parse_torch_version(std::string_view text);
+
+}  // namespace jointer
