@@ -186,9 +186,9 @@ void NodeBuilder::annotate(Node& node, std::size_t comment) {
 void NodeBuilder::add_facts() {
   values_.add_facts();
   if (!stacks_.empty())
-    graph_.add_fact(Fact::Kind::derived,
-                    "stack traces are not in the text: of each, its comments have the innermost "
-                    "line, and modules are not in it at all");
+    graph_.add_fact(
+        Fact::Kind::derived,
+        "the text has the innermost line of each stack trace alone, and no module stacks");
   if (python_calls_ > 0)
     graph_.add_fact(Fact::Kind::warning,
                     fmt::format("{} calls are Python functions and methods, as before ATen: what "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
 
 namespace jointer {

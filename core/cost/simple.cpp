@@ -5,6 +5,7 @@
 
 #include "core/base/checked.h"
 #include "core/cost/node_flops.h"
+#include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
 
 namespace jointer {

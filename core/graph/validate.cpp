@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/graph/derive.h"
 #include "core/graph/leftovers.h"
 
@@ -243,19 +244,23 @@ std::vector<std::string> find_warnings(const Graph& graph) {
     }
   }
   if (beyond > 0)
-    warnings.push_back(fmt::format("{} tensors reach beyond their storage, first {}", beyond,
+    warnings.push_back(fmt::format("{} beyond the end of the storage, first {}",
+                                   counted(beyond, "tensor reaches", "tensors reach"),
                                    graph.name(first_beyond)));
   if (groupless > 0)
-    warnings.push_back(fmt::format("{} collectives name no process group, first {}", groupless,
+    warnings.push_back(fmt::format("{} no process group, first {}",
+                                   counted(groupless, "collective names", "collectives name"),
                                    graph.name(first_groupless)));
   if (idle_waits > 0)
-    warnings.push_back(fmt::format("{} waits wait for no collective of this graph, first {}",
-                                   idle_waits, graph.name(first_idle)));
+    warnings.push_back(fmt::format("{} for no collective of this graph, first {}",
+                                   counted(idle_waits, "wait waits", "waits wait"),
+                                   graph.name(first_idle)));
   if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())
     warnings.push_back(fmt::format(
-        "{} calls of {} operators without a schema, first {}: what they alias and write is taken "
-        "from the file alone, and their time from the bytes that they read and write",
-        opaque_calls, std::ranges::count(is_opaque, true),
+        "{} of {} without a schema, first {}: aliases and writes are taken from the file alone, "
+        "and time from the bytes read and written",
+        counted(opaque_calls, "call"),
+        counted(static_cast<std::size_t>(std::ranges::count(is_opaque, true)), "operator"),
         graph.op(OperatorId(static_cast<std::size_t>(first - is_opaque.begin()))).name));
   return warnings;
 }

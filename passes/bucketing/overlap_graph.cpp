@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/cost/torch_nccl.h"
+#include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
 
 namespace jointer {

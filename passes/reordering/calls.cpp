@@ -6,6 +6,7 @@
 
 #include "core/base/units.h"
 #include "core/graph/dependencies.h"
+#include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
 
 namespace jointer {

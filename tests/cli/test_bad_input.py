@@ -238,7 +238,7 @@ def test_a_tensor_beyond_its_storage_is_a_warning(change: Change, tmp_path: Path
     path = write(tmp_path / "strange.json", document)
     beyond = [fact for fact in run("info", path, "--json").json["derived"] if "beyond" in fact]
     negative = change is STRANGE["negative stride"]
-    assert beyond == ([] if negative else ["warning: 1 tensors reach beyond their storage, first mm"])
+    assert beyond == ([] if negative else ["warning: 1 tensor reaches beyond the end of the storage, first mm"])
     for command in (["memory"], ["overlap"], ["export", "--format", "dot", "-o", "-"]):
         assert run(command[0], path, *command[1:]).code == 0
 

@@ -14,6 +14,7 @@
 #include <array>
 
 #include "app/runner/torch_version.h"
+#include "core/base/torch_version.h"
 
 namespace jointer::runner {
 namespace {

@@ -305,7 +305,7 @@ TEST(FxText, CustomOperatorsAreReadWithAWarning) {
       "f7ff8000000000000,dtype:float8_e4m3fn,memory_format:channels_last,"
       "complex(f3ff0000000000000,f4000000000000000),op:aten.mm.default,opaque:object,"
       "opaque:Policy,opaque:ellipsis,key=op:cond) -> None");
-  EXPECT_TRUE(has_fact(graph, "1 calls of 1 operators without a schema"));
+  EXPECT_TRUE(has_fact(graph, "1 call of 1 operator without a schema"));
 }
 
 constexpr std::string_view kCond = R"py(class g(torch.nn.Module):

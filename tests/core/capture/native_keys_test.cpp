@@ -42,7 +42,7 @@ constexpr const char* kSmall = R"(
 
 TEST(NativeKeys, SchemasSayWhatOperatorsDo) {
   Json document = document_of(kSmall);
-  EXPECT_THAT(read(document).facts().back().text, HasSubstr("operators without a schema"));
+  EXPECT_THAT(read(document).facts().back().text, HasSubstr("without a schema"));
   document["schemas"] = {{"mine.scale_.default", "(Tensor(a!) self, float by) -> Tensor(a!)"}};
   const Graph graph = read(document);
   const OperatorInfo& op = graph.op(node(graph, "y"));

@@ -109,7 +109,7 @@ TEST(Validate, CountsCallsOfOperatorsThatNothingIsKnownOf) {
     EXPECT_EQ(complaint(graph), "sound") << name;
     const auto warnings = find_warnings(graph);
     ASSERT_EQ(warnings.size(), 1U) << name;
-    EXPECT_THAT(warnings.front(), AllOf(HasSubstr("1 calls of 1 operators"), HasSubstr(name)));
+    EXPECT_THAT(warnings.front(), AllOf(HasSubstr("1 call of 1 operator"), HasSubstr(name)));
     graph.add_operator_schema(name, "(Tensor self, Tensor other) -> Tensor");
     EXPECT_TRUE(find_warnings(graph).empty()) << name;
   }
@@ -169,8 +169,8 @@ TEST(Validate, WarnsOfWhatCanBeWorkedWith) {
     return [w, a, m, u]
   )");
   const auto warnings = find_warnings(graph);
-  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 waits wait for no collective")));
-  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 calls of 1 operators without a schema")));
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 wait waits for no collective")));
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("1 call of 1 operator without a schema")));
   EXPECT_THAT(warnings, testing::Not(testing::Contains(HasSubstr("process group"))));
 }
 
