@@ -11,6 +11,9 @@
 //   - placeholders, constants and the output stay, and nothing moves over a placeholder or output.
 // Where it is not legal, the inverses of what was done are done in reverse.
 //
+// A replaced call keeps its value unless the edit says otherwise, but for the memory that it lies
+// in: core/graph/storage_rules.h.
+//
 // The inverse of a move puts the nodes back run by run, a run being nodes that stood side by side:
 // first those that came from the left, from left to right, then those from the right, from right to
 // left, so that on the way, too, no node is before what it reads.
@@ -31,6 +34,7 @@
 #include "core/graph/dependencies.h"
 #include "core/graph/derive.h"
 #include "core/graph/effects.h"
+#include "core/graph/storage_rules.h"
 #include "core/graph/validate.h"
 
 namespace jointer {
@@ -70,6 +74,7 @@ struct Editor::State {
   bool is_constant_read(const Node& n, NodeId but) const;
   void add_inverse_of_move(std::span<const NodeId> nodes, NodeId before);
   Result<void> update_outputs(NodeId output);
+  void correct_values();
   Result<void> judge();
   Result<void> check_reads() const;
   Result<void> check_kept_orders(NodeId id);
@@ -88,9 +93,10 @@ struct Editor::State {
   std::vector<std::vector<Change>> undo;  // by change that was done
   std::vector<NodeId> moved, added;
   std::unordered_set<NodeId> replaced;
-  std::size_t known = 0;            // nodes before it: those after are new
-  std::size_t first = 0, last = 0;  // the stretch of the order that moves changed
-  bool is_structural = false;       // not only the order and policies changed
+  std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
+  std::size_t known = 0;                   // nodes before it: those after are new
+  std::size_t first = 0, last = 0;         // the stretch of the order that moves changed
+  bool is_structural = false;              // not only the order and policies changed
 };
 
 Editor::Editor(Graph& graph) : state_(std::make_unique<State>(graph)) {}
@@ -120,6 +126,7 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
   moved.clear();
   added.clear();
   replaced.clear();
+  keeps_value.clear();
   known = graph.node_count();
   first = graph.order().size();
   last = 0;
@@ -358,7 +365,10 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
                          .kwargs = given(replace.kwargs),
                          .val = given(replace.val)});
   if (!read) return refuse("{}: {}", replace.node, read.error().message);
-  if (was.kind == NodeKind::call) JOINTER_CHECK(check_operator(*read));
+  if (was.kind == NodeKind::call) {
+    JOINTER_CHECK(check_operator(*read));
+    if (!replace.val) keeps_value.insert(id);
+  }
   return perform_kind(RestoreCall{.node = id, .was = *read});
 }
 
@@ -407,6 +417,7 @@ Result<void> Editor::State::update_outputs(NodeId output) {
 
 Result<void> Editor::State::judge() {
   if (is_structural) {
+    correct_values();
     JOINTER_CHECK(graph.finish());
     if (auto sound = validate(graph); !sound) return refuse("{}", sound.error().message);
   } else {
@@ -415,6 +426,16 @@ Result<void> Editor::State::judge() {
   for (const NodeId id : moved)
     if (graph.is_live(id) && id.index() < known) JOINTER_CHECK(check_kept_orders(id));
   return {};
+}
+
+// A call that was replaced may return other memory than before: a copy has its own, a view its
+// argument's.
+void Editor::State::correct_values() {
+  if (keeps_value.empty()) return;
+  undo.emplace_back();
+  correct_replaced(graph, keeps_value, [&](NodeId id) {
+    undo.back().emplace_back(RestoreCall{.node = id, .was = graph.node(id)});
+  });
 }
 
 // Of two nodes that changed places at least one moved, and both stand in the stretch that it

@@ -1,4 +1,4 @@
-#include "passes/storage_moves.h"
+#include "core/graph/storage_moves.h"
 
 #include <algorithm>
 #include <vector>

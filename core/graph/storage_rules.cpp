@@ -18,6 +18,10 @@
 //   3. A captured storage that no call before has: it stays.
 //   4. Otherwise another call made it, and this one cannot return it: a storage of its own.
 //
+// An edit that replaces a call leaves its value as it was, so the same holds then: for the calls
+// that were replaced, and for those that read one whose storage changed. The number that counts is
+// the one before the edit.
+//
 // Cost: linear in tensors and inputs.
 //
 // Deviation from torch: its memory estimators take storages as they are. Graph::captured_storage
@@ -27,8 +31,10 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <vector>
 
+#include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
 
 namespace jointer {
@@ -48,20 +54,34 @@ bool always_shares(const OperatorInfo& op) {
           std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
 }
 
+// What an edit asks for; of a file, nothing.
+struct Replaced {
+  const std::unordered_set<NodeId>& nodes;
+  const std::function<void(NodeId)>& before_change;
+};
+
 class Corrector {
  public:
-  explicit Corrector(Graph& graph)
-      : graph_(graph), captured_count_(graph.storage_count()), met_(captured_count_, false) {}
+  explicit Corrector(Graph& graph, const Replaced* edit = nullptr)
+      : graph_(graph),
+        edit_(edit),
+        captured_count_(graph.storage_count()),
+        met_(captured_count_, false) {}
 
   void run() {
     for (const NodeId id : graph_.order()) {
-      const Node& node = graph_.node(id);
-      if (node.kind == NodeKind::call)
+      own_.clear();
+      if (may_change(id))
         visit_call(id);
       else
-        for (const Tensor& t : graph_.tensors(node))
-          if (t.storage) met_[t.storage.index()] = true;
+        for (const Tensor& t : graph_.tensors(id))
+          if (t.storage) own_.push_back({t.storage, t.storage});
+      for (const Renamed& renamed : own_)
+        if (renamed.captured.index() < captured_count_) met_[renamed.captured.index()] = true;
     }
+  }
+
+  void add_facts() {
     tell(
         split_, first_split_,
         "carries the memory of another call's result, which its operator cannot return: it counts "
@@ -78,20 +98,45 @@ class Corrector {
     StorageId captured, now;
   };
 
+  bool may_change(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (node.kind != NodeKind::call || node.tensor_count == 0) return false;
+    if (edit_ == nullptr || edit_->nodes.contains(id)) return true;
+    return std::ranges::any_of(graph_.inputs(id),
+                               [&](NodeId input) { return captured_.contains(input); });
+  }
+
   void visit_call(NodeId id) {
-    const std::size_t count = graph_.node(id).tensor_count;
-    if (count == 0) return;
     const OperatorInfo& op = graph_.op(graph_.node(id));
     const bool shares = op.may_share_memory();
-    own_.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-      const StorageId captured = graph_.tensors(id)[i].storage;
+    std::vector<Renamed> renamed;
+    for (std::size_t i = 0; i < graph_.node(id).tensor_count; ++i) {
+      const StorageId captured = captured_storage(id, i);
       if (!captured) continue;
-      if (const StorageId now = find_storage(id, op, shares, captured, i); now != captured)
+      const StorageId now = find_storage(id, op, shares, captured, i);
+      if (now == captured) continue;
+      if (edit_ == nullptr)
         graph_.correct_storage(graph_.tensors(id)[i], now);
+      else
+        renamed.push_back({captured, now});
     }
-    for (const Renamed& renamed : own_)
-      if (renamed.captured.index() < captured_count_) met_[renamed.captured.index()] = true;
+    if (!renamed.empty()) replace_value(id, renamed);
+  }
+
+  // Of an edit: a value of its own, so that undo finds the one before.
+  void replace_value(NodeId id, const std::vector<Renamed>& renamed) {
+    for (const Tensor& t : graph_.tensors(id)) captured_[id].push_back(t.storage);
+    edit_->before_change(id);
+    move_tensors(graph_, id, [&](const Tensor& t) {
+      const auto found = std::ranges::find(renamed, t.storage, &Renamed::captured);
+      return StorageMove{found == renamed.end() ? StorageId() : found->now};
+    });
+  }
+
+  StorageId captured_storage(NodeId id, std::size_t output) const {
+    if (edit_ == nullptr) return graph_.captured_storage(graph_.tensors(id)[output]);
+    const auto found = captured_.find(id);
+    return found == captured_.end() ? graph_.tensors(id)[output].storage : found->second[output];
   }
 
   StorageId find_storage(NodeId id, const OperatorInfo& op, bool shares, StorageId captured,
@@ -100,7 +145,7 @@ class Corrector {
       if (const StorageId given = storage_of_argument(id, captured)) return given;
       if (always_shares(op))
         if (const StorageId viewed = viewed_storage(id, op, output)) {
-          count(followed_, first_followed_, id);
+          if (viewed != captured) count(followed_, first_followed_, id);
           return viewed;
         }
     }
@@ -115,11 +160,13 @@ class Corrector {
     return now;
   }
 
-  // What an argument that the file puts into `captured` lies in.
+  // What an argument that came in `captured` lies in now.
   StorageId storage_of_argument(NodeId id, StorageId captured) const {
     for (const NodeId input : graph_.inputs(id))
-      for (const Tensor& t : graph_.tensors(input))
-        if (t.storage && graph_.captured_storage(t) == captured) return t.storage;
+      for (std::size_t i = 0; i < graph_.node(input).tensor_count; ++i)
+        if (const StorageId now = graph_.tensors(input)[i].storage;
+            now && captured_storage(input, i) == captured)
+          return now;
     return {};
   }
 
@@ -154,9 +201,11 @@ class Corrector {
   }
 
   Graph& graph_;
+  const Replaced* edit_;  // null: the graph comes from a file
   std::size_t captured_count_;
   std::vector<bool> met_;     // by captured storage: a node before this one has it
-  std::vector<Renamed> own_;  // of the call that is looked at: storages that it made
+  std::vector<Renamed> own_;  // of the node that is looked at: storages that it made
+  std::unordered_map<NodeId, std::vector<StorageId>> captured_;  // of nodes that an edit changed
   std::size_t split_ = 0, followed_ = 0;
   NodeId first_split_, first_followed_;
 };
@@ -164,7 +213,15 @@ class Corrector {
 }  // namespace
 
 void correct_storages(Graph& graph) {
-  Corrector(graph).run();
+  Corrector corrector(graph);
+  corrector.run();
+  corrector.add_facts();
+}
+
+void correct_replaced(Graph& graph, const std::unordered_set<NodeId>& replaced,
+                      const std::function<void(NodeId)>& before_change) {
+  const Replaced edit{replaced, before_change};
+  Corrector(graph, &edit).run();
 }
 
 }  // namespace jointer

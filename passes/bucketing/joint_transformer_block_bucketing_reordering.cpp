@@ -51,7 +51,7 @@
 #include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/peak_limit.h"
-#include "passes/storage_moves.h"
+#include "core/graph/storage_moves.h"
 #include "passes/traced_backward.h"
 
 namespace jointer {

@@ -24,7 +24,7 @@
 #include "core/graph/effects.h"
 #include "core/graph/storages.h"
 #include "passes/kept.h"
-#include "passes/storage_moves.h"
+#include "core/graph/storage_moves.h"
 
 namespace jointer {
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/capture/native_writer.h"
+#include "core/capture/open.h"
 #include "core/edit/merge.h"
 #include "core/edit/moves.h"
 #include "core/edit/replace.h"
@@ -261,6 +262,35 @@ TEST(Replace, AnotherOperatorThatReturnsTheSame) {
   EXPECT_THAT(refusal("r", "aten.rellu.default"), HasSubstr("no operator of torch"));
   EXPECT_THAT(refusal("x", "aten.relu.default"), HasSubstr("x is no call"));
   EXPECT_THAT(refusal("r", "aten.relu_.default"), HasSubstr("writes to its arguments"));
+}
+
+// A copy has memory of its own and a view its argument's: in the graph, and in what is written.
+TEST(Replace, AViewThatBecomesACopyTakesMemory) {
+  Graph graph = parse(R"(
+    x: f32[64,64] = input
+    r: f32[64,64] = aten.relu(x)
+    v: f32[4096] = aten.view(r, [4096])
+    w: f32[64,64] = aten.view(v, [64, 64])
+    y: f32[64,64] = aten.neg(w)
+    return [y]
+  )");
+  const auto storage = [&](const char* name) {
+    return graph.real_storage(graph.tensors(graph.find(name)).front().storage);
+  };
+  const auto peak_as_read = [&] {
+    const auto again = capture_readers().front().read(
+        {.name = "edited", .bytes = PaddedBytes(write_native(graph))}, 0, {});
+    EXPECT_TRUE(again);
+    return MemoryTimeline(*again).peak_bytes();
+  };
+  must_apply(graph, replace_call(graph, graph.find("v"), "aten.view_copy.default"));
+  EXPECT_NE(storage("v"), storage("r"));
+  EXPECT_EQ(storage("w"), storage("v"));
+  EXPECT_EQ(MemoryTimeline(graph).peak_bytes(), peak_as_read());
+  must_apply(graph, replace_call(graph, graph.find("v"), "aten.view.default"));
+  EXPECT_EQ(storage("v"), storage("r"));
+  EXPECT_EQ(storage("w"), storage("r"));
+  EXPECT_EQ(MemoryTimeline(graph).peak_bytes(), peak_as_read());
 }
 
 }  // namespace
