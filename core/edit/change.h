@@ -58,10 +58,13 @@ struct RemoveNode {
 };
 
 // Another operator, other arguments (JSON as in a native capture), or both. What it returns stays,
-// unless `val` says otherwise. Of an output node only `args`.
+// unless `val` says otherwise. An output takes `args` alone. `custom` are all its annotations from
+// then on, a JSON object; `null` removes them. Any node but the output takes `custom`.
 struct ReplaceCall {
+  // Whether it changes what the node computes, not only what is noted of it.
+  [[nodiscard]] bool is_of_call() const { return target || args || kwargs || val; }
   std::string node;
-  std::optional<std::string> target, args, kwargs, val = {};
+  std::optional<std::string> target, args, kwargs, val = {}, custom = {};
   std::string extra = {};
   friend bool operator==(const ReplaceCall&, const ReplaceCall&) = default;
 };

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "core/base/json_text.h"
 #include "core/capture/node_record.h"
 #include "core/edit/storage_changes.h"
 #include "core/edit/tag_list.h"
@@ -326,6 +327,8 @@ class EditWriter {
                        .before = edit_name(after_, next[i])});
       else if (changed.contains(id) || says_value.contains(id))
         write_changed(id, says_value.contains(id));
+      else if (!same_annotations(id))
+        write_annotations(id);
     }
   }
 
@@ -346,7 +349,27 @@ class EditWriter {
     if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
     if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
     if (says_value) replace.val = std::move(record.val);
+    if (!same_annotations(id)) replace.custom = annotations(id);
     add(std::move(replace));
+  }
+
+  void write_annotations(NodeId id) {
+    ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
+    replace.custom = annotations(id);
+    add(std::move(replace));
+  }
+
+  [[nodiscard]] bool same_annotations(NodeId id) const {
+    const Node &a = before_.node(was(id)), &b = after_.node(id);
+    if (b.kind == NodeKind::output) return true;
+    return before_.text(a.custom) == after_.text(b.custom);
+  }
+  [[nodiscard]] std::string annotations(NodeId id) const {
+    const StringId custom = after_.node(id).custom;
+    if (!custom) return "null";
+    // As a recipe that is read again has it.
+    const auto json = parse_json(after_.text(custom), "custom");
+    return json ? write_json(*json) : std::string(after_.text(custom));
   }
 
   const Graph& before_;

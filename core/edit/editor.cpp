@@ -65,6 +65,8 @@ struct Editor::State {
   Result<void> perform_kind(const RestoreNode& restore);
   Result<void> perform_kind(const RestoreCall& restore);
 
+  // `custom`: JSON, or `null`.
+  Result<void> annotate(NodeId id, const std::string& custom);
   Result<NodeId> find(std::string_view name) const;
   // Where a node can be inserted.
   Result<NodeId> find_place(std::string_view before) const;
@@ -352,6 +354,8 @@ Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
 
 Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
   JOINTER_TRY(const NodeId id, find(replace.node));
+  if (replace.custom) JOINTER_CHECK(annotate(id, *replace.custom));
+  if (replace.custom && !replace.is_of_call()) return {};
   const Node was = graph.node(id);
   if (was.kind == NodeKind::placeholder || was.kind == NodeKind::get_attr)
     return refuse("{} is {}: it calls nothing that could be replaced", replace.node,
@@ -370,6 +374,17 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
     if (!replace.val) keeps_value.insert(id);
   }
   return perform_kind(RestoreCall{.node = id, .was = *read});
+}
+
+Result<void> Editor::State::annotate(NodeId id, const std::string& custom) {
+  Node& n = graph.node(id);
+  if (n.kind == NodeKind::output)
+    return refuse("{} is the output: it has no annotations", graph.name(id));
+  ReplaceCall back{.node = edit_name(graph, id), .target = {}, .args = {}, .kwargs = {}};
+  back.custom = n.custom ? std::string(graph.text(n.custom)) : "null";
+  undo.back().emplace_back(std::move(back));
+  n.custom = custom == "null" ? StringId() : graph.intern(custom);
+  return {};
 }
 
 Result<void> Editor::State::perform_kind(const RestoreCall& restore) {

@@ -133,6 +133,7 @@ struct ChangeWriter {
     if (replace.args) json["args"] = Json::parse(*replace.args, nullptr, false);
     if (replace.kwargs) json["kwargs"] = Json::parse(*replace.kwargs, nullptr, false);
     if (replace.val) json["val"] = Json::parse(*replace.val, nullptr, false);
+    if (replace.custom) json["custom"] = Json::parse(*replace.custom, nullptr, false);
     add_extra(json, replace.extra);
     return json;
   }
@@ -260,6 +261,12 @@ ReplaceCall read_replace(Members& members) {
   if (members.has("args")) replace.args = structured(members, "args", false);
   if (members.has("kwargs")) replace.kwargs = structured(members, "kwargs", true);
   if (members.has("val")) replace.val = dump(members.take("val"));
+  if (members.has("custom")) {
+    const Json custom = members.take("custom");
+    if (!custom.is_object() && !custom.is_null())
+      give_up("{}: `custom`: an object or null is expected", members.where());
+    replace.custom = dump(custom);
+  }
   replace.extra = members.rest();
   return replace;
 }

@@ -49,6 +49,7 @@ struct PassInfo {
   std::vector<Parameter> parameters;
   bool keeps_numerics = true;  // outputs stay bitwise equal
   bool is_idempotent = false;  // a second run changes nothing
+  bool saves_memory = false;   // it is run for a lower peak: a higher one is a warning
 };
 
 // A Python function that is run on a graph in a process of its own.

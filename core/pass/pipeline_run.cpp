@@ -7,6 +7,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/json_text.h"
+#include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/graph/validate.h"
 #include "core/pass/effects.h"
@@ -83,6 +84,20 @@ void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged
   }
 }
 
+// A pass that is run for a lower peak and leaves a higher one does not do what it is run for: the
+// captured values may be wrong, or the copies that it makes live longer than what they replace.
+void warn_of_peak(const StepFigures& before, const StepFigures& after,
+                  std::vector<Decision>& decisions) {
+  const std::int64_t was = before.figures.peak_bytes, is = after.figures.peak_bytes;
+  if (is <= was) return;
+  decisions.push_back({.pass = {},
+                       .node = {},
+                       .action = "warning",
+                       .reason = fmt::format("The peak rises from {} to {}, though this pass is "
+                                             "meant to lower it.",
+                                             format_bytes(was), format_bytes(is))});
+}
+
 // `now`: of `before`; then of what the step leaves.
 Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineStep& step,
                             const Pass& pass, const PassContext::Options& options) {
@@ -99,12 +114,13 @@ Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineS
           .count();
   if (const auto sound = validate(*graph); !sound)
     return fail(Error::Kind::run, "it left a graph that is not sound: {}", sound.error().message);
-  result.decisions = context.decisions();
-  for (Decision& decision : result.decisions)
-    if (decision.pass.empty()) decision.pass = step.pass;
   result.tables = context.tables();
   result.ran = context.ran();
   JOINTER_TRY(Judgement after, judge(*graph, options.analysis));
+  result.decisions = context.decisions();
+  if (pass.info.saves_memory) warn_of_peak(now.figures, after.figures, result.decisions);
+  for (Decision& decision : result.decisions)
+    if (decision.pass.empty()) decision.pass = step.pass;
   note_difference({before, now.simulation}, {*graph, after.simulation}, context, result);
   now = std::move(after);
   result.after = now.figures;

@@ -12,8 +12,9 @@
 // modules. The calls are Python functions that compute nothing and that no capture holds, so the
 // graph stays as it is; the stretches are reported.
 //
-// Marks are part of the graph that a step leaves to the next one and of a capture of it. A recipe
-// does not hold them: its edits change calls, places and policies.
+// Marks are part of the graph that a step leaves to the next one, of a capture of it, and of a
+// recipe. A recipe lacks those of nodes inside of a constant that is a graph: no edit changes
+// constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the nodes.

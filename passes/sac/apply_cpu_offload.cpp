@@ -36,7 +36,8 @@ Pass apply_cpu_offload_pass() {
                                         "Layers of the backward between the start of a copy back "
                                         "and its first use.")},
                    .keeps_numerics = true,
-                   .is_idempotent = true},
+                   .is_idempotent = true,
+                   .saves_memory = true},
           .run = or_kept("No result is tagged to go to the host.", run)};
 }
 

@@ -27,7 +27,8 @@ Pass selective_activation_remat_pass() {
                    .stage = PassStage::joint,
                    .parameters = {},
                    .keeps_numerics = true,
-                   .is_idempotent = true},
+                   .is_idempotent = true,
+                   .saves_memory = true},
           .run = or_kept("No result that the backward reads is tagged to be made again.", run)};
 }
 

@@ -206,6 +206,20 @@ def test_insert_replace_remove() -> None:
     assert torch.equal(gm(x, y)[0], (x.relu() * 2) @ y.sigmoid())
 
 
+def test_annotations_are_replaced_and_come_back() -> None:
+    gm = chain()
+    find(gm, "relu").meta["custom"] = {"module_fqn": "act"}
+    mark = {"replace": "sigmoid", "custom": {"compile_with_inductor": {}}}
+    jointer.apply_recipe(gm, recipe([mark, {"replace": "relu", "custom": None}]))
+    assert find(gm, "sigmoid").meta["custom"] == {"compile_with_inductor": {}}
+    assert "custom" not in find(gm, "relu").meta
+    with pytest.raises(jointer.RecipeError, match="no annotations"):
+        jointer.apply_recipe(
+            gm, recipe([{"replace": "sigmoid", "custom": None}, {"replace": "output", "custom": {}}])
+        )
+    assert find(gm, "sigmoid").meta["custom"] == {"compile_with_inductor": {}}
+
+
 def test_an_inserted_view_shares_its_storage() -> None:
     for gm in (chain(), load_document(encode_graph(chain()))):
         view = {"t": {"shape": [16], "dtype": "float32", "stride": [1], "storage": {"of": "relu"}}}

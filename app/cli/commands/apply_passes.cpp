@@ -112,6 +112,13 @@ Json to_json(const Answer& a, bool with_decisions) {
   return json;
 }
 
+void add_warnings(const PipelineRun& run, std::vector<std::string>& notes) {
+  for (const StepResult& step : run.steps)
+    for (const Decision& each : step.decisions)
+      if (each.action == "warning" && each.node.empty())
+        notes.push_back(fmt::format("{}: {}", each.pass, each.reason));
+}
+
 // The figures that a pass reports of each thing that it looked at.
 void print_tables(const Answer& a) {
   for (const StepResult& step : a.run.steps)
@@ -271,13 +278,15 @@ Result<int> apply_passes(const ApplyPasses& options) {
   JOINTER_TRY(PipelineRun run, run_passes(graph, pipeline, passes, run_options));
   JOINTER_CHECK(write_files(options, graph, pipeline, run));
   const Graph& after = end_of(run, graph);
+  std::vector<std::string> notes = numerics_notes(pipeline, passes);
+  add_warnings(run, notes);
   const Answer answer{.name = std::string(graph.title()),
                       .pipeline = to_text(pipeline),
                       .run = std::move(run),
                       .before = figures_of(graph, *estimator, options.optimizer),
                       .after = figures_of(after, *estimator, options.optimizer),
                       .limit = limit,
-                      .notes = numerics_notes(pipeline, passes)};
+                      .notes = std::move(notes)};
   if (!answer.is_met())
     fmt::print(stderr, "jointer: the peak is {}, and {} is the budget\n",
                format_bytes(answer.after.peak_bytes), format_bytes(*limit));

@@ -42,6 +42,9 @@ _POLICY_META = ("recompute", "ac_graph_id", "should_offload")
 _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "custom")
 _LIKE_META = (*_PLAIN_META, "stack_trace", "nn_module_stack", "fwd_nn_module_stack")
 
+#: The members of a replacement that change the call.
+_CALL = frozenset({"target", "args", "kwargs", "val"})
+
 
 class GraphEditor:
     """Edits one graph."""
@@ -240,6 +243,10 @@ class GraphEditor:
 
     def _replace(self, change: Mapping[str, Json]) -> None:
         node = self.node(change["replace"])
+        if "custom" in change:
+            self._annotate(node, change["custom"])
+        if not _CALL.intersection(change):
+            return
         if node.op not in ("call_function", "output"):
             raise RecipeError(f"{node.name} is a {node.op}: only calls can be replaced")
         if node.op == "output" and any(key in change for key in ("target", "kwargs", "val")):
@@ -265,6 +272,19 @@ class GraphEditor:
             node.kwargs = self._kwargs(change["kwargs"], node.name)
         if change.get("val") is not None:
             node.meta["val"] = self._values.value(node, change["val"])
+
+    def _annotate(self, node: fx.Node, custom: Json) -> None:
+        if node.op == "output":
+            raise RecipeError(f"{node.name} is the output: it has no annotations")
+        if custom is not None and not isinstance(custom, Mapping):
+            raise RecipeError(f"the annotations of {node.name} are damaged")
+        name, before = node.name, node.meta.get("custom")
+
+        def restore() -> None:
+            _set_annotations(self._nodes[name], before)
+
+        self._undo.append(restore)
+        _set_annotations(node, custom)
 
     # Parts of them.
 
@@ -372,6 +392,13 @@ class _Order:
 def _is_random(node: fx.Node) -> bool:
     tags = node.target.tags if isinstance(node.target, OpOverload) else ()
     return torch.Tag.nondeterministic_seeded in tags
+
+
+def _set_annotations(node: fx.Node, custom: Mapping[str, Json] | None) -> None:
+    if custom is None:
+        node.meta.pop("custom", None)
+    else:
+        node.meta["custom"] = dict(custom)
 
 
 def _is_identifier(name: Any) -> bool:

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "core/capture/native_writer.h"
 #include "core/edit/editor.h"
+#include "core/edit/recipe.h"
+#include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "core/schedule/memory_timeline.h"
@@ -25,6 +28,47 @@ TEST(Difference, TagsOfWhatIsNoCallAreNone) {
   Graph graph = *before;
   ASSERT_TRUE(apply(graph, *difference(*before, after)));
   EXPECT_EQ(graph.node(graph.find("a")).policy, MemoryPolicy::must_save);
+}
+
+// Marks that passes leave on nodes (meta["custom"]) are part of what an edit says, and of its undo.
+TEST(Difference, AnnotationsGoIntoTheRecipeAndBack) {
+  const auto before = parse_literal(
+      "x: f32[4] = input\na: f32[4] = aten.relu(x)\nb: f32[4] = aten.neg(a)\nreturn [b]");
+  ASSERT_TRUE(before);
+  Graph marked = *before;
+  marked.node(marked.find("a")).custom = marked.intern(R"({"module_fqn": "m"})");
+  Graph after = marked;
+  after.node(after.find("x")).custom = after.intern(R"({"chunk":1})");
+  after.node(after.find("a")).custom = {};
+  after.node(after.find("b")).custom = after.intern(R"({"compile_with_inductor":{}})");
+  const auto edit = difference(marked, after);
+  ASSERT_TRUE(edit) << edit.error().message;
+  EXPECT_EQ(edit->changes.size(), 3U);
+  const Recipe recipe = make_recipe(marked, after, std::vector{*edit}, "marks");
+  const auto read = read_recipe(write_recipe(recipe));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, recipe);
+  Graph graph = marked;
+  const auto inverse = apply(graph, read->edits.front());
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  EXPECT_EQ(write_native(graph), write_native(after));
+  ASSERT_TRUE(apply(graph, *inverse));
+  EXPECT_EQ(write_native(graph), write_native(marked));
+}
+
+TEST(Difference, AnAnnotationDoesNotUnlockTheOrder) {
+  auto graph = parse_literal(
+      "x: f32[4] = input\na: f32[4] = aten.relu(x)\nb: f32[4] = aten.add_(a, x)\n"
+      "c: f32[4] = aten.neg(a)\nreturn [c]");
+  ASSERT_TRUE(graph) << graph.error().message;
+  ReplaceCall mark{.node = "c", .target = {}, .args = {}, .kwargs = {}};
+  mark.custom = R"({"chunk":1})";
+  const Edit edit{.title = "mark and move",
+                  .by = {},
+                  .changes = {mark, MoveNodes{.nodes = {"c"}, .before = "b"}},
+                  .notes = {}};
+  EXPECT_FALSE(apply(*graph, edit));
+  EXPECT_FALSE(graph->node(graph->find("c")).custom);
 }
 
 // The first with the edit that leads to the second, which must have the second's storages, too.

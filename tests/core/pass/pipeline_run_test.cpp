@@ -101,6 +101,41 @@ TEST_F(PipelineRunTest, SaysWhatEachStepDid) {
   EXPECT_EQ(done.steps[1].before, first.after);
 }
 
+// Both large results are alive at once where `c` moves before the reader of `a`.
+TEST(PipelineRun, AHigherPeakIsAWarningOfAPassThatIsMeantToLowerIt) {
+  const Graph graph = parse(R"(
+    x: f32[512,512] = input
+    a: f32[2048,512] = aten.cat([x, x, x, x])
+    b: f32[] = aten.sum(a)
+    c: f32[2048,512] = aten.cat([x, x, x, x])
+    d: f32[] = aten.sum(c)
+    return [b, d]
+  )");
+  const auto raise = [](Graph& it, const Arguments&, PassContext&) -> Result<void> {
+    it.move(std::vector{it.find("c")}, it.find("b"));
+    return {};
+  };
+  const auto lower = [](Graph& it, const Arguments&, PassContext&) -> Result<void> {
+    it.move(std::vector{it.find("b")}, it.find("c"));
+    return {};
+  };
+  std::vector<Pass> passes{pass_of("raise", raise), pass_of("lower", lower),
+                           pass_of("other", raise)};
+  passes[0].info.saves_memory = passes[1].info.saves_memory = true;
+  const PassRegistry registry = registry_of(std::move(passes));
+  const auto done = run_pipeline(graph, *parse_pipeline("raise,lower,other"), registry, {});
+  ASSERT_TRUE(done);
+  ASSERT_FALSE(done->error);
+  ASSERT_EQ(done->steps[0].decisions.size(), 1U);
+  const Decision& warning = done->steps[0].decisions.front();
+  EXPECT_EQ(warning.action, "warning");
+  EXPECT_EQ(warning.pass, "raise");
+  EXPECT_THAT(warning.reason, HasSubstr("from 5.00 MiB to 9.00 MiB"));
+  EXPECT_TRUE(done->steps[1].decisions.empty());
+  EXPECT_TRUE(done->steps[2].decisions.empty());
+  EXPECT_GT(done->steps[2].after.figures.peak_bytes, done->steps[2].before.figures.peak_bytes);
+}
+
 TEST_F(PipelineRunTest, AFailedPassChangesNothingAndIsNamed) {
   const PassRegistry registry =
       registry_of({pass_of("sink", sink),
