@@ -3,8 +3,8 @@
 // `jointer bench --passes` takes from the pipeline (pipeline_backend.h), and upstream's rules for
 // their order are in core/pass/pipeline_rules.h.
 //
-// Source: torchtitan's compiler toolkit. Deviations of cudagraph: on the CPU, which has no such
-// graphs, it is left out.
+// Source: torchtitan 0.3.0, graph_trainer; of inductor_decomposition the compiler toolkit before
+// it. Deviations of cudagraph: on the CPU, which has no such graphs, it is left out.
 
 #include "passes/compile/compile.h"
 
@@ -18,12 +18,13 @@
 namespace jointer {
 namespace {
 
-constexpr const char* kSource = "torchtitan/experiments/compiler_toolkit/passes.py";
+constexpr std::string_view kGraphTrainer = "torchtitan/experiments/graph_trainer/";
 
-PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> parameters = {}) {
+PassInfo info_of(std::string name, std::string summary, std::string_view file,
+                 std::vector<Parameter> parameters = {}) {
   return {.name = std::move(name),
           .summary = std::move(summary),
-          .source = kSource,
+          .source = fmt::format("{}{}", kGraphTrainer, file),
           .stage = PassStage::compile,
           .parameters = std::move(parameters),
           .keeps_numerics = false,
@@ -55,13 +56,15 @@ Pass regional_inductor_pass() {
   return {.info = info_of("regional_inductor",
                           "Compiles what is annotated with compile_with_inductor; the rest is "
                           "interpreted.",
+                          "inductor_passes.py",
                           {texts("mark", "Further calls: node names or FQN_PATTERN::operator.")}),
           .run = mark_regions};
 }
 
 Pass full_inductor_compilation_pass() {
   return {.info = info_of("full_inductor_compilation",
-                          "Compiles the whole graph with Inductor, which may change numerics."),
+                          "Compiles the whole graph with Inductor, which may change numerics.",
+                          "inductor_passes.py"),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide("compiled",
                            "`jointer bench --passes` runs it compiled as a whole; "
@@ -71,7 +74,8 @@ Pass full_inductor_compilation_pass() {
 }
 
 Pass cudagraph_pass() {
-  PassInfo info = info_of("cudagraph", "Records the run as a CUDA graph and replays it.");
+  PassInfo info =
+      info_of("cudagraph", "Records the run as a CUDA graph and replays it.", "cudagraph.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
@@ -85,8 +89,8 @@ Pass cudagraph_pass() {
 Pass custom_codegen_pass() {
   PassInfo info =
       info_of("custom_codegen",
-              "Writes the Python code that torch runs of the graph to a file; changes no node.");
-  info.source = "torchtitan/experiments/graph_trainer/custom_codegen.py";
+              "Writes the Python code that torch runs of the graph to a file; changes no node.",
+              "custom_codegen.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
@@ -99,9 +103,12 @@ Pass custom_codegen_pass() {
 }
 
 Pass inductor_decomposition_pass() {
-  return {.info = info_of("inductor_decomposition",
+  PassInfo info = info_of("inductor_decomposition",
                           "Takes operators apart by Inductor's table of decompositions, in Python "
-                          "(removed upstream in May 2026)."),
+                          "(removed upstream in May 2026).",
+                          "");
+  info.source = "torchtitan/experiments/compiler_toolkit/passes.py";
+  return {.info = std::move(info),
           .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
             if (graph.is_pair())
               return fail(Error::Kind::usage,
