@@ -85,8 +85,8 @@ constexpr TorchVersion kFirstWithBComplex32{2, 14};
 
 at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
   const std::string_view torch(captured_by.data(), captured_by.size());
-  const auto version =
-      parse_torch_version(torch).or_else([] { return parse_torch_version(torch_version()); });
+  auto version = parse_torch_version(torch);
+  if (!version) version = parse_torch_version(torch_version());
   const std::int64_t place = number - (version >= kFirstWithBComplex32 ? 1 : 0);
   TORCH_CHECK_INDEX(place >= 0 && place < std::ssize(kDtypes), "there is no dtype number ", number,
                     " in torch ", torch.empty() ? torch_version() : torch);

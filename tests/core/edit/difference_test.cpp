@@ -58,7 +58,7 @@ TEST(Difference, AnnotationsGoIntoTheRecipeAndBack) {
 
 TEST(Difference, AnAnnotationDoesNotUnlockTheOrder) {
   auto graph = parse_literal(
-      "x: f32[4] = input\na: f32[4] = aten.relu(x)\nb: f32[4] = aten.add_(a, x)\n"
+      "x: f32[4] = input\na: f32[4] = aten.relu(x)\nb: f32[4] = aten.add_.Tensor(a, x)\n"
       "c: f32[4] = aten.neg(a)\nreturn [c]");
   ASSERT_TRUE(graph) << graph.error().message;
   ReplaceCall mark{.node = "c", .target = {}, .args = {}, .kwargs = {}};

@@ -191,6 +191,30 @@ TEST(CpuOffload, WhatIsMadeAgainReadsWhatCameBack) {
   EXPECT_EQ(graph.inputs(graph.find("n_recomputed")).front(), graph.find("wait_tensor_default_1"));
 }
 
+TEST(CpuOffload, AViewThatIsRecomputedLiesInWhatCameBack) {
+  Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.sin(x)  {layers.0 MUST_CPU_OFFLOAD}
+    v: f32[8,8] = aten.t(a)  {layers.1 MUST_RECOMPUTE}
+    o: f32[8,8] = aten.cos(v)  {layers.1}
+    g: f32[8,8] = aten.cos(v)  {backward layers.1}
+    return [o, g]
+  )",
+                          {.defer_layers = 0, .prefetch_layers = 0});
+  const auto edit = selective_activation_remat(graph);
+  ASSERT_TRUE(edit) << edit.error().message;
+  ASSERT_TRUE(apply(graph, *edit));
+  const auto memory = [&](NodeId id) {
+    return graph.real_storage(graph.tensors(id).front().storage);
+  };
+  const NodeId read = graph.inputs(graph.find("g")).front();
+  EXPECT_NE(read, graph.find("v"));
+  EXPECT_EQ(memory(read), memory(graph.find("reload_default")));
+  EXPECT_EQ(memory(graph.find("v")), memory(graph.find("a")));
+  EXPECT_NE(memory(read), memory(graph.find("a")));
+}
+
 TEST(CpuOffload, TakesTheStepOfTheCaptures) {
   JOINTER_NEEDS_SHARED();
   auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});
