@@ -12,13 +12,26 @@ std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   return added;
 }
 
+// Marks the storages of every value that a node has or had: a value that an edit replaced stays in
+// the graph's pool. Later values have higher numbers, so those of the nodes end the captured ones.
+void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < graph.node_count(); ++i) {
+    const Node& n = graph.node(NodeId(i));
+    end = std::max(end, std::size_t{n.first_tensor} + n.tensor_count);
+  }
+  for (std::size_t i = 0; i < end; ++i)
+    if (const Tensor& t = graph.tensor(TensorId(i)); t.storage) storages[t.storage.index()] = true;
+}
+
 }  // namespace
 
 Leftovers find_leftovers(const Graph& graph) {
   const Graph::Captured captured = graph.captured();
-  Leftovers left{.storages = std::vector<bool>(graph.storage_count(), true),
+  Leftovers left{.storages = added_since(captured.storages, graph.storage_count()),
                  .module_stacks = added_since(captured.module_stacks, graph.module_stack_count()),
                  .stacks = added_since(captured.stacks, graph.stack_count())};
+  mark_used_once(graph, left.storages);
   const auto mark = [&](const Node& n, bool is_left) {
     for (const Tensor& t : graph.tensors(n))
       if (t.storage) left.storages[t.storage.index()] = is_left;

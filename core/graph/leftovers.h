@@ -6,9 +6,9 @@
 
 namespace jointer {
 
-// What no live node uses, by id: of storages all that is so, of stacks what an erased node used or
-// an edit added. It stays in the graph's tables, so that undo finds it, but is neither written nor
-// counted.
+// What no live node uses because of edits, by id: an erased node or a value that was replaced used
+// it, or an edit added it. It stays in the graph's tables, so that undo finds it, but is neither
+// written nor counted.
 struct Leftovers {
   std::vector<bool> storages, module_stacks, stacks;
 };
