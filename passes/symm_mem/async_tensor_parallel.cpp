@@ -621,19 +621,24 @@ class Fusion {
       keep(match.scatter, "the backward asks for its result by name");
       return;
     }
-    const std::vector<std::uint32_t> places = program_.places();
-    const auto is_overtaken = [&](NodeId id) {
-      return id.index() < given_count_ &&
-             std::ranges::any_of(dependencies_.after(id), [&](const Dependency& d) {
-               return d.kind != DependencyKind::data && !is_gone(d.node) &&
-                      places[d.node.index()] < places[match.wait.index()];
-             });
-    };
-    if (std::ranges::any_of(product->calls, is_overtaken)) {
+    if (runs_before_a_write(*product, match.wait)) {
       keep(match.scatter, "its product would run behind a write to what it reads");
       return;
     }
     write(match, *product);
+  }
+
+  // Something between the product and the wait writes to what the product reads.
+  [[nodiscard]] bool runs_before_a_write(const TpMatmul& product, NodeId wait) const {
+    std::vector<NodeId> bound;
+    for (const NodeId id : product.calls)
+      if (id.index() < given_count_)
+        for (const Dependency& d : dependencies_.after(id))
+          if (d.kind != DependencyKind::data && !is_gone(d.node)) bound.push_back(d.node);
+    if (bound.empty()) return false;
+    const std::vector<std::uint32_t> places = program_.places();
+    return std::ranges::any_of(
+        bound, [&](NodeId id) { return places[id.index()] < places[wait.index()]; });
   }
 
   // The dimension of a product's rows or columns that `dim` is part of.
