@@ -24,29 +24,30 @@
 //      along the last dimension. a is given strides as x is. The call stands where the wait stood.
 // Results take over the readers. Calls that nobody reads any more go.
 //
+// A second run may find more: `prefer_overlap` may have left a collective to a product that the
+// first run fused with another.
+//
 // Cost: linear in the nodes for step 1 and for each all-gather with products; `prefer_overlap`:
 // nodes times collectives.
 //
 // Source: torchtitan 0.3.0, graph_trainer/passes.py, async_tensor_parallel_pass, over torch 2.15's
 // _inductor/fx_passes/micro_pipeline_tp.py (`prefer_overlap`: reorder_for_compute_comm_overlap).
-// Deviations
-//   - What is fused is what a graph says: whether the group's memory is symmetric is left to
-//     `groups`, where torchtitan makes it so for every group.
-//   - Upstream stops with an error, or makes a graph that cannot run, where one fusion takes away
-//     what the next one found, where reshapes around a product fold other dimensions than its rows,
-//     and where bytes are gathered. Here the next one is found anew, folded dimensions are left
-//     alone, and of gathered bytes the call is given what they are a view of.
-//   - What moves before a fused call takes along who writes the memory that it reads. Upstream goes
-//   by
-//     arguments alone, and behind torchtitan's own buckets, which are filled by
-//     split_with_sizes_copy, its products read weights before they are there.
-//   - Nothing is fused where a product would run behind a write to what it reads; nor where a
-//     symbolic size gives strides that are products of it; nor what a forward hands to its
-//     backward, which asks for it by name.
-//   - New values have shapes, strides and memory; upstream leaves them out. A reshape that cannot
-//     be a view of the new strides counts as a copy, which it is.
-// A second run may find more where `prefer_overlap` left a collective to a product that the first
-// run fused with another.
+//
+// Deviations:
+// - Whether a group's memory is symmetric is left to `groups`; torchtitan makes it so for every
+// group.
+// - What moves before a fused call takes along who writes the memory that it reads. Upstream goes
+// by arguments alone: behind torchtitan's own buckets, which split_with_sizes_copy fills, its
+// products read weights before they are there.
+// - Upstream stops with an error, or makes a graph that cannot run, where one fusion takes away
+// what the next one found, where reshapes around a product fold other dimensions than its rows, and
+// where bytes are gathered. Here the next one is found anew, folded dimensions are left alone, and
+// of gathered bytes the call is given what they are a view of.
+// - Nothing is fused where a product would run behind a write to what it reads, where a symbolic
+// size gives strides that are products of it, or where a forward hands the result to its backward,
+// which asks for it by name.
+// - New values have shapes, strides and memory; upstream leaves them out. A reshape that cannot be
+// a view of the new strides counts as the copy that it is.
 
 #include "passes/symm_mem/async_tensor_parallel.h"
 
@@ -56,12 +57,12 @@
 #include <set>
 
 #include "core/graph/dependencies.h"
+#include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/kept.h"
 #include "passes/parameters.h"
-#include "passes/storage_moves.h"
 #include "passes/symm_mem/strides.h"
 #include "passes/symm_mem/tp_matmuls.h"
 #include "passes/symm_mem/tp_patterns.h"
