@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/edit/replay.h"
+#include "core/cost/node_flops.h"
 #include "core/graph/validate.h"
 #include "passes/symm_mem/strides.h"
 #include "tests/passes/run_pass.h"
@@ -364,6 +364,12 @@ TEST(AsyncTensorParallel, TakesWhatItsPartsTake) {
   EXPECT_EQ(cost.lane, NodeCost::Lane::compute);
   // 2 * 16 * 16 * 6 FLOPs are 3,072 ns, half of them alone and half beside 192 ns of 192 B.
   EXPECT_EQ(cost.ns, 3072);
+  EXPECT_EQ(graph_flops(*step.graph).total, graph_flops(graph).total);
+  // Moving takes longer: half a product, then 19,200 ns of 192 B.
+  options.analysis.estimator.name = "simple{coll_us=0,coll_gbs=0.01,tflops=0.001,mem_gbs=1000}";
+  const auto slow = make_estimator(options.analysis.estimator);
+  ASSERT_TRUE(slow);
+  EXPECT_EQ((*slow)->estimate(*step.graph, call_of(*step.graph, "fused")).ns, 1536 + 19200);
 }
 
 // --- Strides ---
