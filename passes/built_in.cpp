@@ -12,15 +12,16 @@
 #include "passes/graph_pp/graph_pp.h"
 #include "passes/reordering/reordering.h"
 #include "passes/sac/sac.h"
+#include "passes/symm_mem/symm_mem.h"
 #include "passes/tune/tune.h"
 
 namespace jointer {
 
 PassRegistry built_in_passes() {
   PassRegistry registry;
-  for (auto family :
-       {clean_up_passes, sac_passes, fsdp_passes, bucketing_passes, reordering_passes,
-        ep_overlap_passes, check_passes, graph_pp_passes, compile_passes, tune_passes})
+  for (auto family : {clean_up_passes, sac_passes, fsdp_passes, bucketing_passes, reordering_passes,
+                      ep_overlap_passes, symm_mem_passes, check_passes, graph_pp_passes,
+                      compile_passes, tune_passes})
     for (Pass& pass : family())
       if (!registry.add(std::move(pass))) std::abort();  // declared wrong: a defect of this program
   return registry;

@@ -38,7 +38,7 @@ namespace jointer {
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node) {
   GroupPlacement placement{.ranks = graph.group_size(collective)};
   placement.ranks_per_node = placement.ranks;
-  if (!collective.group) return placement;
+  if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
   // Ranks come in order as a rule: then each machine's are one run, and nothing is sorted.
   const auto& ranks = graph.group(collective.group).ranks;
   const auto per_node = static_cast<std::int32_t>(

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/cost/fused_matmul.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
 
@@ -80,6 +81,8 @@ Flops node_flops(const Graph& graph, const Node& node) {
                   operator_flops(make_call(graph, node, run, rest), torch_version_of(graph)).total};
     }
   }
+  if (const auto fused = read_fused_matmul(graph, node))
+    return {.torch_registry = 0, .total = fused->flops};
   if (!has_flop_formula(op.packet())) return {};
   return operator_flops(make_call(graph, node, op, positional), torch_version_of(graph));
 }

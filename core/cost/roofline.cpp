@@ -21,6 +21,7 @@
 
 #include "core/base/checked.h"
 #include "core/cost/collective_model.h"
+#include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/traffic.h"
 
@@ -58,7 +59,13 @@ bool is_causal(const Graph& graph, const Node& node) {
   return causal != nullptr && causal->kind == Argument::Kind::boolean && causal->integer != 0;
 }
 
-// How well the tiles of an [.., m, n] product fill the multiprocessors.
+// How well so many tiles fill the multiprocessors.
+double fill(double tiles, std::int64_t units) {
+  const auto width = static_cast<double>(units);
+  return tiles / (std::ceil(tiles / width) * width);
+}
+
+// The same of the tiles of an [.., m, n] product.
 double fill(const Graph& graph, const Node& node, std::int64_t units) {
   const Tensor* out = graph.single_tensor(node);
   if (out == nullptr || out->rank < 2) return 1;
@@ -68,8 +75,48 @@ double fill(const Graph& graph, const Node& node, std::int64_t units) {
     const auto size = static_cast<double>(std::max<std::int64_t>(shape[i].value, 1));
     tiles *= i + 2 < shape.size() ? size : std::ceil(size / kTile);
   }
-  const auto width = static_cast<double>(units);
-  return tiles / (std::ceil(tiles / width) * width);
+  return fill(tiles, units);
+}
+
+// All products of one part, of `ranks`, in microseconds.
+double part_us(const FusedMatmul& fused, const DeviceDescription& device) {
+  const auto item = static_cast<double>(item_size(fused.dtype));
+  double sum = 0;
+  for (const FusedMatmul::Product& product : fused.products) {
+    const double rows = static_cast<double>(product.rows) / static_cast<double>(fused.ranks);
+    const auto k = static_cast<double>(product.k), columns = static_cast<double>(product.columns);
+    const double tiles =
+        std::max(std::ceil(rows / kTile), 1.0) * std::max(std::ceil(columns / kTile), 1.0);
+    const double compute = 2 * rows * k * columns /
+                           (device.peak_flops(fused.dtype) * device.efficiency.matmul *
+                            fill(tiles, device.matmul_units)) *
+                           1e6;
+    const double memory = (rows * k + k * columns + rows * columns) * item /
+                          (device.memory_gbps * device.efficiency.memory * 1e3);
+    sum += std::max({compute, memory, device.kernel_us});
+  }
+  return sum;
+}
+
+NodeCost fused_cost(const Graph& graph, const Node& node, const FusedMatmul& fused,
+                    const DeviceDescription& device, std::int64_t gpus_per_node) {
+  const auto ranks = static_cast<double>(fused.ranks);
+  const double products = part_us(fused, device) * ranks;
+  const double collective = collective_ms(fused.collective, fused.moved_bytes,
+                                          place_fused(graph, node, fused, gpus_per_node), device) *
+                            1e3;
+  double us = pipelined_time(products, collective, fused.ranks);
+  if (fused.collective == CollectiveKind::reduce_scatter)
+    us += static_cast<double>(fused.moved_bytes) * (1 + 1 / std::max(ranks, 1.0)) /
+          (device.memory_gbps * device.efficiency.memory * 1e3);
+  const bool waits = fused.ranks > 1 && collective / (ranks - 1) > products / ranks;
+  return {
+      .lane = NodeCost::Lane::compute,
+      .limit = waits ? NodeCost::Limit::network : NodeCost::Limit::compute,
+      .ns = to_ns(us),
+      .host_ns = to_ns(device.host.operator_us +
+                       ranks * static_cast<double>(fused.products.size()) * device.host.launch_us +
+                       device.host.collective_us)};
 }
 
 }  // namespace
@@ -130,6 +177,8 @@ NodeCost RooflineEstimator::estimate(const Graph& graph, NodeId id) const {
   }
 
   if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
+  if (const auto fused = read_fused_matmul(graph, node))
+    return fused_cost(graph, node, *fused, device_, gpus_per_node_);
 
   const Traffic traffic = node_traffic(graph, node);
   switch (traffic.kind) {

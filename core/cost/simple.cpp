@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
@@ -71,6 +72,13 @@ NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
   }
   if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
   cost.lane = NodeCost::Lane::compute;
+  if (const auto fused = read_fused_matmul(graph, node)) {
+    const double compute_ms = static_cast<double>(fused->flops) / (costs_.tflops * 1e9);
+    const double collective_ms =
+        costs_.coll_us / 1e3 + static_cast<double>(fused->moved_bytes) / (costs_.coll_gbs * 1e6);
+    cost.ns = to_ns(pipelined_time(compute_ms, collective_ms, fused->ranks));
+    return cost;
+  }
   if (is_in_torch_registry(op.packet(), torch_version_of(graph))) {
     cost.ns =
         to_ns(static_cast<double>(node_flops(graph, node).torch_registry) / (costs_.tflops * 1e9));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
@@ -76,6 +77,32 @@ bool counts_flops_2_15(std::string_view packet) {
   return is_in_torch_registry(packet) || std::find(kNew.begin(), kNew.end(), packet) != kNew.end();
 }
 
+// Torch has no formula for products that run together with a collective, and would count their
+// bytes alone. Here they take what the product and the collective take by its formulas, in parts.
+std::int64_t fused_ns(const FusedMatmul& fused, const DeviceDescription& device, bool is_new,
+                      std::int64_t gpus_per_node) {
+  double product = 0;
+  for (const FusedMatmul::Product& each : fused.products) {
+    const auto rows = static_cast<double>(each.rows), k = static_cast<double>(each.k),
+               columns = static_cast<double>(each.columns);
+    const double moved = (rows * k + k * columns + rows * columns) *
+                         static_cast<double>(item_size(fused.dtype)) / device.memory_gbps;
+    const double compute =
+        is_new ? rows * k * columns / (0.75 * device.peak_flops(fused.dtype)) * 1e9 : 0;
+    product += std::max(moved, compute);
+  }
+  const std::int64_t bytes =
+      saturating_add(fused.moved_bytes, fused.moved_bytes / std::max<std::int64_t>(fused.ranks, 1));
+  const double ms =
+      is_new ? torch_nccl_2_15_ms(bytes, fused.ranks,
+                                  fused.collective == CollectiveKind::all_gather
+                                      ? NcclCall::all_gather
+                                      : NcclCall::reduce_scatter,
+                                  {.gpu = device.torch_nccl, .gpus_per_node = gpus_per_node})
+             : torch_nccl_ms(bytes, fused.ranks, fused.collective, device.torch_nccl).value_or(0);
+  return saturating_round(pipelined_time(product, ms * 1e6, fused.ranks));
+}
+
 }  // namespace
 
 std::string TorchEstimator::description() const {
@@ -144,6 +171,10 @@ NodeCost TorchEstimator::estimate(const Graph& graph, NodeId id) const {
             .ns = collective_ns(graph, node, /*is_empty=*/false)};
   if (graph.is_transfer(node)) return transfer_costs().of(graph.output_bytes(node));
   const bool is_old = formulas_ == TorchFormulas::v2_11;
+  if (const auto fused = read_fused_matmul(graph, node))
+    return {.lane = NodeCost::Lane::compute,
+            .limit = NodeCost::Limit::given,
+            .ns = fused_ns(*fused, device_, !is_old, gpus_per_node_)};
   const std::int64_t ns = is_old ? kernel_ns(graph, node) : kernel_2_15_ns(graph, node);
   if (ns == 0) return {};
   return {.lane = NodeCost::Lane::compute, .limit = NodeCost::Limit::given, .ns = ns};

@@ -39,6 +39,21 @@ bool is_allocation(std::string_view packet) {
   return is_one_of(packet, kAllocations);
 }
 
+bool is_in_memory_of_inputs(const Graph& graph, const Node& node, const Tensor& t) {
+  const auto has = [&](NodeId input) {
+    return std::ranges::any_of(graph.tensors(input), [&](const Tensor& in) {
+      return in.storage && t.storage &&
+             graph.real_storage(in.storage) == graph.real_storage(t.storage);
+    });
+  };
+  return std::ranges::any_of(graph.inputs(node), has);
+}
+
+// Returns its input, or a view of it, unless strides ask for a copy. Its storage says which.
+bool may_copy(std::string_view packet) {
+  return packet == "aten.reshape" || packet == "prims.inductor_force_stride_order";
+}
+
 bool any_on(const Graph& graph, std::span<const Tensor> tensors, DeviceType device) {
   return std::any_of(tensors.begin(), tensors.end(),
                      [&](const Tensor& t) { return graph.device_type(t) == device; });
@@ -53,7 +68,11 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
   const std::string_view packet = op.packet();
   if (is_allocation(packet)) return {};
   const auto outputs = graph.tensors(node);
-  if (op.is_view()) return {};
+  if (may_copy(packet) && outputs.size() == 1 && outputs.front().storage) {
+    if (is_in_memory_of_inputs(graph, node, outputs.front())) return {};
+  } else if (op.is_view()) {
+    return {};
+  }
 
   const DeviceType device = graph.main_device();
   bool any_input = false, input_on_device = false;

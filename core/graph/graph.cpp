@@ -92,7 +92,16 @@ std::int64_t Graph::group_size(const Node& node) const {
   if (const Argument* size = argument(node, "group_size");
       size != nullptr && size->kind == Argument::Kind::integer)
     return size->integer;
-  return 1;
+  // The call does not say it: what it gathers, or scatters, does.
+  const std::span<const NodeId> given = inputs(node);
+  const Tensor* out = single_tensor(node);
+  if (!is_collective_start(node) || out == nullptr || given.empty()) return 1;
+  const Tensor* in = single_tensor(nodes_[given.front().index()]);
+  if (in == nullptr) return 1;
+  const std::int64_t one = std::min(numel(*in), numel(*out));
+  const bool changes_size = op(node).collective == CollectiveKind::all_gather ||
+                            op(node).collective == CollectiveKind::reduce_scatter;
+  return changes_size && one > 0 ? std::max(numel(*in), numel(*out)) / one : 1;
 }
 
 std::string_view Graph::expression_text(ExpressionId id) const {
@@ -495,7 +504,10 @@ void Graph::resolve_groups() {
   std::int64_t derived_ranks = 0;
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
-    if (!is_collective_start(n)) continue;
+    // Fused with compute, it starts no collective and still has a group.
+    if (!is_collective_start(n) &&
+        (n.kind != NodeKind::call || !target(n).starts_with("symm_mem.")))
+      continue;
     const StringId name = group_name(n);
     if (!name) continue;
     Part& part = parts_[n.part.index()];

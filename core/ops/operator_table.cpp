@@ -239,6 +239,11 @@ void classify_asynchronous(OperatorInfo& info) {
     info.is_wait = info.packet() == "ao.wait_tensor";
     info.is_transfer = info.packet() == "ao.offload" || info.packet() == "ao.reload";
   }
+  if (space == "symm_mem" && info.packet().starts_with("symm_mem._low_contention_")) {
+    info.collective = contains(info.packet(), "all_gather") ? CollectiveKind::all_gather
+                                                            : CollectiveKind::reduce_scatter;
+    return;
+  }
   if (space != "_c10d_functional" && space != "c10d_functional" &&
       space != "_c10d_functional_autograd" && info.packet() != "_dtensor.shard_dim_alltoall")
     return;
@@ -280,6 +285,8 @@ bool OperatorInfo::is_view() const {
 }
 
 bool OperatorInfo::may_share_memory() const {
+  // Returns its argument where that has the strides already, of which the schema is silent.
+  if (name == "prims.inductor_force_stride_order.default") return true;
   if (is_wait || is_getitem || has(OperatorTag::silent_alias)) return true;
   if (!has_schema) return true;
   const auto is_shared = [](const auto& entry) { return entry.alias_set != 0; };

@@ -103,12 +103,14 @@ const std::vector<std::pair<std::string, std::string_view>>& ends() {
 // Why a second run may change something. Each of the others must change nothing.
 const std::map<std::string, std::string>& why_not_idempotent() {
   static const std::map<std::string, std::string> kReasons{
+      {"async_tensor_parallel", "a product that hid a collective may be fused with another one"},
       {"auto_tune", "what it found is where another search begins"},
       {"autobucketing_reordering", "buckets are collectives that may be moved and merged again"},
       {"default_partition", "what it made is a pair, which it refuses"},
       {"greedy_bucketing_by_mb", "what one bucket left apart may fit beside another"},
       {"joint_transformer_block_bucketing_reordering", "a bucket of buckets is another bucket"},
       {"knapsack_budget", "what it made is a pair, which it refuses"},
+      {"low_contention_collectives", "those that it replaced are in nobody's way any more"},
       {"min_cut_partition", "what it made is a pair, which it refuses"},
       {"multiplex_fw_bw_graph", "what it made is one graph, and it takes a pair"},
       {"partition_joint_graph", "what it made is a pair, which it refuses"},

@@ -9,6 +9,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
+#include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/canonical.h"
 #include "core/graph/leftovers.h"
@@ -38,6 +39,15 @@ Summary summarize(const Graph& graph) {
     }
     if (n.kind != NodeKind::call) continue;
     ++s.operators[std::string(graph.target(n))];
+    if (const auto fused = read_fused_matmul(graph, n)) {
+      // What is moved, of one tensor as the collective alone would have it.
+      const std::int64_t part = fused->moved_bytes / std::max<std::int64_t>(fused->ranks, 1);
+      const bool gathers = fused->collective == CollectiveKind::all_gather;
+      Collectives& c = s.collectives[std::string(graph.target(n))];
+      ++c.count;
+      c.input_bytes += gathers ? part : fused->moved_bytes;
+      c.output_bytes += gathers ? fused->moved_bytes : part;
+    }
     if (!graph.is_collective_start(n)) continue;
     Collectives& c = s.collectives[std::string(graph.target(n))];
     ++c.count;

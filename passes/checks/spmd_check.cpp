@@ -1,0 +1,212 @@
+// spmd_check: whether every rank runs the same program, as passes that reorder collectives take for
+// granted: where two ranks have another order, both wait for ever.
+//
+// Two ranks run the same program if their calls, in program order, have the same operators, and
+// return tensors of the same type, sizes, strides, offset and storage size on the same kind of
+// device. Names and arguments are not compared: a rank's number among them is no difference.
+//
+// `captures` are those of other ranks; `{rank}` in a path stands for each rank's number. A capture
+// of the rank that is checked itself is passed over. Of one graph alone the check says what only a
+// run can tell: values whose sizes depend on data, and differ from rank to rank with it.
+//
+// Cost: linear in the calls of all captures.
+// Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, which has every rank send a hash,
+// and what it is of where hashes differ. Deviations: captures take the place of messages, so that a
+// rank which has none is not compared; of other ranks the first differences are of the first rank
+// that has any, and the others are counted. `jointer spmd` asks more: whether collectives meet.
+
+#include "passes/checks/spmd_check.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/capture/open_ranks.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kShown = 10;
+
+// What is compared of one call.
+struct Call {
+  NodeId node;
+  std::string target, value;
+};
+
+std::string text_of(const Graph& graph, const Dim& dim) {
+  return dim.expression ? std::string(graph.expression_text(dim.expression))
+                        : std::to_string(dim.value);
+}
+
+std::string text_of(const Graph& graph, std::span<const Dim> dims) {
+  std::string text = "[";
+  for (const Dim& dim : dims) {
+    if (text.size() > 1) text += ",";
+    text += text_of(graph, dim);
+  }
+  return text + "]";
+}
+
+std::string text_of(const Graph& graph, const Tensor& t) {
+  static constexpr std::array<std::string_view, 4> kDevices{"cpu", "cuda", "meta", "other"};
+  std::string text = fmt::format("{}{} {}", to_string(t.dtype), text_of(graph, graph.shape(t)),
+                                 kDevices[static_cast<std::size_t>(graph.device_type(t))]);
+  if (t.has(Tensor::has_stride)) text += " strides " + text_of(graph, graph.stride(t));
+  if (graph.offset(t).value != 0) text += " from " + text_of(graph, graph.offset(t));
+  if (t.storage)
+    text += fmt::format(" in {} B", text_of(graph, graph.storage(graph.captured_storage(t)).bytes));
+  return text;
+}
+
+std::string text_of(const Graph& graph, const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::tensor:
+      return text_of(graph, graph.tensor(value.tensor()));
+    case Value::Kind::symbol:
+      return std::string(graph.expression_text(value.expression()));
+    case Value::Kind::list:
+    case Value::Kind::dict: {
+      std::string text = "(";
+      for (const Value& child : graph.children(value)) {
+        if (text.size() > 1) text += ", ";
+        text += text_of(graph, child);
+      }
+      return text + ")";
+    }
+    case Value::Kind::none:
+      return "nothing";
+    default:
+      return std::string(graph.text(value.text()));
+  }
+}
+
+std::vector<Call> calls_of(const Graph& graph) {
+  std::vector<Call> calls;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call) continue;
+    calls.push_back({id, std::string(graph.target(n)), text_of(graph, n.value)});
+  }
+  return calls;
+}
+
+// Operators of which `a` has more calls than `b`: "aten.add.Tensor (2)".
+std::string only_in(const std::vector<Call>& a, const std::vector<Call>& b) {
+  std::map<std::string, std::int64_t> more;
+  for (const Call& call : a) ++more[call.target];
+  for (const Call& call : b) --more[call.target];
+  std::vector<std::pair<std::int64_t, std::string>> most;
+  for (const auto& [target, count] : more)
+    if (count > 0) most.emplace_back(-count, target);
+  std::ranges::sort(most);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most.size(), kShown); ++i)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", most[i].second, -most[i].first);
+  return text;
+}
+
+struct Rank {
+  std::int64_t rank = 0;
+  std::vector<Call> calls;
+};
+
+// Calls by place that are not the same on both, and how many of them there are.
+std::vector<std::size_t> differences(const Rank& a, const Rank& b) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < std::min(a.calls.size(), b.calls.size()); ++i)
+    if (a.calls[i].target != b.calls[i].target || a.calls[i].value != b.calls[i].value)
+      places.push_back(i);
+  return places;
+}
+
+void say_differences(const Graph& graph, const Rank& a, const Rank& b, PassContext& context) {
+  const auto places = differences(a, b);
+  for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i) {
+    const Call &mine = a.calls[places[i]], &other = b.calls[places[i]];
+    context.decide(
+        graph, mine.node, "differs",
+        fmt::format("As call {}, rank {} runs {}, which gives {}; rank {} runs {}, which "
+                    "gives {}.",
+                    places[i], a.rank, mine.target, mine.value, b.rank, other.target, other.value));
+  }
+  for (const auto& [more, less] : {std::pair{&a, &b}, std::pair{&b, &a}})
+    if (const std::string text = only_in(more->calls, less->calls); !text.empty())
+      context.decide("differs", fmt::format("Rank {} runs more often: {}.", more->rank, text));
+}
+
+// Sizes that are known when the graph runs, and not before.
+void say_data_dependent(const Graph& graph, PassContext& context) {
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::call && graph.op(n).has(OperatorTag::data_dependent) &&
+        n.value.kind == Value::Kind::symbol)
+      context.decide(graph, id, "unknown", "the size is of this rank's data");
+  }
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const Rank mine{graph.part(PartId(std::size_t{0})).rank.value_or(0), calls_of(graph)};
+  say_data_dependent(graph, context);
+  std::vector<RankFiles> files;
+  for (std::string& path : arguments.texts("captures"))
+    files.push_back({.path = std::move(path), .backward = {}, .index = {}, .assumptions = {}});
+  if (files.empty()) {
+    context.decide("kept", "There are no captures of other ranks to compare it with.");
+    return {};
+  }
+  JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
+  std::size_t compared = 0, others = 0;
+  std::string first;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    JOINTER_CHECK(context.report(static_cast<double>(i) / static_cast<double>(programs.size())));
+    if (programs[i].rank == mine.rank) continue;
+    const Rank other{programs[i].rank, calls_of(programs[i].graph)};
+    ++compared;
+    const auto places = differences(mine, other);
+    if (places.empty() && mine.calls.size() == other.calls.size()) continue;
+    if (!first.empty()) {
+      ++others;
+      continue;
+    }
+    first = fmt::format("rank {} runs {} calls and rank {} runs {}, of which {} differ", mine.rank,
+                        mine.calls.size(), other.rank, other.calls.size(), places.size());
+    say_differences(graph, mine, other, context);
+  }
+  if (first.empty()) {
+    context.decide("checked", fmt::format("Its {} calls are those of {} other rank{}.",
+                                          mine.calls.size(), compared, compared == 1 ? "" : "s"));
+    return {};
+  }
+  if (others > 0)
+    first += fmt::format("; {} more rank{} differ{}", others, others == 1 ? "" : "s",
+                         others == 1 ? "s" : "");
+  if (arguments.text("mismatch") == "error")
+    return fail(Error::Kind::usage,
+                "ranks run other programs: {}; trace them from the same model with the same "
+                "settings, or let the pass warn (mismatch=warn)",
+                first);
+  context.decide("differs", fmt::format("Ranks run other programs: {}.", first));
+  return {};
+}
+
+}  // namespace
+
+Pass spmd_check_pass() {
+  return {.info = {.name = "spmd_check",
+                   .summary = "Compares the graph with those of other ranks, which have to run the "
+                              "same calls.",
+                   .source = "torch/_inductor/fx_passes/spmd_check.py",
+                   .stage = PassStage::check,
+                   .parameters = {texts("captures",
+                                        "Captures of other ranks; {rank} stands for each rank's "
+                                        "number."),
+                                  choice("mismatch", {"warn", "error"}, "warn",
+                                         "What becomes of ranks that differ.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer

@@ -1,0 +1,749 @@
+// async_tensor_parallel: a collective of tensor parallelism and the matrix products beside it
+// become one call, which computes on each rank's part while the next one is on its way.
+//
+//   r = all-gather of x along d;  c_i = r @ b_i
+// becomes
+//   (r, [c_i]) = symm_mem.fused_all_gather_matmul(x, [b_i], d, group)
+// and
+//   s = reduce-scatter along d of a @ b
+// becomes
+//   s = symm_mem.fused_matmul_reduce_scatter(a, b, op, d, group)
+// and the same of products with scales. Which calls are such a collective, and such products, is in
+// tp_patterns.cpp and tp_matmuls.cpp.
+//
+// Steps
+//   1. Find collectives. With `prefer_overlap`, those that another product can hide are left alone:
+//      in program order, each takes one mm that it neither needs nor is needed by.
+//   2. All-gathers in program order, with the products that have r on their left and need it for
+//      nothing else. They are of one kind. Along the last dimension: r has 1,024 columns a rank or
+//      more, nothing else reads it, and products are without scales. x is given the strides with
+//      which its parts along d are dense (prims.inductor_force_stride_order), then comes the call,
+//      where the all-gather stood. What the b_i need and stood behind it moves before it. r is only
+//      returned where it is still read.
+//   3. Reduce-scatters in program order, of a product that they alone read, and not one with scales
+//      along the last dimension. a is given strides as x is. The call stands where the wait stood.
+// Results take over the readers. Calls that nobody reads any more go.
+//
+// A second run may find more: `prefer_overlap` may have left a collective to a product that the
+// first run fused with another.
+//
+// Cost: linear in the nodes for step 1 and for each all-gather with products; `prefer_overlap`:
+// nodes times collectives.
+//
+// Source: torchtitan 0.3.0, graph_trainer/passes.py, async_tensor_parallel_pass, over torch 2.15's
+// _inductor/fx_passes/micro_pipeline_tp.py (`prefer_overlap`: reorder_for_compute_comm_overlap).
+//
+// Deviations:
+// - Whether a group's memory is symmetric is left to `groups`; torchtitan makes it so for every
+// group.
+// - What moves before a fused call takes along who writes the memory that it reads. Upstream goes
+// by arguments alone: behind torchtitan's own buckets, which split_with_sizes_copy fills, its
+// products read weights before they are there.
+// - Upstream stops with an error, or makes a graph that cannot run, where one fusion takes away
+// what the next one found, where reshapes around a product fold other dimensions than its rows, and
+// where bytes are gathered. Here the next one is found anew, folded dimensions are left alone, and
+// of gathered bytes the call is given what they are a view of.
+// - Nothing is fused where a product would run behind a write to what it reads, where a symbolic
+// size gives strides that are products of it, or where a forward hands the result to its backward,
+// which asks for it by name.
+// - New values have shapes, strides and memory; upstream leaves them out. A reshape that cannot be
+// a view of the new strides counts as the copy that it is.
+
+#include "passes/symm_mem/async_tensor_parallel.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/graph/dependencies.h"
+#include "core/graph/storage_moves.h"
+#include "core/graph/storages.h"
+#include "passes/bucketing/bucket_calls.h"
+#include "passes/bucketing/fx_program.h"
+#include "passes/kept.h"
+#include "passes/parameters.h"
+#include "passes/symm_mem/strides.h"
+#include "passes/symm_mem/tp_matmuls.h"
+#include "passes/symm_mem/tp_patterns.h"
+
+namespace jointer {
+namespace {
+
+using Kind = Argument::Kind;
+
+constexpr std::int64_t kFewestColumns = 1024;  // a rank's, along the last dimension
+
+const Tensor* tensor_of(const Graph& graph, NodeId id) {
+  return graph.single_tensor(graph.node(id));
+}
+
+bool is_last(const Tensor& t, std::int64_t dim) {
+  return dim == -1 || dim == static_cast<std::int64_t>(t.rank) - 1;
+}
+
+// Collectives that a product hides by itself, each product one.
+std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
+                              const std::vector<NodeId>& collectives) {
+  std::vector<NodeId> nodes;
+  for (NodeId id = program.first(); id; id = program.next(id)) nodes.push_back(id);
+  std::vector<bool> is_hidden(graph.node_count(), false), is_taken(graph.node_count(), false);
+  for (const NodeId collective : collectives) {
+    std::vector<bool> needs(graph.node_count(), false), is_needed(graph.node_count(), false);
+    needs[collective.index()] = is_needed[collective.index()] = true;
+    for (const NodeId id : nodes)
+      if (std::ranges::any_of(graph.inputs(id), [&](NodeId input) { return needs[input.index()]; }))
+        needs[id.index()] = true;
+    for (std::size_t i = nodes.size(); i-- > 0;)
+      if (is_needed[nodes[i].index()])
+        for (const NodeId input : graph.inputs(nodes[i])) is_needed[input.index()] = true;
+    const auto one = std::ranges::find_if(nodes, [&](NodeId id) {
+      return !needs[id.index()] && !is_needed[id.index()] && !is_taken[id.index()] &&
+             graph.node(id).kind == NodeKind::call &&
+             graph.target(graph.node(id)) == "aten.mm.default";
+    });
+    if (one == nodes.end()) continue;
+    is_taken[one->index()] = true;
+    is_hidden[collective.index()] = true;
+  }
+  return is_hidden;
+}
+
+class Fusion {
+ public:
+  Fusion(Graph& graph, PartId part, const Arguments& arguments, PassContext& context)
+      : graph_(graph),
+        context_(context),
+        part_(part),
+        groups_(arguments.texts("groups")),
+        prefers_overlap_(arguments.boolean("prefer_overlap")),
+        dependencies_(graph),
+        program_(graph, part),
+        readers_(graph, program_),
+        names_(graph, part),
+        given_count_(graph.node_count()),
+        is_gone_(graph.node_count(), false),
+        is_handed_over_(graph.node_count(), false) {
+    for (const NodeId id : graph.order())
+      if (const Node& n = graph.node(id);
+          n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)
+        for (const NodeId input : graph.inputs(id)) is_handed_over_[input.index()] = true;
+  }
+
+  Result<void> run() {
+    auto gathers = find_gathered_inputs(graph_, program_);
+    auto scatters = find_scattered_outputs(graph_, program_);
+    if (prefers_overlap_) leave_hidden(gathers, scatters);
+    const double all = static_cast<double>(gathers.size() + scatters.size() + 1);
+    double done = 0;
+    for (const GatheredInput& each : gathers) {
+      fuse(each);
+      JOINTER_CHECK(context_.report(++done / all));
+    }
+    for (const ScatteredOutput& each : scatters) {
+      fuse(each);
+      JOINTER_CHECK(context_.report(++done / all));
+    }
+    program_.apply();
+    for (const NodeId id : graph_.order())
+      if (const auto now = replaced_.find(graph_.node(id).origin); now != replaced_.end())
+        graph_.node(id).origin = now->second;
+    return {};
+  }
+
+ private:
+  void keep(NodeId id, std::string why) { context_.decide(graph_, id, "kept", std::move(why)); }
+
+  void leave_hidden(std::vector<GatheredInput>& gathers, std::vector<ScatteredOutput>& scatters) {
+    std::vector<NodeId> collectives;
+    for (NodeId id = program_.first(); id; id = program_.next(id)) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call) continue;
+      const std::string_view target = graph_.target(n);
+      if (target == "_c10d_functional.all_gather_into_tensor.default" ||
+          target == "_c10d_functional.reduce_scatter_tensor.default")
+        collectives.push_back(id);
+    }
+    const std::vector<bool> is_hidden = find_hidden(graph_, program_, collectives);
+    const auto leave = [&](NodeId id) {
+      if (is_hidden[id.index()]) keep(id, "a product that has nothing to do with it can hide it");
+      return is_hidden[id.index()];
+    };
+    std::erase_if(gathers, [&](const GatheredInput& each) { return leave(each.gather); });
+    std::erase_if(scatters, [&](const ScatteredOutput& each) { return leave(each.scatter); });
+  }
+
+  [[nodiscard]] bool is_chosen(NodeId collective, const Argument& group) const {
+    if (groups_.empty()) return true;
+    const auto has = [&](std::string_view name) {
+      return std::ranges::find(groups_, name) != groups_.end();
+    };
+    if (group.kind == Kind::string && has(graph_.text(group.text()))) return true;
+    const GroupId id = graph_.node(collective).group;
+    return id && has(graph_.group_label(id));
+  }
+
+  [[nodiscard]] bool any_gone(const std::vector<NodeId>& calls) const {
+    return std::ranges::any_of(calls, [&](NodeId id) { return is_gone(id); });
+  }
+  [[nodiscard]] bool is_gone(NodeId id) const {
+    return id.index() < given_count_ && is_gone_[id.index()];
+  }
+  [[nodiscard]] bool is_handed_over(NodeId id) const {
+    return id.index() < given_count_ && is_handed_over_[id.index()];
+  }
+
+  // --- What a fused call needs to run where it would stand ---
+
+  // What has a place behind `start` of what `roots` need, themselves included. With `writes`, what
+  // has to be before one of them although it does not read it is among it.
+  [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
+                                                  const std::vector<std::uint32_t>& places,
+                                                  bool writes) const {
+    const std::uint32_t from = places[start.index()];
+    std::set<NodeId> met;
+    std::vector<NodeId> open;
+    const auto meet = [&](NodeId id) {
+      if (places[id.index()] > from && met.insert(id).second) open.push_back(id);
+    };
+    for (const NodeId root : roots) meet(root);
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      for (const NodeId input : graph_.inputs(id)) meet(input);
+      if (writes)
+        for (const NodeId other : bound_to(id)) meet(other);
+    }
+    std::vector<NodeId> needed(met.begin(), met.end());
+    std::ranges::sort(needed, {}, [&](NodeId id) { return places[id.index()]; });
+    return needed;
+  }
+
+  // What has to be before a node that does not read it.
+  [[nodiscard]] std::vector<NodeId> bound_to(NodeId id) const {
+    std::vector<NodeId> others;
+    if (id.index() >= given_count_) return others;
+    for (const Dependency& d : dependencies_.before(id))
+      if (d.kind != DependencyKind::data && !is_gone(d.node)) others.push_back(d.node);
+    return others;
+  }
+
+  // Placeholders stay where they are.
+  [[nodiscard]] bool is_behind_a_wall(NodeId id, NodeId start,
+                                      const std::vector<std::uint32_t>& places) const {
+    if (is_wall(graph_.node(id))) return true;
+    if (id.index() >= given_count_) return false;
+    const NodeId wall = dependencies_.wall_before(id);
+    return wall && graph_.node(wall).part == part_ && places[wall.index()] > places[start.index()];
+  }
+
+  // --- Writing ---
+
+  static Argument number(std::int64_t value) { return Argument::of_int(value); }
+  static Argument dim_argument(const Dim& dim) {
+    return dim.expression ? Argument::of_symbol(dim.expression) : number(dim.value);
+  }
+  Argument list(Kind kind, std::span<const Argument> items) {
+    return graph_.make_children(kind, items);
+  }
+  Argument sizes(Kind kind, std::span<const Dim> dims) {
+    std::vector<Argument> items;
+    for (const Dim& dim : dims) items.push_back(dim_argument(dim));
+    return list(kind, items);
+  }
+  Argument shape_list(NodeId of) { return sizes(Kind::list, graph_.shape(*tensor_of(graph_, of))); }
+
+  // A tensor like another one, with these strides. Without a storage: in one of its own.
+  Value tensor(const Tensor& like, std::span<const Dim> strides, StorageId storage) {
+    Tensor t = like;
+    const std::vector<Dim> shape(graph_.shape(like).begin(), graph_.shape(like).end());
+    const std::vector<Dim> steps(strides.begin(), strides.end());
+    Dim offset = graph_.offset(like);
+    if (!storage) {
+      offset = {};
+      storage = graph_.add_storage(part_, {.value = graph_.bytes(like), .expression = {}});
+      graph_.storage(storage).device = like.device;
+    }
+    t.storage = storage;
+    t.set(Tensor::has_stride);
+    t.set(Tensor::has_storage);
+    t.set(Tensor::has_offset);
+    return Value::of_tensor(graph_.add_tensor(t, shape, steps, offset));
+  }
+  // The same tensor once more, as a node needs that returns another's.
+  Value again(const Value& value) {
+    if (value.kind == Value::Kind::list) {
+      const std::vector<Value> items(graph_.children(value).begin(), graph_.children(value).end());
+      std::vector<Value> copies;
+      for (const Value& item : items) copies.push_back(again(item));
+      return graph_.make_children(Value::Kind::list, copies);
+    }
+    if (value.kind != Value::Kind::tensor) return value;
+    const Tensor t = graph_.tensor(value.tensor());
+    const std::vector<Dim> steps(graph_.stride(t).begin(), graph_.stride(t).end());
+    return tensor(t, steps, t.storage);
+  }
+
+  NodeId call(std::string_view target, std::string_view base, std::span<const Argument> args,
+              Value value, NodeId like, NodeId before, const Argument* kwargs = nullptr) {
+    Node n;
+    const Node& as = graph_.node(like);
+    n.part = part_;
+    n.phase = as.phase;
+    n.module = as.module;
+    n.stack = as.stack;
+    n.partitioner_tag = as.partitioner_tag;
+    n.custom = as.custom;
+    for (const Node::Flag flag : {Node::has_autograd_backward, Node::autograd_backward})
+      n.set(flag, as.has(flag));
+    n.name = graph_.intern(names_.fresh(base));
+    n.target = graph_.intern_operator(target);
+    n.args = list(Kind::list, args);
+    n.set(Node::has_args);
+    if (kwargs != nullptr) {
+      n.kwargs = *kwargs;
+      n.set(Node::has_kwargs);
+    }
+    n.value = value;
+    n.set(Node::has_value);
+    const NodeId id = graph_.add_node(n);
+    program_.insert(id, before);
+    readers_.touch(id);
+    return id;
+  }
+  NodeId element(NodeId of, std::int64_t at, NodeId like, NodeId before) {
+    const Value value = again(graph_.children(graph_.node(of).value)[static_cast<std::size_t>(at)]);
+    return call("_operator.getitem", "getitem", std::array{Argument::of_node(of), number(at)},
+                value, like, before);
+  }
+
+  // Strides with which what lies along `dim` is dense; nothing where symbols keep them unknown.
+  [[nodiscard]] std::optional<std::vector<Dim>> strides_for(NodeId id, std::int64_t dim) const {
+    const Tensor& t = *tensor_of(graph_, id);
+    return dense_along(graph_.shape(t), graph_.stride(t), dim);
+  }
+
+  // The tensor with those strides: itself, and no copy, where it has them.
+  NodeId with_strides(NodeId id, std::span<const Dim> strides, NodeId before) {
+    const Tensor t = *tensor_of(graph_, id);
+    const auto has = graph_.stride(t);
+    const bool is_same = std::equal(has.begin(), has.end(), strides.begin(), strides.end());
+    const Value value = tensor(t, strides, is_same ? t.storage : StorageId());
+    return call("prims.inductor_force_stride_order.default", "inductor_force_stride_order_default",
+                std::array{Argument::of_node(id), sizes(Kind::tuple, strides)}, value, id, before);
+  }
+
+  // Readers of `node` read `by`; what were views of its memory are views of the other's.
+  void replace(NodeId node, NodeId by) {
+    const std::vector<NodeId> readers = readers_.of(node);
+    program_.replace_uses(node, by);
+    for (const NodeId reader : readers) readers_.touch(reader);
+    replaced_[node] = by;
+    const Tensor* was = tensor_of(graph_, node);
+    const Tensor* is = tensor_of(graph_, by);
+    if (was == nullptr || is == nullptr || !was->storage || !is->storage) return;
+    std::set<StorageId> old{was->storage, graph_.real_storage(was->storage)};
+    move_views(readers, old, is->storage);
+  }
+
+  // A reshape that cannot see the tensor in its sizes copies it.
+  bool copies(NodeId id) {
+    const Node& n = graph_.node(id);
+    if (graph_.target(n) != "aten.reshape.default" || graph_.inputs(id).empty()) return false;
+    const Tensor* from = tensor_of(graph_, graph_.inputs(id).front());
+    const Tensor* to = tensor_of(graph_, id);
+    return from != nullptr && to != nullptr &&
+           !can_view(graph_.shape(*from), graph_.stride(*from), graph_.shape(*to));
+  }
+
+  void move_views(const std::vector<NodeId>& readers, const std::set<StorageId>& old,
+                  StorageId now) {
+    for (const NodeId id : readers) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call) continue;
+      const auto tensors = graph_.tensors(id);
+      if (std::ranges::none_of(tensors, [&](const Tensor& t) { return old.contains(t.storage); }))
+        continue;
+      const std::set<StorageId> was{tensors.begin()->storage};
+      StorageId to = now;
+      if (copies(id)) {
+        to = graph_.add_storage(part_, {.value = graph_.bytes(*tensors.begin()), .expression = {}});
+        graph_.storage(to).device = graph_.tensors(id).begin()->device;
+      }
+      move_tensors(graph_, id, [&](const Tensor& t) {
+        return StorageMove{.to = old.contains(t.storage) ? to : StorageId(), .by = 0};
+      });
+      move_views(program_.users(id), old, to);
+    }
+  }
+
+  void erase_unread(const std::vector<NodeId>& calls) {
+    for (std::size_t i = calls.size(); i-- > 0;) {
+      const NodeId id = calls[i];
+      if (is_gone(id) || !program_.users(id).empty()) continue;
+      program_.erase(id);
+      if (id.index() < given_count_) is_gone_[id.index()] = true;
+    }
+  }
+
+  // --- All-gathers ---
+
+  // The gathered tensor itself, not a view of its bytes.
+  [[nodiscard]] NodeId shard_of(const GatheredInput& match) const {
+    const NodeId given = graph_.inputs(match.gather).front();
+    const Tensor *in = tensor_of(graph_, given), *out = tensor_of(graph_, match.result);
+    if (in == nullptr || out == nullptr) return {};
+    if (in->dtype == out->dtype) return given;
+    if (graph_.target(graph_.node(given)) != "aten.view.dtype") return {};
+    const NodeId seen = graph_.inputs(given).front();
+    const Tensor* t = tensor_of(graph_, seen);
+    return t != nullptr && t->dtype == out->dtype ? seen : NodeId();
+  }
+
+  // Products that can be fused; with none, `why`.
+  std::vector<TpMatmul> choose(const GatheredInput& match, NodeId shard,
+                               const std::vector<std::uint32_t>& places, std::string& why) {
+    const Tensor& t = *tensor_of(graph_, shard);
+    const bool last = is_last(t, match.dim);
+    if (last && graph_.shape(t).back().value < kFewestColumns) {
+      why = fmt::format("it gathers fewer than {} columns a rank", kFewestColumns);
+      return {};
+    }
+    std::vector<TpMatmul> found = find_consumers(graph_, readers_, match.result);
+    std::erase_if(found, [&](const TpMatmul& one) {
+      const auto needed = needed_behind(other_operands(graph_, one), match.gather, places, false);
+      return std::ranges::find(needed, match.result) != needed.end();
+    });
+    const auto is_scaled = [](const TpMatmul& one) { return one.is_scaled; };
+    if (found.empty()) {
+      why = "no product has the gathered tensor on its left";
+    } else if (std::ranges::any_of(found, is_scaled) && !std::ranges::all_of(found, is_scaled)) {
+      why = "products with scales and without read it";
+    } else if (last && program_.users(match.result).size() > found.size()) {
+      why = "others than products read what it gathers along the last dimension";
+    } else if (last && found.front().is_scaled) {
+      why = "products with scales need whole rows";
+    } else {
+      return found;
+    }
+    return {};
+  }
+
+  void fuse(const GatheredInput& match) {
+    if (any_gone(match.calls)) return;
+    if (!is_chosen(match.gather, match.group)) {
+      keep(match.gather, "its group is not among those given");
+      return;
+    }
+    const NodeId shard = shard_of(match);
+    if (!shard || tensor_of(graph_, shard)->rank == 0) {
+      keep(match.gather, "what is gathered has another type than the result");
+      return;
+    }
+    // Most gathers have no product for a reader: places cost a walk over the nodes.
+    const auto may_reach = find_consumers(graph_, readers_, match.result);
+    const std::vector<std::uint32_t> places =
+        may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();
+    std::string why;
+    const std::vector<TpMatmul> products = choose(match, shard, places, why);
+    if (products.empty()) {
+      keep(match.gather, why);
+      return;
+    }
+    std::vector<NodeId> roots;
+    for (const TpMatmul& one : products) {
+      for (const NodeId id : other_operands(graph_, one)) roots.push_back(id);
+      for (const NodeId id : bound_to(one.product)) roots.push_back(id);
+    }
+    const std::vector<NodeId> raised = needed_behind(roots, match.gather, places, true);
+    const auto goes = [&](NodeId id) {
+      return std::ranges::find(match.calls, id) != match.calls.end() ||
+             std::ranges::any_of(products, [&](const TpMatmul& one) {
+               return std::ranges::find(one.calls, id) != one.calls.end();
+             });
+    };
+    if (std::ranges::any_of(
+            raised, [&](NodeId id) { return is_behind_a_wall(id, match.gather, places); })) {
+      keep(match.gather, "what its products read comes behind an input, which nothing moves over");
+      return;
+    }
+    if (std::ranges::any_of(raised, goes)) {
+      keep(match.gather, "its products read memory that is written with what it gathers");
+      return;
+    }
+    if (is_handed_over(match.result) || std::ranges::any_of(products, [&](const TpMatmul& one) {
+          return is_handed_over(one.result()) || is_handed_over(one.product);
+        })) {
+      keep(match.gather, "the backward asks for its result, or a product's, by name");
+      return;
+    }
+    const Tensor& t = *tensor_of(graph_, shard);
+    const bool last = is_last(t, match.dim);
+    const auto strides = strides_for(shard, match.dim);
+    const auto results = result_strides(match, products, last);
+    if (!strides || !results) {
+      keep(match.gather, "strides of what it would read or return depend on symbols");
+      return;
+    }
+    write(match, last ? shard : with_strides(shard, *strides, match.gather), products, *results,
+          raised);
+  }
+
+  // Of the gathered tensor, then of the products: dense along the dimension that was gathered.
+  [[nodiscard]] std::optional<std::vector<std::vector<Dim>>> result_strides(
+      const GatheredInput& match, const std::vector<TpMatmul>& products, bool last) const {
+    std::vector<std::vector<Dim>> all;
+    std::vector<NodeId> results{match.result};
+    for (const TpMatmul& one : products) results.push_back(one.result());
+    for (const NodeId id : results) {
+      const auto shape = graph_.shape(*tensor_of(graph_, id));
+      auto strides = dense_along(shape, {}, last ? 0 : match.dim);
+      if (!strides) return {};
+      all.push_back(std::move(*strides));
+    }
+    return all;
+  }
+
+  NodeId write_gather(const GatheredInput& match, NodeId shard,
+                      const std::vector<TpMatmul>& products,
+                      const std::vector<std::vector<Dim>>& strides) {
+    const bool is_scaled = products.front().is_scaled;
+    std::vector<Value> results;
+    const Value whole = tensor(Tensor(*tensor_of(graph_, match.result)), strides[0], StorageId());
+    for (std::size_t i = 0; i < products.size(); ++i)
+      results.push_back(
+          tensor(Tensor(*tensor_of(graph_, products[i].result())), strides[i + 1], StorageId()));
+    const std::array both{whole, graph_.make_children(Value::Kind::list, results)};
+    const Value value = graph_.make_children(Value::Kind::list, both);
+    const auto each = [&](std::string_view name) {
+      std::vector<Argument> items;
+      for (const TpMatmul& one : products)
+        items.push_back(name.empty() ? Argument::of_node(one.b)
+                                     : scaled_argument(graph_, one, name));
+      return list(Kind::list, items);
+    };
+    if (!is_scaled) {
+      const std::array keywords{Argument::of_text(Kind::string, graph_.intern("return_A")),
+                                Argument::of_bool(true)};
+      const Argument kwargs = list(Kind::dict, keywords);
+      return call("symm_mem.fused_all_gather_matmul.default", "fused_all_gather_matmul_default",
+                  std::array{Argument::of_node(shard), each({}), number(match.dim), match.group},
+                  value, match.gather, match.gather, &kwargs);
+    }
+    std::vector<Argument> fast;
+    for (const TpMatmul& one : products) {
+      const Argument given = scaled_argument(graph_, one, "use_fast_accum");
+      fast.push_back(given.kind == Kind::none ? Argument::of_bool(false) : given);
+    }
+    return call("symm_mem.fused_all_gather_scaled_matmul.default",
+                "fused_all_gather_scaled_matmul_default",
+                std::array{Argument::of_node(shard), each({}),
+                           scaled_argument(graph_, products.front(), "scale_a"), each("scale_b"),
+                           number(match.dim), match.group, each("bias"), each("scale_result"),
+                           each("out_dtype"), list(Kind::list, fast)},
+                value, match.gather, match.gather);
+  }
+
+  void write(const GatheredInput& match, NodeId shard, const std::vector<TpMatmul>& products,
+             const std::vector<std::vector<Dim>>& strides, const std::vector<NodeId>& raised) {
+    const NodeId fused = write_gather(match, shard, products, strides);
+    const NodeId whole = element(fused, 0, match.gather, match.gather);
+    const NodeId all = element(fused, 1, match.gather, match.gather);
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const TpMatmul& one = products[i];
+      const NodeId result = element(all, static_cast<std::int64_t>(i), one.product, match.gather);
+      replace(one.result(), result);
+      if (one.is_reshaped() && program_.users(one.product).size() > 1) {
+        const Tensor flat = *tensor_of(graph_, one.product);
+        const Tensor& now = *tensor_of(graph_, result);
+        const bool views = can_view(graph_.shape(now), graph_.stride(now), graph_.shape(flat));
+        const std::vector<Dim> steps(graph_.stride(flat).begin(), graph_.stride(flat).end());
+        const Value value = tensor(flat, steps, views ? now.storage : StorageId());
+        const NodeId again = call("aten.reshape.default", "reshape_default",
+                                  std::array{Argument::of_node(result), shape_list(one.product)},
+                                  value, one.product, match.gather);
+        replace(one.product, again);
+      }
+      erase_unread(one.calls);
+    }
+    replace(match.result, whole);
+    erase_unread(match.calls);
+    if (program_.users(whole).empty()) leave_out(fused, whole);
+    for (const NodeId id : raised) program_.move_before(id, fused);
+    context_.decide(graph_, fused, "fused",
+                    fmt::format("{} and {} product{} that read{} it run part by part, one rank's "
+                                "after another's.",
+                                graph_.name(match.gather), products.size(),
+                                products.size() == 1 ? "" : "s", products.size() == 1 ? "s" : ""));
+  }
+
+  // Nobody reads what was gathered: it need not be returned.
+  void leave_out(NodeId fused, NodeId whole) {
+    program_.erase(whole);
+    Node& n = graph_.node(fused);
+    if (graph_.children(n.kwargs).empty()) return;
+    const std::array keywords{graph_.children(n.kwargs)[0], Argument::of_bool(false)};
+    n.kwargs = list(Kind::dict, keywords);
+    const std::array results{Value(), again(graph_.children(graph_.node(fused).value)[1])};
+    graph_.node(fused).value = graph_.make_children(Value::Kind::list, results);
+    graph_.refresh(fused);
+    readers_.touch(fused);
+  }
+
+  // --- Reduce-scatters ---
+
+  void fuse(const ScatteredOutput& match) {
+    if (any_gone(match.calls)) return;
+    if (!is_chosen(match.scatter, match.group)) {
+      keep(match.scatter, "its group is not among those given");
+      return;
+    }
+    NodeId input = match.input;
+    while (const auto now = replaced_.find(input) != replaced_.end() ? replaced_[input] : NodeId())
+      input = now;
+    const auto product = find_producer(graph_, input);
+    const Tensor* t = tensor_of(graph_, input);
+    if (!product || t == nullptr) {
+      keep(match.scatter, "it scatters no product");
+      return;
+    }
+    const auto& users = program_.users(input);
+    if (users.size() != 1 && !std::ranges::all_of(users, [&](NodeId user) {
+          return std::ranges::find(match.calls, user) != match.calls.end();
+        })) {
+      keep(match.scatter, "the product is read by others, too");
+      return;
+    }
+    if (product->is_scaled && is_last(*t, match.dim)) {
+      keep(match.scatter, "products with scales need whole rows");
+      return;
+    }
+    if (is_handed_over(match.wait) || is_handed_over(match.scatter)) {
+      keep(match.scatter, "the backward asks for its result by name");
+      return;
+    }
+    if (runs_before_a_write(*product, match.wait)) {
+      keep(match.scatter, "its product would run behind a write to what it reads");
+      return;
+    }
+    write(match, *product);
+  }
+
+  // Something between the product and the wait writes to what the product reads.
+  [[nodiscard]] bool runs_before_a_write(const TpMatmul& product, NodeId wait) const {
+    std::vector<NodeId> bound;
+    for (const NodeId id : product.calls)
+      if (id.index() < given_count_)
+        for (const Dependency& d : dependencies_.after(id))
+          if (d.kind != DependencyKind::data && !is_gone(d.node)) bound.push_back(d.node);
+    if (bound.empty()) return false;
+    const std::vector<std::uint32_t> places = program_.places();
+    return std::ranges::any_of(
+        bound, [&](NodeId id) { return places[id.index()] < places[wait.index()]; });
+  }
+
+  // The dimension of a product's rows or columns that `dim` is part of.
+  [[nodiscard]] std::int64_t dim_of_product(const TpMatmul& product, std::int64_t dim) const {
+    if (!product.is_scaled || !product.is_reshaped()) return dim;
+    const NodeId first = product.calls.front();
+    const auto from = graph_.shape(*tensor_of(graph_, graph_.inputs(first).front()));
+    const auto to = graph_.shape(*tensor_of(graph_, first));
+    if (dim == 0) return 0;
+    if (dim == static_cast<std::int64_t>(from.size()) - 1) return 1;
+    std::int64_t rows = 1;
+    for (std::size_t i = 0; i + 1 < from.size(); ++i) rows *= from[i].value;
+    return to[0].value == rows ? 0 : 1;
+  }
+
+  Argument result_shape(const TpMatmul& product) {
+    if (product.is_reshaped()) return shape_list(product.result());
+    std::vector<Dim> shape(graph_.shape(*tensor_of(graph_, product.a)).begin(),
+                           graph_.shape(*tensor_of(graph_, product.a)).end());
+    shape.back() = graph_.shape(*tensor_of(graph_, product.b)).back();
+    return sizes(Kind::list, shape);
+  }
+
+  void write(const ScatteredOutput& match, const TpMatmul& product) {
+    const std::int64_t dim = dim_of_product(product, match.dim);
+    const auto strides = strides_for(product.a, dim);
+    const Tensor like = *tensor_of(graph_, match.wait);
+    const auto dense = dense_along(graph_.shape(like), {}, 0);
+    if (!strides || !dense) {
+      keep(match.scatter, "strides of what it would read or return depend on symbols");
+      return;
+    }
+    const Argument a = Argument::of_node(with_strides(product.a, *strides, match.wait));
+    const Argument b = Argument::of_node(product.b);
+    const Value value = tensor(like, *dense, StorageId());
+    NodeId fused;
+    if (product.is_scaled) {
+      const auto given = [&](std::string_view name) {
+        return scaled_argument(graph_, product, name);
+      };
+      const Argument fast = given("use_fast_accum");
+      fused = call("symm_mem.fused_scaled_matmul_reduce_scatter.default",
+                   "fused_scaled_matmul_reduce_scatter_default",
+                   std::array{a, b, given("scale_a"), given("scale_b"), match.reduction,
+                              number(match.dim), number(dim), match.group, result_shape(product),
+                              given("bias"), given("scale_result"), given("out_dtype"),
+                              fast.kind == Kind::none ? Argument::of_bool(false) : fast},
+                   value, product.product, match.wait);
+    } else {
+      fused = call("symm_mem.fused_matmul_reduce_scatter.default",
+                   "fused_matmul_reduce_scatter_default",
+                   std::array{a, b, match.reduction, number(match.dim), match.group}, value,
+                   product.product, match.wait);
+    }
+    replace(match.wait, fused);
+    const auto& left = program_.users(match.scatter);
+    const bool is_saved = std::ranges::any_of(
+        left, [&](NodeId id) { return graph_.node(id).kind == NodeKind::output; });
+    context_.decide(graph_, fused, "fused",
+                    fmt::format("{} and {} run part by part, one rank's after another's.",
+                                graph_.name(product.product), graph_.name(match.scatter)));
+    // A forward that keeps the result keeps what came before its wait.
+    if (is_saved) replace(match.scatter, fused);
+    erase_unread(match.calls);
+    erase_unread(product.calls);
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  PartId part_;
+  std::vector<std::string> groups_;
+  bool prefers_overlap_;
+  Dependencies dependencies_;
+  FxProgram program_;
+  FxReaders readers_;
+  FxNames names_;
+  std::size_t given_count_;  // nodes that the graph had
+  std::vector<bool> is_gone_, is_handed_over_;
+  std::map<NodeId, NodeId> replaced_;
+};
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  for (std::size_t part = 0; part < graph.part_count(); ++part)
+    JOINTER_CHECK(Fusion(graph, PartId(part), arguments, context).run());
+  return graph.finish();
+}
+
+}  // namespace
+
+Pass async_tensor_parallel_pass() {
+  return {.info = {.name = "async_tensor_parallel",
+                   .summary = "Fuses collectives of tensor parallelism with the matrix products "
+                              "beside them, over symmetric memory.",
+                   .source = "torch/_inductor/fx_passes/micro_pipeline_tp.py",
+                   .stage = PassStage::bucketing,
+                   .parameters = {texts("groups",
+                                        "Names or descriptions of the process groups whose memory "
+                                        "is symmetric; without any, all are."),
+                                  flag("prefer_overlap", false,
+                                       "Leave a collective alone that a product can hide which "
+                                       "has nothing to do with it.")},
+                   .keeps_numerics = false,
+                   .is_idempotent = false},
+          .run = or_kept("No collective in it gathers or scatters a whole tensor.", run)};
+}
+
+}  // namespace jointer

@@ -1,0 +1,250 @@
+// low_contention_collectives: collectives that run beside compute move their data with copy engines
+// over symmetric memory, and leave the multiprocessors to the compute.
+//
+// Steps. Each all-gather and reduce-scatter, in program order, becomes
+// symm_mem._low_contention_all_gather or _low_contention_reduce_scatter if
+//   - a rank sends `min_bytes` or more: below, barriers take longer than what is gained;
+//   - something that torch counts FLOPs for stands between its start and its wait;
+//   - no collective of another group, that is not replaced yet, starts between them: both would
+//     share the links.
+// `skip_overlap_check` leaves the last two out. With `ce_multicast` all-gathers use the multicast
+// variant; only that one can gather into memory that it is given.
+//
+// Cost: linear in the nodes between starts and waits.
+// Source: torch/_inductor/fx_passes/low_contention_collectives.py of torch 2.15. Deviations:
+// whether a group has symmetric memory, and a device multicast, is left to the parameters;
+// subgraphs of control_deps are not looked into; a collective whose group is a value, or whose
+// result a forward hands to its backward by name, stays.
+
+#include "passes/symm_mem/low_contention_collectives.h"
+
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/base/units.h"
+#include "core/graph/torch_version.h"
+#include "core/ops/torch_registry.h"
+#include "passes/bucketing/bucket_calls.h"
+#include "passes/bucketing/fx_program.h"
+#include "passes/group_twin.h"
+#include "passes/kept.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+using Kind = Argument::Kind;
+
+constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
+constexpr std::string_view kGatherInto = "_c10d_functional.all_gather_into_tensor_out.default";
+constexpr std::string_view kScatter = "_c10d_functional.reduce_scatter_tensor.default";
+
+class Replacement {
+ public:
+  Replacement(Graph& graph, PartId part, const Arguments& arguments, PassContext& context)
+      : graph_(graph),
+        context_(context),
+        part_(part),
+        least_bytes_(arguments.integer("min_bytes")),
+        skips_check_(arguments.boolean("skip_overlap_check")),
+        multicast_(arguments.boolean("ce_multicast")),
+        groups_(arguments.texts("groups")),
+        program_(graph, part),
+        names_(graph, part) {}
+
+  void run() {
+    std::vector<NodeId> collectives;
+    for (NodeId id = program_.first(); id; id = program_.next(id))
+      if (is_collective(id)) collectives.push_back(id);
+    for (const NodeId id : collectives) {
+      if (const std::string why = why_not(id); !why.empty()) {
+        context_.decide(graph_, id, "kept", why);
+        continue;
+      }
+      replace(id);
+    }
+    program_.apply();
+  }
+
+ private:
+  [[nodiscard]] bool is_call(NodeId id, std::string_view target) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call && graph_.target(n) == target;
+  }
+  [[nodiscard]] bool is_gather(NodeId id) const {
+    return is_call(id, kGather) || is_call(id, kGatherInto);
+  }
+  [[nodiscard]] bool is_collective(NodeId id) const {
+    return is_gather(id) || is_call(id, kScatter);
+  }
+  [[nodiscard]] std::string_view group_of(NodeId id) const {
+    const Argument* name = group_argument(graph_, graph_.node(id));
+    return name == nullptr ? std::string_view() : graph_.text(name->text());
+  }
+  [[nodiscard]] NodeId buffer(NodeId id) const {
+    const Argument* out =
+        is_call(id, kGatherInto) ? graph_.argument(graph_.node(id), "out") : nullptr;
+    return out != nullptr && out->kind == Kind::node ? out->node() : NodeId();
+  }
+
+  [[nodiscard]] bool is_wait(NodeId id) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call &&
+           (graph_.is_wait(n) || graph_.name(id).find("wait_tensor") != std::string_view::npos);
+  }
+  [[nodiscard]] NodeId wait_of(NodeId id) const {
+    for (const NodeId from : {id, buffer(id)}) {
+      if (!from) continue;
+      const auto& users = program_.users(from);
+      if (const auto wait = std::ranges::find_if(users, [&](NodeId u) { return is_wait(u); });
+          wait != users.end())
+        return *wait;
+    }
+    return {};
+  }
+
+  // What one rank sends; nothing where the call does not say.
+  [[nodiscard]] std::optional<std::int64_t> sent_bytes(NodeId id) const {
+    const auto args = graph_.args(graph_.node(id));
+    if (args.empty() || args[0].kind != Kind::node) return {};
+    const Tensor* input = graph_.single_tensor(graph_.node(args[0].node()));
+    if (input == nullptr) return {};
+    const std::int64_t bytes = graph_.bytes(*input);
+    if (is_gather(id)) return bytes;
+    if (args.size() < 3 || args[2].kind != Kind::integer || args[2].integer <= 0) return {};
+    return bytes / args[2].integer;
+  }
+
+  [[nodiscard]] bool is_enabled(NodeId id) const {
+    if (groups_.empty()) return true;
+    const GroupId group = graph_.node(id).group;
+    const auto has = [&](std::string_view name) {
+      return std::ranges::find(groups_, name) != groups_.end();
+    };
+    return has(group_of(id)) || (group && has(graph_.group_label(group)));
+  }
+
+  // Empty: it is replaced.
+  [[nodiscard]] std::string why_not(NodeId id) const {
+    const std::string_view group = group_of(id);
+    if (group.empty()) return "its group is a value";
+    if (!is_enabled(id)) return "its group is not among those given";
+    if (graph_.args(graph_.node(id)).empty()) return "its arguments are not given by position";
+    if (const auto bytes = sent_bytes(id); bytes && least_bytes_ > 0 && *bytes < least_bytes_)
+      return fmt::format("a rank sends {}, less than {}", format_bytes(*bytes),
+                         format_bytes(least_bytes_));
+    if (is_handed_over(id)) return "the backward asks for its result by name";
+    if (!skips_check_)
+      if (std::string why = why_alone(id, group); !why.empty()) return why;
+    if (is_call(id, kGatherInto) && !multicast_)
+      return "only the multicast variant gathers into memory that it is given";
+    return {};
+  }
+
+  [[nodiscard]] bool is_handed_over(NodeId id) const {
+    return graph_.part(part_).kind == CaptureKind::forward &&
+           std::ranges::any_of(program_.users(id), [&](NodeId user) {
+             return graph_.node(user).kind == NodeKind::output;
+           });
+  }
+
+  [[nodiscard]] std::string why_alone(NodeId start, std::string_view group) const {
+    const NodeId wait = wait_of(start);
+    bool has_compute = false;
+    NodeId other;
+    for (NodeId id = wait ? program_.next(start) : NodeId(); id && id != wait;
+         id = program_.next(id)) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::call) continue;
+      has_compute =
+          has_compute || is_in_torch_registry(graph_.op(n).packet(), torch_version_of(graph_));
+      if (!other && is_collective(id) && group_of(id) != group) other = id;
+    }
+    if (!has_compute) return "no compute runs beside it";
+    if (other)
+      return fmt::format("{} of group {} runs beside it on the same links", graph_.name(other),
+                         group_of(other));
+    return {};
+  }
+
+  // The same value, of another node.
+  Value again(const Value& value) {
+    if (value.kind != Value::Kind::tensor) return value;
+    const Tensor t = graph_.tensor(value.tensor());
+    const std::vector<Dim> shape(graph_.shape(t).begin(), graph_.shape(t).end());
+    const std::vector<Dim> stride(graph_.stride(t).begin(), graph_.stride(t).end());
+    return Value::of_tensor(graph_.add_tensor(t, shape, stride, graph_.offset(t)));
+  }
+
+  void replace(NodeId id) {
+    const bool gathers = is_gather(id);
+    const NodeId into = buffer(id);
+    std::string name = "_low_contention_reduce_scatter";
+    if (gathers)
+      name = multicast_ ? "_low_contention_all_gather_ce_multicast" : "_low_contention_all_gather";
+    if (into) name += "_out";
+    std::vector<Argument> args{graph_.args(graph_.node(id))[0]};
+    if (!gathers) args.push_back(*graph_.argument(graph_.node(id), "reduce_op"));
+    args.push_back(*group_argument(graph_, graph_.node(id)));
+    if (into) args.push_back(Argument::of_node(into));
+    Node n = graph_.node(id);
+    n.name = graph_.intern(names_.fresh(name + "_default"));
+    n.target = graph_.intern_operator(fmt::format("symm_mem.{}.default", name));
+    n.args = graph_.make_children(Kind::list, args);
+    n.kwargs = graph_.make_children(Kind::dict, {});
+    n.set(Node::has_kwargs, false);
+    n.value = again(n.value);
+    const NodeId by = graph_.add_node(n);
+    program_.insert(by, id);
+    program_.replace_uses(id, by);
+    program_.erase(id);
+    context_.decide(graph_, by, "replaced",
+                    skips_check_ ? "it is large enough"
+                                 : "compute runs beside it, and no other group's collective");
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  PartId part_;
+  std::int64_t least_bytes_;
+  bool skips_check_, multicast_;
+  std::vector<std::string> groups_;
+  FxProgram program_;
+  FxNames names_;
+};
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  for (std::size_t part = 0; part < graph.part_count(); ++part) {
+    Replacement(graph, PartId(part), arguments, context).run();
+    JOINTER_CHECK(
+        context.report(static_cast<double>(part + 1) / static_cast<double>(graph.part_count())));
+  }
+  return graph.finish();
+}
+
+constexpr std::int64_t kLeastBytes = std::int64_t{16} << 20;
+
+}  // namespace
+
+Pass low_contention_collectives_pass() {
+  return {.info = {.name = "low_contention_collectives",
+                   .summary = "Lets copy engines carry out large collectives that run beside "
+                              "compute.",
+                   .source = "torch/_inductor/fx_passes/low_contention_collectives.py",
+                   .stage = PassStage::bucketing,
+                   .parameters =
+                       {bytes("min_bytes", kLeastBytes,
+                              "What a rank sends at least in a collective that is replaced."),
+                        flag("skip_overlap_check", false,
+                             "Replace collectives whatever runs beside them."),
+                        flag("ce_multicast", false,
+                             "Gather by multicast, which the switch between the GPUs must have."),
+                        texts("groups",
+                              "Names or descriptions of the process groups whose memory is "
+                              "symmetric; without any, all are.")},
+                   .keeps_numerics = false,
+                   .is_idempotent = false},
+          .run = or_kept("There is no all-gather or reduce-scatter in it.", run)};
+}
+
+}  // namespace jointer

@@ -1,0 +1,296 @@
+// Collectives move whole rows: along dimension 0. Along another one, what is gathered is taken
+// apart and put together again behind the collective, and what is scattered before it.
+//
+// An all-gather is one of
+//   along 0   r = wait_tensor(all_gather_into_tensor(x, ranks, group))
+//   along d   r = cat([parts of that], d), the parts by one split along 0, or by slices of it along
+//             0; a slice along d from 0 on may follow, which takes padding off
+//   as bytes  r = view(either of the first two, dtype), where each part may be viewed, too
+// A reduce-scatter is
+//   along 0   wait_tensor(reduce_scatter_tensor(y, op, ranks, group))
+//   along d   the same of cat([parts of y]), by one split along d or by slices along d
+//
+// Calls between the collective and the result have no other readers; slices may have. The result
+// of a reduce-scatter may be read by one more before its wait: a forward that keeps it for the
+// backward. Where forms hold one another, the longest counts: nodes are looked at from the end.
+//
+// Cost: linear in the nodes.
+// Source: torch/_inductor/fx_passes/micro_pipeline_tp.py of torch 2.15, find_all_gather_patterns
+// and find_reduce_scatter_patterns, with what torch/_inductor/pattern_matcher.py asks of numbers of
+// arguments and readers. Deviations: keyword arguments that say the default are not matched.
+
+#include "passes/symm_mem/tp_patterns.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace jointer {
+namespace {
+
+using Kind = Argument::Kind;
+
+constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
+constexpr std::string_view kScatter = "_c10d_functional.reduce_scatter_tensor.default";
+constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
+constexpr std::string_view kCat = "aten.cat.default";
+constexpr std::string_view kSlice = "aten.slice.Tensor";
+constexpr std::string_view kCast = "aten.view.dtype";
+constexpr std::array<std::string_view, 3> kSplits{"aten.split.Tensor", "aten.split.sizes",
+                                                  "aten.split_with_sizes.default"};
+
+// The part's nodes, the last one first.
+std::vector<NodeId> from_the_end(const FxProgram& program) {
+  std::vector<NodeId> nodes;
+  for (NodeId id = program.first(); id; id = program.next(id)) nodes.push_back(id);
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+// What a tensor was cut into, all of them along one dimension.
+struct Parts {
+  NodeId whole;
+  std::optional<std::int64_t> dim;  // where the call says it
+  std::vector<NodeId> calls;        // in the order in which they read each other
+};
+
+class Matcher {
+ public:
+  Matcher(const Graph& graph, const FxProgram& program) : graph_(graph), program_(program) {}
+
+  [[nodiscard]] std::optional<GatheredInput> gather_that_ends_at(NodeId id) const {
+    if (is(id, kSlice) || is(id, kCat))
+      if (auto match = gather_in_slices(id)) return match;
+    if (is(id, kCat)) return gather_in_parts(id, false);
+    if (is(id, kCast) && has_form(id, 2)) {
+      const NodeId inner = node_argument(id, 0);
+      if (!inner || !is_read_once(inner)) return {};
+      auto match = is(inner, kCat) ? gather_in_parts(inner, true) : whole_gather(inner);
+      if (match) end_at(*match, id);
+      return match;
+    }
+    return whole_gather(id);
+  }
+
+  [[nodiscard]] std::optional<ScatteredOutput> scatter_that_ends_at(NodeId wait) const {
+    if (!is(wait, kWait)) return {};
+    if (auto match = scatter_in_slices(wait)) return match;
+    if (!has_form(wait, 1)) return {};
+    const NodeId start = node_argument(wait, 0);
+    if (!start || !is(start, kScatter) || !has_form(start, 4)) return {};
+    const std::size_t readers = program_.users(start).size();
+    if (readers != 1 && readers != 2) return {};
+    const auto args = graph_.args(graph_.node(start));
+    if (args[0].kind != Kind::node) return {};
+    ScatteredOutput match{.input = args[0].node(),
+                          .scatter = start,
+                          .wait = wait,
+                          .dim = 0,
+                          .reduction = args[1],
+                          .group = args[3],
+                          .calls = {start, wait}};
+    if (const NodeId cat = match.input; is(cat, kCat) && has_form(cat, 1) && is_read_once(cat))
+      if (const auto parts = split_parts(cat, 3, false); parts && parts->dim) {
+        match.input = parts->whole;
+        match.dim = *parts->dim;
+        match.calls = parts->calls;
+        match.calls.insert(match.calls.end(), {cat, start, wait});
+      }
+    return match;
+  }
+
+ private:
+  [[nodiscard]] bool is(NodeId id, std::string_view target) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call && graph_.target(n) == target;
+  }
+  // So many arguments, all by position.
+  [[nodiscard]] bool has_form(NodeId id, std::size_t arguments) const {
+    const Node& n = graph_.node(id);
+    return graph_.args(n).size() == arguments && graph_.children(n.kwargs).empty();
+  }
+  [[nodiscard]] NodeId node_argument(NodeId id, std::size_t at) const {
+    const auto args = graph_.args(graph_.node(id));
+    return at < args.size() && args[at].kind == Kind::node ? args[at].node() : NodeId();
+  }
+  [[nodiscard]] std::optional<std::int64_t> number(NodeId id, std::size_t at) const {
+    const auto args = graph_.args(graph_.node(id));
+    if (at >= args.size() || args[at].kind != Kind::integer) return {};
+    return args[at].integer;
+  }
+  [[nodiscard]] bool is_read_once(NodeId id) const { return program_.users(id).size() == 1; }
+
+  static void end_at(GatheredInput& match, NodeId id) {
+    match.result = id;
+    match.calls.push_back(id);
+  }
+
+  // Along dimension 0. Who reads the wait is not asked.
+  [[nodiscard]] std::optional<GatheredInput> whole_gather(NodeId wait) const {
+    if (!is(wait, kWait) || !has_form(wait, 1)) return {};
+    const NodeId start = node_argument(wait, 0);
+    if (!start || !is(start, kGather) || !has_form(start, 3) || !is_read_once(start) ||
+        !node_argument(start, 0))
+      return {};
+    return GatheredInput{.gather = start,
+                         .result = wait,
+                         .dim = 0,
+                         .group = graph_.args(graph_.node(start))[2],
+                         .calls = {start, wait}};
+  }
+
+  // The elements of a cat's list.
+  [[nodiscard]] std::span<const Argument> list_of(NodeId cat) const {
+    const auto args = graph_.args(graph_.node(cat));
+    return args.empty() ? std::span<const Argument>() : graph_.children(args[0]);
+  }
+
+  // A cat of what one split gives, viewed with another dtype where `casts`.
+  [[nodiscard]] std::optional<Parts> split_parts(NodeId cat, std::size_t split_arguments,
+                                                 bool casts) const {
+    Parts parts;
+    NodeId split;
+    for (const Argument& each : list_of(cat)) {
+      if (each.kind != Kind::node) return {};
+      NodeId cast, part = each.node();
+      if (casts) {
+        cast = part;
+        if (!is(cast, kCast) || !has_form(cast, 2) || !is_read_once(cast)) return {};
+        part = node_argument(cast, 0);
+      }
+      if (!part || graph_.node(part).kind != NodeKind::call ||
+          !graph_.op(graph_.node(part)).is_getitem || !is_read_once(part))
+        return {};
+      const NodeId from = node_argument(part, 0);
+      if (!from || (split && from != split)) return {};
+      if (!split) {
+        split = from;
+        if (graph_.node(split).kind != NodeKind::call ||
+            std::ranges::find(kSplits, graph_.target(graph_.node(split))) == kSplits.end() ||
+            !has_form(split, split_arguments) || !node_argument(split, 0))
+          return {};
+        parts.whole = node_argument(split, 0);
+        parts.dim = number(split, 2);
+        parts.calls.push_back(split);
+      }
+      parts.calls.push_back(part);
+      if (cast) parts.calls.push_back(cast);
+    }
+    if (!split) return {};
+    return parts;
+  }
+
+  [[nodiscard]] std::optional<GatheredInput> gather_in_parts(NodeId cat, bool casts) const {
+    const auto dim = number(cat, 1);
+    if (!has_form(cat, 2) || !dim) return {};
+    const auto parts = split_parts(cat, 2, casts);
+    if (!parts || !is_read_once(parts->whole)) return {};
+    auto match = whole_gather(parts->whole);
+    if (!match) return {};
+    match->dim = *dim;
+    match->calls.insert(match->calls.end(), parts->calls.begin(), parts->calls.end());
+    end_at(*match, cat);
+    return match;
+  }
+
+  // A cat of slices of one tensor, along one dimension.
+  [[nodiscard]] std::optional<Parts> slice_parts(NodeId cat) const {
+    Parts parts;
+    for (const Argument& each : list_of(cat)) {
+      if (each.kind != Kind::node || !is(each.node(), kSlice)) return {};
+      const NodeId from = node_argument(each.node(), 0);
+      const auto dim = number(each.node(), 1);
+      if (!from || !dim || (parts.whole && (parts.whole != from || parts.dim != dim))) return {};
+      parts.whole = from;
+      parts.dim = dim;
+      parts.calls.push_back(each.node());
+    }
+    if (!parts.whole) return {};
+    return parts;
+  }
+
+  [[nodiscard]] std::optional<std::int64_t> dim_of_cat(NodeId cat) const {
+    if (graph_.args(graph_.node(cat)).size() > 1) return number(cat, 1);
+    const Argument* dim = graph_.argument(graph_.node(cat), "dim");
+    if (dim == nullptr) return 0;
+    if (dim->kind != Kind::integer) return {};
+    return dim->integer;
+  }
+
+  [[nodiscard]] std::optional<GatheredInput> gather_in_slices(NodeId id) const {
+    NodeId cat = id, trim;
+    if (is(id, kSlice)) {
+      trim = id;
+      cat = node_argument(id, 0);
+      if (!cat || graph_.args(graph_.node(id)).size() < 4) return {};
+    }
+    if (!is(cat, kCat)) return {};
+    const auto dim = dim_of_cat(cat);
+    if (!dim || (trim && (number(trim, 1) != dim || number(trim, 2) != 0))) return {};
+    const auto parts = slice_parts(cat);
+    if (!parts || parts->dim != 0 || !is(parts->whole, kWait)) return {};
+    const NodeId start = node_argument(parts->whole, 0);
+    if (!start || !is(start, kGather) || !node_argument(start, 0)) return {};
+    const Argument* group = graph_.argument(graph_.node(start), "group_name");
+    if (group == nullptr) return {};
+    GatheredInput match{.gather = start,
+                        .result = id,
+                        .dim = *dim,
+                        .group = *group,
+                        .calls = {start, parts->whole}};
+    match.calls.insert(match.calls.end(), parts->calls.begin(), parts->calls.end());
+    match.calls.push_back(cat);
+    if (trim) match.calls.push_back(trim);
+    return match;
+  }
+
+  [[nodiscard]] std::optional<ScatteredOutput> scatter_in_slices(NodeId wait) const {
+    const NodeId start = node_argument(wait, 0);
+    if (!start || !is(start, kScatter)) return {};
+    const NodeId cat = node_argument(start, 0);
+    if (!cat || !is(cat, kCat) || dim_of_cat(cat) != 0) return {};
+    const auto parts = slice_parts(cat);
+    const Argument* group = graph_.argument(graph_.node(start), "group_name");
+    const Argument* reduction = graph_.argument(graph_.node(start), "reduce_op");
+    if (!parts || group == nullptr || reduction == nullptr) return {};
+    ScatteredOutput match{.input = parts->whole,
+                          .scatter = start,
+                          .wait = wait,
+                          .dim = *parts->dim,
+                          .reduction = *reduction,
+                          .group = *group,
+                          .calls = parts->calls};
+    match.calls.insert(match.calls.end(), {cat, start, wait});
+    return match;
+  }
+
+  const Graph& graph_;
+  const FxProgram& program_;
+};
+
+}  // namespace
+
+std::vector<GatheredInput> find_gathered_inputs(const Graph& graph, const FxProgram& program) {
+  const Matcher matcher(graph, program);
+  std::vector<bool> is_met(graph.node_count(), false);
+  std::vector<GatheredInput> found;
+  for (const NodeId id : from_the_end(program)) {
+    auto match = matcher.gather_that_ends_at(id);
+    if (!match || is_met[match->gather.index()]) continue;
+    is_met[match->gather.index()] = true;
+    found.push_back(std::move(*match));
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+std::vector<ScatteredOutput> find_scattered_outputs(const Graph& graph, const FxProgram& program) {
+  const Matcher matcher(graph, program);
+  std::vector<ScatteredOutput> found;
+  for (const NodeId id : from_the_end(program))
+    if (auto match = matcher.scatter_that_ends_at(id)) found.push_back(std::move(*match));
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace jointer

@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "tests/passes/run_pass.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kText = R"(
+  group tp: 0 1
+  x: f32[4,4] = input
+  a: f32[4,4] = aten.relu(x)
+  ar: f32[4,4] = _c10d_functional.all_reduce(a, 'sum', 'tp')
+  w: f32[4,4] = _c10d_functional.wait_tensor(ar)
+  return [w]
+)";
+
+Graph rank_graph(std::string text, std::int64_t rank) {
+  Graph graph = parse(text);
+  graph.part(PartId(std::size_t{0})).rank = rank;
+  return graph;
+}
+
+class SpmdCheckPass : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              fmt::format("jointer_spmd_{}",
+                          testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(std::int64_t rank, std::string text) const {
+    ASSERT_TRUE(write_bytes(folder_ / fmt::format("{}.json", rank),
+                            write_native(rank_graph(std::move(text), rank))));
+  }
+  [[nodiscard]] std::string told(std::string_view more = {}) const {
+    return fmt::format(R"(spmd_check{{captures=["{}/{{rank}}.json"]{}}})", folder_.string(), more);
+  }
+
+  std::filesystem::path folder_;
+};
+
+std::string text_with(std::string_view from, std::string_view to) {
+  std::string text(kText);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+std::string any_reason(const StepResult& step, std::string_view action) {
+  std::string all;
+  for (const Decision& d : step.decisions)
+    if (d.action == action) all += d.reason + "\n";
+  return all;
+}
+
+TEST_F(SpmdCheckPass, FindsTheSameCalls) {
+  for (const std::int64_t rank : {0, 1, 2}) write(rank, std::string(kText));
+  const StepResult step = run_pass(rank_graph(std::string(kText), 0), told());
+  EXPECT_THAT(any_reason(step, "checked"), HasSubstr("3 calls are those of 2 other ranks"));
+}
+
+TEST_F(SpmdCheckPass, NamesTheFirstCallsThatDiffer) {
+  write(1, text_with("aten.relu", "aten.sin"));
+  const StepResult step = run_pass(rank_graph(std::string(kText), 0), told());
+  EXPECT_THAT(reason_of(step, "a", "differs"),
+              AllOf(HasSubstr("As call 0, rank 0 runs aten.relu.default"),
+                    HasSubstr("rank 1 runs aten.sin.default")));
+  EXPECT_THAT(any_reason(step, "differs"), HasSubstr("runs more often: aten.sin.default (1)"));
+}
+
+TEST_F(SpmdCheckPass, ComparesSizesAndCounts) {
+  std::string other = text_with("  return", "  more: f32[4,4] = aten.relu(w)\n  return");
+  write(1, std::move(other));
+  EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), told()), "differs"),
+              HasSubstr("rank 0 runs 3 calls and rank 1 runs 4, of which 0 differ"));
+  std::string wide(kText);
+  for (std::size_t at = 0; (at = wide.find("[4,4]", at)) != std::string::npos;)
+    wide.replace(at, 5, "[4,8]");
+  write(1, std::move(wide));
+  EXPECT_THAT(reason_of(run_pass(rank_graph(std::string(kText), 0), told()), "a", "differs"),
+              AllOf(HasSubstr("float32[4,4]"), HasSubstr("float32[4,8]")));
+}
+
+TEST_F(SpmdCheckPass, RefusesWhereItIsTold) {
+  write(1, text_with("aten.relu", "aten.sin"));
+  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), told(",mismatch=error")),
+               std::runtime_error);
+  write(1, std::string(kText));
+  EXPECT_NO_THROW(run_pass(rank_graph(std::string(kText), 0), told(",mismatch=error")));
+}
+
+TEST_F(SpmdCheckPass, SaysThatItHasNothingToCompareWith) {
+  EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), "spmd_check"), "kept"),
+              HasSubstr("no captures of other ranks"));
+  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), told()), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace jointer::test
