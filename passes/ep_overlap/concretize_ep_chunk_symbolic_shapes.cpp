@@ -25,14 +25,10 @@
 #include <optional>
 
 #include "core/graph/users.h"
-#include "passes/ep_overlap/node_marks.h"
+#include "passes/ep_overlap/chunk_sizes.h"
 
 namespace jointer {
 namespace {
-
-constexpr const char* kHints = "torchtitan_chunk_symbol_hints";
-
-using Hints = std::map<std::string, std::int64_t, std::less<>>;
 
 constexpr std::array<std::string_view, 14> kSizeCalls{
     "aten.sym_size.int", "torch.sym_ite", "_operator.add", "_operator.and_", "_operator.floordiv",
@@ -80,7 +76,7 @@ class Concretizer {
   Result<void> find_hints() {
     NodeMarks marks(graph_);
     for (const NodeId id : graph_.order()) {
-      const OrderedJson* said = marks.find(id, kHints);
+      const OrderedJson* said = marks.find(id, kChunkHints);
       if (said == nullptr || !said->is_object()) continue;
       for (const auto& [symbol, hint] : said->items()) {
         if (!hint.is_number_integer())
@@ -304,7 +300,7 @@ class Concretizer {
 
   Graph& graph_;
   PassContext& context_;
-  Hints hints_;
+  ChunkHints hints_;
   std::vector<std::optional<Argument>> constants_;  // by node
 };
 
