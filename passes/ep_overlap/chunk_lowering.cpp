@@ -244,10 +244,12 @@ class Lowering {
     Dim step{1, {}};
     for (std::size_t i = shape.size(); i-- > 0;) {
       stride[i] = step;
+      if (i == 0) break;
       if (shape[i].expression && step.expression)
         return fail(Error::Kind::usage, "{} reads a tensor with two symbolic sizes", where());
-      JOINTER_TRY(step, shape[i].expression ? p_.sizes.times(shape[i], step.value)
-                                            : p_.sizes.times(step, shape[i].value));
+      JOINTER_TRY(const Dim size, p_.sizes.at_least_one(shape[i]));
+      JOINTER_TRY(step, size.expression ? p_.sizes.times(size, step.value)
+                                        : p_.sizes.times(step, size.value));
     }
     for (std::size_t chunk = 0; chunk < 2; ++chunk) {
       JOINTER_TRY(const Value value, p_.tensor_like(whole, shape, stride, {}, {}));

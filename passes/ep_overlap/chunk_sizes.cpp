@@ -1,5 +1,6 @@
 // Expressions are read and written as sympy prints them. Graph chunking knows sums of multiples of
-// symbols (1536*u0, u1 + u2) and, of its own, halves ((u0//2)); it refuses others.
+// symbols (1536*u0, u1 + u2), strides over them (8*Max(1, u0)) and, of its own, halves ((u0//2));
+// it refuses others.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py and ep_chunk_pass.py, which
 // leave expressions to sympy.
@@ -84,6 +85,7 @@ std::optional<std::int64_t> ChunkSizes::hint(const Dim& dim) {
       const auto hint = hints_.find(term.symbol);
       if (hint == hints_.end()) return std::nullopt;
       value = term.is_half ? hint->second / 2 : hint->second;
+      if (term.is_at_least_one) value = std::max<std::int64_t>(value, 1);
     }
     std::int64_t product = 0;
     if (__builtin_mul_overflow(value, term.factor, &product) ||
@@ -114,13 +116,15 @@ std::optional<std::vector<SizeTerm>> parse_size(std::string_view text) {
     const bool has_factor = take_number(term.factor);
     if (!has_factor) term.factor = 1;
     if (!has_factor || take("*")) {
+      term.is_at_least_one = take("Max(1, ");
       const bool is_double = take("((");
       term.is_half = is_double || take("(");
       while (!text.empty() && is_word(text[0])) {
         term.symbol += text[0];
         text.remove_prefix(1);
       }
-      if (term.symbol.empty() || (term.is_half && !take(is_double ? "//2))" : "//2)")))
+      if (term.symbol.empty() || (term.is_half && !take(is_double ? "//2))" : "//2)")) ||
+          (term.is_at_least_one && !take(")")))
         return std::nullopt;
     }
     sum.push_back(std::move(term));
@@ -132,7 +136,7 @@ std::optional<std::vector<SizeTerm>> parse_size(std::string_view text) {
 std::optional<std::pair<std::string, std::int64_t>> multiple_of_symbol(std::string_view text) {
   const auto sum = parse_size(text);
   if (!sum || sum->size() != 1 || sum->front().symbol.empty() || sum->front().is_half ||
-      sum->front().factor <= 0)
+      sum->front().is_at_least_one || sum->front().factor <= 0)
     return std::nullopt;
   return std::pair{sum->front().symbol, sum->front().factor};
 }
@@ -159,9 +163,11 @@ Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   for (const SizeTerm& term : sum) {
     if (!text.empty()) text += " + ";
     const bool is_alone = sum.size() == 1 && term.factor == 1;
-    const std::string atom = !term.is_half ? term.symbol
-                             : is_alone    ? fmt::format("({}//2)", term.symbol)
-                                           : fmt::format("(({}//2))", term.symbol);
+    std::string atom = term.is_half ? fmt::format("({}//2)", term.symbol) : term.symbol;
+    if (term.is_at_least_one)
+      atom = fmt::format("Max(1, {})", atom);
+    else if (term.is_half && !is_alone)
+      atom = fmt::format("({})", atom);
     if (term.symbol.empty())
       text += std::to_string(term.factor);
     else if (term.factor == 1)
@@ -204,7 +210,7 @@ Result<Dim> ChunkSizes::half(const Dim& dim) {
   for (SizeTerm& term : changed) {
     if (term.factor % 2 == 0) {
       term.factor /= 2;
-    } else if (changed.size() == 1 && term.factor == 1 && !term.is_half) {
+    } else if (changed.size() == 1 && term.factor == 1 && !term.is_half && !term.is_at_least_one) {
       term.is_half = true;
     } else {
       return too_hard(dim.expression);
@@ -230,6 +236,16 @@ Result<Dim> ChunkSizes::times(const Dim& dim, std::int64_t factor) {
     if (!product(term.factor, term.factor))
       return fail(Error::Kind::usage, "a tensor of a chunk is too large");
   return intern(std::move(scaled), dim.expression);
+}
+
+Result<Dim> ChunkSizes::at_least_one(const Dim& dim) {
+  if (!dim.expression) return Dim{std::max<std::int64_t>(dim.value, 1), {}};
+  const auto& sum = parse(dim.expression);
+  if (!sum || sum->size() != 1 || sum->front().symbol.empty() || sum->front().factor != 1)
+    return too_hard(dim.expression);
+  Sum changed = *sum;
+  changed.front().is_at_least_one = true;
+  return intern(std::move(changed), dim.expression);
 }
 
 }  // namespace jointer

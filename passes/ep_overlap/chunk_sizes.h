@@ -34,6 +34,7 @@ struct SizeTerm {
   std::int64_t factor = 1;
   std::string symbol;
   bool is_half = false;
+  bool is_at_least_one = false;  // Max(1, ...): as strides have it
 };
 // The size as a sum, if it is one.
 std::optional<std::vector<SizeTerm>> parse_size(std::string_view text);
@@ -64,6 +65,8 @@ class ChunkSizes {
   // The whole of it divided by two.
   Result<Dim> half(const Dim& dim);
   Result<Dim> times(const Dim& dim, std::int64_t factor);
+  // As torch multiplies strides with a size: of a symbolic one, Max(1, size).
+  Result<Dim> at_least_one(const Dim& dim);
 
  private:
   using Sum = std::vector<SizeTerm>;

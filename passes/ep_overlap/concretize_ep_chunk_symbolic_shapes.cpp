@@ -58,6 +58,7 @@ class Concretizer {
     const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
     for (const NodeId id : order) JOINTER_CHECK(rewrite(id));
     remove_dead(order);
+    JOINTER_CHECK(remove_hints(order));
     JOINTER_CHECK(graph_.finish());
     for (const auto& [symbol, hint] : hints_)
       context_.decide("concretized", fmt::format("{} is {} from here on.", symbol, hint));
@@ -296,6 +297,18 @@ class Concretizer {
                                        : "Nobody reads this size: it is a number now.");
     }
     graph_.erase(gone);
+  }
+
+  // What is a number now is no chunk's symbol.
+  Result<void> remove_hints(const std::vector<NodeId>& order) {
+    NodeMarks marks(graph_);
+    for (const NodeId id : order) {
+      if (marks.find(id, kChunkHints) == nullptr) continue;
+      JOINTER_TRY(OrderedJson custom, parse_json(graph_.text(graph_.node(id).custom), "custom"));
+      custom.erase(kChunkHints);
+      graph_.node(id).custom = custom.empty() ? StringId() : graph_.intern(write_json(custom));
+    }
+    return {};
   }
 
   Graph& graph_;
