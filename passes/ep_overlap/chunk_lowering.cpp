@@ -49,7 +49,10 @@ class Lowering {
     find_boundary();
     JOINTER_CHECK(split_live_ins());
     JOINTER_CHECK(halve_sizes());
-    for (const NodeId id : plan_.body) originals_.emplace(id, p_.graph.node(id));
+    for (const NodeId id : plan_.body) {
+      originals_.emplace(id, p_.graph.node(id));
+      pairs_.originals.try_emplace(id, p_.graph.node(id));
+    }
     classify_live_outs();
     JOINTER_CHECK(copy_body(0));
     JOINTER_CHECK(copy_body(1));
@@ -506,9 +509,9 @@ class Lowering {
     const auto known = storages_[chunk].find(tensor.storage);
     if (known != storages_[chunk].end()) return known->second;
     for (const NodeId input : p_.graph.inputs(originals_.at(id))) {
-      const auto was = originals_.find(input);
+      const auto was = pairs_.originals.find(input);
       const auto before =
-          p_.graph.tensors(was == originals_.end() ? p_.graph.node(input) : was->second);
+          p_.graph.tensors(was == pairs_.originals.end() ? p_.graph.node(input) : was->second);
       const auto after = p_.graph.tensors(map(input, chunk).node());
       for (std::size_t i = 0; i < before.size() && i < after.size(); ++i)
         if (before[i].storage == tensor.storage) return after[i].storage;
@@ -729,8 +732,16 @@ class Lowering {
     const auto sizes = p_.graph.shape(tensor), steps = p_.graph.stride(tensor);
     const std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());
     const bool is_view_of = p_.graph.op(original).is_view();
-    return p_.tensor_like(tensor, shape, stride, p_.graph.offset(tensor),
-                          is_view_of ? p_.graph.tensors(input)[0].storage : StorageId{});
+    return p_.tensor_like(
+        tensor, shape, stride, p_.graph.offset(tensor),
+        is_view_of ? p_.graph.tensors(input)[0].storage : storage_of_whole(tensor.storage));
+  }
+
+  // Views outside of the body are of the storage that the body's value had: what stands in for that
+  // value lies there. None if it was a live-in's, or another value has taken it.
+  StorageId storage_of_whole(StorageId storage) {
+    const bool is_own = storage && storages_[0].contains(storage);
+    return is_own && taken_.insert(storage).second ? storage : StorageId{};
   }
 
   // Sizes of the whole as nodes: the chunk symbol from the first input that has it.
@@ -806,6 +817,7 @@ class Lowering {
   std::unordered_set<NodeId> kept_scalars_;
   std::array<std::unordered_map<NodeId, NodeId>, 2> copied_;
   std::array<std::unordered_map<StorageId, StorageId>, 2> storages_;
+  std::unordered_set<StorageId> taken_;
   std::unordered_map<NodeId, NodeId> joined_;
   NodeId before_;
 };

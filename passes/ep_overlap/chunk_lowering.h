@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "passes/ep_overlap/chunk_plan.h"
@@ -16,8 +17,9 @@ using ChunkPair = std::array<NodeId, 2>;
 
 // What lowering one module leaves to those after it, by node; without a pair: both are none.
 struct ChunkPairs {
-  std::vector<ChunkPair> per_chunk;  // values that come in two
-  std::vector<ChunkPair> copies;     // the copies of one node, at each of them
+  std::vector<ChunkPair> per_chunk;            // values that come in two
+  std::vector<ChunkPair> copies;               // the copies of one node, at each of them
+  std::unordered_map<NodeId, Node> originals;  // nodes as they were before they became a copy
 
   [[nodiscard]] static ChunkPair of(const std::vector<ChunkPair>& pairs, NodeId id) {
     return id.index() < pairs.size() ? pairs[id.index()] : ChunkPair{};
