@@ -1,6 +1,7 @@
 // Terms
 //   pending  nodes that have not been looked at, a stack: next is the first of the wanted order.
-//   waiting  a node that was looked at waits for one of those that it still needs, the last named.
+//   waiting  a node that was looked at waits for one of those that it still needs, the last named:
+//            inputs are named first, then what edges add.
 //
 // Steps. Take the next pending node. If it needs something that has no place yet, it waits for
 // that; else it gets the next place, and those that wait for it are looked at next, in the order in
@@ -25,10 +26,12 @@ class Sorter {
         needed_(edges.size()),
         is_placed_(graph.node_count(), false),
         waiting_(graph.node_count()) {
-    for (const OrderEdge& e : edges) ++first_[e.after.index() + 1];
+    for (const OrderEdge& e : edges)
+      if (!is_read(e)) ++first_[e.after.index() + 1];
     for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
     std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-    for (const OrderEdge& e : edges) needed_[next[e.after.index()]++] = e.before;
+    for (const OrderEdge& e : edges)
+      if (!is_read(e)) needed_[next[e.after.index()]++] = e.before;
   }
 
   Result<std::vector<NodeId>> run(std::span<const NodeId> order) {
@@ -64,6 +67,12 @@ class Sorter {
       pending.insert(pending.end(), released.rbegin(), released.rend());
       released.clear();
     }
+  }
+
+  // What a node reads is named among its inputs, and not again.
+  [[nodiscard]] bool is_read(const OrderEdge& e) const {
+    const auto inputs = graph_.inputs(e.after);
+    return std::find(inputs.begin(), inputs.end(), e.before) != inputs.end();
   }
 
   void place(NodeId id) {

@@ -81,6 +81,23 @@ Argument FxProgram::with(const Argument& argument, NodeId node, NodeId by) {
   return graph_.make_children(argument.kind, copies);
 }
 
+void FxProgram::set_call(NodeId node, const Argument& args, const Argument& kwargs) {
+  for (const NodeId input : graph_.inputs(node)) std::erase(users_[input.index()], node);
+  graph_.node(node).args = args;
+  graph_.node(node).kwargs = kwargs;
+  graph_.refresh(node);
+  for (const NodeId input : graph_.inputs(node)) users_[input.index()].push_back(node);
+}
+
+void FxProgram::replace_use(NodeId user, NodeId node, NodeId by) {
+  const Argument args = with(graph_.node(user).args, node, by);
+  const Argument kwargs = with(graph_.node(user).kwargs, node, by);
+  set_call(user, args, kwargs);
+  if (graph_.node(user).kind != NodeKind::output) return;
+  for (OutputEntry& entry : graph_.part(part_).outputs)
+    if (entry.node == node) entry.node = by;
+}
+
 void FxProgram::replace_uses(NodeId node, NodeId by) {
   for (const NodeId user : users_[node.index()]) {
     const Argument args = with(graph_.node(user).args, node, by);

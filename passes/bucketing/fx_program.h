@@ -16,7 +16,7 @@ namespace jointer {
 
 class FxProgram {
  public:
-  // The graph must outlive it. Between calls its arguments are changed through replace_uses alone.
+  // The graph must outlive it. Between calls its arguments are changed through it alone.
   FxProgram(Graph& graph, PartId part);
 
   [[nodiscard]] NodeId first() const { return first_; }
@@ -30,6 +30,10 @@ class FxProgram {
   void insert(NodeId node, NodeId before);
   void move_before(NodeId node, NodeId before);
   void move_behind(NodeId node, NodeId behind);
+  // What a call in the list is called with from here on.
+  void set_call(NodeId node, const Argument& args, const Argument& kwargs);
+  // One reader of `node` reads `by`.
+  void replace_use(NodeId user, NodeId node, NodeId by);
   // Readers of `node` read `by`, and so do outputs.
   void replace_uses(NodeId node, NodeId by);
   // Nobody may read it. It leaves the graph with apply().

@@ -1,6 +1,6 @@
 // Buckets that were made since inherit annotations from what they replace: they are of no body.
 // Where graph_trainer's own metadata was captured, only its nodes have a producer; where a bucket
-// was made here, it has an origin.
+// was made here, it has an origin with the same annotations.
 
 #include "passes/ep_overlap/chunk_regions.h"
 
@@ -15,6 +15,12 @@ namespace {
 
 constexpr const char* kProducer = "chunked_region_producer";
 
+// Whether its annotations are those of what it was made for.
+bool inherits(const Graph& graph, const Node& node) {
+  return node.origin && !node.has(Node::recomputed) &&
+         graph.text(node.custom) == graph.text(graph.node(node.origin).custom);
+}
+
 }  // namespace
 
 Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks,
@@ -28,7 +34,7 @@ Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks
     if (marks.text(id, "chunked_region_role") != "body") continue;
     const Node& node = graph.node(id);
     if (says_producer && marks.find(id, kProducer) == nullptr) continue;
-    if (node.origin && !node.has(Node::recomputed)) continue;
+    if (inherits(graph, node)) continue;
     const std::string root = marks.text(id, "chunked_region_fqn");
     const OrderedJson* chunk = marks.find(id, "chunk_id");
     if (root.empty() || chunk == nullptr || !chunk->is_number_integer() ||

@@ -25,14 +25,10 @@
 #include <optional>
 
 #include "core/graph/users.h"
-#include "passes/ep_overlap/node_marks.h"
+#include "passes/ep_overlap/chunk_sizes.h"
 
 namespace jointer {
 namespace {
-
-constexpr const char* kHints = "torchtitan_chunk_symbol_hints";
-
-using Hints = std::map<std::string, std::int64_t, std::less<>>;
 
 constexpr std::array<std::string_view, 14> kSizeCalls{
     "aten.sym_size.int", "torch.sym_ite", "_operator.add", "_operator.and_", "_operator.floordiv",
@@ -62,6 +58,7 @@ class Concretizer {
     const std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
     for (const NodeId id : order) JOINTER_CHECK(rewrite(id));
     remove_dead(order);
+    JOINTER_CHECK(remove_hints(order));
     JOINTER_CHECK(graph_.finish());
     for (const auto& [symbol, hint] : hints_)
       context_.decide("concretized", fmt::format("{} is {} from here on.", symbol, hint));
@@ -80,7 +77,7 @@ class Concretizer {
   Result<void> find_hints() {
     NodeMarks marks(graph_);
     for (const NodeId id : graph_.order()) {
-      const OrderedJson* said = marks.find(id, kHints);
+      const OrderedJson* said = marks.find(id, kChunkHints);
       if (said == nullptr || !said->is_object()) continue;
       for (const auto& [symbol, hint] : said->items()) {
         if (!hint.is_number_integer())
@@ -302,9 +299,21 @@ class Concretizer {
     graph_.erase(gone);
   }
 
+  // What is a number now is no chunk's symbol.
+  Result<void> remove_hints(const std::vector<NodeId>& order) {
+    NodeMarks marks(graph_);
+    for (const NodeId id : order) {
+      if (marks.find(id, kChunkHints) == nullptr) continue;
+      JOINTER_TRY(OrderedJson custom, parse_json(graph_.text(graph_.node(id).custom), "custom"));
+      custom.erase(kChunkHints);
+      graph_.node(id).custom = custom.empty() ? StringId() : graph_.intern(write_json(custom));
+    }
+    return {};
+  }
+
   Graph& graph_;
   PassContext& context_;
-  Hints hints_;
+  ChunkHints hints_;
   std::vector<std::optional<Argument>> constants_;  // by node
 };
 

@@ -1,7 +1,8 @@
 // Orders the two chunks of every chunked MoE module so that one chunk's compute runs while the
 // other's tokens are exchanged. Each module and direction gets a schedule (region_schedule.h); its
 // nodes then stand in that order, all others where they stood, or right behind what they need.
-// Copies of token counts to the host no longer block, but for the last one.
+// Copies of token counts to the host no longer block, but for the last one. Waits for exchanges are
+// marked as such (EP_token_exchange_wait).
 //
 // ep_overlap_validate makes the same schedules and changes nothing: it says whether they exist.
 //
@@ -11,7 +12,7 @@
 // region is read from `custom`, where eager chunking writes it, without an import first; the order
 // also keeps writes and effects in order (core/graph/dependencies.h), and where that is impossible
 // the pass refuses; ep_overlap_validate with require_all_to_all refuses a graph that has no region,
-// and not every graph, as upstream does.
+// and not every graph, as upstream does; it leaves the marks of waits as they are, too.
 
 #include "passes/ep_overlap/ep_overlap_schedule.h"
 
@@ -100,6 +101,20 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
+// A wait says that it is one, so that a later look at exchanges finds those that start them alone.
+Result<void> mark_wait(Graph& graph, NodeId id) {
+  Node& node = graph.node(id);
+  if (!node.custom) return {};
+  JOINTER_TRY(OrderedJson custom, parse_json(graph.text(node.custom), "custom"));
+  const auto phase = custom.find("EP_token_exchange");
+  if (phase == custom.end()) return {};
+  const OrderedJson said = *phase;
+  custom.erase("EP_token_exchange");
+  custom["EP_token_exchange_wait"] = said;
+  node.custom = graph.intern(write_json(custom));
+  return {};
+}
+
 // Sizes that graph chunking made name symbols of the module as it was, which nothing brings to
 // light any more: that a call names one first does not mean that others need it.
 bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId of) {
@@ -128,6 +143,7 @@ Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext&
       context.decide(graph, schedule.places[i].node, "scheduled",
                      reason(region, schedule, planned.regions, schedule.places[i]));
     }
+    for (const NodeId wait : schedule.waits) JOINTER_CHECK(mark_wait(graph, wait));
     for (std::size_t i = 0; i < schedule.copies.size(); ++i) {
       set_non_blocking(graph, schedule.copies[i], !schedule.is_blocking[i]);
       context.decide(graph, schedule.copies[i], "changed",

@@ -94,7 +94,9 @@ class Planner {
       if (std::string phase = label(id); !phase.empty()) {
         const auto users = users_.of(id);
         const auto waits = std::count_if(users.begin(), users.end(), [&](NodeId user) {
-          return is_in(user, chunk) && is_call_of(user, kWait);
+          const bool is_wait = is_in(user, chunk) && is_call_of(user, kWait);
+          if (is_wait) out_.waits.push_back(user);
+          return is_wait;
         });
         if (waits != 1)
           return fail(Error::Kind::usage,

@@ -30,6 +30,7 @@ struct RegionSchedule {
   std::vector<Place> places;        // all nodes of both bodies; empty: no exchange in it
   std::vector<NodeId> copies;       // of sync: the last one blocks, the others do not
   std::vector<bool> is_blocking;    // by copy
+  std::vector<NodeId> waits;        // for exchanges
   std::size_t exchanges = 0;        // of each chunk
   std::vector<std::string> labels;  // by exchange: dispatch, combine
 };

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "resources" / "pyth
 
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
+from torch import fx  # noqa: E402
 from torch.testing._internal.distributed.fake_pg import FakeStore  # noqa: E402
 
 # A twin of a group is made of the default backend, not of NCCL, which wants a GPU.
@@ -23,6 +25,7 @@ if hasattr(dist, "ProcessGroupNCCL"):
 from torchtitan.config import TORCH_DTYPE_MAP  # noqa: E402
 from torchtitan.distributed import ParallelDims  # noqa: E402
 from torchtitan.distributed import utils as dist_utils  # noqa: E402
+from torchtitan.experiments.graph_trainer import ep_chunk_pass  # noqa: E402
 from torchtitan.experiments.graph_trainer import make_fx_tracer as tracer  # noqa: E402
 from torchtitan.experiments.graph_trainer.common_utils import maybe_register_blockmask_pytree_node  # noqa: E402
 from torchtitan.experiments.graph_trainer.passes import (  # noqa: E402
@@ -37,7 +40,13 @@ from torchtitan.tools import utils  # noqa: E402
 import jointer  # noqa: E402
 from jointer.fake_device import without_gpu  # noqa: E402
 
-LOOKED_AT = ("isolate_ep_process_group_pass", "ep_overlap_schedule_pass")
+LOOKED_AT = (
+    "populate_chunk_dim_metadata_pass",
+    "ep_overlap_chunk_pass",
+    "isolate_ep_process_group_pass",
+    "ep_overlap_schedule_pass",
+    "concretize_ep_chunk_symbolic_shapes_pass",
+)
 
 
 def arguments() -> argparse.Namespace:
@@ -49,6 +58,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--dim", default="batch")
     parser.add_argument("--module-fqn", required=True)
     parser.add_argument("--late-sums", action="store_true", help="gradients of chunks are added where eager adds them")
+    parser.add_argument("--policy", default="default", help="which values are recomputed in the backward")
+    parser.add_argument("--until", default=LOOKED_AT[-1], choices=LOOKED_AT, help="the last pass that runs")
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--seq", type=int, default=512)
     parser.add_argument("--out", type=Path, required=True)
@@ -63,6 +74,7 @@ def configured(o: argparse.Namespace) -> Any:
     config.training.disable_cuda_graphs = True
     config.parallelism.data_parallel_shard_degree = o.dp
     config.parallelism.expert_parallel_degree = o.ep
+    config.compile.memory_policy = o.policy
     overlap = config.compile.ep_overlap
     overlap.enabled, overlap.strategy, overlap.chunk_dim, overlap.module_fqn = True, o.strategy, o.dim, o.module_fqn
     overlap.disable_early_grad_accumulation = o.late_sums
@@ -80,25 +92,53 @@ def half_way(env: Any, hint: int) -> torch.SymInt:
 
 
 def fakeify_with(o: argparse.Namespace, inputs: list[torch.Tensor]) -> Any:
-    """Inputs are fake already; those that graph chunking cuts get a symbolic batch."""
-    marked = {id(each) for each in inputs if each.dim() > 0 and each.shape[0] == o.batch}
+    """Inputs are fake already; those that graph chunking cuts get a symbolic batch or sequence."""
+    dim, hint = (0, o.batch) if o.dim == "batch" else (1, o.seq)
+    marked = {id(each) for each in inputs if each.dim() > dim and each.shape[dim] == hint}
     sizes: list[torch.SymInt] = []
 
     def fakeify(mode: Any, tensor: torch.Tensor, *, input_name: str | None = None) -> torch.Tensor:
         if o.strategy != "graph" or id(tensor) not in marked:
             return tensor
         if not sizes:
-            sizes.append(half_way(mode.shape_env, o.batch))
-        shape = [sizes[0], *tensor.shape[1:]]
+            sizes.append(half_way(mode.shape_env, hint))
+        shape: list[Any] = list(tensor.shape)
+        shape[dim] = sizes[0]
         strides: list[Any] = list(tensor.stride())
+        for outer in range(dim):
+            strides[outer] = strides[outer] // hint * sizes[0]
         with mode:
             return torch.empty_strided(shape, strides, dtype=tensor.dtype, device=tensor.device)
 
     return fakeify
 
 
+def names_as_read(module: Any, _: Any = None, **__: Any) -> Any:
+    """Names are numbered from here on as in a graph that was read from a file."""
+    namespace = fx.graph._Namespace()
+    for node in module.graph.nodes:
+        assert namespace.create_name(node.name, node) == node.name
+    module.graph._graph_namespace = namespace
+    return module
+
+
+def mend_materialized_views() -> None:
+    """ep_overlap_chunk puts the sizes that a view of a whole gradient reads behind that view, and the graph
+    is refused. They stand right before it."""
+    source = inspect.getsource(ep_chunk_pass._materialize_suffix_from_full_boundary)
+    for old, new in (
+        ("args, kwargs, meta, name = originals[node]", "args, kwargs, meta, name = originals[node]; at = current.next"),
+        ("materialized_shape = _mat", "with gm.graph.inserting_before(at): materialized_shape = _mat"),
+        ("with gm.graph.inserting_after(current):", "with gm.graph.inserting_before(at):"),
+    ):
+        assert source.count(old) == 1, "torchtitan's function is another"
+        source = source.replace(old, new)
+    exec(source, vars(ep_chunk_pass))
+
+
 def main() -> None:
     o = arguments()
+    mend_materialized_views()
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("torchtitan") and hasattr(module, "device_type"):
             module.device_type = "cuda"
@@ -142,14 +182,24 @@ def main() -> None:
         maybe_register_blockmask_pytree_node()
         leaves = [each for each in torch.utils._pytree.tree_leaves((tokens, extra)) if isinstance(each, torch.Tensor)]
         tracer._fakeify_input = fakeify_with(o, leaves)
-        traced = tracer.minimal_fx_tracer(make_fwd_bwd_step(model, loss), module=model)(*tokens, total, extra)
+        step = make_fwd_bwd_step(model, loss)
+
+        def bound(*args: Any) -> Any:
+            """Masks are as long as the inputs, also where that is a symbol."""
+            changed = ep_chunk_pass.prepare_ep_overlap_trace_call_inputs(config.compile, args, {})
+            return step(*(changed[0] if changed else args))
+
+        traced = tracer.minimal_fx_tracer(bound, module=model)(*tokens, total, extra)
         o.out.mkdir(parents=True)
         passes: list[Any] = []
         for each in compile_time_passes(traced, config, parallel_dims=dims, include_inductor=False):
+            if _get_pass_name(each) == "ep_overlap_chunk_pass":
+                passes.append(names_as_read)
             if _get_pass_name(each) in LOOKED_AT:
                 passes.append(jointer.capture_pass(o.out / f"before_{_get_pass_name(each)}.json.zst"))
             passes.append(each)
-            if _get_pass_name(each) == LOOKED_AT[-1]:
+            if _get_pass_name(each) == o.until:
+                passes.append(jointer.capture_pass(o.out / f"after_{o.until}.json.zst"))
                 break
         apply_graph_passes(traced.gm, traced.example_inputs, passes, compile_config=config.compile)
 

@@ -31,6 +31,30 @@ std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& or
   return found;
 }
 
+// An input that an edge names, too, keeps its place among the inputs: `d` waits for `c`, its last,
+// and not for `b`.
+TEST(StableOrder, AnEdgeFromAnInputChangesNothing) {
+  const Graph graph = parse(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    b: f32[4] = aten.relu(x)
+    c: f32[4] = aten.relu(x)
+    d: f32[4] = aten.add.Tensor(b, c)
+    e: f32[4] = aten.relu(c)
+    return [a, d, e]
+  )");
+  const auto id = [&](std::string_view name) { return graph.find(name); };
+  const std::vector<NodeId> wanted{
+      id("x"), id("d"), id("e"), id("c"), id("b"), id("a"), graph.order().back()};
+  const Dependencies dependencies(graph);
+  const auto plain = stable_order(graph, dependencies, wanted);
+  const std::vector<OrderEdge> edges{{id("b"), id("d")}};
+  const auto with_edge = stable_order(graph, dependencies, wanted, edges);
+  ASSERT_TRUE(plain && with_edge);
+  EXPECT_THAT(names(graph, *plain), ElementsAre("c", "e", "b", "d", "a"));
+  EXPECT_EQ(*with_edge, *plain);
+}
+
 TEST(StableOrder, KeepsWhatIsRight) {
   const Graph graph = parse(kFour);
   const auto order = stable_order(graph, Dependencies(graph), graph.order());

@@ -1,0 +1,121 @@
+#pragma once
+
+// A traced step while graph chunking cuts modules of it in two: its list of nodes, what graph
+// chunking asks of them, and the nodes that it makes.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/bucketing/fx_program.h"
+#include "passes/ep_overlap/chunk_sizes.h"
+#include "passes/fx_namespace.h"
+
+namespace jointer {
+
+// A module that is cut in two, in one direction.
+struct ChunkRoot {
+  std::string name, parent;  // layers.1.moe of layers.1
+  bool is_backward = false;
+
+  [[nodiscard]] std::string_view direction() const { return is_backward ? "backward" : "forward"; }
+};
+
+enum class ChunkRole : std::uint8_t { split_boundary, chunk_input, body, materialization };
+std::string_view to_string(ChunkRole role);
+
+class ChunkProgram {
+ public:
+  static constexpr int kNone = -1, kSeveral = -2;
+
+  ChunkProgram(Graph& graph, PartId part, ChunkHints hints);
+
+  Graph& graph;
+  PartId part;
+  ChunkSizes sizes;
+  FxProgram fx;
+  FxNamespace names;
+
+  // --- What nodes are ---
+
+  // The module that the annotations name; empty if they do not.
+  [[nodiscard]] const std::string& module(NodeId id) { return notes(id).module; }
+  [[nodiscard]] bool is_of_expert_parallelism(NodeId id) { return notes(id).is_expert; }
+  // A chunk's, or made between chunks.
+  [[nodiscard]] bool is_marked(NodeId id) { return notes(id).is_marked; }
+  [[nodiscard]] bool is_backward(NodeId id) const {
+    return runs_in_backward(graph, graph.node(id));
+  }
+  [[nodiscard]] bool is_call(NodeId id) const { return graph.node(id).kind == NodeKind::call; }
+  [[nodiscard]] bool is_tensor(NodeId id) const {
+    return graph.single_tensor(graph.node(id)) != nullptr;
+  }
+  [[nodiscard]] bool is_collective(NodeId id) const;
+  [[nodiscard]] bool mutates(NodeId id) const {
+    return is_call(id) && graph.op(graph.node(id)).mutates();
+  }
+  // Has to be kept where its input comes out of a chunk.
+  [[nodiscard]] bool is_needed(NodeId id) const {
+    return graph.node(id).kind == NodeKind::output || !fx.users(id).empty() || mutates(id);
+  }
+  // Whether a size or a stride of what it returns is over the chunk symbol.
+  [[nodiscard]] bool depends(NodeId id);
+  // The dimension with the chunk symbol, kNone or kSeveral.
+  [[nodiscard]] int chunk_dim(const Tensor& tensor);
+  [[nodiscard]] int chunk_dim(NodeId id);
+  [[nodiscard]] bool has_chunk_dim(NodeId id) { return chunk_dim(id) >= 0; }
+  [[nodiscard]] std::vector<NodeId> tensor_inputs(NodeId id) const;
+  // Nodes that the output reads, in its order.
+  [[nodiscard]] std::vector<NodeId> outputs() const;
+
+  // Unbacked symbols that the call brings to light; in the graph as it was at first.
+  [[nodiscard]] const std::vector<std::string>& bound_symbols(NodeId id) const;
+
+  // --- What is made ---
+
+  // An unbacked symbol that nothing names.
+  std::string fresh_symbol();
+
+  // A call between chunks, right before `before`. `chunk`: of which it is, or kNone.
+  NodeId add(std::string_view target, std::span<const Argument> args, const Value& value,
+             NodeId before, const ChunkRoot& root, ChunkRole role, int chunk = kNone);
+  // A copy of a call, named after it; its value is set by the caller.
+  NodeId add_copy(Node node, const Argument& args, const Argument& kwargs, NodeId before);
+  // From now on the node has this name, and these marks.
+  void rename(NodeId id, std::string_view name);
+  [[nodiscard]] std::string_view name(NodeId id) const { return graph.name(id); }
+  void mark(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
+  // As `mark`, and the module is the parent of the root.
+  void mark_synthetic(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
+  // The tensor with these dimensions in a storage; in one of its own where none is given.
+  Result<Value> tensor_like(const Tensor& like, std::span<const Dim> shape,
+                            std::span<const Dim> stride, Dim offset, StorageId storage);
+  // What a whole tensor takes that is no view.
+  Result<StorageId> add_storage(const Tensor& like, std::span<const Dim> shape);
+
+  // Gives the graph its new order and names.
+  Result<void> finish();
+
+ private:
+  struct Notes {
+    std::string module;
+    bool is_expert = false, is_marked = false;
+  };
+  const Notes& notes(NodeId id);
+  void find_symbols();
+  StringId marked(StringId custom, const ChunkRoot& root, ChunkRole role, int chunk,
+                  bool is_synthetic);
+
+  std::unordered_map<std::uint32_t, Notes> notes_;  // by the text of the annotations
+  std::map<std::tuple<std::uint32_t, std::string, bool, ChunkRole, int, bool>, StringId> marks_;
+  std::unordered_map<NodeId, std::vector<std::string>> bound_;
+  std::int64_t symbols_ = 0;     // the number of the next unbacked symbol
+  std::vector<NodeId> renamed_;  // those that stood in the graph under another name
+  std::unordered_map<NodeId, StringId> old_names_;
+};
+
+}  // namespace jointer

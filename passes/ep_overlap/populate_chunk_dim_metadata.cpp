@@ -1,0 +1,81 @@
+// Says which size graph chunking cuts in two, and what number it stands for: on every placeholder
+// with that size, as custom["torchtitan_chunk_symbol_hints"]. Whoever traces for graph chunking
+// makes the size of the batch, or of the sequence, a symbol with a range from half of it to all.
+//
+// Steps. The symbols of dimension 0 (batch) or 1 (seq) of placeholders, with the number that the
+// symbol had while tracing, or its most. Placeholders with one of them in their shape are marked.
+// Cost: linear in the graph.
+//
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviation: the number is
+// the range's upper end, since captures do not hold the hint that torch was given for the symbol;
+// it is the same number.
+
+#include "passes/ep_overlap/populate_chunk_dim_metadata.h"
+
+#include <fmt/format.h>
+
+#include "passes/ep_overlap/chunk_sizes.h"
+#include "passes/parameters.h"
+
+namespace jointer {
+namespace {
+
+// Those of the placeholder's own shape.
+OrderedJson hints_of(const Graph& graph, NodeId id, const ChunkHints& hints) {
+  OrderedJson own = OrderedJson::object();
+  const Tensor* tensor = graph.single_tensor(graph.node(id));
+  if (tensor == nullptr) return own;
+  for (const auto& [symbol, hint] : hints)
+    for (const Dim& size : graph.shape(*tensor))
+      if (size.expression)
+        for (const std::string& each : graph.expression(size.expression).symbols())
+          if (each == symbol) own[symbol] = hint;
+  return own;
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  if (graph.is_pair())
+    return fail(Error::Kind::usage,
+                "graph chunking takes a traced step, not a forward and a backward");
+  const PartId part(0);
+  const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
+  NodeMarks marks(graph);
+  JOINTER_TRY(const ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
+  if (hints.empty())
+    return fail(Error::Kind::usage,
+                "no input's {} has a symbolic size: capture a step that is traced with "
+                "--compile.ep_overlap.enabled and --compile.ep_overlap.strategy graph",
+                arguments.text("mode"));
+  for (const NodeId id : graph.order()) {
+    Node& node = graph.node(id);
+    if (node.kind != NodeKind::placeholder) continue;
+    const OrderedJson own = hints_of(graph, id, hints);
+    if (own.empty()) continue;
+    OrderedJson custom = OrderedJson::object();
+    if (node.custom) {
+      JOINTER_TRY(custom, parse_json(graph.text(node.custom), "custom"));
+    }
+    custom[kChunkHints] = own;
+    node.custom = graph.intern(write_json(custom));
+    context.decide(
+        graph, id, "marked",
+        fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
+  }
+  return context.report(1);
+}
+
+}  // namespace
+
+Pass populate_chunk_dim_metadata_pass() {
+  return {.info = {.name = "populate_chunk_dim_metadata",
+                   .summary = "Marks inputs whose batch or sequence graph chunking cuts in two.",
+                   .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
+                   .stage = PassStage::joint,
+                   .parameters = {choice("mode", {"batch", "seq"}, "batch",
+                                         "The dimension that is cut in two.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
+}
+
+}  // namespace jointer
