@@ -2,14 +2,15 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair: each is ordered for itself.
-//   plan   torch's schedule of the half (overlap_scheduler.h) with torch's buckets
+//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h), where asked for.
+//   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the order that is given, plus what it may grow by; by two accounts, each
 //          with a limit of its own: that of whoever asks (PassContext::analysis), and torch's
 //          build_memory_profile. The context's peak limit holds for the first.
 //
 // Steps, for each half
-//   1. Make the plan.
+//   1. Make the base and its plan.
 //   2. Make candidates: the order as it was given; the plan; the plan with those buckets only whose
 //      copies take less than they save; and each of the three with every collective timed anew
 //      (collective_timing.h): all-gathers no earlier than they must, so that they hold no memory
@@ -22,21 +23,23 @@
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
 // its options and defaults; `rules` has 2.11's instead (overlap_scheduler.cpp, overlap_bucketer.cpp
-// say what differs). Deviations, all off with `torch_compatible`:
+// say what differs). By themselves they are those of the torch that captured the graph, 2.15's from
+// 2.13 on. With 2.15's and `torch_compatible`, or in the bucket mode `coalesced`, buckets are
+// torch's own calls (bucket_calls.h), else those of core/edit/merge.h.
+// Deviations, all off with `torch_compatible`:
 //   - the limit is kept; torch's estimate of it is exceeded (by 0.6 GB on a forward of Llama3-8B);
 //   - collectives are timed anew, and the best of several orders is chosen;
 //   - buckets whose copies cost more than they save are left apart, or keep the members that pay;
 //   - a collective is not tried while something that it needs cannot be started (torch forces other
 //     waits first).
 //
-// Deviations in any case: FSDP's collectives are not put into buckets before they are scheduled
-// (`pre_bucketing_fsdp_collectives` of 2.15: false), and the bucket mode `coalesced` is not known;
-// a reduce-scatter and an all-reduce never share a bucket; what feeds a bucket keeps its casts as
-// nodes of their own, so that torch can replay it; costs come from the estimator that everything
-// else uses (torch: `collective_estimator`, `custom_runtime_estimation`); fusion regions and
-// control_deps nodes (`enable_fusion_regions`, `insert_overlap_deps`), which only serve Inductor's
-// later stages, are not made; where what must keep all hidden makes a cycle, torch stops, and here
-// less is kept.
+// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; where torch lets
+// a value be read before it is written (torch_buckets.cpp), it is not; copies between devices stay
+// asynchronous, and the order of writes holds instead; `bucket_mode` is of the buckets that follow
+// the schedule, too, where torch packs all-reduces as always; costs come from the estimator that
+// everything else uses, and parameters that choose another are refused, as are those that only serve
+// Inductor's later stages; where what must keep all hidden makes a cycle, torch stops, and here less
+// is kept.
 //
 // Cost: see the parts. Llama3-8B's backward, 8,192 nodes, takes 85 ms; 671B's, 28,950 nodes, 600 ms
 // (tests/benchmarks/bucketing_benchmark.cpp, processor time).
@@ -50,10 +53,12 @@
 
 #include "core/base/checked.h"
 #include "core/base/units.h"
+#include "core/graph/torch_version.h"
 #include "passes/bucketing/collective_timing.h"
 #include "passes/bucketing/overlap_judge.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/bucketing/pre_bucketing.h"
 #include "passes/kept.h"
 #include "passes/parameters.h"
 
@@ -66,17 +71,82 @@ struct Settings {
   OverlapOptions schedule;
   BucketerOptions buckets;
   MemoryIncrease increase;
-  BucketDtypes dtypes = BucketDtypes::one;
+  BucketRules rules = BucketDtypes::one;
   bool merges = true, is_torch = false;
+  std::optional<BucketForm> form;  // of torch's own calls
+  bool pre_buckets = false;
+  std::optional<double> pre_bucket_mib;
 };
 
 std::int64_t gib(double number) {
   return saturating_whole(number * kGiB);
 }
 
-Result<Settings> read_settings(const Arguments& arguments) {
+// Parameters of torch's that mean nothing here, with their defaults and what to do instead.
+struct Foreign {
+  const char* name;
+  PassValue otherwise;
+  std::vector<std::string> choices;
+  const char* meaning;
+  const char* instead;
+};
+std::vector<Foreign> foreign_parameters() {
+  constexpr const char* kCosts = "costs are those of the run's estimator: choose it with --estimator";
+  constexpr const char* kInductor = "it serves later stages of Inductor, which do not follow";
+  return {{"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
+          {"enable_fusion_regions", false, {}, "Takes what Inductor fuses as one.", kInductor},
+          {"log_final_collectives_estimations",
+           false,
+           {},
+           "Logs estimates of the final graph.",
+           "the figures of each step say what its collectives take"},
+          {"collective_estimator",
+           std::string("analytical"),
+           {"analytical", "benchmark"},
+           "How torch finds the time of a collective.",
+           kCosts},
+          {"compute_estimator",
+           std::string("benchmark"),
+           {"benchmark", "analytical"},
+           "How torch finds the time of compute.",
+           kCosts},
+          {"custom_runtime_estimation", {}, {}, "A Python function that estimates a node.", kCosts},
+          {"pge_profile_path",
+           {},
+           {},
+           "A profile to take costs from.",
+           "give the profile to the run: --estimator 'profile{trace=\"...\"}'"}};
+}
+
+Result<void> refuse_foreign(const Arguments& arguments) {
+  for (const Foreign& foreign : foreign_parameters())
+    if (arguments.is_given(foreign.name) && arguments.value(foreign.name) != foreign.otherwise)
+      return fail(Error::Kind::usage, "{} cannot be set here; {}", foreign.name, foreign.instead);
+  return {};
+}
+
+// Of 2.15, and refused with the rules of 2.11.
+Result<void> refuse_new(const Arguments& arguments) {
+  const bool is_off = !arguments.is_given("pre_bucketing_fsdp_collectives") ||
+                      !arguments.boolean("pre_bucketing_fsdp_collectives");
+  for (const auto& [name, is_given] :
+       {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
+        std::pair("pre_bucketing_fsdp_collectives", !is_off),
+        std::pair("pre_bucketing_fsdp_collectives_bucket_cap_mb",
+                  arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb")),
+        std::pair("bucket_mode=coalesced", arguments.text("bucket_mode") == "coalesced")})
+    if (is_given) return fail(Error::Kind::usage, "{} is of the rules of torch-2.15", name);
+  return {};
+}
+
+Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
+  JOINTER_CHECK(refuse_foreign(arguments));
   Settings s;
-  const bool is_old = arguments.text("rules") == "torch-2.11";
+  const std::string& rules = arguments.text("rules");
+  const bool is_old = rules == "auto"
+                          ? torch_version_of(graph) < TorchVersion{.major = 2, .minor = 13}
+                          : rules == "torch-2.11";
+  if (is_old) JOINTER_CHECK(refuse_new(arguments));
   s.is_torch = arguments.boolean("torch_compatible");
   s.merges = arguments.boolean("collective_bucketing");
   s.schedule.most_in_flight = gib(arguments.number("max_in_flight_gb"));
@@ -95,12 +165,19 @@ Result<Settings> read_settings(const Arguments& arguments) {
   else if (is_old)
     s.buckets.exposed_first = true;
   s.buckets.only_parameter_groups = arguments.boolean("bucket_only_internode_comms");
-  if (is_old && s.buckets.only_parameter_groups)
-    return fail(Error::Kind::usage, "bucket_only_internode_comms is of the rules of torch-2.15");
   s.buckets.mixes_reductions = s.is_torch && is_old;
   const std::string& mode = arguments.text("bucket_mode");
   if (mode == "custom_ops_multidtype" || (mode == "auto" && is_old))
-    s.dtypes = BucketDtypes::several;
+    s.rules.dtypes = BucketDtypes::several;
+  if (!is_old && (s.is_torch || mode == "coalesced"))
+    s.form = mode == "coalesced"              ? BucketForm::coalesced
+             : mode.starts_with("custom_ops") ? BucketForm::custom_ops
+                                              : BucketForm::standard;
+  s.rules.takes_buckets = s.form.has_value();
+  s.pre_buckets = !is_old && (!arguments.is_given("pre_bucketing_fsdp_collectives") ||
+                              arguments.boolean("pre_bucketing_fsdp_collectives"));
+  if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
+    s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
   // None, as with torch, leaves it to the other one: as 0 does.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");

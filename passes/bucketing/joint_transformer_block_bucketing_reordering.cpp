@@ -46,12 +46,12 @@
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/bucket_levels.h"
 #include "passes/bucketing/fsdp_collectives.h"
+#include "passes/bucketing/fx_buckets.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/bucketing/module_plan.h"
 #include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/peak_limit.h"
-#include "core/graph/storage_moves.h"
 #include "passes/traced_backward.h"
 
 namespace jointer {
@@ -68,14 +68,6 @@ struct Wish {
   NodeId target;
   std::vector<NodeId> nodes;
 };
-
-bool is_written(const Dependencies& dependencies, NodeId id) {
-  const auto has_write = [](std::span<const Dependency> list) {
-    return std::any_of(list.begin(), list.end(),
-                       [](const Dependency& d) { return d.kind == DependencyKind::write; });
-  };
-  return has_write(dependencies.before(id)) || has_write(dependencies.after(id));
-}
 
 class JointBucketing {
  public:
@@ -186,7 +178,7 @@ class JointBucketing {
     }
     if (key(c.start).empty()) return "It is not of one tensor, or its group is not named.";
     if (program_.users(c.start).size() != 1) return "Another node than its wait reads it.";
-    if (is_written(dependencies_, c.start) || is_written(dependencies_, c.wait))
+    if (is_written(graph_, dependencies_, c))
       return "Something writes to what it reads or returns.";
     return {};
   }
@@ -263,50 +255,19 @@ class JointBucketing {
       wait = std::min(wait, m.wait, later);
     }
     for (const BucketMember& m : members) anchor = std::max(anchor, m.source, later);
-    NodeId before = program_.next(anchor);
-    const auto is_member = [&](NodeId id) {
-      return std::any_of(members.begin(), members.end(),
-                         [&](const BucketMember& m) { return m.start == id; });
-    };
-    while (is_member(before)) before = program_.next(before);
+    const NodeId before = behind_members(program_, members, anchor);
     if (later(wait, before)) wait = before;
 
-    const BucketCalls calls = write_bucket(graph_, names_, members);
-    for (const NodeId id : calls.ahead) program_.insert(id, before);
-    for (const NodeId id : calls.behind) program_.insert(id, wait);
+    JOINTER_TRY(const PlacedBucket placed,
+                place_bucket(graph_, program_, names_, members, BucketForm::custom_ops, before,
+                             wait));
+    const BucketCalls& calls = placed.calls;
     note_provenance(calls, entry, backward);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      for (const NodeId user : program_.users(members[i].wait)) changed.push_back(user);
-      changed.push_back(calls.results[i]);
-      move_views(members[i].wait, calls.results[i]);
-      program_.replace_uses(members[i].wait, calls.results[i]);
-    }
-    for (const BucketMember& m : members) {
-      program_.erase(m.wait);
-      program_.erase(m.start);
-      if (m.cast) program_.erase(m.cast);
-    }
-    std::erase_if(changed, [&](NodeId id) {
-      return std::any_of(members.begin(), members.end(), [&](const BucketMember& m) {
-        return id == m.start || id == m.wait || id == m.cast;
-      });
-    });
-    JOINTER_CHECK(sort_around(calls, members));
+    changed.insert(changed.end(), placed.readers.begin(), placed.readers.end());
+    changed.insert(changed.end(), calls.results.begin(), calls.results.end());
     ++buckets_;
     decide_merged(calls, members, entry, backward);
     return {};
-  }
-
-  // Inputs may stand behind the bucket.
-  Result<void> sort_around(const BucketCalls& calls, const std::vector<BucketMember>& members) {
-    const Places now = program_.places();
-    NodeId first = calls.ahead.front(), last = calls.behind.back();
-    for (const BucketMember& m : members) {
-      if (graph_.node(m.source).kind == NodeKind::placeholder) continue;
-      if (now[m.source.index()] < now[first.index()]) first = m.source;
-      if (now[m.source.index()] > now[last.index()]) last = m.source;
-    }
-    return program_.sort(first, last);
   }
 
   void note_provenance(const BucketCalls& calls, std::uint32_t entry, bool backward) {
@@ -324,7 +285,7 @@ class JointBucketing {
         graph_.node(id).set(Node::autograd_backward);
         graph_.node(id).phase = Phase::backward;
       }
-    const NodeId start = calls.ahead.back(), wait = calls.behind.front();
+    const NodeId start = calls.start, wait = calls.waits.front();
     switch (graph_.op(graph_.node(start)).collective) {
       case CollectiveKind::all_gather:
         roles_[start.index()] = Step::gather;
@@ -336,34 +297,6 @@ class JointBucketing {
         break;
       default:
         break;
-    }
-  }
-
-  // Views of what the wait returned are views of what stands for it.
-  void move_views(NodeId wait, NodeId result) {
-    const StorageId was = graph_.tensors(wait)[0].storage;
-    const Tensor to = graph_.tensors(result)[0];
-    const std::int64_t bytes = graph_.offset(to).value * item_size(to.dtype);
-    if (!was) return;
-    std::vector<NodeId> open{wait};
-    std::vector<NodeId> met{wait};
-    while (!open.empty()) {
-      const NodeId at = open.back();
-      open.pop_back();
-      for (const NodeId user : program_.users(at)) {
-        if (std::find(met.begin(), met.end(), user) != met.end()) continue;
-        met.push_back(user);
-        const auto tensors = graph_.tensors(user);
-        const auto is_view = [&](const Tensor& t) {
-          return t.storage && graph_.real_storage(t.storage) == graph_.real_storage(was);
-        };
-        if (std::none_of(tensors.begin(), tensors.end(), is_view)) continue;
-        move_tensors(graph_, user, [&](const Tensor& t) {
-          return is_view(t) ? StorageMove{.to = to.storage, .by = bytes / item_size(t.dtype)}
-                            : StorageMove{};
-        });
-        open.push_back(user);
-      }
     }
   }
 
@@ -516,7 +449,7 @@ class JointBucketing {
 
   void decide_merged(const BucketCalls& calls, const std::vector<BucketMember>& members,
                      std::uint32_t entry, bool backward) {
-    const NodeId start = calls.ahead.back();
+    const NodeId start = calls.start;
     const std::string where =
         fmt::format("{} of {} in the {}", to_string(graph_.op(graph_.node(start)).collective),
                     block_name(entry), backward ? "backward" : "forward");
@@ -546,7 +479,7 @@ class JointBucketing {
   const std::map<std::string, std::size_t>& module_order_;
   PassContext& context_;
   FxProgram program_;
-  FxNames names_;
+  BucketNames names_;
   Dependencies dependencies_;
   Places places_;                              // as given
   std::vector<WaitedCollective> all_;          // in the order of their waits
