@@ -379,10 +379,10 @@ class Writer {
   }
   // The collective into `whole`, and what arrives as rows, one a rank.
   NodeId gather_into(NodeId whole, NodeId row, std::int64_t total) {
-    const NodeId begun = start(
-        "_c10d_functional.all_gather_into_tensor_out.default", "all_gather_into_tensor_out",
-        std::array{node(row), number(g_), group_}, tensor({g_ * total}, storage_of(whole)),
-        std::array{text("out"), node(whole)});
+    const NodeId begun =
+        start("_c10d_functional.all_gather_into_tensor_out.default", "all_gather_into_tensor_out",
+              std::array{node(row), number(g_), group_}, tensor({g_ * total}, storage_of(whole)),
+              std::array{text("out"), node(whole)});
     return view(wait(begun, {g_ * total}), {g_, -1}, {g_, total});
   }
   NodeId empty(DType dtype, std::int64_t elements) {
@@ -412,11 +412,10 @@ class Writer {
       flat.push_back(reshape(m.source, {-1}, {m.elements}));
       joined_as = joined_dtype(joined_as, graph_.single_tensor(graph_.node(m.source))->dtype);
     }
-    const NodeId joined = call("aten.cat.default", "cat", std::array{nodes(flat)},
-                               tensor_of(joined_as, {total}, {}));
-    const NodeId packed =
-        call("aten.copy_.default", "copy_", std::array{node(row), node(joined)},
-             tensor({total}, storage_of(whole), total * rank()));
+    const NodeId joined =
+        call("aten.cat.default", "cat", std::array{nodes(flat)}, tensor_of(joined_as, {total}, {}));
+    const NodeId packed = call("aten.copy_.default", "copy_", std::array{node(row), node(joined)},
+                               tensor({total}, storage_of(whole), total * rank()));
     const NodeId rows = gather_into(whole, packed, total);
     const std::vector<NodeId> parts =
         split(rows, sizes, g_, std::array{node(rows), numbers(sizes), number(1)});
@@ -465,8 +464,8 @@ class Writer {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const BucketMember& m = members_[i];
       const std::int64_t ratio = item_size(m.dtype) / item_size(dtype_);
-      const NodeId seen = as_dtype(parts[i], m.dtype, {g_, m.elements}, offset / ratio,
-                                   {total / ratio, 1});
+      const NodeId seen =
+          as_dtype(parts[i], m.dtype, {g_, m.elements}, offset / ratio, {total / ratio, 1});
       calls_.results.push_back(reshape(seen, m.result, m.result));
       offset += sizes[i];
     }
@@ -525,10 +524,10 @@ class Writer {
       values.push_back(tensor({m.elements / g_}, {}));
     }
     const Argument op = *graph_.argument(graph_.node(first_), "reduce_op");
-    const NodeId begun = start("_c10d_functional.reduce_scatter_tensor_coalesced.default",
-                               "reduce_scatter_tensor_coalesced",
-                               std::array{nodes(flat), op, number(g_), group_},
-                               graph_.make_children(Value::Kind::list, values));
+    const NodeId begun =
+        start("_c10d_functional.reduce_scatter_tensor_coalesced.default",
+              "reduce_scatter_tensor_coalesced", std::array{nodes(flat), op, number(g_), group_},
+              graph_.make_children(Value::Kind::list, values));
     std::vector<NodeId> parts, waits;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const StorageId storage = graph_.tensors(begun)[i].storage;
@@ -585,9 +584,7 @@ bool is_cast(const Graph& graph, const Node& n) {
 }  // namespace
 
 BucketNames::BucketNames(const Graph& graph, PartId part)
-    : torch_(torch_of(graph, part)),
-      graph_(torch_),
-      traced_(torch_) {
+    : torch_(torch_of(graph, part)), graph_(torch_), traced_(torch_) {
   for (const NodeId id : graph.order())
     if (graph.node(id).part == part) graph_.create(graph.name(id));
 }

@@ -39,10 +39,10 @@ class BucketNames {
 // A member's tensors, as a bucket needs them.
 struct BucketMember {
   NodeId start, wait;
-  NodeId source;              // what is packed: the start's input, or what a cast that goes reads
-  NodeId cast;                // that cast, if any
-  DType dtype = DType::float32;  // of what the start returns
-  std::int64_t elements = 0;     // of the input
+  NodeId source;  // what is packed: the start's input, or what a cast that goes reads
+  NodeId cast;    // that cast, if any
+  DType dtype = DType::float32;          // of what the start returns
+  std::int64_t elements = 0;             // of the input
   std::vector<std::int64_t> in, result;  // shapes of the input and of the result
 };
 

@@ -1,7 +1,7 @@
-// Steps: write the calls (bucket_calls.h) and put them in; what is a view of a member's wait becomes
-// a view of the bucket's result; readers follow; members and casts that the bucket takes over go.
-// Inputs may stand behind the bucket, so the stretch from the first to the last of the bucket and
-// its inputs is put in order.
+// Steps: write the calls (bucket_calls.h) and put them in; what is a view of a member's wait
+// becomes a view of the bucket's result; readers follow; members and casts that the bucket takes
+// over go. Inputs may stand behind the bucket, so the stretch from the first to the last of the
+// bucket and its inputs is put in order.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket.
 // Cost: the stretch, and the places of all nodes.

@@ -16,9 +16,9 @@ struct PlacedBucket {
   BucketCalls calls;
   std::vector<NodeId> readers;  // of what the members' waits returned; none of them is a member's
 };
-// `before`: the node that the calls stand before; `wait_before`: those from the first wait on; none:
-// with the others. Readers of the members' waits read the results, and the members go. Then what
-// lies between the bucket and its inputs is sorted. Error (usage): a member needs another.
+// `before`: the node that the calls stand before; `wait_before`: those from the first wait on;
+// none: with the others. Readers of the members' waits read the results, and the members go. Then
+// what lies between the bucket and its inputs is sorted. Error (usage): a member needs another.
 Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames& names,
                                   std::span<const BucketMember> members, BucketForm form,
                                   NodeId before, NodeId wait_before = {});

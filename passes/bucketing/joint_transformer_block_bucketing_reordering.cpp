@@ -15,8 +15,10 @@
 //   3. All-gathers one block ahead: read backwards, starts met since the last wait move, with what
 //      they need, before the wait that is met next, each direction for itself; the first ones of a
 //      direction before its first compute node.
-// Where the result would exceed the peak limit, and take more than the graph as given, the graph
-// stays as it is.
+// transformer_block_bucketing does the same without directions, as torch's own scheduler:
+// all-reduces wait behind the next block, too, and any compute node is the first one. Where the
+// result would exceed the peak limit, and take more than the graph as given, the graph stays as it
+// is.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
@@ -69,24 +71,26 @@ struct Wish {
   std::vector<NodeId> nodes;
 };
 
-class JointBucketing {
+class BlockBucketing {
  public:
-  JointBucketing(Graph& graph, PartId part, const ModuleTree& modules, const ModulePlan& plan,
-                 const std::vector<std::uint32_t>& entries,
-                 const std::map<std::string, std::size_t>& module_order, PassContext& context)
+  BlockBucketing(Graph& graph, PartId part, const ModuleTree& modules, const ModulePlan& plan,
+                 const std::vector<std::uint32_t>& entries, const BlockBucketOptions& options,
+                 PassContext& context)
       : graph_(graph),
         given_(graph),
         part_(part),
         modules_(modules),
         plan_(plan),
         entries_(entries),
-        module_order_(module_order),
+        options_(options),
+        module_order_(options.module_order),
         context_(context),
         program_(graph, part),
         names_(graph, part),
         dependencies_(graph),
         places_(program_.places()) {
-    is_backward_ = traced_in_backward(graph_);
+    is_backward_ = options.by_direction ? traced_in_backward(graph_)
+                                        : std::vector<bool>(graph_.node_count(), false);
     find_collectives();
   }
 
@@ -96,6 +100,7 @@ class JointBucketing {
     levels_.emplace(graph_, part_, all_);
     for (std::uint32_t entry = 0; entry < plan_.size(); ++entry)
       for (const bool backward : {false, true}) {
+        if (backward && !options_.by_direction) continue;
         JOINTER_CHECK(context_.report(0.1 + 0.6 * entry / static_cast<double>(plan_.size())));
         JOINTER_CHECK(bucket(entry, backward));
       }
@@ -259,8 +264,7 @@ class JointBucketing {
     if (later(wait, before)) wait = before;
 
     JOINTER_TRY(const PlacedBucket placed,
-                place_bucket(graph_, program_, names_, members, BucketForm::custom_ops, before,
-                             wait));
+                place_bucket(graph_, program_, names_, members, options_.form, before, wait));
     const BucketCalls& calls = placed.calls;
     note_provenance(calls, entry, backward);
     changed.insert(changed.end(), placed.readers.begin(), placed.readers.end());
@@ -271,11 +275,16 @@ class JointBucketing {
   }
 
   void note_provenance(const BucketCalls& calls, std::uint32_t entry, bool backward) {
+    is_backward_.resize(graph_.node_count(), false);
+    roles_.resize(graph_.node_count(), Step::none);
+    if (options_.by_direction) note_block(calls, entry, backward);
+    note_roles(calls);
+  }
+
+  void note_block(const BucketCalls& calls, std::uint32_t entry, bool backward) {
     const nlohmann::ordered_json bucket = {{"plan_fqns", plan_[entry]},
                                            {"direction", backward ? "bwd" : "fwd"}};
     const StringId extra = graph_.intern(fmt::format("\"fsdp_bucket\":{}", bucket.dump()));
-    is_backward_.resize(graph_.node_count(), false);
-    roles_.resize(graph_.node_count(), Step::none);
     for (const auto* list : {&calls.ahead, &calls.behind})
       for (const NodeId id : *list) {
         graph_.node(id).extra = extra;
@@ -285,6 +294,9 @@ class JointBucketing {
         graph_.node(id).set(Node::autograd_backward);
         graph_.node(id).phase = Phase::backward;
       }
+  }
+
+  void note_roles(const BucketCalls& calls) {
     const NodeId start = calls.start, wait = calls.waits.front();
     switch (graph_.op(graph_.node(start)).collective) {
       case CollectiveKind::all_gather:
@@ -292,6 +304,11 @@ class JointBucketing {
         roles_[wait.index()] = Step::gather_wait;
         break;
       case CollectiveKind::reduce_scatter:
+        roles_[start.index()] = Step::scatter;
+        for (const NodeId each : calls.waits) roles_[each.index()] = Step::scatter_wait;
+        break;
+      case CollectiveKind::all_reduce:
+        if (!options_.defers_all_reduces) break;
         roles_[start.index()] = Step::scatter;
         roles_[wait.index()] = Step::scatter_wait;
         break;
@@ -359,8 +376,9 @@ class JointBucketing {
       } else if (role(id) == Step::gather_wait) {
         wishes = wishes_of({id}, picked[direction], std::move(wishes));
         picked[direction].clear();
-      } else if (is_torch_compute(graph_, id) && id.index() < entries_.size() &&
-                 entries_[id.index()] != kNoEntry) {
+      } else if (is_torch_compute(graph_, id) &&
+                 (!options_.by_direction ||
+                  (id.index() < entries_.size() && entries_[id.index()] != kNoEntry))) {
         compute[direction] = id;
       }
     }
@@ -450,9 +468,11 @@ class JointBucketing {
   void decide_merged(const BucketCalls& calls, const std::vector<BucketMember>& members,
                      std::uint32_t entry, bool backward) {
     const NodeId start = calls.start;
-    const std::string where =
-        fmt::format("{} of {} in the {}", to_string(graph_.op(graph_.node(start)).collective),
-                    block_name(entry), backward ? "backward" : "forward");
+    const std::string where = fmt::format(
+        "{} of {}{}", to_string(graph_.op(graph_.node(start)).collective), block_name(entry),
+        !options_.by_direction ? ""
+        : backward             ? " in the backward"
+                               : " in the forward");
     context_.decide(graph_, start, "bucket",
                     fmt::format("{} {} become one call, of {}.", members.size(), where,
                                 format_bytes(graph_.output_bytes(graph_.node(start)))));
@@ -476,6 +496,7 @@ class JointBucketing {
   const ModuleTree& modules_;
   const ModulePlan& plan_;
   const std::vector<std::uint32_t>& entries_;
+  const BlockBucketOptions& options_;
   const std::map<std::string, std::size_t>& module_order_;
   PassContext& context_;
   FxProgram program_;
@@ -531,7 +552,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       context.decide("kept", "The graph does not say which modules its nodes are of.");
       return {};
     }
-    std::map<std::string, std::size_t> order;
+    BlockBucketOptions options;
+    std::map<std::string, std::size_t>& order = options.module_order;
     if (arguments.is_given("fsdp_param_module_order")) {
       for (const std::string& path : arguments.texts("fsdp_param_module_order"))
         order.try_emplace(path, order.size());
@@ -540,7 +562,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     }
     JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));
     JOINTER_TRY(const bool done,
-                JointBucketing(graph, PartId(part), modules, plan, entries, order, context).run());
+                bucket_blocks(graph, PartId(part), modules, plan, entries, options, context));
     changed = changed || done;
   }
   if (!changed) return context.report(1);
@@ -550,6 +572,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }
 
 }  // namespace
+
+Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
+                           const ModulePlan& plan, const std::vector<std::uint32_t>& entries,
+                           const BlockBucketOptions& options, PassContext& context) {
+  return BlockBucketing(graph, part, modules, plan, entries, options, context).run();
+}
 
 Pass joint_transformer_block_bucketing_reordering() {
   return {

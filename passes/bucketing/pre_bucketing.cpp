@@ -75,8 +75,8 @@ class PreBucketing {
     groups_ = find_groups(done_.graph, part_);
     if (groups_.names.empty()) return std::nullopt;
     done_.cap_bytes = cap_bytes(options_, groups_.size);
-    for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
-                                      CollectiveKind::all_reduce})
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce})
       JOINTER_CHECK(merge(kind));
     if (done_.buckets.empty()) return std::nullopt;
     return std::move(done_);

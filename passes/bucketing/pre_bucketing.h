@@ -13,9 +13,9 @@
 namespace jointer {
 
 struct PreBucketingOptions {
-  std::optional<double> cap_mib;     // none: what the links of the group are busy with
-  NcclLinks links;                   // of the device
-  std::optional<BucketForm> form;    // none: that of core/edit/merge.h
+  std::optional<double> cap_mib;   // none: what the links of the group are busy with
+  NcclLinks links;                 // of the device
+  std::optional<BucketForm> form;  // none: that of core/edit/merge.h
 };
 
 struct PreBucketed {

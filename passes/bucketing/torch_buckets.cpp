@@ -85,8 +85,8 @@ class TorchBuilder {
       std::vector<BucketMember> members;
       for (const Number c : bucket) {
         const auto inputs = graph_.inputs(nodes_of(c).start);
-        auto member = read_bucket_member(
-            graph_, nodes_of(c), inputs.empty() ? 0 : program.users(inputs.front()).size());
+        auto member = read_bucket_member(graph_, nodes_of(c),
+                                         inputs.empty() ? 0 : program.users(inputs.front()).size());
         if (member) members.push_back(*std::move(member));
       }
       if (members.size() < bucket.size()) {
@@ -167,7 +167,8 @@ class TorchBuilder {
     for (const auto& [place, needed] : plan_.bucketing.dependencies) {
       const NodeId before = stands_for_[needed], after = stands_for_[place];
       // Members that came before and behind another bucket's cannot both keep that.
-      if (before == after || known.contains({after, before}) || !known.emplace(before, after).second)
+      if (before == after || known.contains({after, before}) ||
+          !known.emplace(before, after).second)
         continue;
       const auto reads = graph_.inputs(before);
       if (std::find(reads.begin(), reads.end(), after) == reads.end())
