@@ -519,10 +519,8 @@ class Writer {
   void scatter_list() {
     std::vector<NodeId> flat;
     std::vector<Value> values;
-    for (const BucketMember& m : members_) {
-      flat.push_back(reshape(m.source, {-1}, {m.elements}));
-      values.push_back(tensor({m.elements / g_}, {}));
-    }
+    for (const BucketMember& m : members_) flat.push_back(reshape(m.source, {-1}, {m.elements}));
+    for (const BucketMember& m : members_) values.push_back(tensor({m.elements / g_}, {}));
     const Argument op = *graph_.argument(graph_.node(first_), "reduce_op");
     const NodeId begun =
         start("_c10d_functional.reduce_scatter_tensor_coalesced.default",

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/graph/effects.h"
 #include "core/graph/storage_moves.h"
 
 namespace jointer {
@@ -94,7 +95,10 @@ NodeId behind_members(const FxProgram& program, std::span<const BucketMember> me
 
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective) {
-  // A bucket that gathers into memory of its own is written to by what packs it, and by itself.
+  // A bucket that gathers into memory of its own is written to by what packs it, and by itself:
+  // then it counts who writes, and not who reads.
+  const bool has_own = graph.target(graph.node(collective.start)) ==
+                       "_c10d_functional.all_gather_into_tensor_out.default";
   const auto inputs = graph.inputs(collective.start);
   const auto is_own = [&](NodeId id) {
     return id == collective.start || id == collective.wait ||
@@ -102,7 +106,11 @@ bool is_written(const Graph& graph, const Dependencies& dependencies,
   };
   const auto has_write = [&](std::span<const Dependency> list) {
     return std::any_of(list.begin(), list.end(), [&](const Dependency& d) {
-      return d.kind == DependencyKind::write && !is_own(d.node);
+      if (d.kind != DependencyKind::write || is_own(d.node)) return false;
+      if (!has_own) return true;
+      std::vector<NodeId> written;
+      written_arguments(graph, graph.node(d.node), written);
+      return !written.empty();
     });
   };
   for (const NodeId id : {collective.start, collective.wait})

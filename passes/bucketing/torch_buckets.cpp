@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/effects.h"
 #include "core/schedule/stable_order.h"
 #include "passes/bucketing/fx_buckets.h"
 
@@ -47,6 +48,7 @@ class TorchBuilder {
       const std::vector<NodeId> wanted(graph_.order().begin(), graph_.order().end());
       graph_.set_order(whole(program_order()));
       JOINTER_CHECK(graph_.finish());
+      if (options_.form == BucketForm::custom_ops) JOINTER_CHECK(put_readers_behind());
       JOINTER_CHECK(put_in_order(Dependencies(graph_), wanted));
     }
     PlannedGraph done{.graph = std::move(graph_), .merged = {}};
@@ -57,6 +59,7 @@ class TorchBuilder {
  private:
   struct Placed {
     MergedBucket bucket;
+    std::vector<NodeId> results;
     Place behind = 0;  // in the program
   };
 
@@ -107,12 +110,12 @@ class TorchBuilder {
 
   void keep(const std::vector<Number>& bucket, const std::vector<BucketMember>& members,
             const BucketCalls& calls) {
-    Placed placed{.bucket = {.start = calls.start,
-                             .wait = calls.waits.back(),
-                             .ahead = calls.ahead,
-                             .behind = calls.behind,
-                             .old_starts = {},
-                             .old_waits = {}}};
+    Placed& placed = merged_.emplace_back();
+    placed.bucket.start = calls.start;
+    placed.bucket.wait = calls.waits.back();
+    placed.bucket.ahead = calls.ahead;
+    placed.bucket.behind = calls.behind;
+    placed.results = calls.results;
     for (std::size_t i = 0; i < bucket.size(); ++i) {
       const OverlapCollective& c = collective(bucket[i]);
       placed.behind = std::max(placed.behind, c.start);
@@ -124,7 +127,6 @@ class TorchBuilder {
         stands_for_[from_.place_of[members[i].cast.index()]] =
             options_.form == BucketForm::custom_ops ? calls.ahead.front() : calls.start;
     }
-    merged_.push_back(std::move(placed));
   }
 
   [[nodiscard]] std::vector<NodeId> schedule_order() const {
@@ -161,6 +163,40 @@ class TorchBuilder {
     return order;
   }
 
+  // Of a program: who read a member's result, read it before the bucket fills it.
+  Result<void> put_readers_behind() {
+    const auto is_new = [&](NodeId id) {
+      return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
+    };
+    std::vector<OrderEdge> edges;
+    for (const Placed& placed : merged_)
+      for (const NodeId id : placed.bucket.behind)
+        if (may_write(graph_.op(graph_.node(id))))
+          for (const NodeId result : placed.results)
+            edges.push_back({.before = id, .after = result});
+    JOINTER_TRY(std::vector<NodeId> order,
+                stable_order(graph_, Dependencies(graph_), graph_.order(), edges,
+                             [&](const Dependency& d, NodeId of) {
+                               return d.kind == DependencyKind::write &&
+                                      (is_new(d.node) || is_new(of));
+                             }));
+    graph_.set_order(std::move(order));
+    return {};
+  }
+
+  // Whether `of` needs the other anyway, by what it is a view of.
+  [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
+    constexpr int kLongest = 16;
+    if (d.kind != DependencyKind::write) return false;
+    for (int i = 0; i < kLongest; ++i) {
+      const auto inputs = graph_.inputs(of);
+      if (inputs.empty()) return false;
+      of = inputs.front();
+      if (of == d.node) return true;
+    }
+    return false;
+  }
+
   Result<void> put_in_order(const Dependencies& dependencies, std::span<const NodeId> wanted) {
     std::vector<OrderEdge> edges;
     std::set<std::pair<NodeId, NodeId>> known;
@@ -174,7 +210,9 @@ class TorchBuilder {
       if (std::find(reads.begin(), reads.end(), after) == reads.end())
         edges.push_back({.before = before, .after = after});
     }
-    JOINTER_TRY(std::vector<NodeId> order, stable_order(graph_, dependencies, wanted, edges));
+    JOINTER_TRY(std::vector<NodeId> order,
+                stable_order(graph_, dependencies, wanted, edges,
+                             [&](const Dependency& d, NodeId of) { return is_implied(d, of); }));
     graph_.set_order(std::move(order));
     return {};
   }

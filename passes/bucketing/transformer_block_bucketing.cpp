@@ -348,7 +348,9 @@ Pass transformer_block_bucketing() {
                                         "Modules, or lists of modules, whose collectives share "
                                         "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
                                         "found from the model."),
-                              choice("bucket_mode", {"auto", "default", "custom_ops", "custom_ops_multidtype", "coalesced"},
+                              choice("bucket_mode",
+                                     {"auto", "default", "custom_ops", "custom_ops_multidtype",
+                                      "coalesced"},
                                      "auto",
                                      "How buckets of a graph of torch 2.15 are made; auto: "
                                      "custom_ops.")},
