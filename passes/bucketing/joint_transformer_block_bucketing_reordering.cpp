@@ -109,7 +109,7 @@ class BlockBucketing {
     program_.apply();
     JOINTER_CHECK(graph_.finish());
     const Dependencies dependencies(graph_);
-    JOINTER_CHECK(reorder());
+    JOINTER_CHECK(reorder(dependencies));
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies));
     if (wrong)
       context_.decide(graph_, wrong, "put right",
@@ -185,6 +185,9 @@ class BlockBucketing {
     if (program_.users(c.start).size() != 1) return "Another node than its wait reads it.";
     if (is_written(graph_, dependencies_, c))
       return "Something writes to what it reads or returns.";
+    if (dependencies_.wall_before(c.start) != dependencies_.wall_before(all_.front().start) ||
+        dependencies_.wall_before(c.start) != dependencies_.wall_before(c.wait))
+      return "An input stands between it and the others.";
     return {};
   }
 
@@ -330,13 +333,23 @@ class BlockBucketing {
       at->nodes.push_back(node);
   }
 
-  Result<void> reorder() {
+  Result<void> reorder(const Dependencies& dependencies) {
     std::vector<NodeId> order;
     for (NodeId id = program_.first(); id; id = program_.next(id)) order.push_back(id);
     std::vector<NodeId> moved;
-    defer_waits(wishes_of_scatters(order), moved);
-    prefetch(wishes_of_gathers(order), moved);
+    defer_waits(possible(wishes_of_scatters(order), dependencies), moved);
+    prefetch(possible(wishes_of_gathers(order), dependencies), moved);
     return program_.sort_if_needed(moved);
+  }
+
+  // Nothing moves over an input that stands among the calls.
+  static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
+    for (Wish& wish : wishes)
+      std::erase_if(wish.nodes, [&](NodeId id) {
+        return dependencies.wall_before(id) != dependencies.wall_before(wish.target);
+      });
+    std::erase_if(wishes, [](const Wish& wish) { return wish.nodes.empty(); });
+    return wishes;
   }
 
   static std::vector<Wish> wishes_of(const std::vector<NodeId>& targets,

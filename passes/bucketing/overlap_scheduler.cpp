@@ -239,6 +239,11 @@ class Scheduler {
 
   // By one of its waits.
   void handle_wait(Number c, Place wait) {
+    if (!is_in_flight(c)) {
+      // Of several waits another one ended it.
+      if (!is_done_[wait]) schedule(wait);
+      return;
+    }
     std::vector<Number> earlier;
     for (const Number other : in_flight_) {
       if (other == c) break;
@@ -255,7 +260,6 @@ class Scheduler {
     for (const Number other : earlier)
       if (is_in_flight(other)) handle_wait(other);
     if (!is_in_flight(c)) {
-      // Of several waits another one ended it.
       if (!is_done_[wait]) schedule(wait);
       return;
     }

@@ -122,7 +122,7 @@ class TorchBuilder {
       placed.bucket.old_starts.push_back(members[i].start);
       placed.bucket.old_waits.push_back(members[i].wait);
       stands_for_[c.start] = calls.start;
-      stands_for_[c.wait] = calls.waits[calls.waits.size() == 1 ? 0 : i];
+      stands_for_[c.wait] = calls.waits.back();
       if (members[i].cast)
         stands_for_[from_.place_of[members[i].cast.index()]] =
             options_.form == BucketForm::custom_ops ? calls.ahead.front() : calls.start;

@@ -200,9 +200,16 @@ def test_same_graph_as_torch(
     options = f"{RULES},torch_compatible=true,bucket_mode={mode or 'auto'}{as_ours(FLAGS[flags])}"
     ours(path, f"autobucketing_reordering{{{options}}}", out)
     theirs = TorchOverlap(path, monkeypatch)
-    theirs.schedule(monkeypatch, collective_bucketing=True, bucket_mode=mode, **FLAGS[flags])
-    mine, other = jointer_package.load(out).graph, theirs.module.graph
+    mine = jointer_package.load(out).graph
     assert runs_ahead(mine) == []
+    try:
+        theirs.schedule(monkeypatch, collective_bucketing=True, bucket_mode=mode, **FLAGS[flags])
+    except AssertionError as error:
+        # It waits for an element of a list that it has not taken yet. We take it.
+        assert mode == "coalesced" and "has unscheduled input nodes" in str(error)
+        assert any("reduce_scatter_tensor_coalesced" in str(n.target) for n in mine.nodes)
+        return
+    other = theirs.module.graph
     if runs_ahead(other):
         # torch's graph reads what is not written yet, which ours does not: the same calls, and that alone.
         assert mode in ("custom_ops", "custom_ops_multidtype")
