@@ -62,7 +62,7 @@ std::string FxNames::create(std::string_view candidate) {
   const auto [base, given] = split(name);
   long long number = given.value_or(0);
   if (!given || used_.contains(name)) {
-    const auto last = last_number_.find(name);
+    const auto last = last_number_.find(goes_on_ ? base : name);
     number = last == last_number_.end() ? 0 : last->second;
   }
   while (used_.contains(name)) name = base + "_" + std::to_string(++number);

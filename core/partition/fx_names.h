@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/torch_version.h"
+
 namespace jointer {
 
 // Names that torch.fx gives to new nodes of one graph: the operator's, with the next number where
@@ -12,10 +14,16 @@ namespace jointer {
 // already, such as `max`, are no candidates here.)
 class FxNames {
  public:
+  // Where a numbered name is taken, torch goes on behind the last number that was given, and before
+  // 2.13 from 1 on.
+  explicit FxNames(TorchVersion torch = {.major = 2, .minor = 11})
+      : goes_on_(torch >= TorchVersion{.major = 2, .minor = 13}) {}
+
   // A unique name like this one.
   std::string create(std::string_view candidate);
 
  private:
+  bool goes_on_;
   std::unordered_set<std::string> used_;
   std::unordered_map<std::string, long long> last_number_;  // by name without its number
 };

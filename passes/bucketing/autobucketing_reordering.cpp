@@ -2,14 +2,15 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair: each is ordered for itself.
-//   plan   torch's schedule of the half (overlap_scheduler.h) with torch's buckets
+//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h), where asked for.
+//   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the order that is given, plus what it may grow by; by two accounts, each
 //          with a limit of its own: that of whoever asks (PassContext::analysis), and torch's
 //          build_memory_profile. The context's peak limit holds for the first.
 //
 // Steps, for each half
-//   1. Make the plan.
+//   1. Make the base and its plan.
 //   2. Make candidates: the order as it was given; the plan; the plan with those buckets only whose
 //      copies take less than they save; and each of the three with every collective timed anew
 //      (collective_timing.h): all-gathers no earlier than they must, so that they hold no memory
@@ -22,21 +23,23 @@
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
 // its options and defaults; `rules` has 2.11's instead (overlap_scheduler.cpp, overlap_bucketer.cpp
-// say what differs). Deviations, all off with `torch_compatible`:
+// say what differs). By themselves they are those of the torch that captured the graph, 2.15's from
+// 2.13 on. With 2.15's and `torch_compatible`, or in the bucket mode `coalesced`, buckets are
+// torch's own calls (bucket_calls.h), else those of core/edit/merge.h.
+// Deviations, all off with `torch_compatible`:
 //   - the limit is kept; torch's estimate of it is exceeded (by 0.6 GB on a forward of Llama3-8B);
 //   - collectives are timed anew, and the best of several orders is chosen;
 //   - buckets whose copies cost more than they save are left apart, or keep the members that pay;
 //   - a collective is not tried while something that it needs cannot be started (torch forces other
 //     waits first).
 //
-// Deviations in any case: FSDP's collectives are not put into buckets before they are scheduled
-// (`pre_bucketing_fsdp_collectives` of 2.15: false), and the bucket mode `coalesced` is not known;
-// a reduce-scatter and an all-reduce never share a bucket; what feeds a bucket keeps its casts as
-// nodes of their own, so that torch can replay it; costs come from the estimator that everything
-// else uses (torch: `collective_estimator`, `custom_runtime_estimation`); fusion regions and
-// control_deps nodes (`enable_fusion_regions`, `insert_overlap_deps`), which only serve Inductor's
-// later stages, are not made; where what must keep all hidden makes a cycle, torch stops, and here
-// less is kept.
+// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; where torch lets
+// a value be read before it is written (torch_buckets.cpp), it is not; copies between devices stay
+// asynchronous, and the order of writes holds instead; `bucket_mode` is of the buckets that follow
+// the schedule, too, where torch packs all-reduces as always; costs come from the estimator that
+// everything else uses, and parameters that choose another are refused, as are those that only
+// serve Inductor's later stages; where what must keep all hidden makes a cycle, torch stops, and
+// here less is kept.
 //
 // Cost: see the parts. Llama3-8B's backward, 8,192 nodes, takes 85 ms; 671B's, 28,950 nodes, 600 ms
 // (tests/benchmarks/bucketing_benchmark.cpp, processor time).
@@ -50,10 +53,12 @@
 
 #include "core/base/checked.h"
 #include "core/base/units.h"
+#include "core/graph/torch_version.h"
 #include "passes/bucketing/collective_timing.h"
 #include "passes/bucketing/overlap_judge.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/bucketing/pre_bucketing.h"
 #include "passes/kept.h"
 #include "passes/parameters.h"
 
@@ -66,17 +71,80 @@ struct Settings {
   OverlapOptions schedule;
   BucketerOptions buckets;
   MemoryIncrease increase;
-  BucketDtypes dtypes = BucketDtypes::one;
+  BucketRules rules = BucketDtypes::one;
   bool merges = true, is_torch = false;
+  std::optional<BucketForm> form;  // of torch's own calls
+  bool pre_buckets = false;
+  std::optional<double> pre_bucket_mib;
 };
 
 std::int64_t gib(double number) {
   return saturating_whole(number * kGiB);
 }
 
-Result<Settings> read_settings(const Arguments& arguments) {
+// Parameters of torch's that mean nothing here, with their defaults and what to do instead.
+struct Foreign {
+  const char* name;
+  PassValue otherwise;
+  std::vector<std::string> choices;
+  const char* meaning;
+  const char* instead;
+};
+std::vector<Foreign> foreign_parameters() {
+  constexpr const char* kCosts =
+      "costs are those of the run's estimator: choose it with --estimator";
+  constexpr const char* kInductor = "it serves later stages of Inductor, which do not follow";
+  return {{"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
+          {"enable_fusion_regions", false, {}, "Takes what Inductor fuses as one.", kInductor},
+          {"log_final_collectives_estimations",
+           false,
+           {},
+           "Logs estimates of the final graph.",
+           "the figures of each step say what its collectives take"},
+          {"collective_estimator",
+           std::string("analytical"),
+           {"analytical", "benchmark"},
+           "How torch finds the time of a collective.",
+           kCosts},
+          {"compute_estimator",
+           std::string("benchmark"),
+           {"benchmark", "analytical"},
+           "How torch finds the time of compute.",
+           kCosts},
+          {"custom_runtime_estimation", {}, {}, "A Python function that estimates a node.", kCosts},
+          {"pge_profile_path",
+           {},
+           {},
+           "A profile to take costs from.",
+           "give the profile to the run: --estimator 'profile{trace=\"...\"}'"}};
+}
+
+Result<void> refuse_foreign(const Arguments& arguments) {
+  for (const Foreign& foreign : foreign_parameters())
+    if (arguments.is_given(foreign.name) && arguments.value(foreign.name) != foreign.otherwise)
+      return fail(Error::Kind::usage, "{} cannot be set here; {}", foreign.name, foreign.instead);
+  return {};
+}
+
+// Of 2.15, and refused with the rules of 2.11.
+Result<void> refuse_new(const Arguments& arguments) {
+  for (const auto& [name, is_given] :
+       {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
+        std::pair("pre_bucketing_fsdp_collectives_bucket_cap_mb",
+                  arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb")),
+        std::pair("bucket_mode=coalesced", arguments.text("bucket_mode") == "coalesced")})
+    if (is_given) return fail(Error::Kind::usage, "{} is of the rules of torch-2.15", name);
+  return {};
+}
+
+Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
+  JOINTER_CHECK(refuse_foreign(arguments));
   Settings s;
-  const bool is_old = arguments.text("rules") == "torch-2.11";
+  const std::string& rules = arguments.text("rules");
+  const bool is_old = rules == "auto"
+                          ? torch_version_of(graph) < TorchVersion{.major = 2, .minor = 13}
+                          : rules == "torch-2.11";
+  if (is_old) JOINTER_CHECK(refuse_new(arguments));
   s.is_torch = arguments.boolean("torch_compatible");
   s.merges = arguments.boolean("collective_bucketing");
   s.schedule.most_in_flight = gib(arguments.number("max_in_flight_gb"));
@@ -95,12 +163,18 @@ Result<Settings> read_settings(const Arguments& arguments) {
   else if (is_old)
     s.buckets.exposed_first = true;
   s.buckets.only_parameter_groups = arguments.boolean("bucket_only_internode_comms");
-  if (is_old && s.buckets.only_parameter_groups)
-    return fail(Error::Kind::usage, "bucket_only_internode_comms is of the rules of torch-2.15");
   s.buckets.mixes_reductions = s.is_torch && is_old;
   const std::string& mode = arguments.text("bucket_mode");
   if (mode == "custom_ops_multidtype" || (mode == "auto" && is_old))
-    s.dtypes = BucketDtypes::several;
+    s.rules.dtypes = BucketDtypes::several;
+  if (!is_old && (s.is_torch || mode == "coalesced"))
+    s.form = mode == "coalesced"              ? BucketForm::coalesced
+             : mode.starts_with("custom_ops") ? BucketForm::custom_ops
+                                              : BucketForm::standard;
+  s.rules.takes_buckets = s.form.has_value();
+  s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
+  if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
+    s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
   // None, as with torch, leaves it to the other one: as 0 does.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
@@ -112,11 +186,11 @@ Result<Settings> read_settings(const Arguments& arguments) {
 
 // A graph with what is derived from it, as far as one half goes.
 struct Half {
-  Half(Graph g, PartId part, const Estimator& estimator, BucketDtypes dtypes)
+  Half(Graph g, PartId part, const Estimator& estimator, const BucketRules& rules)
       : graph(std::make_unique<Graph>(std::move(g))),
         costs(estimate_all(*graph, estimator)),
         dependencies(*graph),
-        overlap(*graph, part, dependencies, costs, dtypes) {}
+        overlap(*graph, part, dependencies, costs, rules) {}
 
   std::unique_ptr<Graph> graph;  // stays where it is: the others point to it
   std::vector<NodeCost> costs;
@@ -128,7 +202,17 @@ struct Candidate {
   Graph graph;
   OrderFigures figures;
   std::string_view what;
+  std::size_t attempt = 0;
   Bucketing bucketing = {};  // of whoever has buckets
+};
+
+// A base, and what is planned for it.
+struct Attempt {
+  const Half* base;
+  std::string_view of;  // what the base is, for a person
+  OverlapPlan plan = {};
+  PlannedGraph planned = {};
+  std::unique_ptr<Half> half = {};  // of the plan
 };
 
 class Reordering {
@@ -138,31 +222,26 @@ class Reordering {
       : estimator_(estimator),
         settings_(settings),
         context_(context),
-        given_(graph, part, estimator, settings.dtypes),
+        given_(graph, part, estimator, settings.rules),
+        names_(graph, part),
         part_(part),
         judge_(graph, given_.overlap, given_.costs, settings.increase, context) {}
 
   Result<Graph> run() {
     if (given_.overlap.collectives.empty()) return *given_.graph;
-    JOINTER_CHECK(make_plan());
-    if (settings_.is_torch)
-      return finish({std::move(planned_.graph), {}, "torch's plan", plan_.bucketing});
-    add({*given_.graph, judge_.before(), "the order as given"});
-    JOINTER_CHECK(report(0.45));
-    JOINTER_CHECK(add_timed(given_, "the order as given, with its collectives timed anew"));
-    JOINTER_CHECK(report(0.6));
-    const std::int64_t most_exposed = add_planned("torch's plan");
-    JOINTER_CHECK(add_timed(*half_, "torch's plan, with its collectives timed anew"));
-    JOINTER_CHECK(report(0.8));
-    // Twice at most: what is left of a bucket may not pay either.
-    bool any = false;
-    for (int i = 0; i < 2 && leave_costly(); ++i) {
-      any = true;
-      JOINTER_CHECK(build_plan());
+    JOINTER_CHECK(pre_bucket());
+    if (settings_.is_torch) {
+      JOINTER_CHECK(make_plan());
+      return finish({std::move(now().planned.graph), {}, "torch's plan", 0, now().plan.bucketing});
     }
-    if (any) {
-      add_planned("torch's plan with the buckets that pay");
-      JOINTER_CHECK(add_timed(*half_, "torch's plan with the buckets that pay, timed anew"));
+    add({*given_.graph, judge_.before(), "the order as given", attempts_.size() - 1});
+    JOINTER_CHECK(report(0.3));
+    JOINTER_CHECK(add_timed(given_, "the order as given, with its collectives timed anew",
+                            attempts_.size() - 1));
+    std::int64_t most_exposed = std::numeric_limits<std::int64_t>::max();
+    for (at_ = 0; at_ < attempts_.size(); ++at_) {
+      JOINTER_TRY(const std::int64_t exposed, attempt());
+      if (at_ == 0) most_exposed = exposed;
     }
     return finish(take_best(most_exposed));
   }
@@ -173,21 +252,78 @@ class Reordering {
     return context_.report((static_cast<double>(part_.index()) + done) / parts);
   }
 
+  [[nodiscard]] Attempt& now() { return attempts_[at_]; }
+
+  // The bases: that with buckets first, then the half as given.
+  Result<void> pre_bucket() {
+    if (settings_.pre_buckets) {
+      const PreBucketingOptions options{
+          .cap_mib = settings_.pre_bucket_mib,
+          .links = {.gpu = estimator_.device().torch_nccl,
+                    .gpus_per_node = context_.analysis().estimator.gpus_per_node},
+          .form = settings_.form};
+      auto done = pre_bucket_fsdp(*given_.graph, part_, options, names_);
+      if (!done)
+        context_.decide("apart",
+                        fmt::format("FSDP's collectives are not put into buckets ahead of the "
+                                    "schedule: {}.",
+                                    done.error().message));
+      else if (*done)
+        pre_bucketed_ = *std::move(*done);
+    }
+    if (pre_bucketed_) {
+      base_ = std::make_unique<Half>(pre_bucketed_->graph, part_, estimator_, settings_.rules);
+      attempts_.push_back({.base = base_.get(), .of = " of FSDP's buckets"});
+      if (settings_.is_torch) return {};
+    }
+    attempts_.push_back({.base = &given_, .of = ""});
+    return {};
+  }
+
+  // Adds what comes of one base. What torch's plan of it exposes, within the limits or not.
+  Result<std::int64_t> attempt() {
+    JOINTER_CHECK(make_plan());
+    if (now().base != &given_)
+      JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives timed anew", at_));
+    const std::int64_t exposed = add_planned("torch's plan");
+    JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives timed anew", at_));
+    // Twice at most: what is left of a bucket may not pay either.
+    bool any = false;
+    for (int i = 0; i < 2 && leave_costly(); ++i) {
+      any = true;
+      JOINTER_CHECK(build_plan());
+    }
+    if (any) {
+      add_planned("torch's plan with the buckets that pay");
+      JOINTER_CHECK(
+          add_timed(*now().half, "torch's plan with the buckets that pay, timed anew", at_));
+    }
+    return exposed;
+  }
+
+  // How far the attempt is, of the whole.
+  [[nodiscard]] Result<void> report_attempt(double done) const {
+    return report(0.3 +
+                  0.7 * (static_cast<double>(at_) + done) / static_cast<double>(attempts_.size()));
+  }
+
   Result<void> make_plan() {
-    const TorchStorages storages(given_.overlap);
+    const OverlapGraph& base = now().base->overlap;
+    OverlapPlan& plan = now().plan;
+    const TorchStorages storages(base);
     OverlapOptions options = settings_.schedule;
-    options.most_bytes_more = settings_.increase.over(live_peak(storages));
-    for (const OverlapCollective& c : given_.overlap.collectives)
-      options.latency_ns.push_back(
-          estimator_.latency_ns(*given_.graph, given_.overlap.nodes[c.start]));
-    JOINTER_TRY(plan_.schedule, schedule_overlap(given_.overlap, storages, options,
-                                                 [&](double done) { return report(0.3 * done); }));
+    options.most_bytes_more = settings_.increase.over(live_peak(base, storages));
+    for (const OverlapCollective& c : base.collectives)
+      options.latency_ns.push_back(estimator_.latency_ns(*now().base->graph, base.nodes[c.start]));
+    JOINTER_TRY(plan.schedule, schedule_overlap(base, storages, options, [&](double done) {
+                  return report_attempt(0.5 * done);
+                }));
     if (!settings_.merges) {
-      plan_.bucketing = without_buckets(given_.overlap, plan_.schedule);
+      plan.bucketing = without_buckets(base, plan.schedule);
     } else {
-      JOINTER_TRY(plan_.bucketing,
-                  find_buckets(given_.overlap, plan_.schedule, settings_.buckets,
-                               [&](double done) { return report(0.3 + 0.1 * done); }));
+      JOINTER_TRY(plan.bucketing,
+                  find_buckets(base, plan.schedule, settings_.buckets,
+                               [&](double done) { return report_attempt(0.5 + 0.1 * done); }));
     }
     return build_plan();
   }
@@ -195,30 +331,37 @@ class Reordering {
   // What keeps all hidden may ask for a cycle, at which torch stops. Then only what the graph needs
   // is kept, and if that will not do, nothing is merged.
   Result<void> build_plan() {
-    const auto build = [&] {
-      return with_plan(given_.overlap, given_.dependencies, plan_, settings_.dtypes);
+    const OverlapGraph& base = now().base->overlap;
+    OverlapPlan& plan = now().plan;
+    const auto build = [&]() -> Result<PlannedGraph> {
+      if (!settings_.form)
+        return with_plan(base, now().base->dependencies, plan, settings_.rules.dtypes);
+      BucketNames names = names_;
+      return with_torch_plan(base, now().base->dependencies, plan, {.form = *settings_.form},
+                             names);
     };
     auto built = build();
     if (!built) {
       context_.decide("kept", fmt::format("Not all that is hidden can stay so for certain: {}.",
                                           built.error().message));
-      plan_.bucketing.dependencies.clear();
+      plan.bucketing.dependencies.clear();
       built = build();
     }
     if (!built) {
       context_.decide("apart", fmt::format("No bucket is made: {}.", built.error().message));
-      plan_.bucketing = without_buckets(given_.overlap, plan_.schedule);
+      plan.bucketing = without_buckets(base, plan.schedule);
       built = build();
     }
-    JOINTER_TRY(planned_, std::move(built));
+    JOINTER_TRY(now().planned, std::move(built));
     return {};
   }
 
   // After the frees of each node, which is what torch's limit is made of.
-  [[nodiscard]] std::int64_t live_peak(const TorchStorages& storages) const {
+  [[nodiscard]] static std::int64_t live_peak(const OverlapGraph& half,
+                                              const TorchStorages& storages) {
     TorchMemory memory(storages);
     std::int64_t peak = memory.now();
-    for (Place p = 0; p < given_.overlap.size(); ++p) {
+    for (Place p = 0; p < half.size(); ++p) {
       memory.run(p);
       peak = std::max(peak, memory.now());
     }
@@ -227,12 +370,12 @@ class Reordering {
 
   // Takes out of the plan's buckets what costs more than it saves. Whether there was any.
   bool leave_costly() {
-    auto& buckets = plan_.bucketing.buckets;
+    auto& buckets = now().plan.bucketing.buckets;
     std::vector<std::vector<std::uint32_t>> kept;
     bool any = false;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
-      const std::int64_t copies = copy_ns(planned_.merged[i]);
-      const std::int64_t saved = saved_ns(buckets[i], planned_.merged[i]);
+      const std::int64_t copies = copy_ns(now().planned.merged[i]);
+      const std::int64_t saved = saved_ns(buckets[i], now().planned.merged[i]);
       std::vector<std::uint32_t> stay = buckets[i];
       if (copies > saved) {
         any = true;
@@ -240,8 +383,8 @@ class Reordering {
       }
       for (const std::uint32_t c : buckets[i])
         if (stay.size() < 2 || std::find(stay.begin(), stay.end(), c) == stay.end()) {
-          plan_.bucketing.why[c] = NoBucket::costly;
-          plan_.bucketing.with[c] = buckets[i][c == buckets[i][0] ? 1 : 0];
+          now().plan.bucketing.why[c] = NoBucket::costly;
+          now().plan.bucketing.with[c] = buckets[i][c == buckets[i][0] ? 1 : 0];
         }
       if (stay.size() >= 2) kept.push_back(std::move(stay));
     }
@@ -249,28 +392,27 @@ class Reordering {
     return any;
   }
 
-  [[nodiscard]] std::int64_t copy_ns(const MergedBucket& bucket) const {
+  [[nodiscard]] std::int64_t copy_ns(const MergedBucket& bucket) {
     std::int64_t sum = 0;
     for (const auto* nodes : {&bucket.ahead, &bucket.behind})
       for (const NodeId id : *nodes)
-        if (const NodeCost cost = estimator_.estimate(planned_.graph, id);
+        if (const NodeCost cost = estimator_.estimate(now().planned.graph, id);
             cost.lane == NodeCost::Lane::compute)
           sum += cost.ns;
     return sum;
   }
   [[nodiscard]] std::int64_t saved_ns(const std::vector<std::uint32_t>& members,
-                                      const MergedBucket& bucket) const {
-    std::int64_t sum = -estimator_.estimate(planned_.graph, bucket.start).ns;
-    for (const std::uint32_t c : members) sum += given_.overlap.collectives[c].ns;
+                                      const MergedBucket& bucket) {
+    std::int64_t sum = -estimator_.estimate(now().planned.graph, bucket.start).ns;
+    for (const std::uint32_t c : members) sum += now().base->overlap.collectives[c].ns;
     return sum;
   }
 
   // Those whose share of the copies, by bytes, is less than what each saves.
   [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
-                                                          std::int64_t copies,
-                                                          std::int64_t saved) const {
+                                                          std::int64_t copies, std::int64_t saved) {
     const auto bytes = [&](std::uint32_t c) {
-      return static_cast<double>(given_.overlap.collectives[c].bytes);
+      return static_cast<double>(now().base->overlap.collectives[c].bytes);
     };
     double all = 0;
     for (const std::uint32_t c : members) all += bytes(c);
@@ -286,20 +428,26 @@ class Reordering {
     candidates_.push_back(std::move(candidate));
   }
 
+  [[nodiscard]] std::string_view of(const Candidate& candidate) const {
+    return candidate.what.starts_with("torch's") ? attempts_[candidate.attempt].of
+                                                 : std::string_view();
+  }
+
   void tell(const Candidate& candidate, std::string_view why_not) {
     const OrderFigures& f = candidate.figures;
     context_.decide("tried",
-                    fmt::format("{}{}: {} of the step's {} are exposed, peak {}{}.",
+                    fmt::format("{}{}{}: {} of the step's {} are exposed, peak {}{}.",
                                 static_cast<char>(std::toupper(candidate.what.front())),
-                                candidate.what.substr(1), format_ns(f.exposed_ns),
+                                candidate.what.substr(1), of(candidate), format_ns(f.exposed_ns),
                                 format_ns(f.step_ns), format_bytes(f.peak_bytes), why_not));
   }
 
   // Returns what it exposes, whether it is within the limits or not.
   std::int64_t add_planned(std::string_view what) {
-    half_ = std::make_unique<Half>(planned_.graph, part_, estimator_, settings_.dtypes);
-    Candidate candidate{*half_->graph, judge_.judge(*half_->graph, half_->overlap, half_->costs),
-                        what, plan_.bucketing};
+    now().half = std::make_unique<Half>(now().planned.graph, part_, estimator_, settings_.rules);
+    const Half& half = *now().half;
+    Candidate candidate{*half.graph, judge_.judge(*half.graph, half.overlap, half.costs), what, at_,
+                        now().plan.bucketing};
     const std::int64_t exposed = candidate.figures.exposed_ns;
     if (judge_.is_within(candidate.figures))
       add(std::move(candidate));
@@ -309,14 +457,14 @@ class Reordering {
   }
 
   // Times the collectives, and moves them away from the peak until it is within the limits.
-  Result<void> add_timed(const Half& half, std::string_view what) {
+  Result<void> add_timed(const Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMostRounds = 60;
     TimingBounds bounds(half.overlap);
     const TorchStorages storages(half.overlap);
-    Candidate candidate{*half.graph, {}, what, {}};
-    if (&half != &given_) candidate.bucketing = plan_.bucketing;
+    Candidate candidate{*half.graph, {}, what, attempt, {}};
+    if (&half != attempts_[attempt].base) candidate.bucketing = attempts_[attempt].plan.bucketing;
     for (int round = 0; round < kMostRounds; ++round) {
-      JOINTER_CHECK(report(0.5));
+      JOINTER_CHECK(at_ < attempts_.size() ? report_attempt(0.6) : report(0.1));
       auto order =
           order_with(half.overlap, half.dependencies, time_collectives(half.overlap, bounds));
       if (!order) return {};  // a wall stands in between: there is no such candidate
@@ -390,40 +538,55 @@ class Reordering {
 
   Result<Graph> finish(Candidate chosen) {
     const std::vector<NodeCost> costs = estimate_all(chosen.graph, estimator_);
+    Attempt& attempt = attempts_[chosen.attempt];
     const bool is_merged = !chosen.bucketing.buckets.empty();
-    if (is_merged) plan_.bucketing = std::move(chosen.bucketing);
+    if (is_merged) attempt.plan.bucketing = std::move(chosen.bucketing);
     if (!settings_.is_torch)
       context_.decide(
           is_merged ? "merged" : "ordered",
           fmt::format(
-              "Of {} orders within {} it is {}: {} of the step's {} are exposed (before, {} "
+              "Of {} orders within {} it is {}{}: {} of the step's {} are exposed (before, {} "
               "of {}), at a peak of {} (before, {}).",
-              candidates_.size(), format_bytes(judge_.limit()), chosen.what,
+              candidates_.size(), format_bytes(judge_.limit()), chosen.what, of(chosen),
               format_ns(chosen.figures.exposed_ns), format_ns(chosen.figures.step_ns),
               format_ns(judge_.before().exposed_ns), format_ns(judge_.before().step_ns),
               format_bytes(chosen.figures.peak_bytes), format_bytes(judge_.before().peak_bytes)));
-    decide_overlaps(chosen.graph, given_.overlap, plan_, costs, context_);
-    if (settings_.merges && (is_merged || plan_.bucketing.buckets.empty()))
-      decide_buckets(chosen.graph, given_.overlap, plan_, context_);
+    if (attempt.base != &given_) decide_pre_buckets(chosen.graph);
+    const OverlapGraph& base = attempt.base->overlap;
+    decide_overlaps(chosen.graph, base, attempt.plan, costs, context_);
+    if (settings_.merges && (is_merged || attempt.plan.bucketing.buckets.empty()))
+      decide_buckets(chosen.graph, base, attempt.plan, context_);
     else if (settings_.merges)
       context_.decide("apart", "No bucket was made: the order without any has the shorter step.");
     return std::move(chosen.graph);
+  }
+
+  void decide_pre_buckets(const Graph& graph) {
+    for (const PreBucketed::Bucket& bucket : pre_bucketed_->buckets)
+      for (const NodeId member : bucket.members)
+        context_.decide(graph, member, "merged",
+                        fmt::format("With {} more of FSDP's in {}, ahead of the schedule: up to {} "
+                                    "to use the links well.",
+                                    bucket.members.size() - 1, graph.name(bucket.start),
+                                    format_bytes(pre_bucketed_->cap_bytes)));
   }
 
   const Estimator& estimator_;
   const Settings& settings_;
   PassContext& context_;
   Half given_;
+  BucketNames names_;  // taken, those of nodes that went included
   PartId part_;
   OverlapJudge judge_;
-  OverlapPlan plan_;
-  PlannedGraph planned_;
-  std::unique_ptr<Half> half_;  // of the plan
+  std::optional<PreBucketed> pre_bucketed_;
+  std::unique_ptr<Half> base_;  // of pre_bucketed_
+  std::vector<Attempt> attempts_;
+  std::size_t at_ = 0;
   std::vector<Candidate> candidates_;
 };
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
-  JOINTER_TRY(const Settings settings, read_settings(arguments));
+  JOINTER_TRY(const Settings settings, read_settings(graph, arguments));
   JOINTER_TRY(const auto estimator,
               make_estimator(context.analysis().estimator, graph.main_device()));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
@@ -438,9 +601,18 @@ std::vector<Parameter> parameters() {
                 "Whether buckets begin with what is hidden least, else in program order; without "
                 "it, in groups that gather parameters (rules of 2.15), in all (2.11).");
   exposed_first.may_be_none = true;
-  return {
-      choice("rules", {"torch-2.15", "torch-2.11"}, "torch-2.15",
-             "Which torch's rules are followed where they differ."),
+  Parameter cap = optional_number(
+      "pre_bucketing_fsdp_collectives_bucket_cap_mb",
+      "MiB of those buckets' larger side; none: from which the group's links are used well, 10 to "
+      "500.");
+  std::vector<Parameter> all{
+      choice("rules", {"auto", "torch-2.15", "torch-2.11"}, "auto",
+             "Which torch's rules are followed where they differ; auto: the graph's own."),
+      flag(
+          "pre_bucketing_fsdp_collectives", true,
+          "Whether FSDP's collectives are put into buckets before they are scheduled. Of the rules "
+          "of 2.15."),
+      std::move(cap),
       flag("collective_bucketing", true,
            "Whether collectives that are alike become one where that costs no overlap."),
       number("max_in_flight_gb", 5.0, "GiB of collectives that may run at once."),
@@ -459,9 +631,11 @@ std::vector<Parameter> parameters() {
       std::move(exposed_first),
       flag("bucket_only_internode_comms", false,
            "Whether only groups that gather parameters make buckets. Of the rules of 2.15."),
-      choice("bucket_mode", {"auto", "default", "custom_ops", "custom_ops_multidtype"}, "auto",
-             "Whether all-gathers of several dtypes share a bucket: custom_ops_multidtype alone "
-             "lets them. auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
+      choice("bucket_mode", {"auto", "default", "custom_ops", "custom_ops_multidtype", "coalesced"},
+             "auto",
+             "How buckets are made. custom_ops_multidtype: all-gathers of several dtypes may share "
+             "one; coalesced: a reduce-scatter takes its members as a list, without copies (rules "
+             "of 2.15). auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
       number_or_none("max_off_bucket_gb", 0.5,
                      "GiB of collectives of one key, needed by no compute, that wait for each "
                      "other and start together; none: each starts by itself. Of the rules of "
@@ -473,6 +647,15 @@ std::vector<Parameter> parameters() {
       flag("torch_compatible", false,
            "Whether torch's decisions are made as they are, memory over its limit included."),
   };
+  for (const Foreign& foreign : foreign_parameters()) {
+    const bool is_flag = foreign.otherwise.as<bool>() != nullptr;
+    Parameter made = parameter(
+        foreign.name, is_flag ? Parameter::Type::boolean : Parameter::Type::text, foreign.otherwise,
+        fmt::format("{} Refused: {}.", foreign.meaning, foreign.instead));
+    made.choices = foreign.choices;
+    all.push_back(std::move(made));
+  }
+  return all;
 }
 
 }  // namespace

@@ -1,28 +1,31 @@
 // Terms: g ranks, r this rank's place among them; member i has an input of m_i elements.
 //
-// All-gather. `bucketing._pre_bucket_all_gather` allocates the result, [g M], casts and copies the
-// members' inputs to this rank's row of it; the collective gathers in place. Of one member the
-// result is viewed. Of several, each gets a tensor of its own and `split_with_sizes_copy` fills all
-// of them in one kernel.
-// Reduce-scatter. `bucketing._pre_bucket_reduce_scatter` joins the members rank by rank; results
-// are views of what arrives.
+// All-gather, in `custom_ops`. `bucketing._pre_bucket_all_gather` allocates the result, [g M],
+// casts and copies the members' inputs to this rank's row of it; the collective gathers in place.
+// Of one member the result is viewed. Of several, each gets a tensor of its own and
+// `split_with_sizes_copy` fills all of them in one kernel. Members of several dtypes travel as the
+// smallest of them.
+// All-gather, in `standard` and `coalesced`. The result is allocated, the members are flattened,
+// joined and copied to this rank's row of it; what is gathered is split, and each part made dense.
+// Reduce-scatter. In `custom_ops` one operator, `bucketing._pre_bucket_reduce_scatter`, joins the
+// members rank by rank, in `standard` plain calls do; results are views of what arrives. In
+// `coalesced` the collective takes the flattened members as a list, and each is waited for.
 // All-reduce. Flattened and joined; results are views.
 //
 // Torch names dtypes in these calls by their place among all dtypes in `dir(torch)`; torch 2.15 has
 // one more than 2.11, at the front, and no longer passes the group's name to the packing operator.
 //
-// Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace_custom_ops and
-// all_reduce_merge_fn_to_trace, as make_fx records them.
-// Deviations: numbers in names go on above the highest one that the graph has; torch also remembers
-// those of nodes that went. A reduce-scatter of a padded tensor packs it as it is, where torch
-// packs what was padded. A member that is not dense, or has a symbolic size, stays alone.
+// Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
+// make_fx records them.
+// Deviations: of nodes that went before the capture, torch also remembers the names. A
+// reduce-scatter of a padded tensor packs it as it is, where torch, in `custom_ops`, packs what was
+// padded. A member whose result is not dense, or has a symbolic size, stays alone.
 
 #include "passes/bucketing/bucket_calls.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <map>
+#include <optional>
 
 #include "core/graph/storages.h"
 
@@ -90,14 +93,22 @@ constexpr std::array kDtypes{DType::bfloat16,
                              DType::uint7,
                              DType::uint8};
 
-// Whether the capture is of a torch before 2.15. One that does not say is not.
-bool is_older(std::string_view version) {
-  int major = 0, minor = 0;
-  const char* end = version.data() + version.size();
-  const auto first = std::from_chars(version.data(), end, major);
-  if (first.ec != std::errc() || first.ptr == end) return false;
-  const auto second = std::from_chars(first.ptr + 1, end, minor);
-  return second.ec == std::errc() && (major < 2 || (major == 2 && minor < 15));
+// The newest where the capture does not say.
+TorchVersion torch_of(const Graph& graph, PartId part) {
+  return parse_torch_version(graph.part(part).torch_version).value_or(kNewestTorch);
+}
+
+bool is_float(DType dtype) {
+  return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 ||
+         dtype == DType::bfloat16;
+}
+
+// What torch makes of tensors of both dtypes, as far as parameters have them.
+DType joined_dtype(DType a, DType b) {
+  if (a == b) return a;
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  if (item_size(a) != item_size(b)) return item_size(a) > item_size(b) ? a : b;
+  return is_float(a) ? DType::float32 : a;
 }
 
 std::int64_t product(const Sizes& sizes) {
@@ -117,27 +128,55 @@ bool is_contiguous(const Graph& graph, const Tensor& t) {
   return true;
 }
 
+// Strides of a view in another shape of as many elements; nothing where none has them. As torch's
+// computeStride.
+std::optional<Sizes> viewed_strides(const Sizes& sizes, const Sizes& strides, const Sizes& shape) {
+  Sizes result(shape.size(), 1);
+  if (sizes.empty()) return result;
+  std::size_t open = shape.size();
+  std::int64_t step = strides.back(), in = 1, out = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    in *= sizes[i];
+    if (i > 0 && (sizes[i - 1] == 1 || strides[i - 1] == in * step)) continue;
+    while (open > 0 && (out < in || shape[open - 1] == 1)) {
+      --open;
+      result[open] = out * step;
+      out *= shape[open];
+    }
+    if (out != in) return std::nullopt;
+    if (i > 0) step = strides[i - 1];
+    in = out = 1;
+  }
+  if (open > 0) return std::nullopt;
+  return result;
+}
+
 class Writer {
  public:
-  Writer(Graph& graph, FxNames& names, std::span<const BucketMember> members)
+  Writer(Graph& graph, BucketNames& names, std::span<const BucketMember> members, BucketForm form)
       : graph_(graph),
         names_(names),
         members_(members),
+        form_(form),
         first_(members.front().start),
         part_(graph.node(first_).part),
-        input_(graph.args(graph.node(first_))[0].node()),
-        dtype_(graph.single_tensor(graph.node(input_))->dtype),
-        device_(graph.single_tensor(graph.node(input_))->device),
+        dtype_(members.front().dtype),
+        device_(graph.single_tensor(graph.node(members.front().source))->device),
         g_(graph.group_size(graph.node(first_))),
-        group_(*graph.argument(graph.node(first_), "group_name")) {}
+        group_(*graph.argument(graph.node(first_), "group_name")) {
+    for (const BucketMember& m : members)
+      if (item_size(m.dtype) < item_size(dtype_)) dtype_ = m.dtype;
+    names_.begin_bucket();
+  }
 
   BucketCalls run() {
+    const bool is_custom = form_ == BucketForm::custom_ops;
     switch (graph_.op(graph_.node(first_)).collective) {
       case CollectiveKind::all_gather:
-        gather();
+        is_custom ? gather_packed() : gather();
         break;
       case CollectiveKind::reduce_scatter:
-        scatter();
+        form_ == BucketForm::coalesced ? scatter_list() : scatter();
         break;
       default:
         reduce();
@@ -159,18 +198,25 @@ class Writer {
     for (const NodeId id : ids) items.push_back(node(id));
     return list(items);
   }
-  Argument dtype() { return Argument::of_text(Kind::dtype, graph_.intern(to_string(dtype_))); }
+  Argument dtype(DType dtype) {
+    return Argument::of_text(Kind::dtype, graph_.intern(to_string(dtype)));
+  }
   Argument text(std::string_view key) {
     return Argument::of_text(Kind::string, graph_.intern(key));
   }
 
-  // A dense tensor, or one with strides, in a storage of its own where none is given.
+  // A dense tensor of the bucket's dtype, or one with strides, in a storage of its own where none
+  // is given.
   Value tensor(const Sizes& shape, StorageId storage, std::int64_t offset = 0,
                const Sizes& stride = {}) {
+    return tensor_of(dtype_, shape, storage, offset, stride);
+  }
+  Value tensor_of(DType dtype, const Sizes& shape, StorageId storage, std::int64_t offset = 0,
+                  const Sizes& stride = {}) {
     Tensor t;
-    t.dtype = dtype_;
+    t.dtype = dtype;
     t.device = device_;
-    t.storage = storage ? storage : own(product(shape) * item_size(dtype_));
+    t.storage = storage ? storage : own(product(shape) * item_size(dtype));
     t.set(Tensor::has_stride);
     t.set(Tensor::has_offset);
     t.set(Tensor::has_storage);
@@ -209,17 +255,28 @@ class Writer {
     n.value = value;
     n.set(Node::has_value, value.kind != Value::Kind::none);
     const NodeId id = graph_.add_node(n);
-    (is_behind_ ? calls_.behind : calls_.ahead).push_back(id);
+    (calls_.waits.empty() ? calls_.ahead : calls_.behind).push_back(id);
     return id;
   }
   NodeId view(NodeId of, const Sizes& sizes, const Sizes& shape, std::int64_t offset = 0) {
     return call("aten.view.default", "view", std::array{node(of), numbers(sizes)},
                 tensor(shape, storage_of(of), offset));
   }
-  NodeId wait(NodeId start, const Sizes& shape) {
-    is_behind_ = true;
-    return call("_c10d_functional.wait_tensor.default", "wait_tensor", std::array{node(start)},
-                tensor(shape, storage_of(start)));
+  NodeId start(std::string_view target, std::string_view base, std::span<const Argument> args,
+               Value value, std::span<const Argument> kwargs = {}) {
+    calls_.start = call(target, base, args, value, kwargs);
+    return calls_.start;
+  }
+  NodeId wait(NodeId of, const Sizes& shape) {
+    // The first wait is behind already: calls go there once there is one.
+    const NodeId id = call("_c10d_functional.wait_tensor.default", "wait_tensor",
+                           std::array{node(of)}, tensor(shape, storage_of(of)));
+    if (calls_.waits.empty()) {
+      calls_.ahead.pop_back();
+      calls_.behind.push_back(id);
+    }
+    calls_.waits.push_back(id);
+    return id;
   }
   // The parts of a tensor, side by side in its last dimension.
   std::vector<NodeId> split(NodeId whole, const Sizes& sizes, std::int64_t rows,
@@ -241,11 +298,35 @@ class Writer {
     offset = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const Value value = part(sizes[i]);
-      parts.push_back(call("_operator.getitem", "getitem",
-                           std::array{node(all), number(static_cast<std::int64_t>(i))}, value));
+      parts.push_back(element(all, i, value));
       offset += sizes[i];
     }
     return parts;
+  }
+  NodeId element(NodeId of, std::size_t number, Value value) {
+    return call("_operator.getitem", "getitem",
+                std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
+  }
+
+  // In another shape, which the call names as `sizes`: a view, or a copy where none has the shape.
+  NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
+    const Tensor t = graph_.tensors(of)[0];
+    Sizes was, stride;
+    for (const Dim& size : graph_.shape(t)) was.push_back(size.value);
+    if (t.has(Tensor::has_stride))
+      for (const Dim& step : graph_.stride(t)) stride.push_back(step.value);
+    else
+      stride = contiguous_strides(was);
+    if (const auto steps = viewed_strides(was, stride, shape))
+      return call("aten.view.default", "view", std::array{node(of), numbers(sizes)},
+                  tensor_of(t.dtype, shape, t.storage, graph_.offset(t).value, *steps));
+    const Argument format =
+        Argument::of_text(Kind::memory_format, graph_.intern("contiguous_format"));
+    const NodeId copy =
+        call("aten.clone.default", "clone", std::array{node(of)}, tensor_of(t.dtype, was, {}),
+             std::array{text("memory_format"), format});
+    return call("aten._unsafe_view.default", "_unsafe_view", std::array{node(copy), numbers(shape)},
+                tensor_of(t.dtype, shape, storage_of(copy)));
   }
 
   // This rank's place in the group.
@@ -264,63 +345,115 @@ class Writer {
 
   // Members that one kernel copies, parted by -1; empty: all of them.
   [[nodiscard]] Sizes copy_groups() const {
-    std::vector<std::pair<std::pair<DType, bool>, Sizes>> groups;
+    struct Group {
+      DType from, to;
+      bool is_dense;
+      Sizes members;
+    };
+    std::vector<Group> groups;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Tensor& t = *graph_.single_tensor(graph_.node(members_[i].source));
-      const std::pair key{t.dtype, is_contiguous(graph_, t)};
-      auto at = std::find_if(groups.begin(), groups.end(),
-                             [&](const auto& group) { return group.first == key; });
-      if (at == groups.end()) at = groups.insert(groups.end(), {key, {}});
-      at->second.push_back(static_cast<std::int64_t>(i));
+      const bool is_dense = is_contiguous(graph_, t);
+      auto at = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+        return group.from == t.dtype && group.to == members_[i].dtype && group.is_dense == is_dense;
+      });
+      if (at == groups.end())
+        at = groups.insert(groups.end(), {t.dtype, members_[i].dtype, is_dense, {}});
+      at->members.push_back(static_cast<std::int64_t>(i));
     }
     Sizes flat;
     if (groups.size() < 2) return flat;
-    for (const auto& [key, group] : groups) {
+    for (const Group& group : groups) {
       if (!flat.empty()) flat.push_back(-1);
-      flat.insert(flat.end(), group.begin(), group.end());
+      flat.insert(flat.end(), group.members.begin(), group.members.end());
     }
     return flat;
   }
 
+  // This rank's row of what is gathered.
+  NodeId row_of(NodeId whole, std::int64_t total) {
+    const std::int64_t begin = total * rank();
+    return call("aten.slice.Tensor", "slice",
+                std::array{node(whole), number(0), number(begin), number(begin + total)},
+                tensor({total}, storage_of(whole), begin));
+  }
+  // The collective into `whole`, and what arrives as rows, one a rank.
+  NodeId gather_into(NodeId whole, NodeId row, std::int64_t total) {
+    const NodeId begun =
+        start("_c10d_functional.all_gather_into_tensor_out.default", "all_gather_into_tensor_out",
+              std::array{node(row), number(g_), group_}, tensor({g_ * total}, storage_of(whole)),
+              std::array{text("out"), node(whole)});
+    return view(wait(begun, {g_ * total}), {g_, -1}, {g_, total});
+  }
+  NodeId empty(DType dtype, std::int64_t elements) {
+    const std::array kwargs{
+        text("dtype"),
+        this->dtype(dtype),
+        text("device"),
+        Argument::of_text(Kind::device, graph_.intern(graph_.text(graph_.device(device_).name))),
+        text("pin_memory"),
+        Argument::of_bool(false)};
+    return call("aten.empty.memory_format", "empty", std::array{numbers({elements})},
+                tensor_of(dtype, {elements}, {}), kwargs);
+  }
+
   void gather() {
-    const bool older = is_older(graph_.part(part_).torch_version);
+    Sizes sizes;
+    std::int64_t total = 0;
+    for (const BucketMember& m : members_) {
+      sizes.push_back(m.elements);
+      total += m.elements;
+    }
+    const NodeId whole = empty(dtype_, g_ * total);
+    const NodeId row = row_of(whole, total);
+    std::vector<NodeId> flat;
+    DType joined_as = graph_.single_tensor(graph_.node(members_.front().source))->dtype;
+    for (const BucketMember& m : members_) {
+      flat.push_back(reshape(m.source, {-1}, {m.elements}));
+      joined_as = joined_dtype(joined_as, graph_.single_tensor(graph_.node(m.source))->dtype);
+    }
+    const NodeId joined =
+        call("aten.cat.default", "cat", std::array{nodes(flat)}, tensor_of(joined_as, {total}, {}));
+    const NodeId packed = call("aten.copy_.default", "copy_", std::array{node(row), node(joined)},
+                               tensor({total}, storage_of(whole), total * rank()));
+    const NodeId rows = gather_into(whole, packed, total);
+    const std::vector<NodeId> parts =
+        split(rows, sizes, g_, std::array{node(rows), numbers(sizes), number(1)});
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      calls_.results.push_back(reshape(parts[i], members_[i].result, members_[i].result));
+  }
+
+  void gather_packed() {
+    const bool older = torch_of(graph_, part_) < TorchVersion{.major = 2, .minor = 15};
     std::vector<NodeId> sources;
     Sizes sizes, dtypes;
     std::int64_t total = 0;
     for (const BucketMember& m : members_) {
       sources.push_back(m.source);
-      sizes.push_back(m.elements);
-      dtypes.push_back(dtype_place(dtype_, older));
-      total += m.elements;
+      sizes.push_back(m.elements * item_size(m.dtype) / item_size(dtype_));
+      dtypes.push_back(dtype_place(m.dtype, older));
+      total += sizes.back();
     }
     std::vector<Argument> args{nodes(sources), number(g_)};
     if (older) args.push_back(group_);
-    args.insert(args.end(), {dtype(), numbers(dtypes), number(rank())});
+    args.insert(args.end(), {dtype(dtype_), numbers(dtypes), number(rank())});
     if (const Sizes groups = copy_groups(); !groups.empty()) args.push_back(numbers(groups));
     const NodeId whole = call("bucketing._pre_bucket_all_gather.default", "_pre_bucket_all_gather",
                               args, tensor({g_ * total}, {}));
-    const std::int64_t begin = total * rank();
-    const NodeId row =
-        call("aten.slice.Tensor", "slice",
-             std::array{node(whole), number(0), number(begin), number(begin + total)},
-             tensor({total}, storage_of(whole), begin));
-    const NodeId start =
-        call("_c10d_functional.all_gather_into_tensor_out.default", "all_gather_into_tensor_out",
-             std::array{node(row), number(g_), group_}, tensor({g_ * total}, storage_of(whole)),
-             std::array{text("out"), node(whole)});
-    const NodeId rows = view(wait(start, {g_ * total}), {g_, -1}, {g_, total});
+    const NodeId rows = gather_into(whole, row_of(whole, total), total);
     if (g_ == 1 || members_.size() == 1)
       view_parts(rows, sizes);
     else
       copy_parts(rows, sizes);
   }
 
-  // Seen as the bucket's dtype, which it has: two calls that torch records all the same.
-  NodeId same_dtype(NodeId of, const Sizes& shape, std::int64_t offset, const Sizes& stride = {}) {
-    const NodeId seen = call("aten.view.dtype", "view", std::array{node(of), dtype()},
-                             tensor(shape, storage_of(of), offset, stride));
+  // Seen as another dtype: two calls that torch records, also where it has the dtype.
+  NodeId as_dtype(NodeId of, DType as, const Sizes& shape, std::int64_t offset,
+                  const Sizes& stride = {}) {
+    const NodeId seen = call("aten.view.dtype", "view", std::array{node(of), dtype(as)},
+                             tensor_of(as, shape, storage_of(of), offset, stride));
     return call("aten.alias.default", "alias", std::array{node(seen)},
-                tensor(shape, storage_of(of), offset, stride));
+                tensor_of(as, shape, storage_of(of), offset, stride));
   }
 
   void view_parts(NodeId rows, const Sizes& sizes) {
@@ -329,52 +462,79 @@ class Writer {
     std::int64_t total = 0, offset = 0;
     for (const std::int64_t size : sizes) total += size;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const NodeId seen = same_dtype(parts[i], {g_, sizes[i]}, offset, {total, 1});
-      calls_.results.push_back(view(seen, members_[i].result, members_[i].result, offset));
+      const BucketMember& m = members_[i];
+      const std::int64_t ratio = item_size(m.dtype) / item_size(dtype_);
+      const NodeId seen =
+          as_dtype(parts[i], m.dtype, {g_, m.elements}, offset / ratio, {total / ratio, 1});
+      calls_.results.push_back(reshape(seen, m.result, m.result));
       offset += sizes[i];
     }
   }
 
   void copy_parts(NodeId rows, const Sizes& sizes) {
-    const Argument device =
-        Argument::of_text(Kind::device, graph_.intern(graph_.text(graph_.device(device_).name)));
     std::vector<NodeId> outs, flat;
-    for (const std::int64_t size : sizes) {
-      const std::array kwargs{text("dtype"),      dtype(),
-                              text("device"),     device,
-                              text("pin_memory"), Argument::of_bool(false)};
-      outs.push_back(call("aten.empty.memory_format", "empty", std::array{numbers({g_ * size})},
-                          tensor({g_ * size}, {}), kwargs));
-    }
-    for (std::size_t i = 0; i < outs.size(); ++i) {
-      const Sizes shape{g_, sizes[i]};
-      flat.push_back(same_dtype(view(outs[i], {g_, -1}, shape), shape, 0));
-    }
+    for (const BucketMember& m : members_) outs.push_back(empty(m.dtype, g_ * m.elements));
+    for (std::size_t i = 0; i < outs.size(); ++i)
+      flat.push_back(as_dtype(reshape(outs[i], {g_, -1}, {g_, members_[i].elements}), dtype_,
+                              {g_, sizes[i]}, 0));
     call("aten.split_with_sizes_copy.out", "split_with_sizes_copy",
          std::array{node(rows), numbers(sizes), number(1)}, {},
          std::array{text("out"), nodes(flat)});
     for (std::size_t i = 0; i < outs.size(); ++i)
-      calls_.results.push_back(view(outs[i], members_[i].result, members_[i].result));
+      calls_.results.push_back(reshape(outs[i], members_[i].result, members_[i].result));
+  }
+
+  // The members joined rank by rank: rows of what each rank gets, one after another.
+  NodeId join_for_scatter(std::int64_t total) {
+    if (form_ == BucketForm::custom_ops) {
+      std::vector<NodeId> sources;
+      for (const BucketMember& m : members_) sources.push_back(m.source);
+      return call("bucketing._pre_bucket_reduce_scatter.default", "_pre_bucket_reduce_scatter",
+                  std::array{nodes(sources), number(g_)}, tensor({total}, {}));
+    }
+    std::vector<NodeId> rows;
+    for (const BucketMember& m : members_)
+      rows.push_back(reshape(m.source, {g_, -1}, {g_, m.elements / g_}));
+    const NodeId joined = call("aten.cat.default", "cat", std::array{nodes(rows), number(1)},
+                               tensor({g_, total / g_}, {}));
+    return view(joined, {total}, {total});
   }
 
   void scatter() {
-    std::vector<NodeId> sources;
     Sizes sizes;
     std::int64_t total = 0;
     for (const BucketMember& m : members_) {
-      sources.push_back(m.source);
       sizes.push_back(m.elements / g_);
       total += m.elements;
     }
-    const NodeId joined =
-        call("bucketing._pre_bucket_reduce_scatter.default", "_pre_bucket_reduce_scatter",
-             std::array{nodes(sources), number(g_)}, tensor({total}, {}));
+    const NodeId joined = join_for_scatter(total);
     const Argument op = *graph_.argument(graph_.node(first_), "reduce_op");
-    const NodeId start =
-        call("_c10d_functional.reduce_scatter_tensor.default", "reduce_scatter_tensor",
-             std::array{node(joined), op, number(g_), group_}, tensor({total / g_}, {}));
-    const NodeId whole = wait(start, {total / g_});
-    unpack(whole, split(whole, sizes, 0, std::array{node(whole), numbers(sizes)}));
+    const NodeId begun =
+        start("_c10d_functional.reduce_scatter_tensor.default", "reduce_scatter_tensor",
+              std::array{node(joined), op, number(g_), group_}, tensor({total / g_}, {}));
+    const NodeId whole = wait(begun, {total / g_});
+    unpack(split(whole, sizes, 0, std::array{node(whole), numbers(sizes)}));
+  }
+
+  void scatter_list() {
+    std::vector<NodeId> flat;
+    std::vector<Value> values;
+    for (const BucketMember& m : members_) flat.push_back(reshape(m.source, {-1}, {m.elements}));
+    for (const BucketMember& m : members_) values.push_back(tensor({m.elements / g_}, {}));
+    const Argument op = *graph_.argument(graph_.node(first_), "reduce_op");
+    const NodeId begun =
+        start("_c10d_functional.reduce_scatter_tensor_coalesced.default",
+              "reduce_scatter_tensor_coalesced", std::array{nodes(flat), op, number(g_), group_},
+              graph_.make_children(Value::Kind::list, values));
+    std::vector<NodeId> parts, waits;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const StorageId storage = graph_.tensors(begun)[i].storage;
+      parts.push_back(element(begun, i, tensor({members_[i].elements / g_}, storage)));
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      waits.push_back(wait(parts[i], {members_[i].elements / g_}));
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      calls_.results.push_back(reshape(waits[i], members_[i].result, members_[i].result));
   }
 
   void reduce() {
@@ -382,40 +542,34 @@ class Writer {
     Sizes sizes;
     std::int64_t total = 0;
     for (const BucketMember& m : members_) {
-      const Tensor& t = *graph_.single_tensor(graph_.node(m.source));
-      flat.push_back(call("aten.view.default", "view", std::array{node(m.source), numbers({-1})},
-                          tensor({m.elements}, t.storage, graph_.offset(t).value)));
+      flat.push_back(reshape(m.source, {-1}, {m.elements}));
       sizes.push_back(m.elements);
       total += m.elements;
     }
     const NodeId joined =
         call("aten.cat.default", "cat", std::array{nodes(flat)}, tensor({total}, {}));
     const Argument op = *graph_.argument(graph_.node(first_), "reduce_op");
-    const NodeId start = call("_c10d_functional.all_reduce.default", "all_reduce",
-                              std::array{node(joined), op, group_}, tensor({total}, {}));
-    const NodeId whole = wait(start, {total});
-    unpack(whole, split(whole, sizes, 0, std::array{node(whole), numbers(sizes)}));
+    const NodeId begun = start("_c10d_functional.all_reduce.default", "all_reduce",
+                               std::array{node(joined), op, group_}, tensor({total}, {}));
+    const NodeId whole = wait(begun, {total});
+    unpack(split(whole, sizes, 0, std::array{node(whole), numbers(sizes)}));
   }
 
-  void unpack(NodeId /*whole*/, const std::vector<NodeId>& parts) {
-    std::int64_t offset = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      calls_.results.push_back(view(parts[i], members_[i].result, members_[i].result, offset));
-      offset += product(members_[i].result);
-    }
+  void unpack(const std::vector<NodeId>& parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      calls_.results.push_back(reshape(parts[i], members_[i].result, members_[i].result));
   }
 
   Graph& graph_;
-  FxNames& names_;
+  BucketNames& names_;
   std::span<const BucketMember> members_;
+  BucketForm form_;
   NodeId first_;
   PartId part_;
-  NodeId input_;
-  DType dtype_;
+  DType dtype_;  // of the bucket
   DeviceId device_;
   std::int64_t g_;
   Argument group_;
-  bool is_behind_ = false;
   BucketCalls calls_;
 };
 
@@ -427,27 +581,19 @@ bool is_cast(const Graph& graph, const Node& n) {
 
 }  // namespace
 
-FxNames::FxNames(const Graph& graph, PartId part) {
-  for (const NodeId id : graph.order()) {
-    if (graph.node(id).part != part) continue;
-    const std::string_view name = graph.name(id);
-    std::size_t digits = name.size();
-    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
-    std::int64_t number = 0;
-    std::string_view base = name;
-    if (digits > 1 && digits < name.size() && name[digits - 1] == '_' &&
-        std::from_chars(name.data() + digits, name.data() + name.size(), number).ec == std::errc())
-      base = name.substr(0, digits - 1);
-    else
-      number = 0;
-    auto& last = last_.try_emplace(std::string(base), 0).first->second;
-    last = std::max(last, number);
-  }
+BucketNames::BucketNames(const Graph& graph, PartId part)
+    : torch_(torch_of(graph, part)), graph_(torch_), traced_(torch_) {
+  for (const NodeId id : graph.order())
+    if (graph.node(id).part == part) graph_.create(graph.name(id));
 }
 
-std::string FxNames::fresh(std::string_view base) {
-  const auto [at, is_new] = last_.try_emplace(std::string(base), 0);
-  return is_new ? std::string(base) : fmt::format("{}_{}", base, ++at->second);
+void BucketNames::begin_bucket() {
+  traced_ = FxNames(torch_);
+}
+
+std::string BucketNames::fresh(std::string_view base) {
+  // Python knows `slice` already.
+  return graph_.create(traced_.create(base == "slice" ? "slice_1" : base));
 }
 
 Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollective& collective,
@@ -460,6 +606,7 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
                       .wait = collective.wait,
                       .source = args[0].node(),
                       .cast = {},
+                      .dtype = DType::float32,
                       .elements = 0,
                       .in = {},
                       .result = {}};
@@ -475,9 +622,8 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
   if (!is_contiguous(graph, *result)) return refuse("its result is not dense");
   member.elements = graph.numel(*input);
   if (member.elements == 0) return refuse("it is empty");
+  member.dtype = result->dtype;
   const CollectiveKind kind = graph.op(start).collective;
-  if (kind == CollectiveKind::all_reduce && !is_contiguous(graph, *input))
-    return refuse("its input is not dense");
   if (kind == CollectiveKind::all_gather && reads == 1 &&
       is_cast(graph, graph.node(member.source))) {
     const auto cast = graph.args(graph.node(member.source));
@@ -490,8 +636,9 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
   return member;
 }
 
-BucketCalls write_bucket(Graph& graph, FxNames& names, std::span<const BucketMember> members) {
-  return Writer(graph, names, members).run();
+BucketCalls write_bucket(Graph& graph, BucketNames& names, std::span<const BucketMember> members,
+                         BucketForm form) {
+  return Writer(graph, names, members, form).run();
 }
 
 }  // namespace jointer

@@ -1,37 +1,48 @@
 #pragma once
 
-// The calls that stand for a bucket of collectives in torch's `custom_ops` mode: members packed by
-// one operator, one collective, and its result taken apart. How is at the top of bucket_calls.cpp.
+// The calls that stand for a bucket of collectives in torch: members packed, one collective, and
+// its result taken apart. How is at the top of bucket_calls.cpp.
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/partition/fx_names.h"
 #include "passes/bucketing/bucket_levels.h"
 
 namespace jointer {
 
-// Names as torch.fx gives them: `view`, then `view_1`, above every number that the half has.
-class FxNames {
+// torch's bucket modes. In all of them an all-reduce is made of plain calls.
+enum class BucketForm : std::uint8_t {
+  standard,    // `default`: members are packed and taken apart by plain calls
+  custom_ops,  // operators of torch's own pack the members
+  coalesced,   // a reduce-scatter takes the members as a list; an all-gather is as in `standard`
+};
+
+// Names of calls as torch gives them, which traces each bucket for itself and then copies it into
+// the graph.
+class BucketNames {
  public:
-  FxNames(const Graph& graph, PartId part);
+  BucketNames(const Graph& graph, PartId part);
+  void begin_bucket();
   std::string fresh(std::string_view base);
 
  private:
-  std::unordered_map<std::string, std::int64_t> last_;  // by base: the highest number in use
+  TorchVersion torch_;
+  FxNames graph_, traced_;
 };
 
 // A member's tensors, as a bucket needs them.
 struct BucketMember {
   NodeId start, wait;
-  NodeId source;              // what is packed: the start's input, or what a cast that goes reads
-  NodeId cast;                // that cast, if any
-  std::int64_t elements = 0;  // of the input
+  NodeId source;  // what is packed: the start's input, or what a cast that goes reads
+  NodeId cast;    // that cast, if any
+  DType dtype = DType::float32;          // of what the start returns
+  std::int64_t elements = 0;             // of the input
   std::vector<std::int64_t> in, result;  // shapes of the input and of the result
 };
 
@@ -41,11 +52,15 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
                                         std::size_t reads);
 
 struct BucketCalls {
-  std::vector<NodeId> ahead;    // up to the start
-  std::vector<NodeId> behind;   // from the wait on
+  NodeId start;
+  std::vector<NodeId> waits;    // one; where the start takes a list, one a member
+  std::vector<NodeId> ahead;    // all that stands ahead of the first wait
+  std::vector<NodeId> behind;   // the rest
   std::vector<NodeId> results;  // one a member
 };
-// Adds them to the end of the graph. Members are of one kind, group, reduction and dtype.
-BucketCalls write_bucket(Graph& graph, FxNames& names, std::span<const BucketMember> members);
+// Adds them to the end of the graph. Members are of one kind, group and reduction, and of one dtype
+// but for all-gathers in `custom_ops`.
+BucketCalls write_bucket(Graph& graph, BucketNames& names, std::span<const BucketMember> members,
+                         BucketForm form);
 
 }  // namespace jointer

@@ -2,9 +2,12 @@
 
 namespace jointer {
 
-std::string bucket_key(const Graph& graph, const Node& start, BucketDtypes dtypes) {
-  const std::string_view target = graph.target(start);
-  const bool gathers = target == "_c10d_functional.all_gather_into_tensor.default";
+std::string bucket_key(const Graph& graph, const Node& start, const BucketRules& rules) {
+  constexpr std::string_view kGather = "_c10d_functional.all_gather_into_tensor.default";
+  std::string_view target = graph.target(start);
+  if (rules.takes_buckets && target == "_c10d_functional.all_gather_into_tensor_out.default")
+    target = kGather;
+  const bool gathers = target == kGather;
   if (!gathers && target != "_c10d_functional.reduce_scatter_tensor.default" &&
       target != "_c10d_functional.all_reduce.default")
     return {};
@@ -17,7 +20,7 @@ std::string bucket_key(const Graph& graph, const Node& start, BucketDtypes dtype
   };
   const std::string_view group = text("group_name");
   if (result == nullptr || group.empty()) return {};
-  const bool any_dtype = gathers && dtypes == BucketDtypes::several;
+  const bool any_dtype = gathers && rules.dtypes == BucketDtypes::several;
   return fmt::format("{} {} {} {}", target, group, gathers ? std::string_view() : text("reduce_op"),
                      any_dtype ? std::string_view() : to_string(result->dtype));
 }

@@ -15,8 +15,10 @@
 //   3. All-gathers one block ahead: read backwards, starts met since the last wait move, with what
 //      they need, before the wait that is met next, each direction for itself; the first ones of a
 //      direction before its first compute node.
-// Where the result would exceed the peak limit, and take more than the graph as given, the graph
-// stays as it is.
+// transformer_block_bucketing does the same without directions, as torch's own scheduler:
+// all-reduces wait behind the next block, too, and any compute node is the first one. Where the
+// result would exceed the peak limit, and take more than the graph as given, the graph stays as it
+// is.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
@@ -46,12 +48,12 @@
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/bucket_levels.h"
 #include "passes/bucketing/fsdp_collectives.h"
+#include "passes/bucketing/fx_buckets.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/bucketing/module_plan.h"
 #include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/peak_limit.h"
-#include "core/graph/storage_moves.h"
 #include "passes/traced_backward.h"
 
 namespace jointer {
@@ -69,32 +71,26 @@ struct Wish {
   std::vector<NodeId> nodes;
 };
 
-bool is_written(const Dependencies& dependencies, NodeId id) {
-  const auto has_write = [](std::span<const Dependency> list) {
-    return std::any_of(list.begin(), list.end(),
-                       [](const Dependency& d) { return d.kind == DependencyKind::write; });
-  };
-  return has_write(dependencies.before(id)) || has_write(dependencies.after(id));
-}
-
-class JointBucketing {
+class BlockBucketing {
  public:
-  JointBucketing(Graph& graph, PartId part, const ModuleTree& modules, const ModulePlan& plan,
-                 const std::vector<std::uint32_t>& entries,
-                 const std::map<std::string, std::size_t>& module_order, PassContext& context)
+  BlockBucketing(Graph& graph, PartId part, const ModuleTree& modules, const ModulePlan& plan,
+                 const std::vector<std::uint32_t>& entries, const BlockBucketOptions& options,
+                 PassContext& context)
       : graph_(graph),
         given_(graph),
         part_(part),
         modules_(modules),
         plan_(plan),
         entries_(entries),
-        module_order_(module_order),
+        options_(options),
+        module_order_(options.module_order),
         context_(context),
         program_(graph, part),
         names_(graph, part),
         dependencies_(graph),
         places_(program_.places()) {
-    is_backward_ = traced_in_backward(graph_);
+    is_backward_ = options.by_direction ? traced_in_backward(graph_)
+                                        : std::vector<bool>(graph_.node_count(), false);
     find_collectives();
   }
 
@@ -104,6 +100,7 @@ class JointBucketing {
     levels_.emplace(graph_, part_, all_);
     for (std::uint32_t entry = 0; entry < plan_.size(); ++entry)
       for (const bool backward : {false, true}) {
+        if (backward && !options_.by_direction) continue;
         JOINTER_CHECK(context_.report(0.1 + 0.6 * entry / static_cast<double>(plan_.size())));
         JOINTER_CHECK(bucket(entry, backward));
       }
@@ -112,7 +109,7 @@ class JointBucketing {
     program_.apply();
     JOINTER_CHECK(graph_.finish());
     const Dependencies dependencies(graph_);
-    JOINTER_CHECK(reorder());
+    JOINTER_CHECK(reorder(dependencies));
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies));
     if (wrong)
       context_.decide(graph_, wrong, "put right",
@@ -186,8 +183,11 @@ class JointBucketing {
     }
     if (key(c.start).empty()) return "It is not of one tensor, or its group is not named.";
     if (program_.users(c.start).size() != 1) return "Another node than its wait reads it.";
-    if (is_written(dependencies_, c.start) || is_written(dependencies_, c.wait))
+    if (is_written(graph_, dependencies_, c))
       return "Something writes to what it reads or returns.";
+    if (dependencies_.wall_before(c.start) != dependencies_.wall_before(all_.front().start) ||
+        dependencies_.wall_before(c.start) != dependencies_.wall_before(c.wait))
+      return "An input stands between it and the others.";
     return {};
   }
 
@@ -263,58 +263,31 @@ class JointBucketing {
       wait = std::min(wait, m.wait, later);
     }
     for (const BucketMember& m : members) anchor = std::max(anchor, m.source, later);
-    NodeId before = program_.next(anchor);
-    const auto is_member = [&](NodeId id) {
-      return std::any_of(members.begin(), members.end(),
-                         [&](const BucketMember& m) { return m.start == id; });
-    };
-    while (is_member(before)) before = program_.next(before);
+    const NodeId before = behind_members(program_, members, anchor);
     if (later(wait, before)) wait = before;
 
-    const BucketCalls calls = write_bucket(graph_, names_, members);
-    for (const NodeId id : calls.ahead) program_.insert(id, before);
-    for (const NodeId id : calls.behind) program_.insert(id, wait);
+    JOINTER_TRY(const PlacedBucket placed,
+                place_bucket(graph_, program_, names_, members, options_.form, before, wait));
+    const BucketCalls& calls = placed.calls;
     note_provenance(calls, entry, backward);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      for (const NodeId user : program_.users(members[i].wait)) changed.push_back(user);
-      changed.push_back(calls.results[i]);
-      move_views(members[i].wait, calls.results[i]);
-      program_.replace_uses(members[i].wait, calls.results[i]);
-    }
-    for (const BucketMember& m : members) {
-      program_.erase(m.wait);
-      program_.erase(m.start);
-      if (m.cast) program_.erase(m.cast);
-    }
-    std::erase_if(changed, [&](NodeId id) {
-      return std::any_of(members.begin(), members.end(), [&](const BucketMember& m) {
-        return id == m.start || id == m.wait || id == m.cast;
-      });
-    });
-    JOINTER_CHECK(sort_around(calls, members));
+    changed.insert(changed.end(), placed.readers.begin(), placed.readers.end());
+    changed.insert(changed.end(), calls.results.begin(), calls.results.end());
     ++buckets_;
     decide_merged(calls, members, entry, backward);
     return {};
   }
 
-  // Inputs may stand behind the bucket.
-  Result<void> sort_around(const BucketCalls& calls, const std::vector<BucketMember>& members) {
-    const Places now = program_.places();
-    NodeId first = calls.ahead.front(), last = calls.behind.back();
-    for (const BucketMember& m : members) {
-      if (graph_.node(m.source).kind == NodeKind::placeholder) continue;
-      if (now[m.source.index()] < now[first.index()]) first = m.source;
-      if (now[m.source.index()] > now[last.index()]) last = m.source;
-    }
-    return program_.sort(first, last);
+  void note_provenance(const BucketCalls& calls, std::uint32_t entry, bool backward) {
+    is_backward_.resize(graph_.node_count(), false);
+    roles_.resize(graph_.node_count(), Step::none);
+    if (options_.by_direction) note_block(calls, entry, backward);
+    note_roles(calls);
   }
 
-  void note_provenance(const BucketCalls& calls, std::uint32_t entry, bool backward) {
+  void note_block(const BucketCalls& calls, std::uint32_t entry, bool backward) {
     const nlohmann::ordered_json bucket = {{"plan_fqns", plan_[entry]},
                                            {"direction", backward ? "bwd" : "fwd"}};
     const StringId extra = graph_.intern(fmt::format("\"fsdp_bucket\":{}", bucket.dump()));
-    is_backward_.resize(graph_.node_count(), false);
-    roles_.resize(graph_.node_count(), Step::none);
     for (const auto* list : {&calls.ahead, &calls.behind})
       for (const NodeId id : *list) {
         graph_.node(id).extra = extra;
@@ -324,7 +297,10 @@ class JointBucketing {
         graph_.node(id).set(Node::autograd_backward);
         graph_.node(id).phase = Phase::backward;
       }
-    const NodeId start = calls.ahead.back(), wait = calls.behind.front();
+  }
+
+  void note_roles(const BucketCalls& calls) {
+    const NodeId start = calls.start, wait = calls.waits.front();
     switch (graph_.op(graph_.node(start)).collective) {
       case CollectiveKind::all_gather:
         roles_[start.index()] = Step::gather;
@@ -332,38 +308,15 @@ class JointBucketing {
         break;
       case CollectiveKind::reduce_scatter:
         roles_[start.index()] = Step::scatter;
+        for (const NodeId each : calls.waits) roles_[each.index()] = Step::scatter_wait;
+        break;
+      case CollectiveKind::all_reduce:
+        if (!options_.defers_all_reduces) break;
+        roles_[start.index()] = Step::scatter;
         roles_[wait.index()] = Step::scatter_wait;
         break;
       default:
         break;
-    }
-  }
-
-  // Views of what the wait returned are views of what stands for it.
-  void move_views(NodeId wait, NodeId result) {
-    const StorageId was = graph_.tensors(wait)[0].storage;
-    const Tensor to = graph_.tensors(result)[0];
-    const std::int64_t bytes = graph_.offset(to).value * item_size(to.dtype);
-    if (!was) return;
-    std::vector<NodeId> open{wait};
-    std::vector<NodeId> met{wait};
-    while (!open.empty()) {
-      const NodeId at = open.back();
-      open.pop_back();
-      for (const NodeId user : program_.users(at)) {
-        if (std::find(met.begin(), met.end(), user) != met.end()) continue;
-        met.push_back(user);
-        const auto tensors = graph_.tensors(user);
-        const auto is_view = [&](const Tensor& t) {
-          return t.storage && graph_.real_storage(t.storage) == graph_.real_storage(was);
-        };
-        if (std::none_of(tensors.begin(), tensors.end(), is_view)) continue;
-        move_tensors(graph_, user, [&](const Tensor& t) {
-          return is_view(t) ? StorageMove{.to = to.storage, .by = bytes / item_size(t.dtype)}
-                            : StorageMove{};
-        });
-        open.push_back(user);
-      }
     }
   }
 
@@ -380,13 +333,23 @@ class JointBucketing {
       at->nodes.push_back(node);
   }
 
-  Result<void> reorder() {
+  Result<void> reorder(const Dependencies& dependencies) {
     std::vector<NodeId> order;
     for (NodeId id = program_.first(); id; id = program_.next(id)) order.push_back(id);
     std::vector<NodeId> moved;
-    defer_waits(wishes_of_scatters(order), moved);
-    prefetch(wishes_of_gathers(order), moved);
+    defer_waits(possible(wishes_of_scatters(order), dependencies), moved);
+    prefetch(possible(wishes_of_gathers(order), dependencies), moved);
     return program_.sort_if_needed(moved);
+  }
+
+  // Nothing moves over an input that stands among the calls.
+  static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
+    for (Wish& wish : wishes)
+      std::erase_if(wish.nodes, [&](NodeId id) {
+        return dependencies.wall_before(id) != dependencies.wall_before(wish.target);
+      });
+    std::erase_if(wishes, [](const Wish& wish) { return wish.nodes.empty(); });
+    return wishes;
   }
 
   static std::vector<Wish> wishes_of(const std::vector<NodeId>& targets,
@@ -426,8 +389,9 @@ class JointBucketing {
       } else if (role(id) == Step::gather_wait) {
         wishes = wishes_of({id}, picked[direction], std::move(wishes));
         picked[direction].clear();
-      } else if (is_torch_compute(graph_, id) && id.index() < entries_.size() &&
-                 entries_[id.index()] != kNoEntry) {
+      } else if (is_torch_compute(graph_, id) &&
+                 (!options_.by_direction ||
+                  (id.index() < entries_.size() && entries_[id.index()] != kNoEntry))) {
         compute[direction] = id;
       }
     }
@@ -516,10 +480,12 @@ class JointBucketing {
 
   void decide_merged(const BucketCalls& calls, const std::vector<BucketMember>& members,
                      std::uint32_t entry, bool backward) {
-    const NodeId start = calls.ahead.back();
-    const std::string where =
-        fmt::format("{} of {} in the {}", to_string(graph_.op(graph_.node(start)).collective),
-                    block_name(entry), backward ? "backward" : "forward");
+    const NodeId start = calls.start;
+    const std::string where = fmt::format(
+        "{} of {}{}", to_string(graph_.op(graph_.node(start)).collective), block_name(entry),
+        !options_.by_direction ? ""
+        : backward             ? " in the backward"
+                               : " in the forward");
     context_.decide(graph_, start, "bucket",
                     fmt::format("{} {} become one call, of {}.", members.size(), where,
                                 format_bytes(graph_.output_bytes(graph_.node(start)))));
@@ -543,10 +509,11 @@ class JointBucketing {
   const ModuleTree& modules_;
   const ModulePlan& plan_;
   const std::vector<std::uint32_t>& entries_;
+  const BlockBucketOptions& options_;
   const std::map<std::string, std::size_t>& module_order_;
   PassContext& context_;
   FxProgram program_;
-  FxNames names_;
+  BucketNames names_;
   Dependencies dependencies_;
   Places places_;                              // as given
   std::vector<WaitedCollective> all_;          // in the order of their waits
@@ -598,7 +565,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       context.decide("kept", "The graph does not say which modules its nodes are of.");
       return {};
     }
-    std::map<std::string, std::size_t> order;
+    BlockBucketOptions options;
+    std::map<std::string, std::size_t>& order = options.module_order;
     if (arguments.is_given("fsdp_param_module_order")) {
       for (const std::string& path : arguments.texts("fsdp_param_module_order"))
         order.try_emplace(path, order.size());
@@ -607,7 +575,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     }
     JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));
     JOINTER_TRY(const bool done,
-                JointBucketing(graph, PartId(part), modules, plan, entries, order, context).run());
+                bucket_blocks(graph, PartId(part), modules, plan, entries, options, context));
     changed = changed || done;
   }
   if (!changed) return context.report(1);
@@ -617,6 +585,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }
 
 }  // namespace
+
+Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
+                           const ModulePlan& plan, const std::vector<std::uint32_t>& entries,
+                           const BlockBucketOptions& options, PassContext& context) {
+  return BlockBucketing(graph, part, modules, plan, entries, options, context).run();
+}
 
 Pass joint_transformer_block_bucketing_reordering() {
   return {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/cost/torch_nccl.h"
+#include "core/cost/torch_nccl_2_15.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/torch_registry.h"
 
@@ -55,7 +56,9 @@ bool is_of_one_placeholder(const Graph& graph, NodeId start) {
 }
 
 std::int64_t held_bytes(const Graph& graph, const Node& start) {
-  const std::int64_t bytes = torch_collective_bytes(graph, start);
+  const std::int64_t bytes = graph.op(start).is_coalesced
+                                 ? torch_collective_bytes_2_15(graph, start)
+                                 : torch_collective_bytes(graph, start);
   return graph.target(start) == "_c10d_functional.all_reduce.default" ? bytes / 2 : bytes;
 }
 
@@ -82,7 +85,7 @@ PlaceLists::PlaceLists(std::size_t count, std::span<const std::pair<Place, Place
 }
 
 OverlapGraph::OverlapGraph(const Graph& of, PartId part, const Dependencies& dependencies,
-                           std::span<const NodeCost> costs, BucketDtypes dtypes)
+                           std::span<const NodeCost> costs, const BucketRules& rules)
     : graph(&of), place_of(of.node_count(), kNoPlace) {
   for (const NodeId id : of.order()) {
     if (of.node(id).part != part) continue;
@@ -107,7 +110,7 @@ OverlapGraph::OverlapGraph(const Graph& of, PartId part, const Dependencies& dep
       ns[p] = cost.ns;
     if (is_compute[p]) compute.push_back(p);
   }
-  find_collectives(costs, dtypes);
+  find_collectives(costs, rules);
   find_uses();
 }
 
@@ -148,24 +151,48 @@ void OverlapGraph::keep_walls(Edges& edges) const {
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 }
 
-void OverlapGraph::find_collectives(std::span<const NodeCost> costs, BucketDtypes dtypes) {
+// kNoPlace: it waits for nothing that can be taken apart.
+Place OverlapGraph::start_waited_for(Place wait, const BucketRules& rules) const {
+  if (!graph->is_wait(graph->node(nodes[wait])) || inputs.of(wait).size() != 1) return kNoPlace;
+  const Place input = inputs.of(wait).front();
+  const Node& n = graph->node(nodes[input]);
+  if (is_schedulable(*graph, n)) return users.of(input).size() == 1 ? input : kNoPlace;
+  if (!rules.takes_buckets || n.kind != NodeKind::call || !graph->op(n).is_getitem ||
+      inputs.of(input).size() != 1)
+    return kNoPlace;
+  const Place start = inputs.of(input).front();
+  const Node& list = graph->node(nodes[start]);
+  if (!graph->is_collective_start(list) || !graph->op(list).is_coalesced) return kNoPlace;
+  for (const Place element : users.of(start)) {
+    const auto readers = users.of(element);
+    if (!graph->op(graph->node(nodes[element])).is_getitem || readers.size() != 1 ||
+        !graph->is_wait(graph->node(nodes[readers.front()])) ||
+        inputs.of(readers.front()).size() != 1)
+      return kNoPlace;
+  }
+  return start;
+}
+
+void OverlapGraph::find_collectives(std::span<const NodeCost> costs, const BucketRules& rules) {
   start_of.assign(size(), -1);
   wait_of.assign(size(), -1);
   Numbering group_numbers, keys, torch_keys;
   std::vector<bool> known;  // by group: gathers_parameters
   for (Place wait = 0; wait < size(); ++wait) {
-    const Node& n = graph->node(nodes[wait]);
-    if (!graph->is_wait(n) || inputs.of(wait).size() != 1) continue;
-    const Place start = inputs.of(wait).front();
+    const Place start = start_waited_for(wait, rules);
+    if (start == kNoPlace) continue;
+    if (start_of[start] >= 0) {
+      wait_of[wait] = start_of[start];
+      continue;
+    }
     const Node& s = graph->node(nodes[start]);
-    if (!is_schedulable(*graph, s) || users.of(start).size() != 1) continue;
     const std::string group = group_of(*graph, s);
     if (group.empty()) continue;
     OverlapCollective c{.start = start, .wait = wait};
     c.group = group_numbers.of(group);
     if (c.group == groups.size())
       groups.emplace_back(s.group ? std::string(graph->group_label(s.group)) : group);
-    const std::string key = bucket_key(*graph, s, dtypes);
+    const std::string key = bucket_key(*graph, s, rules);
     c.key = key.empty() ? kNever : keys.of(key);
     const bool gathers = graph->op(s).collective == CollectiveKind::all_gather;
     known.resize(groups.size());

@@ -39,6 +39,8 @@ class PlaceLists {
 };
 
 // A start and its one wait, nothing else reading the start: what the scheduler may take apart.
+// Where buckets are taken, also one of several tensors, each with a wait of its own: `wait` is the
+// first of them.
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
   std::uint32_t group = 0;  // process groups, numbered as they are met
@@ -52,7 +54,7 @@ struct OverlapCollective {
 struct OverlapGraph {
   // Of one half. `costs`: one a node, by id.
   OverlapGraph(const Graph& graph, PartId part, const Dependencies& dependencies,
-               std::span<const NodeCost> costs, BucketDtypes dtypes);
+               std::span<const NodeCost> costs, const BucketRules& rules);
 
   [[nodiscard]] std::size_t size() const { return nodes.size(); }
   [[nodiscard]] std::string_view name(Place place) const { return graph->name(nodes[place]); }
@@ -80,7 +82,8 @@ struct OverlapGraph {
  private:
   void find_edges(const Dependencies& dependencies);
   void keep_walls(std::vector<std::pair<Place, Place>>& edges) const;
-  void find_collectives(std::span<const NodeCost> costs, BucketDtypes dtypes);
+  void find_collectives(std::span<const NodeCost> costs, const BucketRules& rules);
+  [[nodiscard]] Place start_waited_for(Place wait, const BucketRules& rules) const;
   void find_uses();
 };
 

@@ -101,7 +101,7 @@ class Scheduler {
         if (g_.start_of[p] >= 0)
           handle_start(number(g_.start_of[p]));
         else if (g_.wait_of[p] >= 0)
-          handle_wait(number(g_.wait_of[p]));
+          handle_wait(number(g_.wait_of[p]), p);
         else
           handle_other(p);
         if (is_on_path(p))
@@ -235,7 +235,15 @@ class Scheduler {
     return std::find(in_flight_.begin(), in_flight_.end(), c) != in_flight_.end();
   }
 
-  void handle_wait(Number c) {
+  void handle_wait(Number c) { handle_wait(c, collective(c).wait); }
+
+  // By one of its waits.
+  void handle_wait(Number c, Place wait) {
+    if (!is_in_flight(c)) {
+      // Of several waits another one ended it.
+      if (!is_done_[wait]) schedule(wait);
+      return;
+    }
     std::vector<Number> earlier;
     for (const Number other : in_flight_) {
       if (other == c) break;
@@ -243,25 +251,33 @@ class Scheduler {
     }
     is_ending_[c] = true;
     ++ending_;
-    end(c, earlier);
+    end(c, wait, earlier);
     is_ending_[c] = false;
     --ending_;
   }
 
-  void end(Number c, const std::vector<Number>& earlier) {
+  void end(Number c, Place wait, const std::vector<Number>& earlier) {
     for (const Number other : earlier)
       if (is_in_flight(other)) handle_wait(other);
-    if (!is_in_flight(c)) return;
-    const Place wait = collective(c).wait;
+    if (!is_in_flight(c)) {
+      if (!is_done_[wait]) schedule(wait);
+      return;
+    }
     if (const std::int64_t exposed = fate(c).exposed_ns; exposed > 0) {
       is_held_[wait] = true;
       std::vector<std::int64_t> left = hide_in_flight(wait, exposed, collective(c).group);
       start_early(wait, left, collective(c).group);
       is_held_[wait] = false;
-      if (!is_in_flight(c)) return;
+      if (!is_in_flight(c)) {
+        if (!is_done_[wait]) schedule(wait);
+        return;
+      }
     }
     in_flight_bytes_ -= collective(c).bytes;
     in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), c));
+    // The element of a list that is waited for.
+    for (const Place input : g_.inputs.of(wait))
+      if (!is_done_[input]) schedule(input);
     schedule(wait);
   }
 
@@ -536,7 +552,7 @@ class Scheduler {
     for (const Place p : path) {
       if (is_done_[p]) continue;
       if (g_.wait_of[p] >= 0)
-        handle_wait(number(g_.wait_of[p]));
+        handle_wait(number(g_.wait_of[p]), p);
       else
         schedule(p);
     }

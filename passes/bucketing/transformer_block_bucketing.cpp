@@ -13,9 +13,12 @@
 // stays as it is.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
-// with the plan of torchtitan's transformer_block_bucketing. Deviations: the plan can be found from
-// the model's modules; control_deps nodes (`insert_overlap_deps`), which only serve Inductor's
-// later stages, are not made.
+// with the plan of torchtitan's transformer_block_bucketing. A graph of torch 2.13 or later is
+// treated as 2.15 treats it: bucket_blocks (joint_transformer_block_bucketing_reordering.cpp) has
+// its steps, in which buckets are torch's own calls and members that need each other are parted.
+// Deviations: the plan can be found from the model's modules; control_deps nodes
+// (`insert_overlap_deps`), which only serve Inductor's later stages, are not made; those of
+// bucket_blocks.
 //
 // What would make a cycle is left out, where torch would stop.
 //
@@ -26,9 +29,11 @@
 #include <algorithm>
 #include <map>
 
+#include "core/graph/torch_version.h"
 #include "core/schedule/stable_order.h"
 #include "passes/bucketing/augmented_graph.h"
 #include "passes/bucketing/fsdp_collectives.h"
+#include "passes/bucketing/joint_transformer_block_bucketing_reordering.h"
 #include "passes/bucketing/module_plan.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
@@ -47,10 +52,10 @@ struct Block {
   bool gathers = false;
 };
 
-class BlockBucketing {
+class OldBlockBucketing {
  public:
-  BlockBucketing(const Graph& graph, PartId part, const std::vector<std::uint32_t>& entries,
-                 const ModulePlan& plan, PassContext& context)
+  OldBlockBucketing(const Graph& graph, PartId part, const std::vector<std::uint32_t>& entries,
+                    const ModulePlan& plan, PassContext& context)
       : graph_(graph),
         part_(part),
         entries_(entries),
@@ -287,7 +292,19 @@ class BlockBucketing {
   std::vector<Number> apart_;                // needs another of its block
 };
 
+BucketForm form_of(std::string_view mode) {
+  if (mode == "default") return BucketForm::standard;
+  return mode == "coalesced" ? BucketForm::coalesced : BucketForm::custom_ops;
+}
+
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  const bool is_new = torch_version_of(graph) >= TorchVersion{.major = 2, .minor = 13};
+  const std::string& mode = arguments.text("bucket_mode");
+  if (!is_new && mode != "auto")
+    return fail(Error::Kind::usage, "bucket_mode is of torch 2.15, and the graph of torch {}",
+                graph.part(PartId(0)).torch_version);
+  const Graph before = graph;
+  bool changed = false;
   JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments, context));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     JOINTER_CHECK(
@@ -299,7 +316,21 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       return {};
     }
     JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));
-    JOINTER_TRY(graph, BlockBucketing(graph, PartId(part), entries, plan, context).run());
+    if (!is_new) {
+      JOINTER_TRY(graph, OldBlockBucketing(graph, PartId(part), entries, plan, context).run());
+      continue;
+    }
+    BlockBucketOptions options;
+    options.by_direction = false;
+    options.defers_all_reduces = true;
+    options.form = form_of(mode);
+    JOINTER_TRY(const bool done,
+                bucket_blocks(graph, PartId(part), modules, plan, entries, options, context));
+    changed = changed || done;
+  }
+  if (changed) {
+    JOINTER_CHECK(graph.finish());
+    if (!is_within_peak_limit(before, graph, context)) graph = before;
   }
   return context.report(1);
 }
@@ -316,7 +347,13 @@ Pass transformer_block_bucketing() {
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
                                         "Modules, or lists of modules, whose collectives share "
                                         "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
-                                        "found from the model.")},
+                                        "found from the model."),
+                              choice("bucket_mode",
+                                     {"auto", "default", "custom_ops", "custom_ops_multidtype",
+                                      "coalesced"},
+                                     "auto",
+                                     "How buckets of a graph of torch 2.15 are made; auto: "
+                                     "custom_ops.")},
                .keeps_numerics = true,
                .is_idempotent = false},
       .run = or_kept("There is no collective of FSDP's in a module of the plan.", run)};

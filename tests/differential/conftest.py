@@ -78,14 +78,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def expect_gap(request: pytest.FixtureRequest, path: Path, *names: str) -> None:
-    """What torch 2.15's schedule does on these captures is not matched yet: it buckets FSDP's collectives
-    before it schedules them (`pre_bucketing_fsdp_collectives`), and its manual buckets are others."""
-    if TORCH >= (2, 15) and path.name.removesuffix(".json.zst") in names:
-        reason = "torch 2.15 buckets FSDP's collectives first, which is not ported"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
-
-
 def is_slow(name: str) -> bool:
     return name.startswith(LARGE) and name not in LARGE_BUT_QUICK
 

@@ -105,6 +105,92 @@ TEST(Autobucketing, MergesWhatStartsUpLonger) {
   EXPECT_TRUE(has_bytes);
 }
 
+// Two gradients of parameters, and what gathers one, so that the group is FSDP's.
+constexpr std::string_view kGradients = R"(
+  group dp: 0 1
+  x: bf16[64,64] = input
+  p: bf16[32,64] = parameter
+  ag_p: bf16[64,64] = _c10d_functional.all_gather_into_tensor(p, 2, 'dp')
+  wt_p: bf16[64,64] = _c10d_functional.wait_tensor(ag_p)
+  y: bf16[64,64] = aten.mm(x, wt_p)
+  rs_y: bf16[32,64] = _c10d_functional.reduce_scatter_tensor(y, 'avg', 2, 'dp')
+  wr_y: bf16[32,64] = _c10d_functional.wait_tensor(rs_y)
+  z: bf16[64,64] = aten.mm(y, wt_p)
+  rs_z: bf16[32,64] = _c10d_functional.reduce_scatter_tensor(z, 'avg', 2, 'dp')
+  wr_z: bf16[32,64] = _c10d_functional.wait_tensor(rs_z)
+  return [wr_y, wr_z]
+)";
+
+std::size_t scatters(const StepResult& step) {
+  std::size_t count = 0;
+  for (const NodeId id : step.graph->order())
+    if (const Node& n = step.graph->node(id); step.graph->is_collective_start(n))
+      count += step.graph->op(n).collective == CollectiveKind::reduce_scatter ? 1 : 0;
+  return count;
+}
+
+TEST(Autobucketing, PutsFsdpsCollectivesIntoBucketsFirst) {
+  // What one reduces runs beside the other's product, which the schedule would keep.
+  constexpr std::string_view kTorch = "autobucketing_reordering{torch_compatible=true";
+  const StepResult step = run_pass(parse(kGradients), fmt::format("{}}}", kTorch));
+  EXPECT_EQ(scatters(step), 1U);
+  EXPECT_THAT(reason_of(step, "rs_y", "merged"), HasSubstr("ahead of the schedule"));
+  const StepResult small = run_pass(
+      parse(kGradients),
+      fmt::format(
+          "{},pre_bucketing_fsdp_collectives_bucket_cap_mb=0.001,collective_bucketing=false}}",
+          kTorch));
+  EXPECT_EQ(scatters(small), 2U) << "8 KiB each";
+  const StepResult none = run_pass(
+      parse(kGradients),
+      fmt::format("{},pre_bucketing_fsdp_collectives=false,collective_bucketing=false}}", kTorch));
+  EXPECT_EQ(scatters(none), 2U);
+  Graph old = parse(kGradients);
+  old.part(PartId(0)).torch_version = "2.11.0";
+  EXPECT_EQ(scatters(run_pass(old, fmt::format("{},collective_bucketing=false}}", kTorch))), 2U)
+      << "torch 2.11 does not";
+}
+
+TEST(Autobucketing, ReduceScattersAsAList) {
+  for (const std::string_view torch : {"false", "true"}) {
+    const StepResult step = run_pass(
+        parse(kGradients),
+        fmt::format("autobucketing_reordering{{bucket_mode=coalesced,torch_compatible={}}}",
+                    torch));
+    const Graph& graph = *step.graph;
+    std::size_t lists = 0;
+    for (const NodeId id : graph.order())
+      lists +=
+          graph.target(graph.node(id)) == "_c10d_functional.reduce_scatter_tensor_coalesced.default"
+              ? 1
+              : 0;
+    EXPECT_EQ(lists, 1U) << torch;
+    EXPECT_EQ(scatters(step), 1U);
+  }
+}
+
+TEST(Autobucketing, RefusesWhatMeansNothingHere) {
+  for (const std::string_view parameter :
+       {"insert_overlap_deps=true", "enable_fusion_regions=true",
+        "log_final_collectives_estimations=true", "collective_estimator=benchmark",
+        "compute_estimator=analytical", "custom_runtime_estimation=mine",
+        "pge_profile_path=\"trace.json\"", "rules=torch-2.11,bucket_only_internode_comms=true",
+        "rules=torch-2.11,bucket_mode=coalesced",
+        "rules=torch-2.11,pre_bucketing_fsdp_collectives_bucket_cap_mb=1"}) {
+    const auto pipeline = parse_pipeline(fmt::format("autobucketing_reordering{{{}}}", parameter));
+    ASSERT_TRUE(pipeline) << parameter;
+    const auto run = run_pipeline(parse(kGradients), *pipeline, built_in_passes(), simple_costs());
+    ASSERT_TRUE(run && run->error) << parameter;
+    EXPECT_EQ(run->error->kind, Error::Kind::usage) << run->error->message;
+  }
+  const StepResult defaults =
+      run_pass(parse(kGradients),
+               "autobucketing_reordering{insert_overlap_deps=false,enable_fusion_regions=false,"
+               "log_final_collectives_estimations=false,collective_estimator=analytical,"
+               "compute_estimator=benchmark,custom_runtime_estimation=none,pge_profile_path=none}");
+  EXPECT_FALSE(defaults.decisions.empty());
+}
+
 TEST(Autobucketing, LeavesApartWhatIsWrittenTo) {
   std::string text(kSmall);
   const std::string from = "  y: bf16";

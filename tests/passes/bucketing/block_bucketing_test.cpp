@@ -57,8 +57,56 @@ bool before(const Graph& graph, std::string_view a, std::string_view b) {
   return graph.position(graph.find(a)) < graph.position(graph.find(b));
 }
 
+// As torch 2.11 captured it.
+Graph old_model() {
+  Graph graph = parse(kModel);
+  graph.part(PartId(0)).torch_version = "2.11.0";
+  return graph;
+}
+
 TEST(BlockBucketing, OneBucketABlockAKindAndAGroup) {
   const StepResult step = run_pass(parse(kModel), "transformer_block_bucketing");
+  const Graph& graph = *step.graph;
+  // One alone is a bucket, too; all-reduces of a block are.
+  EXPECT_THAT(starts(graph, CollectiveKind::all_gather),
+              ElementsAre("all_gather_into_tensor_out", "all_gather_into_tensor_out_1",
+                          "all_gather_into_tensor_out_2"));
+  EXPECT_EQ(starts(graph, CollectiveKind::reduce_scatter).size(), 1U);
+  EXPECT_EQ(starts(graph, CollectiveKind::all_reduce).size(), 1U);
+  EXPECT_THAT(reason_of(step, "ag_a", "merged"), HasSubstr("all_gather_into_tensor_out_1"));
+  EXPECT_THAT(reason_of(step, "ag_e", "alone"), HasSubstr("tok_embeddings"));
+  EXPECT_THAT(reason_of(step, "ar", "alone"), HasSubstr("layers.0"));
+  // layers.0 starts before the first wait, layers.1 beside layers.0.
+  EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_1", "wait_tensor"));
+  EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_2", "i"));
+}
+
+TEST(BlockBucketing, ReduceScattersAsAList) {
+  const StepResult step =
+      run_pass(parse(kModel), "transformer_block_bucketing{bucket_mode=coalesced}");
+  const Graph& graph = *step.graph;
+  ASSERT_THAT(starts(graph, CollectiveKind::reduce_scatter),
+              ElementsAre("reduce_scatter_tensor_coalesced"));
+  const Node& list = node(graph, "reduce_scatter_tensor_coalesced");
+  EXPECT_EQ(graph.target(list), "_c10d_functional.reduce_scatter_tensor_coalesced.default");
+  // Each member has a wait of its own, and nothing is joined for them.
+  EXPECT_EQ(graph.tensors(graph.find("reduce_scatter_tensor_coalesced")).size(), 2U);
+  std::size_t joined = 0;
+  for (const NodeId id : graph.order())
+    if (graph.target(graph.node(id)) == "aten.cat.default") ++joined;
+  EXPECT_EQ(joined, 4U) << "three all-gathers, which have no such form, and the all-reduce";
+}
+
+TEST(BlockBucketing, BucketModesAreOfNewGraphs) {
+  const auto run = run_pipeline(
+      old_model(), parse_pipeline("transformer_block_bucketing{bucket_mode=coalesced}").value(),
+      built_in_passes(), simple_costs());
+  ASSERT_TRUE(run && run->error);
+  EXPECT_THAT(run->error->message, HasSubstr("torch 2.15"));
+}
+
+TEST(BlockBucketing, OneBucketABlockAKindAndAGroupBefore) {
+  const StepResult step = run_pass(old_model(), "transformer_block_bucketing");
   const Graph& graph = *step.graph;
   EXPECT_THAT(starts(graph, CollectiveKind::all_gather),
               ElementsAre("ag_e", "all_gather_into_tensor", "all_gather_into_tensor_1"));
@@ -69,8 +117,8 @@ TEST(BlockBucketing, OneBucketABlockAKindAndAGroup) {
   EXPECT_THAT(reason_of(step, "ar", "kept"), HasSubstr("Not FSDP's"));
 }
 
-TEST(BlockBucketing, GathersOneBlockAhead) {
-  const StepResult step = run_pass(parse(kModel), "transformer_block_bucketing");
+TEST(BlockBucketing, GathersOneBlockAheadBefore) {
+  const StepResult step = run_pass(old_model(), "transformer_block_bucketing");
   const Graph& graph = *step.graph;
   EXPECT_TRUE(before(graph, "all_gather_into_tensor", "wt_e"));  // layers.0 before the first wait
   EXPECT_TRUE(before(graph, "all_gather_into_tensor_1", "i"));   // layers.1 beside layers.0

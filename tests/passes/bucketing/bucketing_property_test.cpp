@@ -39,6 +39,7 @@ RC_GTEST_PROP(BucketingProperty, OrdersComputeTheSame, ()) {
   for (const std::string_view torch : {"true", "false"}) {
     const StepResult step =
         check(graph, fmt::format("autobucketing_reordering{{collective_bucketing=false,"
+                                 "pre_bucketing_fsdp_collectives=false,"
                                  "torch_compatible={}}}",
                                  torch));
     RC_ASSERT(step.added == 0U);

@@ -1,0 +1,85 @@
+// Steps. Take the waits in program order; those in a row whose collectives have equal keys
+// (bucket_key.h) make a list. Fill buckets from the list, each up to the cap: what needs a member
+// of the bucket is passed over, and what does not fit begins the next bucket.
+//
+// Source: torch/_inductor/fx_passes/bucketing.py, greedy_bucket_collective_by_mb (2.11 and 2.15).
+// Cost: V^2 / 128 bytes to know what needs what.
+
+#include "passes/bucketing/greedy_buckets.h"
+
+#include <algorithm>
+
+#include "passes/bucketing/augmented_graph.h"
+#include "passes/bucketing/overlap_plan.h"
+
+namespace jointer {
+namespace {
+
+using Number = std::uint32_t;
+
+std::int64_t larger_side(const Graph& graph, const Node& start) {
+  const auto inputs = graph.inputs(start);
+  const std::int64_t in = inputs.empty() ? 0 : graph.output_bytes(graph.node(inputs.front()));
+  return std::max(in, graph.output_bytes(start));
+}
+
+void fill_buckets(const OverlapGraph& g, const Ancestors& ancestors,
+                  const std::vector<Number>& alike, std::int64_t cap, Bucketing& bucketing) {
+  std::vector<Number> bucket;
+  std::int64_t bytes = 0;
+  const auto close = [&] {
+    if (bucket.size() > 1) {
+      for (const Number c : bucket) bucketing.why[c] = NoBucket::none;
+      bucketing.buckets.push_back(bucket);
+    }
+    bucket.clear();
+    bytes = 0;
+  };
+  const auto refuse = [&](Number c, NoBucket why) {
+    bucketing.why[c] = why;
+    bucketing.with[c] = bucket.front();
+  };
+  for (const Number c : alike) {
+    const Place start = g.collectives[c].start;
+    const bool needs_member = std::any_of(bucket.begin(), bucket.end(), [&](Number member) {
+      return ancestors.has(start, g.collectives[member].start);
+    });
+    if (needs_member) {
+      refuse(c, NoBucket::needed);
+      continue;
+    }
+    const std::int64_t size = larger_side(*g.graph, g.graph->node(g.nodes[start]));
+    if (bytes + size > cap && !bucket.empty()) {
+      refuse(c, NoBucket::too_large);
+      close();
+    }
+    bytes += size;
+    bucket.push_back(c);
+  }
+  close();
+}
+
+}  // namespace
+
+Bucketing find_greedily(const OverlapGraph& g, CollectiveKind kind, std::int64_t cap,
+                        const std::function<bool(std::uint32_t)>& takes) {
+  OverlapPlan plan = plan_as_given(g);
+  const Ancestors ancestors(g, plan.schedule.order, {});
+  std::vector<Number> row;
+  std::uint32_t key = kNever;
+  for (Number c = 0; c < g.collectives.size(); ++c) {
+    const Node& start = g.graph->node(g.nodes[g.collectives[c].start]);
+    if (g.graph->op(start).collective != kind || g.collectives[c].key == kNever) continue;
+    if (takes && !takes(c)) continue;
+    if (g.collectives[c].key != key) {
+      fill_buckets(g, ancestors, row, cap, plan.bucketing);
+      row.clear();
+      key = g.collectives[c].key;
+    }
+    row.push_back(c);
+  }
+  fill_buckets(g, ancestors, row, cap, plan.bucketing);
+  return std::move(plan.bucketing);
+}
+
+}  // namespace jointer

@@ -1,0 +1,147 @@
+// Terms. FSDP's groups: those of all-gathers that need exactly one placeholder. Cap: bytes of a
+// bucket's larger side, those from which an all-gather of the first such group reaches nine tenths
+// of its links' bandwidth, 10 to 500 MiB; or what is asked for.
+//
+// Steps, for all-gathers, reduce-scatters, all-reduces: find buckets of neighbours greedily
+// (greedy_buckets.cpp) among all-gathers that need one placeholder, reduce-scatters whose result
+// goes to the output alone, and all-reduces of FSDP's groups; merge them; each stands where its
+// last member started.
+//
+// Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
+// cap are torch's configuration. Deviations: those of torch_buckets.cpp.
+// Cost: that of greedy_buckets.cpp for each of the three kinds.
+
+#include "passes/bucketing/pre_bucketing.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/base/checked.h"
+#include "passes/bucketing/fsdp_collectives.h"
+#include "passes/bucketing/greedy_buckets.h"
+
+namespace jointer {
+namespace {
+
+using Number = std::uint32_t;
+
+constexpr double kMiB = 1024.0 * 1024;
+constexpr double kLeastMiB = 10, kMostMiB = 500;
+
+struct FsdpGroups {
+  std::set<StringId> names;
+  std::int64_t size = 0;  // of the first
+};
+
+StringId group_name(const Graph& graph, NodeId start) {
+  const Argument* name = graph.argument(graph.node(start), "group_name");
+  return name != nullptr && name->kind == Argument::Kind::string ? name->text() : StringId{};
+}
+
+FsdpGroups find_groups(const Graph& graph, PartId part) {
+  FsdpGroups groups;
+  for (const std::string_view target : {"_c10d_functional.all_gather_into_tensor.default",
+                                        "_c10d_functional.all_gather_into_tensor_out.default"})
+    for (const NodeId id : graph.order()) {
+      const Node& n = graph.node(id);
+      if (n.part != part || n.kind != NodeKind::call || graph.target(n) != target ||
+          !is_fsdp_all_gather(graph, id))
+        continue;
+      const StringId name = group_name(graph, id);
+      if (!name) continue;
+      if (groups.names.empty()) groups.size = graph.group_size(n);
+      groups.names.insert(name);
+    }
+  return groups;
+}
+
+std::int64_t cap_bytes(const PreBucketingOptions& options, std::int64_t group_size) {
+  const double busy =
+      static_cast<double>(
+          torch_saturation_bytes(group_size, NcclCall::all_gather, options.links).value_or(0)) /
+      kMiB;
+  const double mib = options.cap_mib.value_or(std::max(kLeastMiB, std::min(kMostMiB, busy)));
+  return saturating_whole(mib * kMiB);
+}
+
+class PreBucketing {
+ public:
+  PreBucketing(const Graph& graph, PartId part, const PreBucketingOptions& options,
+               BucketNames& names)
+      : part_(part), options_(options), names_(names), done_{.graph = graph, .buckets = {}} {}
+
+  Result<std::optional<PreBucketed>> run() {
+    groups_ = find_groups(done_.graph, part_);
+    if (groups_.names.empty()) return std::nullopt;
+    done_.cap_bytes = cap_bytes(options_, groups_.size);
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce})
+      JOINTER_CHECK(merge(kind));
+    if (done_.buckets.empty()) return std::nullopt;
+    return std::move(done_);
+  }
+
+ private:
+  Result<void> merge(CollectiveKind kind) {
+    const Graph& graph = done_.graph;
+    const Dependencies dependencies(graph);
+    const std::vector<NodeCost> costs(graph.node_count());  // not looked at
+    BucketRules rules(BucketDtypes::one);
+    rules.takes_buckets = options_.form.has_value();
+    const OverlapGraph half(graph, part_, dependencies, costs, rules);
+    const Users users(graph);
+    OverlapPlan plan = plan_as_given(half);
+    plan.bucketing = find_greedily(half, kind, done_.cap_bytes, [&](Number c) {
+      return is_fsdp(graph, users, half.nodes[half.collectives[c].start],
+                     half.nodes[half.collectives[c].wait]);
+    });
+    if (plan.bucketing.buckets.empty()) return {};
+    JOINTER_TRY(PlannedGraph merged, build(half, dependencies, plan, kind));
+    for (std::size_t i = 0; i < merged.merged.size(); ++i) {
+      PreBucketed::Bucket bucket{.start = merged.merged[i].start, .members = {}};
+      for (const Number c : plan.bucketing.buckets[i])
+        bucket.members.push_back(half.nodes[half.collectives[c].start]);
+      done_.buckets.push_back(std::move(bucket));
+    }
+    done_.graph = std::move(merged.graph);
+    return {};
+  }
+
+  [[nodiscard]] bool is_fsdp(const Graph& graph, const Users& users, NodeId start,
+                             NodeId wait) const {
+    switch (graph.op(graph.node(start)).collective) {
+      case CollectiveKind::all_gather:
+        return is_fsdp_all_gather(graph, start);
+      case CollectiveKind::reduce_scatter:
+        return !users.of(wait).empty() && is_fsdp_reduce_scatter(graph, users, start);
+      default:
+        return groups_.names.contains(group_name(graph, start));
+    }
+  }
+
+  Result<PlannedGraph> build(const OverlapGraph& half, const Dependencies& dependencies,
+                             OverlapPlan& plan, CollectiveKind kind) {
+    if (!options_.form) return with_plan(half, dependencies, plan, BucketDtypes::one);
+    const bool reduces = kind == CollectiveKind::all_reduce;
+    const TorchBuckets buckets{.form = reduces ? BucketForm::standard : *options_.form,
+                               .behind_last = true};
+    return with_torch_plan(half, dependencies, plan, buckets, names_);
+  }
+
+  PartId part_;
+  const PreBucketingOptions& options_;
+  BucketNames& names_;
+  FsdpGroups groups_;
+  PreBucketed done_;
+};
+
+}  // namespace
+
+Result<std::optional<PreBucketed>> pre_bucket_fsdp(const Graph& graph, PartId part,
+                                                   const PreBucketingOptions& options,
+                                                   BucketNames& names) {
+  return PreBucketing(graph, part, options, names).run();
+}
+
+}  // namespace jointer

@@ -1,0 +1,239 @@
+// Steps: bring the nodes into the schedule's order; put in one bucket after another (fx_buckets.h);
+// then put everything behind what it depends on (core/schedule/stable_order.h), the plan's
+// dependencies included. What a member had to come before or behind, its bucket has to.
+//
+// Terms. The program: the order that was given, each bucket where its last member started. It tells
+// what writes to memory before what reads it.
+//
+// Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and
+// _apply_deps_and_effect_tokens.
+// Deviations: torch orders by arguments alone. What it packs with `custom_ops` it takes apart by a
+// call that nobody reads, and puts readers ahead of that; here they stay behind it. A collective
+// that something else writes to is in no bucket.
+// Cost: for each bucket the nodes between it and its inputs, and the places of all.
+
+#include "passes/bucketing/torch_buckets.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/graph/effects.h"
+#include "core/schedule/stable_order.h"
+#include "passes/bucketing/fx_buckets.h"
+
+namespace jointer {
+namespace {
+
+using Number = std::uint32_t;
+
+class TorchBuilder {
+ public:
+  TorchBuilder(const OverlapGraph& from, const Dependencies& dependencies, OverlapPlan& plan,
+               const TorchBuckets& options, BucketNames& names)
+      : from_(from),
+        dependencies_(dependencies),
+        plan_(plan),
+        options_(options),
+        names_(names),
+        part_(from.graph->node(from.nodes.front()).part),
+        graph_(*from.graph),
+        stands_for_(from.nodes.begin(), from.nodes.end()) {}
+
+  Result<PlannedGraph> run() {
+    graph_.set_order(whole(schedule_order()));
+    JOINTER_CHECK(merge());
+    if (merged_.empty()) {
+      JOINTER_CHECK(put_in_order(dependencies_, graph_.order()));
+    } else {
+      const std::vector<NodeId> wanted(graph_.order().begin(), graph_.order().end());
+      graph_.set_order(whole(program_order()));
+      JOINTER_CHECK(graph_.finish());
+      if (options_.form == BucketForm::custom_ops) JOINTER_CHECK(put_readers_behind());
+      JOINTER_CHECK(put_in_order(Dependencies(graph_), wanted));
+    }
+    PlannedGraph done{.graph = std::move(graph_), .merged = {}};
+    for (Placed& placed : merged_) done.merged.push_back(std::move(placed.bucket));
+    return done;
+  }
+
+ private:
+  struct Placed {
+    MergedBucket bucket;
+    std::vector<NodeId> results;
+    Place behind = 0;  // in the program
+  };
+
+  [[nodiscard]] const OverlapCollective& collective(Number c) const { return from_.collectives[c]; }
+  [[nodiscard]] WaitedCollective nodes_of(Number c) const {
+    return {.start = from_.nodes[collective(c).start], .wait = from_.nodes[collective(c).wait]};
+  }
+
+  void leave(const std::vector<Number>& bucket, NoBucket why) {
+    for (const Number c : bucket) {
+      plan_.bucketing.why[c] = why;
+      plan_.bucketing.with[c] = bucket[c == bucket[0] ? 1 : 0];
+    }
+  }
+
+  Result<void> merge() {
+    FxProgram program(graph_, part_);
+    std::vector<std::vector<Number>> kept;
+    for (std::vector<Number>& bucket : plan_.bucketing.buckets) {
+      if (std::any_of(bucket.begin(), bucket.end(), [&](Number c) {
+            return is_written(*from_.graph, dependencies_, nodes_of(c));
+          })) {
+        leave(bucket, NoBucket::written);
+        continue;
+      }
+      std::vector<BucketMember> members;
+      for (const Number c : bucket) {
+        const auto inputs = graph_.inputs(nodes_of(c).start);
+        auto member = read_bucket_member(graph_, nodes_of(c),
+                                         inputs.empty() ? 0 : program.users(inputs.front()).size());
+        if (member) members.push_back(*std::move(member));
+      }
+      if (members.size() < bucket.size()) {
+        leave(bucket, NoBucket::unlike);
+        continue;
+      }
+      const NodeId at = options_.behind_last ? members.back().start : members.front().start;
+      JOINTER_TRY(const PlacedBucket placed,
+                  place_bucket(graph_, program, names_, members, options_.form,
+                               behind_members(program, members, at)));
+      keep(bucket, members, placed.calls);
+      kept.push_back(std::move(bucket));
+    }
+    plan_.bucketing.buckets = std::move(kept);
+    program.apply();
+    return {};
+  }
+
+  void keep(const std::vector<Number>& bucket, const std::vector<BucketMember>& members,
+            const BucketCalls& calls) {
+    Placed& placed = merged_.emplace_back();
+    placed.bucket.start = calls.start;
+    placed.bucket.wait = calls.waits.back();
+    placed.bucket.ahead = calls.ahead;
+    placed.bucket.behind = calls.behind;
+    placed.results = calls.results;
+    for (std::size_t i = 0; i < bucket.size(); ++i) {
+      const OverlapCollective& c = collective(bucket[i]);
+      placed.behind = std::max(placed.behind, c.start);
+      placed.bucket.old_starts.push_back(members[i].start);
+      placed.bucket.old_waits.push_back(members[i].wait);
+      stands_for_[c.start] = calls.start;
+      stands_for_[c.wait] = calls.waits.back();
+      if (members[i].cast)
+        stands_for_[from_.place_of[members[i].cast.index()]] =
+            options_.form == BucketForm::custom_ops ? calls.ahead.front() : calls.start;
+    }
+  }
+
+  [[nodiscard]] std::vector<NodeId> schedule_order() const {
+    std::vector<NodeId> half;
+    for (Place p = 0; p < from_.leading; ++p) half.push_back(from_.nodes[p]);
+    for (const Place p : plan_.schedule.order)
+      if (p >= from_.leading) half.push_back(from_.nodes[p]);
+    return half;
+  }
+  [[nodiscard]] std::vector<NodeId> program_order() const {
+    std::vector<std::vector<std::size_t>> behind(from_.size());
+    for (std::size_t i = 0; i < merged_.size(); ++i) behind[merged_[i].behind].push_back(i);
+    std::vector<NodeId> half;
+    for (Place p = 0; p < from_.size(); ++p) {
+      if (graph_.is_live(from_.nodes[p])) half.push_back(from_.nodes[p]);
+      for (const std::size_t i : behind[p])
+        for (const auto* calls : {&merged_[i].bucket.ahead, &merged_[i].bucket.behind})
+          half.insert(half.end(), calls->begin(), calls->end());
+    }
+    return half;
+  }
+  // With the other half of a pair.
+  [[nodiscard]] std::vector<NodeId> whole(const std::vector<NodeId>& half) const {
+    std::vector<NodeId> order;
+    bool is_done = false;
+    for (const NodeId id : from_.graph->order()) {
+      if (from_.place_of[id.index()] == kNoPlace) {
+        order.push_back(id);
+      } else if (!is_done) {
+        is_done = true;
+        order.insert(order.end(), half.begin(), half.end());
+      }
+    }
+    return order;
+  }
+
+  // Of a program: who read a member's result, read it before the bucket fills it.
+  Result<void> put_readers_behind() {
+    const auto is_new = [&](NodeId id) {
+      return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
+    };
+    std::vector<OrderEdge> edges;
+    for (const Placed& placed : merged_)
+      for (const NodeId id : placed.bucket.behind)
+        if (may_write(graph_.op(graph_.node(id))))
+          for (const NodeId result : placed.results)
+            edges.push_back({.before = id, .after = result});
+    JOINTER_TRY(std::vector<NodeId> order,
+                stable_order(graph_, Dependencies(graph_), graph_.order(), edges,
+                             [&](const Dependency& d, NodeId of) {
+                               return d.kind == DependencyKind::write &&
+                                      (is_new(d.node) || is_new(of));
+                             }));
+    graph_.set_order(std::move(order));
+    return {};
+  }
+
+  // Whether `of` needs the other anyway, by what it is a view of.
+  [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
+    constexpr int kLongest = 16;
+    if (d.kind != DependencyKind::write) return false;
+    for (int i = 0; i < kLongest; ++i) {
+      const auto inputs = graph_.inputs(of);
+      if (inputs.empty()) return false;
+      of = inputs.front();
+      if (of == d.node) return true;
+    }
+    return false;
+  }
+
+  Result<void> put_in_order(const Dependencies& dependencies, std::span<const NodeId> wanted) {
+    std::vector<OrderEdge> edges;
+    std::set<std::pair<NodeId, NodeId>> known;
+    for (const auto& [place, needed] : plan_.bucketing.dependencies) {
+      const NodeId before = stands_for_[needed], after = stands_for_[place];
+      // Members that came before and behind another bucket's cannot both keep that.
+      if (before == after || known.contains({after, before}) ||
+          !known.emplace(before, after).second)
+        continue;
+      const auto reads = graph_.inputs(before);
+      if (std::find(reads.begin(), reads.end(), after) == reads.end())
+        edges.push_back({.before = before, .after = after});
+    }
+    JOINTER_TRY(std::vector<NodeId> order,
+                stable_order(graph_, dependencies, wanted, edges,
+                             [&](const Dependency& d, NodeId of) { return is_implied(d, of); }));
+    graph_.set_order(std::move(order));
+    return {};
+  }
+
+  const OverlapGraph& from_;
+  const Dependencies& dependencies_;
+  OverlapPlan& plan_;
+  const TorchBuckets& options_;
+  BucketNames& names_;
+  PartId part_;
+  Graph graph_;
+  std::vector<NodeId> stands_for_;  // by place: itself, or the bucket that it is in
+  std::vector<Placed> merged_;
+};
+
+}  // namespace
+
+Result<PlannedGraph> with_torch_plan(const OverlapGraph& from, const Dependencies& dependencies,
+                                     OverlapPlan& plan, const TorchBuckets& buckets,
+                                     BucketNames& names) {
+  return TorchBuilder(from, dependencies, plan, buckets, names).run();
+}
+
+}  // namespace jointer
