@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "app/runner/opaque.h"
-#include "app/runner/symbolic_float.h"
 #include "app/runner/torch_version.h"
+#include "core/graph/symbolic_float.h"
 
 namespace jointer::runner {
 namespace {

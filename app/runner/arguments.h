@@ -6,8 +6,8 @@
 #include <ATen/core/function_schema.h>
 
 #include "app/runner/program.h"
-#include "app/runner/symbolic_float.h"
 #include "core/base/result.h"
+#include "core/graph/symbolic_float.h"
 
 namespace jointer::runner {
 

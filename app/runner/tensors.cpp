@@ -24,9 +24,9 @@
 #include "app/runner/arguments.h"
 #include "app/runner/memory/counting_allocator.h"
 #include "app/runner/opaque.h"
-#include "app/runner/symbolic_float.h"
 #include "app/runner/torch_error.h"
 #include "core/bench/safetensors.h"
+#include "core/graph/symbolic_float.h"
 #include "core/graph/users.h"
 
 namespace jointer::runner {

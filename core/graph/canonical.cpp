@@ -6,6 +6,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
+
+#include "core/graph/symbolic_float.h"
 
 namespace jointer {
 namespace {
@@ -118,7 +121,7 @@ class CanonicalWriter {
         prefixed("opaque:", graph_.text(a.text()));
         break;
       case AK::raw:
-        out_ += graph_.text(a.text());
+        raw(symbolic_float(graph_, a), a.text());
         break;
     }
   }
@@ -166,7 +169,7 @@ class CanonicalWriter {
         prefixed("opaque:", graph_.text(v.text()));
         break;
       case VK::raw:
-        out_ += graph_.text(v.text());
+        raw(symbolic_float(graph_, v), v.text());
         break;
     }
   }
@@ -206,6 +209,14 @@ class CanonicalWriter {
       argument(pairs[i + 1]);
     }
     out_ += '}';
+  }
+
+  // A float's expression is written as a size's; its hint is no part of the computation.
+  void raw(const std::optional<SymbolicFloat>& number, StringId text) {
+    if (number)
+      prefixed("sym:", number->expression);
+    else
+      out_ += graph_.text(text);
   }
 
   // The bits, so that both sides agree on every number without agreeing on how to print one.

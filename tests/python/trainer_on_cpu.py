@@ -5,7 +5,8 @@
 writes both into FOLDER if they are not there. The wheel's device is CUDA: here what asks for the
 device answers "the CPU", and no memory is measured. The model, the trainer, the trace and its
 passes are torchtitan's. ``JOINTER_TEST_RECIPE`` names a recipe to apply after the pass that sets
-memory policies, as a pipeline of passes called ``jointer``.
+memory policies, as a pipeline of passes called ``jointer``; ``JOINTER_TEST_PIPELINE`` a Python file
+to import first, as ``jointer apply --save-graph-trainer`` writes it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,8 @@ def main() -> None:
     if recipe := os.environ.get("JOINTER_TEST_RECIPE"):
         add_pipeline(recipe)
         sys.argv += ["--compile.pass_pipeline", "jointer"]
+    if pipeline := os.environ.get("JOINTER_TEST_PIPELINE"):
+        runpy.run_path(pipeline)
     from torchtitan.train import main as train
 
     train()

@@ -46,7 +46,8 @@ def encode_argument(value: Any) -> Json:
     if symbols.is_symbolic(value):
         value = symbols.constant_value(value)
         if symbols.is_symbolic(value):
-            return {"symint": symbols.expression(value)}
+            key = "symfloat" if symbols.is_float(value) else "symint"
+            return {key: symbols.expression(value)}
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, fx.Node):
@@ -128,6 +129,8 @@ def decode_argument(
             return float(inner)
         case "complex":
             return complex(*map(decode, inner))
+        case "symfloat":
+            return symbols.symbolic(float(assumptions.number(inner)), inner, None)
         case "symint":
             return symbols.symbolic(assumptions.number(inner), inner, None)
         case "op":

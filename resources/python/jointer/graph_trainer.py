@@ -35,7 +35,9 @@ class Recorder(Protocol):
         self, gm: fx.GraphModule, number: int, names: StateNames | None, after: str | None
     ) -> None: ...
 
-    def save_stages(self, stages: list[tuple[str, str, fx.GraphModule]]) -> None: ...
+    def save_stages(
+        self, stages: list[tuple[str, str, fx.GraphModule]], names: StateNames | None
+    ) -> None: ...
 
 
 @dataclass
@@ -69,6 +71,7 @@ class _Watcher:
         self._steps: weakref.WeakKeyDictionary[fx.GraphModule, _Step] = (
             weakref.WeakKeyDictionary()
         )
+        self._last_names: StateNames | None = None
 
     def tracer(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """``minimal_fx_tracer``, whose results leave captures."""
@@ -99,6 +102,8 @@ class _Watcher:
             if not self._recorder.is_active:
                 return original(gm, example_inputs, passes, *args, **options)
             step = self._steps.get(gm)
+            if step is None and _is_of_a_stage(gm):  # compiled now, and captured already
+                return original(gm, example_inputs, passes, *args, **options)
             if step is None:  # traced elsewhere: read from a file, or before anybody watched
                 step = _Step(self._recorder.next_number(), reachable_names(gm))
                 self._recorder.save_step(gm, step.number, step.names, None)
@@ -118,7 +123,10 @@ class _Watcher:
             result = original(modules, *args, **options)
             if self._recorder.is_active:
                 stage = options.get("stage_index", args[0] if args else 0)
-                self._recorder.save_stages(list(_stage_graphs(modules, stage)))
+                # The step that was traced last is cut up, and its inputs keep their names.
+                names = self._last_names
+                inputs = None if names is None else StateNames(names.inputs)
+                self._recorder.save_stages(list(_stage_graphs(modules, stage)), inputs)
             return result
 
         return annotate
@@ -128,6 +136,7 @@ class _Watcher:
         gm = traced.gm
         if hasattr(traced, "state_fqns"):
             names = state_names(traced, module)
+        self._last_names = names
         step = self._steps[gm] = _Step(self._recorder.next_number(), names)
         self._recorder.save_step(gm, step.number, names, None)
 
@@ -157,6 +166,12 @@ _GRAPHS = {
     "reduce_grad": "reduce_grad",
 }
 assert set(_GRAPHS.values()) == set(STAGE_ROLES)
+
+
+def _is_of_a_stage(gm: fx.GraphModule) -> bool:
+    """Is ``gm`` one of the graphs that GraphPP cut a stage into?"""
+    first = next(iter(gm.graph.nodes), None)
+    return first is not None and first.meta.get("graph_pp_callable") in _GRAPHS
 
 
 def _stage_graphs(modules: Any, stage: int) -> Iterator[tuple[str, str, fx.GraphModule]]:

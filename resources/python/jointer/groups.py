@@ -107,3 +107,42 @@ def resolve_group(name: str) -> Any:
         return _resolve_process_group(name)
     except (RuntimeError, ValueError):
         return None
+
+
+def make_twins(gm: fx.GraphModule) -> list[str]:
+    """Make the process groups that ``gm`` names and this process lacks, where they are twins.
+
+    A pass that gives collectives a stream of their own moves them to a group of the same ranks,
+    named after the first with a suffix: ``0_fsdp_extra`` is a twin of ``0``. Every rank must come
+    here with the same graph. Does nothing without process groups.
+
+    Returns:
+        the names of the groups that were made.
+    """
+    if not dist.is_available() or not dist.is_initialized():
+        return []
+    from torch._C._distributed_c10d import _register_process_group
+
+    named = dict.fromkeys(name for node in gm.graph.nodes for name in group_names(node))
+    made = []
+    for name in named:
+        if resolve_group(name) is None and (first := _twin_of(name)) is not None:
+            twin = dist.new_group(
+                dist.get_process_group_ranks(first),
+                backend=dist.get_backend(first),
+                use_local_synchronization=True,
+                group_desc=name,
+            )
+            _register_process_group(name, twin)
+            made.append(name)
+    return made
+
+
+def _twin_of(name: str) -> Any:
+    """The group with the longest name that ``name`` is made of by a suffix ``_...``."""
+    end = name.rfind("_")
+    while end > 0:
+        if (group := resolve_group(name[:end])) is not None:
+            return group
+        end = name.rfind("_", 0, end)
+    return None

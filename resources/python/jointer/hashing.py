@@ -141,7 +141,7 @@ def _argument(value: Json) -> str:
             return _float(float(inner))
         case "complex":
             return f"complex({','.join(_float(_number(part)) for part in inner)})"
-        case "symint":
+        case "symint" | "symfloat":
             return f"sym:{inner}"
         case "dtype" | "device" | "layout" | "memory_format" | "op":
             return f"{key}:{inner}"

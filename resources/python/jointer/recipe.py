@@ -18,6 +18,7 @@ from .encode import HEAD, infer_kind
 from .errors import CaptureError, RecipeError
 from .fingerprint import first_difference
 from .graph_editor import GraphEditor
+from .groups import make_twins
 from .hashing import digest, graph_lines
 from .recipe_document import Edit, Recipe, change_kind, read_recipe, split_half
 from .targets import UnknownOperator, resolve_target
@@ -113,7 +114,8 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
 
     It fits any list of such passes, with joint graphs and with the halves of a pair; a half that
     the recipe does not edit goes through as it is. The file is read at once, so that a mistake
-    shows before training starts. ``pass_.reports`` collects what was done.
+    shows before training starts. Process groups that the recipe moves collectives to are made.
+    ``pass_.reports`` collects what was done.
 
     Raises:
         RecipeError, OSError: as ``apply_recipe``; the pass itself as well.
@@ -124,6 +126,8 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
     def replay(gm: fx.GraphModule, example_inputs: Sequence[Any] = ()) -> fx.GraphModule:
         report = apply_recipe(gm, read, lenient)
         reports.append(report)
+        if made := make_twins(gm):
+            log.info("%s: process groups made: %s", read.where, ", ".join(made))
         log.log(logging.WARNING if report.skipped else logging.INFO, "%s: %s", read.where, report)
         return gm
 

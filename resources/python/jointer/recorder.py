@@ -75,7 +75,7 @@ class Recorder:
         self._number = 0
         #: Hashes of exported joint graphs: compiling one shows it a second time.
         self._exported: dict[str, int] = {}
-        self._stages: list[tuple[str, str, fx.GraphModule]] = []
+        self._stages: dict[str, Any] | None = None
         self._stages_number: int | None = None
 
     @contextlib.contextmanager
@@ -141,14 +141,23 @@ class Recorder:
                 names.describe(document)
             self._write(document, path)
 
-    def save_stages(self, stages: list[tuple[str, str, fx.GraphModule]]) -> None:
+    def save_stages(
+        self, stages: list[tuple[str, str, fx.GraphModule]], names: StateNames | None
+    ) -> None:
         """Write the graphs of one more stage of a pipeline, with those of the stages before."""
         if self._stages_number is None:
             self._stages_number = self.next_number()
         with self.guard:
-            self._stages += stages
             path = expand_path(self._path, "stages", self._stages_number)
-            self._write(stages_document(self._stages, label(path), self._info), path)
+            added = stages_document(stages, label(path), self._info)
+            for entry in added["stages"]:
+                if names is not None:
+                    names.describe(entry["capture"])
+            if self._stages is None:
+                self._stages = added
+            else:
+                self._stages["stages"] += added["stages"]
+            self._write(self._stages, path)
 
     def _write(self, document: dict[str, Any], path: Path) -> None:
         write_document(document, path)

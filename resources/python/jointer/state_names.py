@@ -141,9 +141,14 @@ def _gradients(
 ) -> tuple[AOTOutput | None, ...] | None:
     """Descriptors of a step's plain outputs if they are a loss and a gradient for each of
     ``trained``, in order; else ``None``."""
-    if len(outputs) != 1 + len(trained) or not trained or len(outputs[0]) != 1:
+    if len(outputs) != 1 + len(trained) or not trained:
         return None
-    found: list[AOTOutput | None] = [PlainAOTOutput(0)]
+    # A loss that tensor parallelism leaves distributed is a tensor and its mesh.
+    if sum(_is_tensor([each]) for each in outputs[0]) != 1:
+        return None
+    found: list[AOTOutput | None] = [
+        PlainAOTOutput(0) if _is_tensor([each]) else None for each in outputs[0]
+    ]
     for parts, entry in zip(outputs[1:], trained, strict=True):
         tensors = [each for each in parts if _is_tensor([each])]
         if entry is None or len(tensors) != 1:

@@ -49,6 +49,26 @@ TEST(Canonical, HashesTheText) {
   EXPECT_EQ(graph_hash(graph), "5ef6b458ce53d91fe9ad716fd134350eb04331ae17ac2a10a83020f1489f0573");
 }
 
+// A symbol of a float is no size: the graph keeps it as the capture writes it, an older one as
+// `symint`.
+TEST(Canonical, SymbolsOfFloatsAreWrittenAsSizesAre) {
+  constexpr std::string_view kNodes = R"({"format":"jointer-capture","version":1,"kind":"forward",
+    "storages":[],"modules":[],"stacks":[],"nodes":[
+    {"name":"a","op":"placeholder","target":"a","val":{"KEY":"zf16","hint":1e-05}},
+    {"name":"b","op":"call_function","target":"_operator.mul","args":[{"KEY":"2*zf16"},{"n":"a"}],
+     "val":{"list":[{"hint":null,"KEY":"2*zf16**2"}]}},
+    {"name":"output","op":"output","target":"output","args":[[{"n":"b"}]]}]})";
+  for (const std::string_view key : {"symfloat", "symint"}) {
+    std::string json(kNodes);
+    for (auto at = json.find("KEY"); at != std::string::npos; at = json.find("KEY"))
+      json.replace(at, 3, key);
+    EXPECT_EQ(canonical_text(read(json), PartId(0)),
+              "a a() -> sym:zf16\n"
+              "b _operator.mul(sym:2*zf16,%a) -> [sym:2*zf16**2]\n"
+              "output output([%b]) -> None\n");
+  }
+}
+
 TEST(Canonical, LeavesOutWhatIsNoPartOfTheComputation) {
   const std::string_view text = R"(
     x: f32[4] = input

@@ -1,8 +1,8 @@
-#include "app/runner/symbolic_float.h"
+#include "core/graph/symbolic_float.h"
 
 #include <nlohmann/json.hpp>
 
-namespace jointer::runner {
+namespace jointer {
 namespace {
 
 using Json = nlohmann::json;
@@ -30,4 +30,4 @@ std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Argument& 
   return read(graph.text(argument.text()));
 }
 
-}  // namespace jointer::runner
+}  // namespace jointer

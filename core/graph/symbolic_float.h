@@ -1,14 +1,15 @@
 #pragma once
 
 // Symbols that stand for floats, as captures have them for a scalar that a graph is given (`zf16`).
-// No size depends on them, so that the graph keeps them as the capture writes them.
+// No size depends on them, so that the graph keeps them as the capture writes them: as a raw value
+// or argument `{"symfloat": EXPRESSION, "hint": NUMBER}`.
 
 #include <optional>
 #include <string>
 
 #include "core/graph/graph.h"
 
-namespace jointer::runner {
+namespace jointer {
 
 struct SymbolicFloat {
   std::string expression;
@@ -19,4 +20,4 @@ struct SymbolicFloat {
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Value& value);
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Argument& argument);
 
-}  // namespace jointer::runner
+}  // namespace jointer

@@ -1,0 +1,101 @@
+"""torchtitan's real trainer on the CPU, from capture to training: `jointer capture` alone captures it, passes
+make a recipe of it, the recipe goes back into the trainer by one flag, and the losses stay what they were.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BIN, ROOT
+
+from jointer.document import read_document
+
+ONLY_TORCH = ("2.15",)
+SCRIPT = ROOT / "tests" / "python" / "trainer_on_cpu.py"
+STEP = (
+    "--module graph_trainer.llama3 --config graph_trainer_llama3_debugmodel_sdpa --comm.mode fake_backend "
+    "--debug.seed 0 --training.steps 2 --training.seq_len 128 --training.local_batch_size 2 "
+    "--parallelism.data_parallel_shard_degree 4"
+).split()
+PASSES = {
+    "auto_tune": ["--passes", "auto_tune"],
+    **{
+        name: ["--preset", name]
+        for name in (
+            "graph_trainer",
+            "graph_trainer_full",
+            "graph_trainer_eager",
+            "graph_trainer_ag_rs_overlap",  # moves collectives to a process group that the trainer has not
+            "graph_trainer_dense_regions",
+        )
+    },
+}
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("torchtitan") is None, reason="torchtitan is not installed"),
+]
+
+
+def run(*command: Any, **environment: str) -> subprocess.CompletedProcess[str]:
+    known = {**os.environ, "NGPU": "4", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    known["PYTHONPATH"] = str(ROOT / "resources" / "python")
+    return subprocess.run(
+        list(map(str, command)), env=known | environment, capture_output=True, text=True, check=False, timeout=900
+    )
+
+
+def losses(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The loss of each step, bit for bit."""
+    return re.findall(r"^loss (\S+)$", done.stdout, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the tokenizer and the data set are; the first run writes them."""
+    return tmp_path_factory.mktemp("titan")
+
+
+@pytest.fixture(scope="module")
+def training(assets: Path) -> tuple[Path, list[str]]:
+    """The step of a run as it was traced, and the run's losses."""
+    out = assets / "captures"
+    done = run(BIN / "jointer", "capture", "--python", sys.executable, "--out", out, "--", SCRIPT, assets, *STEP)
+    assert done.returncode == 0, done.stderr[-4000:]
+    (path,) = out.iterdir()
+    return path, losses(done)
+
+
+def test_capture_alone(training: tuple[Path, list[str]]) -> None:
+    path, found = training
+    assert path.name == "rank0.0.train_step.json.zst" and len(found) == 2
+    inputs = [record for record in read_document(path)["nodes"] if record["op"] == "placeholder"]
+    kinds = [record.get("desc", {}).get("type") for record in inputs]
+    assert kinds.count("ParamAOTInput") > 40
+
+
+@pytest.mark.parametrize("passes", PASSES)
+def test_the_losses_stay(
+    passes: str, training: tuple[Path, list[str]], assets: Path, tmp_path: Path
+) -> None:
+    path, expected = training
+    recipe, pipeline = tmp_path / "recipe.json", tmp_path / "pipeline.py"
+    saved = ["--save-recipe", recipe, "--save-graph-trainer", pipeline]
+    done = run(BIN / "jointer", "apply", path, *PASSES[passes], *saved)
+    assert done.returncode == 0, done.stderr
+    edits = len(json.loads(recipe.read_text())["edits"])
+    flag = ["--compile.pass_pipeline", "jointer"]
+    again = run(sys.executable, SCRIPT, assets, *STEP, *flag, JOINTER_TEST_PIPELINE=str(pipeline))
+    assert again.returncode == 0, again.stderr[-4000:]
+    log = again.stdout + again.stderr
+    assert f"{edits} edits applied, 0 skipped" in log and edits > 0
+    assert "not the recorded one" not in log
+    assert losses(again) == expected
