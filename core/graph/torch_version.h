@@ -10,6 +10,7 @@ namespace jointer {
 
 class Graph;
 
+TorchVersion torch_version_of(const Part& part);
 // Of the graph's first part.
 TorchVersion torch_version_of(const Graph& graph);
 

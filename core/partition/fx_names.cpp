@@ -1,11 +1,18 @@
 #include "core/partition/fx_names.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
+#include "core/graph/torch_version.h"
+
 namespace jointer {
 namespace {
+
+// Python's own names that operators have, too.
+constexpr std::array<std::string_view, 8> kBuiltins{"abs", "all", "any",   "max",
+                                                    "min", "pow", "round", "slice"};
 
 struct Parts {
   std::string base;
@@ -64,11 +71,20 @@ std::string FxNames::create(std::string_view candidate) {
   if (!given || used_.contains(name)) {
     const auto last = last_number_.find(goes_on_ ? base : name);
     number = last == last_number_.end() ? 0 : last->second;
+    if (std::ranges::find(kBuiltins, name) != kBuiltins.end())
+      name = base + "_" + std::to_string(++number);
   }
   while (used_.contains(name)) name = base + "_" + std::to_string(++number);
   used_.insert(name);
   last_number_[base] = number;
   return name;
+}
+
+FxNames names_of(const Graph& graph, PartId part) {
+  FxNames names(torch_version_of(graph.part(part)));
+  for (const NodeId id : graph.order())
+    if (graph.node(id).part == part) names.create(graph.name(id));
+  return names;
 }
 
 }  // namespace jointer

@@ -6,12 +6,13 @@
 #include <unordered_set>
 
 #include "core/base/torch_version.h"
+#include "core/graph/graph.h"
 
 namespace jointer {
 
 // Names that torch.fx gives to new nodes of one graph: the operator's, with the next number where
-// it is taken. What is next depends on the names given before, in order. (Names that Python knows
-// already, such as `max`, are no candidates here.)
+// it is taken, or where Python itself has that name (`max`). What is next depends on the names
+// given before, in order.
 class FxNames {
  public:
   // Where a numbered name is taken, torch goes on behind the last number that was given, and before
@@ -27,6 +28,9 @@ class FxNames {
   std::unordered_set<std::string> used_;
   std::unordered_map<std::string, long long> last_number_;  // by name without its number
 };
+
+// With the names of one half, as torch numbers on from a graph that was read from a file.
+FxNames names_of(const Graph& graph, PartId part);
 
 // What torch.fx names a call of an operator before it is made unique, where a pass adds it with
 // Graph.call_function: `wait_tensor_default` of ao.wait_tensor.default.

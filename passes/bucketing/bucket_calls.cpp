@@ -28,6 +28,7 @@
 #include <optional>
 
 #include "core/graph/storages.h"
+#include "core/graph/torch_version.h"
 
 namespace jointer {
 namespace {
@@ -92,11 +93,6 @@ constexpr std::array kDtypes{DType::bfloat16,
                              DType::uint64,
                              DType::uint7,
                              DType::uint8};
-
-// The newest where the capture does not say.
-TorchVersion torch_of(const Graph& graph, PartId part) {
-  return parse_torch_version(graph.part(part).torch_version).value_or(kNewestTorch);
-}
 
 bool is_float(DType dtype) {
   return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 ||
@@ -424,7 +420,7 @@ class Writer {
   }
 
   void gather_packed() {
-    const bool older = torch_of(graph_, part_) < TorchVersion{.major = 2, .minor = 15};
+    const bool older = torch_version_of(graph_.part(part_)) < TorchVersion{.major = 2, .minor = 15};
     std::vector<NodeId> sources;
     Sizes sizes, dtypes;
     std::int64_t total = 0;
@@ -582,18 +578,14 @@ bool is_cast(const Graph& graph, const Node& n) {
 }  // namespace
 
 BucketNames::BucketNames(const Graph& graph, PartId part)
-    : torch_(torch_of(graph, part)), graph_(torch_), traced_(torch_) {
-  for (const NodeId id : graph.order())
-    if (graph.node(id).part == part) graph_.create(graph.name(id));
-}
+    : torch_(torch_version_of(graph.part(part))), graph_(names_of(graph, part)), traced_(torch_) {}
 
 void BucketNames::begin_bucket() {
   traced_ = FxNames(torch_);
 }
 
 std::string BucketNames::fresh(std::string_view base) {
-  // Python knows `slice` already.
-  return graph_.create(traced_.create(base == "slice" ? "slice_1" : base));
+  return graph_.create(traced_.create(base));
 }
 
 Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollective& collective,

@@ -30,7 +30,11 @@ std::string_view to_string(ChunkRole role) {
 }
 
 ChunkProgram::ChunkProgram(Graph& of, PartId half, ChunkHints hints)
-    : graph(of), part(half), sizes(of, half, std::move(hints)), fx(of, half), names(of, half) {
+    : graph(of),
+      part(half),
+      sizes(of, half, std::move(hints)),
+      fx(of, half),
+      names(names_of(of, half)) {
   find_symbols();
 }
 
@@ -193,7 +197,7 @@ NodeId ChunkProgram::add(std::string_view target, std::span<const Argument> args
   Node node;
   node.part = part;
   node.target = graph.intern_operator(target);
-  node.name = graph.intern(names.create_for(target));
+  node.name = graph.intern(names.create(fx_call_name(target)));
   node.args = graph.make_children(Argument::Kind::list, args);
   node.value = value;
   node.set(Node::has_args);
@@ -206,7 +210,7 @@ NodeId ChunkProgram::add(std::string_view target, std::span<const Argument> args
 
 NodeId ChunkProgram::add_copy(Node node, const Argument& args, const Argument& kwargs,
                               NodeId before) {
-  node.name = graph.intern(names.create_for(graph.target(node)));
+  node.name = graph.intern(names.create(fx_call_name(graph.target(node))));
   node.args = args;
   node.kwargs = kwargs;
   const NodeId id = graph.add_node(node);

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/partition/fx_names.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/ep_overlap/chunk_sizes.h"
-#include "passes/fx_namespace.h"
 
 namespace jointer {
 
@@ -38,7 +38,7 @@ class ChunkProgram {
   PartId part;
   ChunkSizes sizes;
   FxProgram fx;
-  FxNamespace names;
+  FxNames names;
 
   // --- What nodes are ---
 

@@ -120,7 +120,7 @@ class Fusion {
         dependencies_(graph),
         program_(graph, part),
         readers_(graph, program_),
-        names_(graph, part),
+        names_(names_of(graph, part)),
         given_count_(graph.node_count()),
         is_gone_(graph.node_count(), false),
         is_handed_over_(graph.node_count(), false) {
@@ -296,7 +296,7 @@ class Fusion {
     n.custom = as.custom;
     for (const Node::Flag flag : {Node::has_autograd_backward, Node::autograd_backward})
       n.set(flag, as.has(flag));
-    n.name = graph_.intern(names_.fresh(base));
+    n.name = graph_.intern(names_.create(base));
     n.target = graph_.intern_operator(target);
     n.args = list(Kind::list, args);
     n.set(Node::has_args);

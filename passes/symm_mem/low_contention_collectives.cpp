@@ -50,7 +50,7 @@ class Replacement {
         multicast_(arguments.boolean("ce_multicast")),
         groups_(arguments.texts("groups")),
         program_(graph, part),
-        names_(graph, part) {}
+        names_(names_of(graph, part)) {}
 
   void run() {
     std::vector<NodeId> collectives;
@@ -188,7 +188,7 @@ class Replacement {
     args.push_back(*group_argument(graph_, graph_.node(id)));
     if (into) args.push_back(Argument::of_node(into));
     Node n = graph_.node(id);
-    n.name = graph_.intern(names_.fresh(name + "_default"));
+    n.name = graph_.intern(names_.create(name + "_default"));
     n.target = graph_.intern_operator(fmt::format("symm_mem.{}.default", name));
     n.args = graph_.make_children(Kind::list, args);
     n.kwargs = graph_.make_children(Kind::dict, {});

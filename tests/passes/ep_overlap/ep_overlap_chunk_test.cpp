@@ -4,7 +4,6 @@
 #include "core/edit/editor.h"
 #include "core/graph/canonical.h"
 #include "passes/ep_overlap/chunk_sizes.h"
-#include "passes/fx_namespace.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
 
@@ -256,26 +255,6 @@ TEST(ChunkSizes, ReadsSumsOfMultiplesAlone) {
   EXPECT_TRUE(parse_size("8*Max(1, (u0//2))")->front().is_at_least_one);
   for (const auto* text : {"u0*u1", "(u0//8)", "u0 - 1", "Max(2, u0)", "Min(1, u0)", "u0 +", ""})
     EXPECT_FALSE(parse_size(text)) << text;
-}
-
-TEST(FxNamespace, NumbersAsTorchDoes) {
-  const Graph graph = parse(R"(
-    x: f32[4] = input
-    view: f32[4] = aten.relu(x)
-    view_7: f32[4] = aten.relu(x)
-    view_3: f32[4] = aten.relu(x)
-    return [view]
-  )");
-  FxNamespace names(graph, PartId(0));
-  EXPECT_EQ(names.create("view"), "view_4");
-  EXPECT_EQ(names.create("view"), "view_5");
-  EXPECT_EQ(names.create("view_7"), "view_6");
-  EXPECT_EQ(names.create("view"), "view_8");
-  EXPECT_EQ(names.create("view_20"), "view_20");
-  EXPECT_EQ(names.create("view_3_chunk0"), "view_3_chunk0");
-  EXPECT_EQ(names.create_for("aten.sum.dim_IntList"), "sum_dim_int_list");
-  EXPECT_EQ(names.create_for("_operator.floordiv"), "floordiv");
-  EXPECT_EQ(names.create_for("_operator.pow"), "pow_1");
 }
 
 }  // namespace
