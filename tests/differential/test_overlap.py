@@ -61,6 +61,14 @@ def captures() -> list[Any]:
     ]
 
 
+#: Whole graphs are compared on these, too.
+MORE = [
+    pytest.param(of_this_torch(path), id=path.name.removesuffix(".json.zst"))
+    for name in ("default.fw", "default.bw")
+    if (path := SHARED / "captures" / f"llama3_debug_tp2_fsdp2.{name}.json.zst").exists()
+]
+
+
 def ours(path: Path, pipeline: str, out: Path) -> dict[str, Any]:
     done = subprocess.run(
         [str(BIN / "run_passes"), str(path), "-", "simple", pipeline, str(out)],
@@ -188,7 +196,7 @@ def as_ours(options: dict[str, Any]) -> str:
 
 
 @needs_new
-@pytest.mark.parametrize("path", captures())
+@pytest.mark.parametrize("path", [*captures(), *MORE])
 @pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("mode", [None, "default", "custom_ops", "custom_ops_multidtype", "coalesced"])
 def test_same_graph_as_torch(
