@@ -200,6 +200,11 @@ NodeId ChunkProgram::add(std::string_view target, std::span<const Argument> args
   node.name = graph.intern(names.create(fx_call_name(target)));
   node.args = graph.make_children(Argument::Kind::list, args);
   node.value = value;
+  // What a node returns says that it has no hint; a size in a shape says nothing.
+  if (value.kind == Value::Kind::symbol && graph.expression_hint(value.expression()).empty())
+    if (const auto said = graph.intern_expression(
+            part, std::string(graph.expression_text(value.expression())), "null"))
+      node.value = Value::of_symbol(*said);
   node.set(Node::has_args);
   node.set(Node::has_value);
   const NodeId id = graph.add_node(node);

@@ -7,9 +7,12 @@
 // `custom` as eager chunking marks them: chunked_region_fqn, _role, _is_backward, _producer, and
 // chunk_id. Cost: modules times nodes.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: those of
-// chunk_lowering.cpp and chunk_sizes.cpp; values of parameters and buffers are told by their role
-// and not by their number; new unbacked symbols have no range.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
+// view of a whole gradient reads stand right before it (upstream puts them behind it, and its own
+// check refuses the graph); copies share storages and are conjugates as the originals were, and
+// splits say what they return; sizes that are more than sums of multiples of symbols are refused;
+// parameters and buffers are told by their role and not by their number; new unbacked symbols have
+// no range.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 
