@@ -502,6 +502,19 @@ void Graph::resolve_groups() {
   // Beyond this a group's size is asked of each collective's own argument.
   constexpr std::int64_t kMostDerivedRanks = 1 << 20;
   std::int64_t derived_ranks = 0;
+  // A twin that a pass made is named after its group: `0_fsdp_extra` has the ranks of `0`.
+  const auto twin_of = [&](const Part& part, std::string_view name, std::int64_t size) {
+    const ProcessGroup* longest = nullptr;
+    for (const GroupId id : part.groups) {
+      const ProcessGroup& g = group(id);
+      const std::string_view first = text(g.name);
+      if (std::ssize(g.ranks) == size && name.size() > first.size() && name.starts_with(first) &&
+          name[first.size()] == '_' &&
+          (longest == nullptr || first.size() > text(longest->name).size()))
+        longest = &g;
+    }
+    return longest;
+  };
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
     // Fused with compute, it starts no collective and still has a group.
@@ -530,6 +543,15 @@ void Graph::resolve_groups() {
         size != nullptr && size->kind == Argument::Kind::integer && size->integer > 0 &&
         size->integer <= kMostDerivedRanks - derived_ranks) {
       derived_ranks += size->integer;
+      if (const ProcessGroup* twin = twin_of(part, text(g.name), size->integer)) {
+        g.ranks = twin->ranks;
+        add_fact(
+            Fact::Kind::derived,
+            fmt::format("ranks of process group {} are not in the file: those of {} are taken, "
+                        "after which it is named",
+                        text(g.name), text(twin->name)));
+        continue;
+      }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
       add_fact(Fact::Kind::derived,
                fmt::format("ranks of process group {} are not in the file: {} consecutive ranks "

@@ -120,18 +120,17 @@ def shard_bytes(record: dict[str, Any], document: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize(("options", "length", "policy"), models())
-def test_it_opens_and_is_right(
-    options: str, length: int, policy: str, tmp_path: Path, record_property: Any
-) -> None:
+def test_it_opens_and_is_right(options: str, length: int, policy: str, tmp_path: Path) -> None:
     found = captures(options, length, policy, tmp_path)
     assert len(found) >= 6
     figures = []
-    for path in found:
-        figures.append(look_at(path))
-        path.unlink()
-    for path in tmp_path.iterdir():
-        path.unlink()
+    try:
+        for path in found:
+            figures.append(look_at(path))
+    finally:
+        for path in tmp_path.iterdir():
+            path.unlink()
     assert len({each["parameters"] for each in figures}) == 1
-    record_property("figures", figures)
-    print(f"\n{figures[0]['nodes']} nodes, {figures[-1]['nodes']} after passes; {figures[0]['parameters']} parameters;")
-    print(f"peak {figures[0]['peak'] / 2**30:.2f} GiB, {figures[-1]['peak'] / 2**30:.2f} GiB after {len(found) - 1} passes")
+    before, after = figures[0], figures[-1]
+    print(f"\n{before['nodes']} nodes, {after['nodes']} after {len(found) - 1} passes; {before['parameters']} parameters")
+    print(f"peak {before['peak'] / 2**30:.2f} GiB, {after['peak'] / 2**30:.2f} GiB after passes")

@@ -82,6 +82,36 @@ def test_capture_alone(training: tuple[Path, list[str]]) -> None:
     assert kinds.count("ParamAOTInput") > 40
 
 
+def torchrun(out: Path, assets: Path, step: list[str] = STEP) -> subprocess.CompletedProcess[str]:
+    """`jointer capture` of a worker that torchrun starts by its module's name."""
+    paths = [SCRIPT.parent, ROOT / "resources" / "python"]
+    command = ["torchrun", "--nproc-per-node", 1, "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
+    return run(
+        BIN / "jointer", "capture", "--python", sys.executable, "--each-pass", "--out", out, "--",
+        *command, "-m", SCRIPT.stem, assets, *step, PYTHONPATH=os.pathsep.join(map(str, paths)),
+    )  # fmt: skip
+
+
+def test_torchrun_with_each_pass(training: tuple[Path, list[str]], assets: Path, tmp_path: Path) -> None:
+    path, expected = training
+    done = torchrun(tmp_path, assets)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert losses(done) == expected
+    names = sorted(each.name for each in tmp_path.iterdir())
+    assert len(names) > 8 and path.name in names
+    assert all(name == path.name or "train_step.after_" in name for name in names)
+    figures = [json.loads(run(BIN / "jointer", "info", each, "--json").stdout) for each in (path, tmp_path / path.name)]
+    assert figures[0]["hash"] == figures[1]["hash"]
+
+
+def test_a_run_without_a_graph_says_why(assets: Path, tmp_path: Path) -> None:
+    eager = [f"{word}_eager" if word.endswith("_sdpa") else word for word in STEP]
+    done = torchrun(tmp_path, assets, eager)
+    assert done.returncode == 1, done.stderr[-4000:]
+    assert "no graph was captured: torchtitan's graph_trainer ended before it traced a step" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("passes", PASSES)
 def test_the_losses_stay(
     passes: str, training: tuple[Path, list[str]], assets: Path, tmp_path: Path

@@ -129,6 +129,25 @@ TEST(NativeKeys, AProcessGroupMayBeAValue) {
   EXPECT_FALSE(node(read(document), "a").group);
 }
 
+TEST(NativeKeys, TheTwinOfAGroupHasItsRanks) {
+  const Graph graph = parse(R"(
+    group dp: 0 2 4 6
+    group dp_mesh: 1 3
+    x: f32[4] = input
+    a: f32[16] = _c10d_functional.all_gather_into_tensor(x, 4, 'dp')
+    b: f32[16] = _c10d_functional.all_gather_into_tensor(x, 4, 'dp_mesh_extra')
+    c: f32[8] = _c10d_functional.all_gather_into_tensor(x, 2, 'dp_mesh_extra_2')
+    d: f32[8] = _c10d_functional.all_gather_into_tensor(x, 2, 'dpx_extra')
+    return [a, b, c, d]
+  )");
+  const auto ranks = [&](std::string_view name) {
+    return graph.group(node(graph, name).group).ranks;
+  };
+  EXPECT_THAT(ranks("b"), testing::ElementsAre(0, 2, 4, 6));  // of dp: dp_mesh has two ranks
+  EXPECT_THAT(ranks("c"), testing::ElementsAre(1, 3));
+  EXPECT_THAT(ranks("d"), testing::ElementsAre(0, 1));  // named after none
+}
+
 TEST(NativeKeys, StagesAreGraphsOfOneDocument) {
   const Json capture = document_of(kSmall);
   Json document = {{"format", "jointer-capture"},
