@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
 #include "core/base/json_writer.h"
 #include "core/capture/native_node_writer.h"
+#include "core/graph/constant_tables.h"
 #include "core/graph/leftovers.h"
 
 namespace jointer {
@@ -17,7 +19,8 @@ class PartWriter {
  public:
   PartWriter(const Graph& graph, PartId part, JsonWriter& out)
       : graph_(graph), id_(part), part_(graph.part(part)), out_(out) {
-    const Leftovers left = find_leftovers(graph);
+    Leftovers left = find_leftovers(graph);
+    keep_what_constants_use(left);
     tables_.storages = number(graph.storage_count(), [&](std::size_t i) {
       return graph.storage(StorageId(i)).part == part && !left.storages[i];
     });
@@ -44,7 +47,7 @@ class PartWriter {
     out_.raw_member("symbols", symbols());
     write_schemas();
     out_.raw_member("triton_kernels", part_.triton_kernels);
-    out_.raw_member("constants", part_.constants);
+    out_.raw_member("constants", constants());
     out_.raw_members(part_.extra);
     write_tables();
     out_.key("nodes");
@@ -64,6 +67,51 @@ class PartWriter {
     for (std::size_t i = 0; i < count; ++i)
       if (belongs(i)) numbers[i] = next++;
     return numbers;
+  }
+
+  // Where a number of the constants stands in a list by id.
+  template <class Lists>
+  static auto& list_of(Lists& lists, ConstantTable table) {
+    switch (table) {
+      case ConstantTable::modules:
+        return lists.modules;
+      case ConstantTable::stacks:
+        return lists.stacks;
+      case ConstantTable::storages:
+        break;
+    }
+    return lists.storages;
+  }
+  [[nodiscard]] std::size_t id_of(ConstantTable table, const OrderedJson& number) const {
+    return first_entry(graph_, id_, table) + number.get<std::size_t>();
+  }
+
+  // An erased node may have had the module stack, say, that a node inside of a constant has.
+  void keep_what_constants_use(Leftovers& left) {
+    if (part_.constants.empty()) return;
+    struct {
+      std::vector<bool>&storages, &modules, &stacks;
+    } lists{left.storages, left.module_stacks, left.stacks};
+    auto json = OrderedJson::parse(part_.constants, nullptr, false);
+    visit_table_numbers(json, [&](ConstantTable table, const OrderedJson& number) {
+      std::vector<bool>& is_left = list_of(lists, table);
+      if (const std::size_t id = id_of(table, number); id < is_left.size()) is_left[id] = false;
+    });
+  }
+
+  // As they were, with the numbers that the tables have now.
+  [[nodiscard]] std::string constants() const {
+    if (part_.constants.empty()) return part_.constants;
+    auto json = OrderedJson::parse(part_.constants, nullptr, false);
+    bool differs = false;
+    visit_table_numbers(json, [&](ConstantTable table, OrderedJson& number) {
+      const std::vector<std::uint32_t>& numbers = list_of(tables_, table);
+      const std::size_t id = id_of(table, number);
+      if (id >= numbers.size() || numbers[id] == number.get<std::size_t>()) return;
+      number = numbers[id];
+      differs = true;
+    });
+    return differs ? write_json(json) : part_.constants;
   }
 
   void text_member(std::string_view key, StringId text) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "core/graph/constant_tables.h"
+
 namespace jointer {
 
 PartCopy::PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of)
@@ -310,31 +312,40 @@ NodeId PartCopy::add_output(NodeId like, std::span<const NodeId> values, std::st
   return copies_[like.index()] = to_.add_node(output);
 }
 
+void PartCopy::copy_table_entries(nlohmann::ordered_json& constants) {
+  visit_table_numbers(constants, [&](ConstantTable table, OrderedJson& number) {
+    const std::size_t id = first_entry(from_, of_, table) + number.get<std::size_t>();
+    const std::size_t first = first_entry(to_, part_, table);
+    switch (table) {
+      case ConstantTable::storages:
+        if (id < from_.storage_count()) number = storage(StorageId(id)).index() - first;
+        break;
+      case ConstantTable::modules:
+        if (id < from_.module_stack_count())
+          number = module_stack(ModuleStackId(id)).index() - first;
+        break;
+      case ConstantTable::stacks:
+        if (id < from_.stack_count()) number = stack(StackId(id)).index() - first;
+        break;
+    }
+  });
+}
+
 void PartCopy::finish_constants() {
   Part& part = to_.part(part_);
   const auto all = nlohmann::ordered_json::parse(from_.part(of_).constants, nullptr, false);
   if (!all.is_object()) return;
-  // Where the part's storages begin in each graph: a description counts from there.
-  const auto first_of = [](const Graph& graph, PartId id) {
-    std::size_t first = 0;
-    while (first < graph.storage_count() && graph.storage(StorageId(first)).part != id) ++first;
-    return first;
-  };
   nlohmann::ordered_json kept = nlohmann::ordered_json::object();
   if (is_addition_)
     if (auto known = nlohmann::ordered_json::parse(part.constants, nullptr, false);
         known.is_object())
       kept = std::move(known);
-  const std::size_t first = first_of(from_, of_);
   for (const auto& [target, description] : all.items()) {
     const auto copied = std::ranges::find(constants_, target, &Constant::first);
     if (copied == constants_.end()) continue;
-    auto& copy = kept[copied->second] = description;
-    const auto known = copy.is_object() ? copy.find("storage") : copy.end();
-    if (known == copy.end() || !known->is_number_unsigned() ||
-        known->get<std::size_t>() >= from_.storage_count() - first)
-      continue;
-    *known = storage(StorageId(first + known->get<std::size_t>())).index() - first_of(to_, part_);
+    auto one = nlohmann::ordered_json::object({{copied->second, description}});
+    copy_table_entries(one);
+    kept[copied->second] = std::move(one[copied->second]);
   }
   part.constants = kept.dump();
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/json_text.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 
@@ -57,6 +58,8 @@ class PartCopy {
 
  private:
   void add_groups();
+  // Copies what constants name by number, and gives them the copies' numbers.
+  void copy_table_entries(OrderedJson& constants);
   StorageId storage(StorageId id);
   void find_storages(const Node& node);
   Node copied_members(const Node& node);
