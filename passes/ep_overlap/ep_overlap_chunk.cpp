@@ -12,7 +12,8 @@
 // check refuses the graph); copies share storages and are conjugates as the originals were, and
 // splits say what they return; sizes that are more than sums of multiples of symbols are refused;
 // parameters and buffers are told by their role and not by their number; new unbacked symbols have
-// no range.
+// no range;
+// a graph with nothing to cut stays as it is, unless require_all_to_all is set.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 

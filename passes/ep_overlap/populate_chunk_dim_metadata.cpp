@@ -8,7 +8,8 @@
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviation: the number is
 // the range's upper end, since captures do not hold the hint that torch was given for the symbol;
-// it is the same number.
+// it is the same number;
+// a graph without such a size stays as it is (upstream refuses it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 
