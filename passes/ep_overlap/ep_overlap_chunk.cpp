@@ -12,7 +12,8 @@
 // check refuses the graph); copies share storages and are conjugates as the originals were, and
 // splits say what they return; sizes that are more than sums of multiples of symbols are refused;
 // parameters and buffers are told by their role and not by their number; new unbacked symbols have
-// no range.
+// no range;
+// a graph with nothing to cut stays as it is, unless require_all_to_all is set.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 
@@ -41,10 +42,16 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   ChunkProgram program(graph, part, std::move(hints));
   const bool by_annotation = !arguments.boolean("require_all_to_all");
   const auto roots = find_expert_roots(program, pattern, by_annotation);
-  if (roots.empty())
-    return fail(Error::Kind::usage, "no module of {} exchanges tokens{}", pattern,
-                by_annotation ? " or says so" : ": there is no all_to_all_single in them");
-
+  if (roots.empty() || program.sizes.hints().empty()) {
+    if (!by_annotation)
+      return fail(Error::Kind::usage,
+                  "no module of {} exchanges tokens of a size that can be cut{}", pattern,
+                  roots.empty() ? ": there is no all_to_all_single in them" : "");
+    context.decide(
+        "kept",
+        fmt::format("No module of {} exchanges tokens of a size that can be cut.", pattern));
+    return context.report(1);
+  }
   std::vector<Made> made;
   const ChunkLoweringOptions options{
       .mode = mode,
@@ -97,7 +104,7 @@ Pass ep_overlap_chunk_pass() {
                     flag("optimize_grad_live_out", true,
                          "Add gradients of both halves before the views and collectives that "
                          "follow, which then run once."),
-                    flag("require_all_to_all", true,
+                    flag("require_all_to_all", false,
                          "Refuse a graph in which no such module exchanges tokens; else modules "
                          "that annotations name are cut, too.")},
                .keeps_numerics = false,

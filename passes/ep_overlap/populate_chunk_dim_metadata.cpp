@@ -8,7 +8,8 @@
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviation: the number is
 // the range's upper end, since captures do not hold the hint that torch was given for the symbol;
-// it is the same number.
+// it is the same number;
+// a graph without such a size stays as it is (upstream refuses it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 
@@ -41,11 +42,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   NodeMarks marks(graph);
   JOINTER_TRY(const ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
-  if (hints.empty())
-    return fail(Error::Kind::usage,
-                "no input's {} has a symbolic size: capture a step that is traced with "
-                "--compile.ep_overlap.enabled and --compile.ep_overlap.strategy graph",
-                arguments.text("mode"));
+  if (hints.empty()) {
+    context.decide("kept", fmt::format("No input's {} has a symbolic size: trace the step with "
+                                       "--compile.ep_overlap.enabled for graph chunking.",
+                                       arguments.text("mode")));
+    return context.report(1);
+  }
   for (const NodeId id : graph.order()) {
     Node& node = graph.node(id);
     if (node.kind != NodeKind::placeholder) continue;

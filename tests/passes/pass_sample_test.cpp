@@ -107,6 +107,7 @@ const std::map<std::string, std::string>& why_not_idempotent() {
       {"auto_tune", "what it found is where another search begins"},
       {"autobucketing_reordering", "buckets are collectives that may be moved and merged again"},
       {"default_partition", "what it made is a pair, which it refuses"},
+      {"ep_overlap_chunk", "what it left whole may read what it put together, and be cut next"},
       {"greedy_bucketing_by_mb", "what one bucket left apart may fit beside another"},
       {"joint_transformer_block_bucketing_reordering", "a bucket of buckets is another bucket"},
       {"knapsack_budget", "what it made is a pair, which it refuses"},
