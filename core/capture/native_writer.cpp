@@ -107,7 +107,8 @@ class PartWriter {
     visit_table_numbers(json, [&](ConstantTable table, OrderedJson& number) {
       const std::vector<std::uint32_t>& numbers = list_of(tables_, table);
       const std::size_t id = id_of(table, number);
-      if (id >= numbers.size() || numbers[id] == number.get<std::size_t>()) return;
+      if (id >= numbers.size() || numbers[id] == kNoIndex) return;
+      if (numbers[id] == number.get<std::size_t>()) return;
       number = numbers[id];
       differs = true;
     });

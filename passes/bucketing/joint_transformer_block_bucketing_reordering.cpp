@@ -23,7 +23,7 @@
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
 // _inductor/fx_passes/overlap_manual_scheduling.py.
-// Deviations
+// Deviations:
 //   - The plan is found from the model's modules, and the order of parameters from the graph's
 //     inputs, where they are not given.
 //   - Upstream orders by arguments alone. Here a collective whose input or result something writes
