@@ -337,7 +337,7 @@ class BlockBucketing {
     std::vector<NodeId> order;
     for (NodeId id = program_.first(); id; id = program_.next(id)) order.push_back(id);
     std::vector<NodeId> moved;
-    defer_waits(possible(wishes_of_scatters(order), dependencies), moved);
+    defer_waits(possible(wishes_of_scatters(order), dependencies), dependencies, moved);
     prefetch(possible(wishes_of_gathers(order), dependencies), moved);
     return program_.sort_if_needed(moved);
   }
@@ -402,7 +402,8 @@ class BlockBucketing {
   }
 
   // A wait and all that needs nothing else, behind the starts.
-  void defer_waits(const std::vector<Wish>& wishes, std::vector<NodeId>& moved) {
+  void defer_waits(const std::vector<Wish>& wishes, const Dependencies& dependencies,
+                   std::vector<NodeId>& moved) {
     const Places places = program_.places();
     for (const Wish& wish : wishes) {
       NodeId behind = *std::max_element(
@@ -418,9 +419,10 @@ class BlockBucketing {
       for (std::size_t i = 0; i < chain.size(); ++i)
         for (const NodeId user : program_.users(chain[i])) {
           const auto inputs = graph_.inputs(user);
-          if (is_in[user.index()] || !std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
-                return is_in[input.index()];
-              }))
+          if (is_in[user.index()] ||
+              dependencies.wall_before(user) != dependencies.wall_before(wish.target) ||
+              !std::all_of(inputs.begin(), inputs.end(),
+                           [&](NodeId input) { return is_in[input.index()]; }))
             continue;
           is_in[user.index()] = true;
           chain.push_back(user);
