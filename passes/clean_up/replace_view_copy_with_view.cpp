@@ -22,9 +22,9 @@
 #include <optional>
 
 #include "core/graph/effects.h"
+#include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
 #include "passes/kept.h"
-#include "core/graph/storage_moves.h"
 
 namespace jointer {
 namespace {

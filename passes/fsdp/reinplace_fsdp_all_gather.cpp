@@ -23,9 +23,9 @@
 
 #include <algorithm>
 
+#include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
 #include "passes/kept.h"
-#include "core/graph/storage_moves.h"
 
 namespace jointer {
 namespace {

@@ -27,9 +27,9 @@
 #include <set>
 
 #include "core/graph/effects.h"
+#include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
 #include "passes/kept.h"
-#include "core/graph/storage_moves.h"
 
 namespace jointer {
 namespace {
