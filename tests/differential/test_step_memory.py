@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from conftest import BIN, ROOT, SHARED
 
+import jointer as jointer_package
+
 TOOL = SHARED / "tools" / "naive_peak.py"
 
 
@@ -58,3 +60,20 @@ def test_remat_lowers_the_peak(path: Path) -> None:
     peak = jointer("memory", str(path))["peak_bytes"]
     for other in after:
         assert jointer("memory", str(other))["peak_bytes"] < peak
+
+
+PASSES = (
+    "eliminate_dead_code,canonicalize_graph,tag_with_memory_policy,selective_activation_remat,"
+    "joint_transformer_block_bucketing_reordering"
+)
+
+
+@pytest.mark.parametrize("path", [step for step in steps() if "traced" in step.id])
+def test_what_our_passes_leave_loads_and_counts_the_same(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json.zst"
+    told = jointer("apply", str(path), "--passes", PASSES, "-o", str(out))
+    counted = subprocess.run([sys.executable, str(TOOL), str(out)], capture_output=True, text=True, check=True)
+    assert jointer("memory", str(out))["peak_bytes"] == json.loads(counted.stdout)["peak_bytes"]
+    assert told["after"]["peak_bytes"] == jointer("memory", str(out))["peak_bytes"]
+    nodes = jointer_package.load(out).graph.nodes
+    assert len(nodes) == jointer("info", str(out))["nodes"]
