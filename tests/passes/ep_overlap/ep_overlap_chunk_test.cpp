@@ -198,7 +198,7 @@ TEST(EpOverlapChunk, GradientsOfBothAreAddedBeforeViews) {
 
 TEST(EpOverlapChunk, RefusesWhatItCannotCut) {
   EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=true}"),
-              HasSubstr("no all_to_all_single in them"));
+              HasSubstr("they contain no all_to_all_single"));
   EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=false}"), "");
   EXPECT_THAT(refusal(traced(kStep, {"d", "v", "m"}, 3), "ep_overlap_chunk"),
               HasSubstr("x cannot be cut in two: dimension 0 is 3"));
