@@ -273,7 +273,7 @@ class Reordering {
     }
     if (pre_bucketed_) {
       base_ = std::make_unique<Half>(pre_bucketed_->graph, part_, estimator_, settings_.rules);
-      attempts_.push_back({.base = base_.get(), .of = " of FSDP's buckets"});
+      attempts_.push_back({.base = base_.get(), .of = " (FSDP's buckets first)"});
       if (settings_.is_torch) return {};
     }
     attempts_.push_back({.base = &given_, .of = ""});
@@ -545,9 +545,9 @@ class Reordering {
       context_.decide(
           is_merged ? "merged" : "ordered",
           fmt::format(
-              "Of {} orders within {} it is {}{}: {} of the step's {} are exposed (before, {} "
+              "Chose {}{} among {} orders within {}: {} of the step's {} are exposed (before, {} "
               "of {}), at a peak of {} (before, {}).",
-              candidates_.size(), format_bytes(judge_.limit()), chosen.what, of(chosen),
+              chosen.what, of(chosen), candidates_.size(), format_bytes(judge_.limit()),
               format_ns(chosen.figures.exposed_ns), format_ns(chosen.figures.step_ns),
               format_ns(judge_.before().exposed_ns), format_ns(judge_.before().step_ns),
               format_bytes(chosen.figures.peak_bytes), format_bytes(judge_.before().peak_bytes)));

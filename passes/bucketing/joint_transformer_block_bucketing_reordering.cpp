@@ -174,12 +174,12 @@ class BlockBucketing {
       case CollectiveKind::reduce_scatter:
         if (!users_) users_.emplace(given_);
         if (!is_fsdp_reduce_scatter(given_, *users_, c.start))
-          return "Not FSDP's: its result is used before the output, or it is no reduce-scatter.";
+          return "Not FSDP's: its result is used before the output, or it is not a reduce-scatter.";
         break;
       case CollectiveKind::all_reduce:
         break;
       default:
-        return "It is no all-gather, reduce-scatter or all-reduce.";
+        return "It is not an all-gather, reduce-scatter or all-reduce.";
     }
     if (key(c.start).empty()) return "It is not of one tensor, or its group is not named.";
     if (program_.users(c.start).size() != 1) return "Another node than its wait reads it.";
@@ -214,7 +214,7 @@ class BlockBucketing {
       why_[c] = why_not(all_[c]);
       if (!why_[c].empty()) continue;
       if (const auto member = read(c); !member) {
-        why_[c] = fmt::format("It fits in no bucket: {}.", member.error().message);
+        why_[c] = fmt::format("It does not fit in a bucket: {}.", member.error().message);
         continue;
       }
       const std::string name = key(all_[c].start);
@@ -489,14 +489,14 @@ class BlockBucketing {
         : backward             ? " in the backward"
                                : " in the forward");
     context_.decide(graph_, start, "bucket",
-                    fmt::format("{} {} become one call, of {}.", members.size(), where,
+                    fmt::format("Bucket of {}: {}, {}.", members.size(), where,
                                 format_bytes(graph_.output_bytes(graph_.node(start)))));
     for (const BucketMember& m : members)
       context_.decide(
           given_, m.start, members.size() == 1 ? "alone" : "merged",
           members.size() == 1
               ? fmt::format("The only {}; {} takes its place.", where, graph_.name(start))
-              : fmt::format("With {} others of the same kind, group and dtype, into {}.",
+              : fmt::format("With {} more of the same kind, group and dtype, into {}.",
                             members.size() - 1, graph_.name(start)));
   }
 
@@ -597,8 +597,8 @@ Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
 Pass joint_transformer_block_bucketing_reordering() {
   return {
       .info = {.name = "joint_transformer_block_bucketing_reordering",
-               .summary = "Merges FSDP's collectives of each transformer block, forward and "
-                          "backward each for itself, and runs them beside the block before.",
+               .summary = "Merges FSDP's collectives of each transformer block, separately in "
+                          "forward and backward, and runs them beside the previous block.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
