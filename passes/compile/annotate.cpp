@@ -177,7 +177,7 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
   }
   close();
   if (table.rows.empty()) {
-    context.decide("kept", "The graph does not say which modules its nodes are of.");
+    context.decide("kept", "The graph does not say which modules its nodes belong to.");
     return {};
   }
   context.decide("found",
