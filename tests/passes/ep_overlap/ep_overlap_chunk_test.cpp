@@ -219,7 +219,7 @@ TEST(EpOverlapChunk, RefusesWhatItCannotCut) {
   sum.replace(sum.find("s: f32[u0,4] = aten.sin(m)"), 26,
               "k: f32[4] = aten.sum.dim_IntList(m, [0])\n  s: f32[4] = aten.sin(k)");
   EXPECT_THAT(refusal(traced(sum, {"d", "v", "m", "k", "t", "gw"}), "ep_overlap_chunk"),
-              HasSubstr("is no sum of gradients; s reads it"));
+              HasSubstr("is not a sum of gradients; s reads it"));
 }
 
 TEST(EpOverlapChunk, KeepsModulesThatThePatternDoesNotName) {
