@@ -576,7 +576,7 @@ class Lowering {
           !p_.has_chunk_dim(out.node))
         return fail(Error::Kind::usage,
                     "{} of {} is read by chunks and by others ({}), and has no dimension along "
-                    "which chunks can be put together",
+                    "which its chunks can be joined",
                     p_.name(out.node), where(), p_.name(out.full.front()));
       before_ = *std::ranges::min_element(out.full, {}, place);
       JOINTER_TRY(const NodeId made,
