@@ -104,7 +104,7 @@ class PartReader {
       give_up("{}{}{}", where(nodes), failure.message, place(document));
     } catch (const simdjson::simdjson_error& error) {
       if (error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
-        give_up("{}the last of its {} bytes is no closing bracket; is it cut off?", where(nodes),
+        give_up("{}its {} bytes do not end with a closing bracket; is it cut off?", where(nodes),
                 text_.size());
       give_up("{}{}{}", where(nodes), error.what(), place(document));
     }

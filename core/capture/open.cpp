@@ -171,7 +171,7 @@ Result<const CaptureReader*> reader_for(const CaptureFile& file) {
   std::string known;
   for (const CaptureReader& reader : kReaders)
     known += (known.empty() ? "" : ", ") + std::string(reader.name);
-  return input_error("{}: of no known format; known are: {}", file.name, known);
+  return input_error("{}: unknown format; known formats: {}", file.name, known);
 }
 
 Result<std::vector<std::string>> files_of(const std::string& path) {

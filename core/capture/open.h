@@ -55,7 +55,7 @@ std::span<const CaptureReader> capture_readers();
 std::string describe(const GraphEntry& entry);
 
 // Graphs in a file or a folder (a TORCH_TRACE folder: those of every log, by rank). Error (input):
-// unreadable, or of no known format.
+// unreadable, or of an unknown format.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
 struct OpenRequest {

@@ -1,31 +1,33 @@
-// A capture numbers storages by the identity of torch's fake storages, and a pass that copies a
-// call together with its meta["val"] (torchtitan's selective_activation_remat, for one) leaves both
-// calls with the same number. Taken for aliasing, that keeps a recomputed value alive from its
-// first computation to its last use, which is what recomputing was to avoid.
+// Corrects storages that a capture shares between calls by mistake.
+//
+// A capture numbers storages by the identity of torch's fake storages. A pass that copies a call
+// together with its meta["val"], such as torchtitan's selective_activation_remat, leaves both calls
+// with the same number. If that counted as aliasing, a recomputed value would stay alive from its
+// first computation to its last use, which recomputing is meant to avoid.
 //
 // Terms
 //   captured storage   the number that the file gives a tensor
 //   shares             a call whose operator may return an argument's memory: its schema has an
-//                      alias set, it is a wait, a getitem or an Inductor view, or nothing is known
-//                      of it (higher-order and unknown operators)
+//                      alias set, it is a wait, a getitem or an Inductor view, or it is unknown or
+//                      higher-order
 //
-// Steps, for each call in program order and each tensor that it returns:
-//   1. A call that shares, whose captured storage is an argument's: the argument's storage, as
-//      corrected so far.
-//   2. A view that cannot copy, whose captured storage is no argument's: the storage that its
-//   schema
-//      says. Passes that replace a producer leave the values of its views as they were.
-//   3. A captured storage that no call before has: it stays.
-//   4. Otherwise another call made it, and this one cannot return it: a storage of its own.
+// Steps, for each call in program order and each tensor that it returns; the first that applies:
+//   1. The call shares, and an argument has the same captured storage: use the argument's storage,
+//      as corrected so far.
+//   2. The call is a view that cannot copy, and no argument has the same captured storage: use the
+//      storage that its schema implies. Passes that replace a producer leave the values of its
+//      views unchanged.
+//   3. No earlier call has the captured storage: keep it.
+//   4. Otherwise another call made it, and this one cannot return it: use a new storage.
 //
-// An edit that replaces a call leaves its value as it was, so the same holds then: for the calls
-// that were replaced, and for those that read one whose storage changed. The number that counts is
-// the one before the edit.
+// An edit that replaces a call leaves its value unchanged. The same steps then apply to the
+// replaced calls and to calls that read one whose storage changed. The storage before the edit
+// counts as the captured one.
 //
 // Cost: linear in tensors and inputs.
 //
-// Deviation from torch: its memory estimators take storages as they are. Graph::captured_storage
-// keeps them for the profile that is compatible with torch's.
+// Deviation from torch: its memory estimators use storages as captured. Graph::captured_storage
+// keeps these for the torch-compatible profile.
 
 #include "core/graph/storage_rules.h"
 
@@ -40,13 +42,13 @@
 namespace jointer {
 namespace {
 
-// Views by their schema that copy where strides ask for it.
+// Views by their schema that copy if strides require it.
 constexpr std::array<std::string_view, 11> kMayCopy{
     "aten.reshape", "aten.reshape_as", "aten.contiguous",   "aten.to",
     "aten.flatten", "aten.ravel",      "aten.resolve_conj", "aten.resolve_neg",
     "aten.type_as", "aten.data",       "aten.lift_fresh"};
 
-// Its results always lie in an argument's memory: views, in-place calls, calls that write to `out`.
+// Operators whose results always lie in an argument's memory: views, in-place, out variants.
 bool always_shares(const OperatorInfo& op) {
   const auto is_shared = [](const SchemaReturn& result) { return result.alias_set != 0; };
   return op.is_getitem || op.has(OperatorTag::silent_alias) ||
@@ -54,7 +56,7 @@ bool always_shares(const OperatorInfo& op) {
           std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
 }
 
-// What an edit asks for; of a file, nothing.
+// The request of an edit. A graph from a file has none.
 struct Replaced {
   const std::unordered_set<NodeId>& nodes;
   const std::function<void(NodeId)>& before_change;
@@ -82,15 +84,16 @@ class Corrector {
   }
 
   void add_facts() {
+    tell(split_, first_split_,
+         "has the storage of another call's result in the file, which its operator cannot return: "
+         "it counts as memory of its own",
+         "have the storages of other calls' results in the file, which their operators cannot "
+         "return: they count as memory of their own");
     tell(
-        split_, first_split_,
-        "carries the memory of another call's result, which its operator cannot return: it counts "
-        "as memory of its own",
-        "carry the memory of other calls' results, which their operators cannot return: they count "
-        "as memory of their own");
-    tell(followed_, first_followed_,
-         "is in an argument's memory, though not in the file: it counts with the argument",
-         "are in an argument's memory, though not in the file: they count with the argument");
+        followed_, first_followed_,
+        "is in an argument's memory, although the file says otherwise: it counts with the argument",
+        "are in an argument's memory, although the file says otherwise: they count with the "
+        "argument");
   }
 
  private:
@@ -123,7 +126,7 @@ class Corrector {
     if (!renamed.empty()) replace_value(id, renamed);
   }
 
-  // Of an edit: a value of its own, so that undo finds the one before.
+  // For an edit: gives the call a new value, so that undo finds the previous one.
   void replace_value(NodeId id, const std::vector<Renamed>& renamed) {
     for (const Tensor& t : graph_.tensors(id)) captured_[id].push_back(t.storage);
     edit_->before_change(id);
@@ -160,7 +163,7 @@ class Corrector {
     return now;
   }
 
-  // What an argument that came in `captured` lies in now.
+  // The current storage of an argument whose captured storage is `captured`.
   StorageId storage_of_argument(NodeId id, StorageId captured) const {
     for (const NodeId input : graph_.inputs(id))
       for (std::size_t i = 0; i < graph_.node(input).tensor_count; ++i)
@@ -203,9 +206,9 @@ class Corrector {
   Graph& graph_;
   const Replaced* edit_;  // null: the graph comes from a file
   std::size_t captured_count_;
-  std::vector<bool> met_;     // by captured storage: a node before this one has it
-  std::vector<Renamed> own_;  // of the node that is looked at: storages that it made
-  std::unordered_map<NodeId, std::vector<StorageId>> captured_;  // of nodes that an edit changed
+  std::vector<bool> met_;     // by captured storage: an earlier node has it
+  std::vector<Renamed> own_;  // storages that the current node made
+  std::unordered_map<NodeId, std::vector<StorageId>> captured_;  // by node that the edit changed
   std::size_t split_ = 0, followed_ = 0;
   NodeId first_split_, first_followed_;
 };

@@ -1,4 +1,4 @@
-// Collectives beside compute, and fewer of them.
+// Runs collectives beside compute, and merges them.
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair: each is ordered for itself.
@@ -33,13 +33,13 @@
 //   - a collective is not tried while something that it needs cannot be started (torch forces other
 //     waits first).
 //
-// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; where torch lets
-// a value be read before it is written (torch_buckets.cpp), it is not; copies between devices stay
-// asynchronous, and the order of writes holds instead; `bucket_mode` is of the buckets that follow
-// the schedule, too, where torch packs all-reduces as always; costs come from the estimator that
-// everything else uses, and parameters that choose another are refused, as are those that only
-// serve Inductor's later stages; where what must keep all hidden makes a cycle, torch stops, and
-// here less is kept.
+// Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; no value is read
+// before it is written, which torch allows (torch_buckets.cpp); copies between devices stay
+// asynchronous, and the order of writes holds instead; `bucket_mode` also applies to buckets made
+// after the schedule, where torch packs all-reduces as always; costs come from the estimator that
+// everything else uses, and parameters that choose another are refused, as are those that serve
+// only Inductor's later stages; if the dependencies that keep collectives hidden form a cycle,
+// torch stops, and here some are dropped.
 //
 // Cost: see the parts. Llama3-8B's backward, 8,192 nodes, takes 85 ms; 671B's, 28,950 nodes, 600 ms
 // (tests/benchmarks/bucketing_benchmark.cpp, processor time).
@@ -94,29 +94,30 @@ std::vector<Foreign> foreign_parameters() {
   constexpr const char* kCosts =
       "costs are those of the run's estimator: choose it with --estimator";
   constexpr const char* kInductor = "it serves later stages of Inductor, which do not follow";
-  return {{"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
-          {"enable_fusion_regions", false, {}, "Takes what Inductor fuses as one.", kInductor},
-          {"log_final_collectives_estimations",
-           false,
-           {},
-           "Logs estimates of the final graph.",
-           "the figures of each step say what its collectives take"},
-          {"collective_estimator",
-           std::string("analytical"),
-           {"analytical", "benchmark"},
-           "How torch finds the time of a collective.",
-           kCosts},
-          {"compute_estimator",
-           std::string("benchmark"),
-           {"benchmark", "analytical"},
-           "How torch finds the time of compute.",
-           kCosts},
-          {"custom_runtime_estimation", {}, {}, "A Python function that estimates a node.", kCosts},
-          {"pge_profile_path",
-           {},
-           {},
-           "A profile to take costs from.",
-           "give the profile to the run: --estimator 'profile{trace=\"...\"}'"}};
+  return {
+      {"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
+      {"enable_fusion_regions", false, {}, "Treats calls that Inductor fuses as one.", kInductor},
+      {"log_final_collectives_estimations",
+       false,
+       {},
+       "Logs estimates of the final graph.",
+       "the figures of each step say what its collectives take"},
+      {"collective_estimator",
+       std::string("analytical"),
+       {"analytical", "benchmark"},
+       "The source of torch's times of collectives.",
+       kCosts},
+      {"compute_estimator",
+       std::string("benchmark"),
+       {"benchmark", "analytical"},
+       "The source of torch's times of compute.",
+       kCosts},
+      {"custom_runtime_estimation", {}, {}, "A Python function that estimates a node.", kCosts},
+      {"pge_profile_path",
+       {},
+       {},
+       "A profile to take costs from.",
+       "give the profile to the run: --estimator 'profile{trace=\"...\"}'"}};
 }
 
 Result<void> refuse_foreign(const Arguments& arguments) {
@@ -133,7 +134,8 @@ Result<void> refuse_new(const Arguments& arguments) {
         std::pair("pre_bucketing_fsdp_collectives_bucket_cap_mb",
                   arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb")),
         std::pair("bucket_mode=coalesced", arguments.text("bucket_mode") == "coalesced")})
-    if (is_given) return fail(Error::Kind::usage, "{} is of the rules of torch-2.15", name);
+    if (is_given)
+      return fail(Error::Kind::usage, "{} needs the rules of torch-2.15 (rules=torch-2.15)", name);
   return {};
 }
 
@@ -273,7 +275,7 @@ class Reordering {
     }
     if (pre_bucketed_) {
       base_ = std::make_unique<Half>(pre_bucketed_->graph, part_, estimator_, settings_.rules);
-      attempts_.push_back({.base = base_.get(), .of = " of FSDP's buckets"});
+      attempts_.push_back({.base = base_.get(), .of = " (FSDP's buckets first)"});
       if (settings_.is_torch) return {};
     }
     attempts_.push_back({.base = &given_, .of = ""});
@@ -545,9 +547,9 @@ class Reordering {
       context_.decide(
           is_merged ? "merged" : "ordered",
           fmt::format(
-              "Of {} orders within {} it is {}{}: {} of the step's {} are exposed (before, {} "
+              "Chose {}{} among {} orders within {}: {} of the step's {} are exposed (before, {} "
               "of {}), at a peak of {} (before, {}).",
-              candidates_.size(), format_bytes(judge_.limit()), chosen.what, of(chosen),
+              chosen.what, of(chosen), candidates_.size(), format_bytes(judge_.limit()),
               format_ns(chosen.figures.exposed_ns), format_ns(chosen.figures.step_ns),
               format_ns(judge_.before().exposed_ns), format_ns(judge_.before().step_ns),
               format_bytes(chosen.figures.peak_bytes), format_bytes(judge_.before().peak_bytes)));
@@ -598,54 +600,49 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 std::vector<Parameter> parameters() {
   Parameter exposed_first =
       parameter("bucket_exposed_first", Parameter::Type::boolean, {},
-                "Whether buckets begin with what is hidden least, else in program order; without "
-                "it, in groups that gather parameters (rules of 2.15), in all (2.11).");
+                "Fill buckets from the least hidden collective, instead of in program order; none: "
+                "only in groups that gather parameters (rules of 2.15), or in all groups (2.11).");
   exposed_first.may_be_none = true;
-  Parameter cap = optional_number(
-      "pre_bucketing_fsdp_collectives_bucket_cap_mb",
-      "MiB of those buckets' larger side; none: from which the group's links are used well, 10 to "
-      "500.");
+  Parameter cap = optional_number("pre_bucketing_fsdp_collectives_bucket_cap_mb",
+                                  "Maximum MiB on the larger side of FSDP's buckets; none: enough "
+                                  "to use the group's links well, 10 to 500.");
   std::vector<Parameter> all{
       choice("rules", {"auto", "torch-2.15", "torch-2.11"}, "auto",
-             "Which torch's rules are followed where they differ; auto: the graph's own."),
-      flag(
-          "pre_bucketing_fsdp_collectives", true,
-          "Whether FSDP's collectives are put into buckets before they are scheduled. Of the rules "
-          "of 2.15."),
+             "The version of torch whose rules to follow; auto: the graph's own."),
+      flag("pre_bucketing_fsdp_collectives", true,
+           "Put FSDP's collectives into buckets before scheduling (rules of 2.15 only)."),
       std::move(cap),
-      flag("collective_bucketing", true,
-           "Whether collectives that are alike become one where that costs no overlap."),
-      number("max_in_flight_gb", 5.0, "GiB of collectives that may run at once."),
+      flag("collective_bucketing", true, "Merge similar collectives where that costs no overlap."),
+      number("max_in_flight_gb", 5.0, "Maximum GiB of collectives in flight."),
       count("max_compute_pre_fetch", 200, 0,
-            "How many compute nodes ahead of its use a collective may start."),
+            "Maximum number of compute nodes between a collective's start and its use."),
       count("max_coll_distance", 200, 0,
-            "How many collectives ahead are tried, to start early or to share a bucket."),
+            "Number of collectives ahead to try, to start early or to share a bucket."),
       number("compute_overlap_multipler", 1.0,
-             "What compute's time is multiplied by before it hides a collective."),
-      number_or_none("max_memory_increase_gb", 1.0,
-                     "GiB that the peak may grow by; of this and the ratio the larger one holds. "
-                     "Where both are none there is no limit (rules of 2.15), or the peak may not "
-                     "grow (2.11)."),
-      number_or_none("max_memory_increase_ratio", 0.05,
-                     "What the peak may grow by, as a share of it; none: only the GiB hold."),
+             "Factor on the time of compute that hides a collective."),
+      number_or_none(
+          "max_memory_increase_gb", 1.0,
+          "GiB that the peak may grow by; the larger of this and the ratio applies. If both are "
+          "none, there is no limit (rules of 2.15), or the peak may not grow (2.11)."),
+      number_or_none(
+          "max_memory_increase_ratio", 0.05,
+          "Growth of the peak, as a share of it; none: only max_memory_increase_gb applies."),
       std::move(exposed_first),
       flag("bucket_only_internode_comms", false,
-           "Whether only groups that gather parameters make buckets. Of the rules of 2.15."),
+           "Make buckets only in groups that gather parameters (rules of 2.15 only)."),
       choice("bucket_mode", {"auto", "default", "custom_ops", "custom_ops_multidtype", "coalesced"},
              "auto",
-             "How buckets are made. custom_ops_multidtype: all-gathers of several dtypes may share "
+             "Form of the buckets. custom_ops_multidtype: all-gathers of several dtypes may share "
              "one; coalesced: a reduce-scatter takes its members as a list, without copies (rules "
              "of 2.15). auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
       number_or_none("max_off_bucket_gb", 0.5,
                      "GiB of collectives of one key, needed by no compute, that wait for each "
-                     "other and start together; none: each starts by itself. Of the rules of "
-                     "2.15."),
-      number("max_bucket_memory_gb", 2.0,
-             "GiB that a bucket may hold, inputs and results together."),
+                     "other and start together; none: each starts by itself (rules of 2.15 only)."),
+      number("max_bucket_memory_gb", 2.0, "Maximum GiB of a bucket, inputs and results together."),
       flag("prioritize_bucketing_during_scheduling", true,
-           "Whether collectives that could share a bucket start one after another."),
+           "Start collectives that could share a bucket one after another."),
       flag("torch_compatible", false,
-           "Whether torch's decisions are made as they are, memory over its limit included."),
+           "Make exactly torch's decisions, even if memory exceeds the limit."),
   };
   for (const Foreign& foreign : foreign_parameters()) {
     const bool is_flag = foreign.otherwise.as<bool>() != nullptr;
@@ -662,14 +659,14 @@ std::vector<Parameter> parameters() {
 
 Pass autobucketing_reordering() {
   return {.info = {.name = "autobucketing_reordering",
-                   .summary = "Starts collectives early, beside compute that does not need them, "
-                              "and merges those alike, within a memory budget.",
+                   .summary = "Starts collectives early, beside independent compute, and merges "
+                              "similar ones, within a memory budget.",
                    .source = "torch/_inductor/fx_passes/overlap_scheduling.py",
                    .stage = PassStage::bucketing,
                    .parameters = parameters(),
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = or_kept("There is no collective in it that something waits for.", run)};
+          .run = or_kept("The graph has no collective that something waits for.", run)};
 }
 
 }  // namespace jointer

@@ -593,7 +593,7 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
   const Node& start = graph.node(collective.start);
   const auto args = graph.args(start);
   const auto refuse = [](std::string_view why) { return fail(Error::Kind::usage, "{}", why); };
-  if (args.empty() || args[0].kind != Kind::node) return refuse("its input is no tensor");
+  if (args.empty() || args[0].kind != Kind::node) return refuse("its input is not a tensor");
   BucketMember member{.start = collective.start,
                       .wait = collective.wait,
                       .source = args[0].node(),

@@ -1,6 +1,6 @@
 // Terms
 //   plan       lists of modules (module_plan.h); a block is an entry of it.
-//   direction  backward: nodes that autograd made, and what is recomputed among them; else forward.
+//   direction  backward: nodes that autograd made, and nodes recomputed among them; else forward.
 //   bucket     collectives of one block, direction, kind, group, reduction and dtype of which none
 //              needs another's result (bucket_levels.h): all-gathers that need one parameter alone,
 //              reduce-scatters of gradients, all-reduces. One alone is a bucket too.
@@ -24,13 +24,13 @@
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
 // _inductor/fx_passes/overlap_manual_scheduling.py.
 // Deviations:
-//   - The plan is found from the model's modules, and the order of parameters from the graph's
-//     inputs, where they are not given.
+//   - If they are not given, the plan is derived from the model's modules, and the order of
+//     parameters from the graph's inputs.
 //   - Upstream orders by arguments alone. Here a collective whose input or result something writes
-//     to stays as it is, and an order in which a value would be read before it is written, or after
-//     it is overwritten, is put right.
-//   - A collective that another node than its wait reads stays as it is, where upstream stops.
-//   - control_deps nodes (`insert_overlap_deps`), which only serve Inductor's later stages, are not
+//     to is kept, and an order that would read a value before it is written, or after it is
+//     overwritten, is corrected.
+//   - A collective that a node other than its wait reads is kept; upstream stops with an error.
+//   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
 //     made. A block's calls carry the block and the direction as `fsdp_bucket`, as upstream's do.
 // Calls and numbers in names: bucket_calls.h.
 //
@@ -113,7 +113,7 @@ class BlockBucketing {
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies));
     if (wrong)
       context_.decide(graph_, wrong, "put right",
-                      "It would have run before something that it depends on was written.");
+                      "It would have run before memory that it reads was written.");
     return true;
   }
 
@@ -174,15 +174,15 @@ class BlockBucketing {
       case CollectiveKind::reduce_scatter:
         if (!users_) users_.emplace(given_);
         if (!is_fsdp_reduce_scatter(given_, *users_, c.start))
-          return "Not FSDP's: its result is used before the output, or it is no reduce-scatter.";
+          return "Not FSDP's: its result is used before the output, or it is not a reduce-scatter.";
         break;
       case CollectiveKind::all_reduce:
         break;
       default:
-        return "It is no all-gather, reduce-scatter or all-reduce.";
+        return "It is not an all-gather, reduce-scatter or all-reduce.";
     }
     if (key(c.start).empty()) return "It is not of one tensor, or its group is not named.";
-    if (program_.users(c.start).size() != 1) return "Another node than its wait reads it.";
+    if (program_.users(c.start).size() != 1) return "A node other than its wait reads it.";
     if (is_written(graph_, dependencies_, c))
       return "Something writes to what it reads or returns.";
     if (dependencies_.wall_before(c.start) != dependencies_.wall_before(all_.front().start) ||
@@ -214,7 +214,7 @@ class BlockBucketing {
       why_[c] = why_not(all_[c]);
       if (!why_[c].empty()) continue;
       if (const auto member = read(c); !member) {
-        why_[c] = fmt::format("It fits in no bucket: {}.", member.error().message);
+        why_[c] = fmt::format("It does not fit in a bucket: {}.", member.error().message);
         continue;
       }
       const std::string name = key(all_[c].start);
@@ -410,7 +410,7 @@ class BlockBucketing {
           wish.nodes.begin(), wish.nodes.end(),
           [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; });
       context_.decide(graph_, wish.target, "deferred",
-                      fmt::format("It is waited for behind {}, so that it runs beside the backward "
+                      fmt::format("Its wait moves after {}, so that it runs beside the backward "
                                   "of that block.",
                                   graph_.name(behind)));
       std::vector<NodeId> chain{wish.target};
@@ -445,9 +445,10 @@ class BlockBucketing {
       std::vector<NodeId> starts = wish.nodes;
       std::sort(starts.begin(), starts.end(), earlier);
       for (const NodeId start : starts) {
-        context_.decide(graph_, start, "prefetched",
-                        fmt::format("It starts before {}, so that it runs beside the block before.",
-                                    graph_.name(wish.target)));
+        context_.decide(
+            graph_, start, "prefetched",
+            fmt::format("It starts before {}, so that it runs beside the previous block.",
+                        graph_.name(wish.target)));
         if (earlier(start, wish.target)) continue;
         std::vector<NodeId> open{start}, needed;
         ++mark;
@@ -489,14 +490,14 @@ class BlockBucketing {
         : backward             ? " in the backward"
                                : " in the forward");
     context_.decide(graph_, start, "bucket",
-                    fmt::format("{} {} become one call, of {}.", members.size(), where,
+                    fmt::format("Bucket of {}: {}, {}.", members.size(), where,
                                 format_bytes(graph_.output_bytes(graph_.node(start)))));
     for (const BucketMember& m : members)
       context_.decide(
           given_, m.start, members.size() == 1 ? "alone" : "merged",
           members.size() == 1
               ? fmt::format("The only {}; {} takes its place.", where, graph_.name(start))
-              : fmt::format("With {} others of the same kind, group and dtype, into {}.",
+              : fmt::format("With {} more of the same kind, group and dtype, into {}.",
                             members.size() - 1, graph_.name(start)));
   }
 
@@ -564,7 +565,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const ModuleTree modules(graph);
     const ModulePlan plan = given ? *given : derive_joint_module_plan(graph, modules);
     if (plan.empty()) {
-      context.decide("kept", "The graph does not say which modules its nodes are of.");
+      context.decide("kept", "The graph does not say which modules its nodes belong to.");
       return {};
     }
     BlockBucketOptions options;
@@ -597,8 +598,8 @@ Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
 Pass joint_transformer_block_bucketing_reordering() {
   return {
       .info = {.name = "joint_transformer_block_bucketing_reordering",
-               .summary = "Merges FSDP's collectives of each transformer block, forward and "
-                          "backward each for itself, and runs them beside the block before.",
+               .summary = "Merges FSDP's collectives of each transformer block, separately in "
+                          "forward and backward, and runs them beside the previous block.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},

@@ -69,7 +69,8 @@ Result<ModulePlan> read_module_plan(const PassValue::List& list) {
     const bool is_right =
         several == nullptr ? add(entry) : std::all_of(several->begin(), several->end(), add);
     if (!is_right || plan.back().empty())
-      return fail(Error::Kind::usage, "{} is no module path and no list of them", to_text(entry));
+      return fail(Error::Kind::usage, "{} is neither a module path nor a list of them",
+                  to_text(entry));
   }
   return plan;
 }

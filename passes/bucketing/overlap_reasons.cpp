@@ -129,7 +129,7 @@ void decide_overlaps(const Graph& graph, const OverlapGraph& half, const Overlap
       const std::string more =
           why_not_beside(half, plan.schedule.fates[static_cast<std::size_t>(half.start_of[place])]);
       if (!more.empty())
-        why += fmt::format("{}While scheduling, {}.", why.empty() ? "" : " ", more);
+        why += fmt::format("{}While scheduling, {}.", why.empty() ? "" : ". ", more);
     }
     context.decide(graph, c.start, beside.empty() ? "exposed" : "partly",
                    fmt::format("{} of its {} are exposed, {}. {}", format_ns(c.exposed_ns),

@@ -1,11 +1,14 @@
-// Terms. FSDP's groups: those of all-gathers that need exactly one placeholder. Cap: bytes of a
-// bucket's larger side, those from which an all-gather of the first such group reaches nine tenths
-// of its links' bandwidth, 10 to 500 MiB; or what is asked for.
+// Merges FSDP's collectives into buckets before they are scheduled.
 //
-// Steps, for all-gathers, reduce-scatters, all-reduces: find buckets of neighbours greedily
-// (greedy_buckets.cpp) among all-gathers that need one placeholder, reduce-scatters whose result
-// goes to the output alone, and all-reduces of FSDP's groups; merge them; each stands where its
-// last member started.
+// Terms. FSDP groups: the process groups of all-gathers that need exactly one placeholder. Cap: the
+// most bytes on the larger side of a bucket. Unless it is given, the cap is the size from which an
+// all-gather of the first FSDP group reaches nine tenths of its links' bandwidth, within 10 to
+// 500 MiB.
+//
+// Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbours into buckets
+// greedily (greedy_buckets.cpp) and merge each bucket at the place where its last member started.
+// The members are all-gathers that need one placeholder, reduce-scatters whose result only the
+// output reads, and all-reduces of FSDP groups.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's configuration. Deviations: those of torch_buckets.cpp.
@@ -31,7 +34,7 @@ constexpr double kLeastMiB = 10, kMostMiB = 500;
 
 struct FsdpGroups {
   std::set<StringId> names;
-  std::int64_t size = 0;  // of the first
+  std::int64_t size = 0;  // ranks of the first group
 };
 
 StringId group_name(const Graph& graph, NodeId start) {
@@ -86,7 +89,7 @@ class PreBucketing {
   Result<void> merge(CollectiveKind kind) {
     const Graph& graph = done_.graph;
     const Dependencies dependencies(graph);
-    const std::vector<NodeCost> costs(graph.node_count());  // not looked at
+    const std::vector<NodeCost> costs(graph.node_count());  // not used
     BucketRules rules(BucketDtypes::one);
     rules.takes_buckets = options_.form.has_value();
     const OverlapGraph half(graph, part_, dependencies, costs, rules);

@@ -1,16 +1,20 @@
-// Steps: bring the nodes into the schedule's order; put in one bucket after another (fx_buckets.h);
-// then put everything behind what it depends on (core/schedule/stable_order.h), the plan's
-// dependencies included. What a member had to come before or behind, its bucket has to.
+// Builds the graph of a plan, with its buckets in torch's form.
 //
-// Terms. The program: the order that was given, each bucket where its last member started. It tells
-// what writes to memory before what reads it.
+// Terms. The program: the given order, with each bucket where its last member started. It decides
+// which writes to memory come before which reads.
+//
+// Steps: put the nodes into the order of the schedule; insert the buckets one by one
+// (fx_buckets.h); then move every node after the nodes it depends on
+// (core/schedule/stable_order.h), including the plan's dependencies. A bucket takes over the
+// dependencies of its members.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and
 // _apply_deps_and_effect_tokens.
-// Deviations: torch orders by arguments alone. What it packs with `custom_ops` it takes apart by a
-// call that nobody reads, and puts readers ahead of that; here they stay behind it. A collective
-// that something else writes to is in no bucket.
-// Cost: for each bucket the nodes between it and its inputs, and the places of all.
+// Deviations: torch orders by arguments alone. It unpacks the buckets of `custom_ops` with a call
+// that nothing reads, and places readers of the results before that call; here they stay after it.
+// A collective that something else writes to joins no bucket.
+//
+// Cost: for each bucket, the nodes between it and its inputs, and the places of all nodes.
 
 #include "passes/bucketing/torch_buckets.h"
 
@@ -148,7 +152,7 @@ class TorchBuilder {
     }
     return half;
   }
-  // With the other half of a pair.
+  // The order of the whole graph: this half, and the other half of a pair.
   [[nodiscard]] std::vector<NodeId> whole(const std::vector<NodeId>& half) const {
     std::vector<NodeId> order;
     bool is_done = false;
@@ -163,7 +167,7 @@ class TorchBuilder {
     return order;
   }
 
-  // Of a program: who read a member's result, read it before the bucket fills it.
+  // In the program, readers of a member's result come before the bucket fills it: move them after.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
@@ -184,7 +188,7 @@ class TorchBuilder {
     return {};
   }
 
-  // Whether `of` needs the other anyway, by what it is a view of.
+  // `of` is a view of the other node's result, and so needs it anyway.
   [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
     constexpr int kLongest = 16;
     if (d.kind != DependencyKind::write) return false;
@@ -202,7 +206,7 @@ class TorchBuilder {
     std::set<std::pair<NodeId, NodeId>> known;
     for (const auto& [place, needed] : plan_.bucketing.dependencies) {
       const NodeId before = stands_for_[needed], after = stands_for_[place];
-      // Members that came before and behind another bucket's cannot both keep that.
+      // If members come before and after those of another bucket, only the first edge is kept.
       if (before == after || known.contains({after, before}) ||
           !known.emplace(before, after).second)
         continue;

@@ -269,7 +269,7 @@ class OldBlockBucketing {
       return "It needs another collective of its block, or that needs it.";
     return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
                ? "Not FSDP's: it needs more than one parameter's shard."
-               : "Not FSDP's: its result is used before the output, or it is no reduce-scatter.";
+               : "Not FSDP's: its result is used before the output, or it is not a reduce-scatter.";
   }
 
   [[nodiscard]] std::string name_of(std::uint32_t entry) const {
@@ -312,7 +312,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const ModuleTree modules(graph);
     const ModulePlan plan = given ? *given : derive_module_plan(modules);
     if (plan.empty()) {
-      context.decide("kept", "The graph does not say which modules its nodes are of.");
+      context.decide("kept", "The graph does not say which modules its nodes belong to.");
       return {};
     }
     JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));
@@ -341,7 +341,7 @@ Pass transformer_block_bucketing() {
   return {
       .info = {.name = "transformer_block_bucketing",
                .summary = "Merges FSDP's collectives of each transformer block, and runs them "
-                          "beside the block before.",
+                          "beside the previous block.",
                .source = "torch/_inductor/fx_passes/overlap_manual_scheduling.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},

@@ -1,19 +1,19 @@
-// spmd_check: whether every rank runs the same program, as passes that reorder collectives take for
-// granted: where two ranks have another order, both wait for ever.
+// spmd_check: checks that every rank runs the same program. Passes that reorder collectives rely on
+// this: if two ranks issue them in different orders, both wait forever.
 //
-// Two ranks run the same program if their calls, in program order, have the same operators, and
-// return tensors of the same type, sizes, strides, offset and storage size on the same kind of
-// device. Names and arguments are not compared: a rank's number among them is no difference.
+// Two ranks run the same program if their calls, in program order, have the same operators and
+// return tensors of the same type, sizes, strides, offset, storage size and kind of device. Names
+// and arguments are not compared, since arguments may hold the rank's number.
 //
 // `captures` are those of other ranks; `{rank}` in a path stands for each rank's number. A capture
-// of the rank that is checked itself is passed over. Of one graph alone the check says what only a
-// run can tell: values whose sizes depend on data, and differ from rank to rank with it.
+// of the checked rank itself is skipped. The check of a single graph reports only values whose
+// sizes depend on data: these may differ between ranks when the graph runs.
 //
 // Cost: linear in the calls of all captures.
-// Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, which has every rank send a hash,
-// and what it is of where hashes differ. Deviations: captures take the place of messages, so that a
-// rank which has none is not compared; of other ranks the first differences are of the first rank
-// that has any, and the others are counted. `jointer spmd` asks more: whether collectives meet.
+// Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash,
+// and the hashed data if hashes differ. Deviations: captures take the place of messages, so a rank
+// without a capture is not compared; differences are listed for the first rank that differs, and
+// the other ranks that differ are counted. `jointer spmd` checks more: that collectives meet.
 
 #include "passes/checks/spmd_check.h"
 
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kShown = 10;
 
-// What is compared of one call.
+// The parts of a call that are compared.
 struct Call {
   NodeId node;
   std::string target, value;
@@ -92,7 +92,7 @@ std::vector<Call> calls_of(const Graph& graph) {
   return calls;
 }
 
-// Operators of which `a` has more calls than `b`: "aten.add.Tensor (2)".
+// Operators that `a` calls more often than `b`, with the difference: "aten.add.Tensor (2)".
 std::string only_in(const std::vector<Call>& a, const std::vector<Call>& b) {
   std::map<std::string, std::int64_t> more;
   for (const Call& call : a) ++more[call.target];
@@ -112,7 +112,7 @@ struct Rank {
   std::vector<Call> calls;
 };
 
-// Calls by place that are not the same on both, and how many of them there are.
+// Places at which the calls of the two ranks differ.
 std::vector<std::size_t> differences(const Rank& a, const Rank& b) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < std::min(a.calls.size(), b.calls.size()); ++i)
@@ -127,8 +127,8 @@ void say_differences(const Graph& graph, const Rank& a, const Rank& b, PassConte
     const Call &mine = a.calls[places[i]], &other = b.calls[places[i]];
     context.decide(
         graph, mine.node, "differs",
-        fmt::format("As call {}, rank {} runs {}, which gives {}; rank {} runs {}, which "
-                    "gives {}.",
+        fmt::format("Call {}: rank {} runs {}, which returns {}; rank {} runs {}, which "
+                    "returns {}.",
                     places[i], a.rank, mine.target, mine.value, b.rank, other.target, other.value));
   }
   for (const auto& [more, less] : {std::pair{&a, &b}, std::pair{&b, &a}})
@@ -136,13 +136,13 @@ void say_differences(const Graph& graph, const Rank& a, const Rank& b, PassConte
       context.decide("differs", fmt::format("Rank {} runs more often: {}.", more->rank, text));
 }
 
-// Sizes that are known when the graph runs, and not before.
+// Sizes that are known only when the graph runs.
 void say_data_dependent(const Graph& graph, PassContext& context) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::call && graph.op(n).has(OperatorTag::data_dependent) &&
         n.value.kind == Value::Kind::symbol)
-      context.decide(graph, id, "unknown", "the size is of this rank's data");
+      context.decide(graph, id, "unknown", "the size depends on this rank's data");
   }
 }
 
@@ -153,7 +153,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (std::string& path : arguments.texts("captures"))
     files.push_back({.path = std::move(path), .backward = {}, .index = {}, .assumptions = {}});
   if (files.empty()) {
-    context.decide("kept", "There are no captures of other ranks to compare it with.");
+    context.decide("kept", "Compared with nothing: `captures` names no captures of other ranks.");
     return {};
   }
   JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
@@ -175,7 +175,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     say_differences(graph, mine, other, context);
   }
   if (first.empty()) {
-    context.decide("checked", fmt::format("Its {} calls are those of {} other rank{}.",
+    context.decide("checked", fmt::format("All {} calls are the same on {} other rank{}.",
                                           mine.calls.size(), compared, compared == 1 ? "" : "s"));
     return {};
   }
@@ -183,30 +183,31 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     first += fmt::format("; {} more rank{} differ{}", others, others == 1 ? "" : "s",
                          others == 1 ? "s" : "");
   if (arguments.text("mismatch") == "error")
-    return fail(Error::Kind::usage,
-                "ranks run other programs: {}; trace them from the same model with the same "
-                "settings, or let the pass warn (mismatch=warn)",
-                first);
-  context.decide("differs", fmt::format("Ranks run other programs: {}.", first));
+    return fail(
+        Error::Kind::usage,
+        "ranks run different programs: {}; trace all ranks from the same model with the same "
+        "settings, or set mismatch=warn",
+        first);
+  context.decide("differs", fmt::format("Ranks run different programs: {}.", first));
   return {};
 }
 
 }  // namespace
 
 Pass spmd_check_pass() {
-  return {.info = {.name = "spmd_check",
-                   .summary = "Compares the graph with those of other ranks, which have to run the "
-                              "same calls.",
-                   .source = "torch/_inductor/fx_passes/spmd_check.py",
-                   .stage = PassStage::check,
-                   .parameters = {texts("captures",
-                                        "Captures of other ranks; {rank} stands for each rank's "
-                                        "number."),
-                                  choice("mismatch", {"warn", "error"}, "warn",
-                                         "What becomes of ranks that differ.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = run};
+  return {
+      .info = {.name = "spmd_check",
+               .summary = "Checks that other ranks run the same calls as this graph.",
+               .source = "torch/_inductor/fx_passes/spmd_check.py",
+               .stage = PassStage::check,
+               .parameters = {texts("captures",
+                                    "Captures of other ranks; {rank} stands for each rank's "
+                                    "number."),
+                              choice("mismatch", {"warn", "error"}, "warn",
+                                     "If ranks differ: warn and go on, or stop with an error.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = run};
 }
 
 }  // namespace jointer

@@ -42,13 +42,13 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   return mark;
 }
 
-// Other members of `custom` stay. Error (input): it is no JSON object.
+// Other members of `custom` stay. Error (input): it is not a JSON object.
 Result<void> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   OrderedJson custom = OrderedJson::object();
   if (graph.node(id).custom) {
     JOINTER_TRY(custom, parse_json(graph.text(graph.node(id).custom), "custom"));
     if (!custom.is_object())
-      return fail(Error::Kind::input, "`custom` of {} is no JSON object", graph.name(id));
+      return fail(Error::Kind::input, "`custom` of {} is not a JSON object", graph.name(id));
   }
   custom[kMark] = mark;
   graph.node(id).custom = graph.intern(write_json(custom));
@@ -177,7 +177,7 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
   }
   close();
   if (table.rows.empty()) {
-    context.decide("kept", "The graph does not say which modules its nodes are of.");
+    context.decide("kept", "The graph does not say which modules its nodes belong to.");
     return {};
   }
   context.decide("found",

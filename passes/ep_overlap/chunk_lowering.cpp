@@ -305,7 +305,7 @@ class Lowering {
         JOINTER_TRY(pair, sizes_of_chunks(id));
       } else {
         if (!multiple_of_symbol(p_.graph.expression_text(value.expression())))
-          return fail(Error::Kind::usage, "{} is {}, which is no multiple of the chunk's size",
+          return fail(Error::Kind::usage, "{} is {}, which is not a multiple of the chunk's size",
                       p_.name(id), text(size));
         if (const auto hint = p_.sizes.hint(size); !hint || *hint % 2 != 0)
           return fail(Error::Kind::usage, "{} is {}, which is not even", p_.name(id), text(size));
@@ -576,7 +576,7 @@ class Lowering {
           !p_.has_chunk_dim(out.node))
         return fail(Error::Kind::usage,
                     "{} of {} is read by chunks and by others ({}), and has no dimension along "
-                    "which chunks can be put together",
+                    "which its chunks can be joined",
                     p_.name(out.node), where(), p_.name(out.full.front()));
       before_ = *std::ranges::min_element(out.full, {}, place);
       JOINTER_TRY(const NodeId made,
@@ -660,13 +660,15 @@ class Lowering {
                            ChunkRole::materialization),
                        "The size is that of both chunks.");
     if (whole == nullptr)
-      return fail(Error::Kind::usage, "{} of {} is read by {}, and no number can be put together",
-                  p_.name(out), where(), p_.name(users.front()));
-    if (is_sum && !is_gradient(out, users))
       return fail(Error::Kind::usage,
-                  "{} of {} has no dimension along which chunks can be put together, and is no sum "
-                  "of gradients; {} reads it",
-                  p_.name(out), where(), p_.name(users.front()));
+                  "{} of {} is read by {}, and chunks of a number cannot be joined", p_.name(out),
+                  where(), p_.name(users.front()));
+    if (is_sum && !is_gradient(out, users))
+      return fail(
+          Error::Kind::usage,
+          "{} of {} has no dimension along which its chunks can be joined, and is not a sum of "
+          "gradients; {} reads it",
+          p_.name(out), where(), p_.name(users.front()));
     const Tensor like = *whole;
     const auto sizes = p_.graph.shape(like), steps = p_.graph.stride(like);
     const std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());

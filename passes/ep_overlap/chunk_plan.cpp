@@ -1,13 +1,14 @@
-// What graph chunking makes twice: nodes of a module that a value over the chunk symbol reaches.
+// Chooses the nodes that graph chunking duplicates: nodes of a module that a value over the chunk
+// symbol reaches.
 //
-// Terms. Candidates: calls of a module in one direction; in the backward, also calls without a
-// module between such. A gradient's escape: the first node on the way back from a gradient, through
-// calls with one tensor, whose input has the chunk dimension, another dtype or device, or several
-// inputs; what comes after it stays whole.
+// Terms. Candidates: the calls of a module in one direction; in the backward, also calls without a
+// module that lie between them. Escape of a gradient: walking back from the gradient through calls
+// with one tensor input, the first node whose input has the chunk dimension, another dtype or
+// another device, or that has several inputs. The nodes after it stay whole.
 //
-// Steps. Per module and direction: candidates; those that read a chunked value, directly or through
-// others; the sizes that they are called with, where nobody else reads them; of all these, what a
-// tensor that leaves the body, a write or an output needs. Cost: modules times nodes.
+// Steps. Per module and direction, take the candidates that read a chunked value, directly or
+// through others, and the sizes they are called with that nothing else reads. Keep those that a
+// tensor leaving the body, a write or an output needs. Cost: modules times nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py (_find_regions,
 // _grad_escape_boundaries, _ep_roots).
@@ -20,7 +21,7 @@
 namespace jointer {
 namespace {
 
-// The names of a module's path, cut where the pattern ends; empty if they are others.
+// The part of a module's path that matches the pattern; empty if there is no match.
 std::string root_of(std::string_view pattern, std::string_view module) {
   std::size_t at = 0;
   for (;;) {
@@ -56,7 +57,7 @@ class Planner {
       }
     }
     if (several_)
-      return fail(Error::Kind::usage, "{} has the chunk's symbol in several dimensions",
+      return fail(Error::Kind::usage, "{} has the chunk symbol in several dimensions",
                   p_.name(several_));
     std::ranges::stable_sort(plans, [this](const ChunkPlan& a, const ChunkPlan& b) {
       return place(a.body.front()) < place(b.body.front());
@@ -125,7 +126,7 @@ class Planner {
     return candidates;
   }
 
-  // Calls without a module that lie between nodes of this one.
+  // Calls without a module that lie between nodes of this module.
   void add_between(const ChunkRoot& root, Set& candidates) {
     std::vector<NodeId> open;
     for (const NodeId id : order_)
@@ -169,9 +170,8 @@ class Planner {
         for (const NodeId input : inputs)
           if (!candidates[input.index()] && p_.is_call(input) && p_.is_tensor(input) &&
               p_.is_backward(input))
-            return fail(Error::Kind::usage,
-                        "{} of {} is of the forward and reads {} of the backward", p_.name(id),
-                        plan.root.name, p_.name(input));
+            return fail(Error::Kind::usage, "{} in the forward of {} reads {} of the backward",
+                        p_.name(id), plan.root.name, p_.name(input));
       if (!std::ranges::any_of(inputs, [&](NodeId input) {
             return body[input.index()] || comes_in_two(input) ||
                    (!candidates[input.index()] && has_chunk_dim(input));
@@ -192,7 +192,7 @@ class Planner {
     return {};
   }
 
-  // What the body is called with and is over the chunk symbol, where nobody else needs it.
+  // Sizes over the chunk symbol that the body reads and nothing else needs.
   void add_sizes(const Set& candidates, Set& body, std::vector<NodeId>& nodes) {
     Set is_added = none();
     std::vector<NodeId> added, open;
@@ -225,7 +225,7 @@ class Planner {
     }
   }
 
-  // Of the body, what its tensors that leave it, its writes and the outputs need.
+  // Keeps the nodes of the body that a tensor leaving it, a write or an output needs.
   void keep_needed(Set& body, const std::vector<NodeId>& nodes) {
     Set is_needed = none();
     std::vector<NodeId> open;

@@ -1,19 +1,18 @@
 // Cuts modules that exchange tokens in two along the batch or the sequence, so that
-// ep_overlap_schedule can run one half's compute beside the other's exchange.
+// ep_overlap_schedule can run the compute of one half beside the exchange of the other.
 //
-// Steps. Modules of the pattern with an all-to-all. First their forward, then, anew, their
-// backward: which nodes are made twice (chunk_plan.h), and their halves (chunk_lowering.h). Values
-// that come out of the forward in halves go into the backward as halves. Copies are marked in
-// `custom` as eager chunking marks them: chunked_region_fqn, _role, _is_backward, _producer, and
-// chunk_id. Cost: modules times nodes.
+// Steps. Find the modules that the pattern names and that have an all-to-all. Cut their forward,
+// then their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves
+// (chunk_lowering.h). Values that leave the forward in halves enter the backward in halves. Copies
+// are marked in `custom` as eager chunking marks them: chunked_region_fqn, _role, _is_backward,
+// _producer, and chunk_id. Cost: modules times nodes.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
-// view of a whole gradient reads stand right before it (upstream puts them behind it, and its own
-// check refuses the graph); copies share storages and are conjugates as the originals were, and
-// splits say what they return; sizes that are more than sums of multiples of symbols are refused;
-// parameters and buffers are told by their role and not by their number; new unbacked symbols have
-// no range;
-// a graph with nothing to cut stays as it is, unless require_all_to_all is set.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: a size that a
+// view of a whole gradient reads is placed right before the view (upstream places it after, and its
+// own check then refuses the graph); copies share storages and are conjugates as the originals
+// were, and splits say what they return; sizes other than sums of multiples of symbols are refused;
+// parameters and buffers are recognized by their role, not by their position; new unbacked symbols
+// have no range; a graph with nothing to cut is left unchanged unless require_all_to_all is set.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 
@@ -33,7 +32,7 @@ struct Made {
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
-                "graph chunking takes a traced step, not a forward and a backward");
+                "graph chunking needs a traced step, not a pair of forward and backward");
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   const std::string& pattern = arguments.text("module_pattern");
@@ -45,11 +44,11 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   if (roots.empty() || program.sizes.hints().empty()) {
     if (!by_annotation)
       return fail(Error::Kind::usage,
-                  "no module of {} exchanges tokens of a size that can be cut{}", pattern,
-                  roots.empty() ? ": there is no all_to_all_single in them" : "");
+                  "no module that matches {} exchanges tokens of a size that can be cut{}", pattern,
+                  roots.empty() ? ": they contain no all_to_all_single" : "");
     context.decide(
-        "kept",
-        fmt::format("No module of {} exchanges tokens of a size that can be cut.", pattern));
+        "kept", fmt::format("No module that matches {} exchanges tokens of a size that can be cut.",
+                            pattern));
     return context.report(1);
   }
   std::vector<Made> made;
@@ -76,15 +75,16 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   if (count == 0)
     return fail(
         Error::Kind::usage,
-        "nothing of {} is over a size that can be cut: run populate_chunk_dim_metadata on a "
-        "step that was traced for graph chunking",
+        "no tensor in {} has a size that can be cut: run populate_chunk_dim_metadata first, on a "
+        "step traced for graph chunking",
         pattern);
   JOINTER_CHECK(program.finish());
   for (Made& each : made)
     if (graph.is_live(each.node))
       context.decide(graph, each.node, std::move(each.action), std::move(each.reason));
-  context.decide("chunked", fmt::format("{} modules and directions are cut in two along the {}.",
-                                        count, arguments.text("mode")));
+  context.decide("chunked",
+                 fmt::format("Cut {} forward and backward module bodies in two along the {}.",
+                             count, arguments.text("mode")));
   return context.report(1);
 }
 
@@ -93,20 +93,20 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass ep_overlap_chunk_pass() {
   return {
       .info = {.name = "ep_overlap_chunk",
-               .summary = "Cuts MoE modules in two along the batch or the sequence, so that tokens "
-                          "of one half are exchanged beside the other's compute.",
+               .summary = "Cuts MoE modules in two along the batch or the sequence, so that one "
+                          "half exchanges tokens while the other computes.",
                .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
                .stage = PassStage::joint,
                .parameters =
                    {choice("mode", {"batch", "seq"}, "batch", "The dimension that is cut in two."),
                     text("module_pattern", "layers.*.moe",
-                         "Which modules: layers.*.moe or layers.*; a star stands for one name."),
+                         "Modules to cut: layers.*.moe or layers.*; a star stands for one name."),
                     flag("optimize_grad_live_out", true,
-                         "Add gradients of both halves before the views and collectives that "
-                         "follow, which then run once."),
+                         "Add the gradients of both halves before the views and collectives "
+                         "that follow, so that these run once."),
                     flag("require_all_to_all", false,
-                         "Refuse a graph in which no such module exchanges tokens; else modules "
-                         "that annotations name are cut, too.")},
+                         "Refuse a graph in which no such module has an all-to-all; otherwise "
+                         "cut the modules that annotations name.")},
                .keeps_numerics = false,
                .is_idempotent = false},
       .run = run};

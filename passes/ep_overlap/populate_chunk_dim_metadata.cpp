@@ -37,7 +37,7 @@ OrderedJson hints_of(const Graph& graph, NodeId id, const ChunkHints& hints) {
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage,
-                "graph chunking takes a traced step, not a forward and a backward");
+                "graph chunking needs a traced step, not a pair of forward and backward");
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   NodeMarks marks(graph);

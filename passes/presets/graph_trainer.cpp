@@ -147,8 +147,9 @@ class Parser {
     if (name == kDefer) return set_number(word, flags_.defer_layers);
     if (name == kBudget) return set_number(word, flags_.offload_budget_gb);
     if (name == kDisable) return disable(word);
-    return fail(Error::Kind::usage, "{}: no flag of graph_trainer that chooses passes{} all are {}",
-                word, nearest_name_question(name, names()), fmt::join(names(), ", "));
+    return fail(Error::Kind::usage,
+                "{}: graph_trainer has no such flag for choosing passes{} its flags are {}", word,
+                nearest_name_question(name, names()), fmt::join(names(), ", "));
   }
 
   // `ep_overlap.enabled` is switched off by `ep_overlap.no_enabled`.

@@ -222,7 +222,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
   if (blocks.gathers.empty() && blocks.reduces.empty()) {
     context.decide("kept",
                    "There is no fsdp.all_gather_copy_in and no fsdp.chunk_cat with a collective: "
-                   "this is no graph of traceable FSDP2.");
+                   "this graph is not of traceable FSDP2.");
     return {};
   }
   BlockOrder blocked(calls);

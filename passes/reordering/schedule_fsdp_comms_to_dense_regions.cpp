@@ -143,7 +143,7 @@ class Scheduler {
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
       context_.decide(graph_, wrong, "put right",
-                      "It would have run before something that it depends on was written.");
+                      "It would have run before memory that it reads was written.");
     return {};
   }
 

@@ -1,5 +1,5 @@
-// async_tensor_parallel: a collective of tensor parallelism and the matrix products beside it
-// become one call, which computes on each rank's part while the next one is on its way.
+// async_tensor_parallel: fuses a tensor-parallel collective with the matrix products beside it into
+// one call, which computes on one rank's part while the next part is in transit.
 //
 //   r = all-gather of x along d;  c_i = r @ b_i
 // becomes
@@ -8,46 +8,49 @@
 //   s = reduce-scatter along d of a @ b
 // becomes
 //   s = symm_mem.fused_matmul_reduce_scatter(a, b, op, d, group)
-// and the same of products with scales. Which calls are such a collective, and such products, is in
-// tp_patterns.cpp and tp_matmuls.cpp.
+// Scaled products are fused the same way. tp_patterns.cpp matches the collectives, tp_matmuls.cpp
+// the products.
 //
 // Steps
-//   1. Find collectives. With `prefer_overlap`, those that another product can hide are left alone:
-//      in program order, each takes one mm that it neither needs nor is needed by.
-//   2. All-gathers in program order, with the products that have r on their left and need it for
-//      nothing else. They are of one kind. Along the last dimension: r has 1,024 columns a rank or
-//      more, nothing else reads it, and products are without scales. x is given the strides with
-//      which its parts along d are dense (prims.inductor_force_stride_order), then comes the call,
-//      where the all-gather stood. What the b_i need and stood behind it moves before it. r is only
-//      returned where it is still read.
-//   3. Reduce-scatters in program order, of a product that they alone read, and not one with scales
-//      along the last dimension. a is given strides as x is. The call stands where the wait stood.
-// Results take over the readers. Calls that nobody reads any more go.
+//   1. Find the collectives. With `prefer_overlap`, keep those that an independent product hides:
+//      in program order, each collective takes one mm that neither feeds nor needs it, and no mm
+//      hides two.
+//   2. Fuse all-gathers, in program order, with the products that have r on their left and use it
+//      nowhere else. Either all of these products are scaled or none is. A gather along the last
+//      dimension needs 1,024 columns per rank or more, unscaled products, and no other reader of r;
+//      along any other dimension, prims.inductor_force_stride_order gives x the strides that make
+//      its parts dense. The fused call takes the place of the all-gather. Operands b_i that are
+//      computed after that place move before it. The call returns r only if something still reads
+//      it.
+//   3. Fuse reduce-scatters, in program order, with the product that nothing else reads; along the
+//      last dimension it must be unscaled. a gets dense strides as x does. The fused call takes the
+//      place of the wait.
+// Readers switch to the new results. Calls that nothing reads any more are removed.
 //
-// A second run may find more: `prefer_overlap` may have left a collective to a product that the
+// A second run may fuse more: `prefer_overlap` may have kept a collective for a product that the
 // first run fused with another.
 //
-// Cost: linear in the nodes for step 1 and for each all-gather with products; `prefer_overlap`:
-// nodes times collectives.
+// Cost: linear in the nodes for step 1 and for each all-gather with products; with
+// `prefer_overlap`, nodes times collectives.
 //
 // Source: torchtitan 0.3.0, graph_trainer/passes.py, async_tensor_parallel_pass, over torch 2.15's
 // _inductor/fx_passes/micro_pipeline_tp.py (`prefer_overlap`: reorder_for_compute_comm_overlap).
 //
 // Deviations:
-// - Whether a group's memory is symmetric is left to `groups`; torchtitan makes it so for every
-// group.
-// - What moves before a fused call takes along who writes the memory that it reads. Upstream goes
-// by arguments alone: behind torchtitan's own buckets, which split_with_sizes_copy fills, its
-// products read weights before they are there.
-// - Upstream stops with an error, or makes a graph that cannot run, where one fusion takes away
-// what the next one found, where reshapes around a product fold other dimensions than its rows, and
-// where bytes are gathered. Here the next one is found anew, folded dimensions are left alone, and
-// of gathered bytes the call is given what they are a view of.
-// - Nothing is fused where a product would run behind a write to what it reads, where a symbolic
-// size gives strides that are products of it, or where a forward hands the result to its backward,
-// which asks for it by name.
-// - New values have shapes, strides and memory; upstream leaves them out. A reshape that cannot be
-// a view of the new strides counts as the copy that it is.
+// - `groups` says which process groups have symmetric memory; torchtitan enables it for all of
+//   them.
+// - A node that moves before a fused call takes along the calls that write the memory it reads.
+//   Upstream follows arguments only: with torchtitan's buckets, which split_with_sizes_copy fills,
+//   its products read weights before they are written.
+// - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes what the
+//   next one matched, if reshapes around a product fold dimensions other than its rows, or if bytes
+//   are gathered. Here the next match is found again, such reshapes are not fused, and the fused
+//   call takes the tensor that the bytes are a view of.
+// - Nothing is fused if a product would run after a write to memory that it reads, if strides would
+//   be products of a symbolic size, or if a forward returns the result to its backward, which looks
+//   it up by name.
+// - New values have shapes, strides and storages; upstream leaves them out. A reshape counts as a
+//   copy if it cannot be a view of the new strides.
 
 #include "passes/symm_mem/async_tensor_parallel.h"
 
@@ -72,7 +75,7 @@ namespace {
 
 using Kind = Argument::Kind;
 
-constexpr std::int64_t kFewestColumns = 1024;  // a rank's, along the last dimension
+constexpr std::int64_t kFewestColumns = 1024;  // per rank, along the last dimension
 
 const Tensor* tensor_of(const Graph& graph, NodeId id) {
   return graph.single_tensor(graph.node(id));
@@ -82,7 +85,7 @@ bool is_last(const Tensor& t, std::int64_t dim) {
   return dim == -1 || dim == static_cast<std::int64_t>(t.rank) - 1;
 }
 
-// Collectives that a product hides by itself, each product one.
+// Collectives that an independent product can hide. Each product hides one.
 std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
                               const std::vector<NodeId>& collectives) {
   std::vector<NodeId> nodes;
@@ -166,7 +169,7 @@ class Fusion {
     }
     const std::vector<bool> is_hidden = find_hidden(graph_, program_, collectives);
     const auto leave = [&](NodeId id) {
-      if (is_hidden[id.index()]) keep(id, "a product that has nothing to do with it can hide it");
+      if (is_hidden[id.index()]) keep(id, "an independent product can hide it");
       return is_hidden[id.index()];
     };
     std::erase_if(gathers, [&](const GatheredInput& each) { return leave(each.gather); });
@@ -193,10 +196,10 @@ class Fusion {
     return id.index() < given_count_ && is_handed_over_[id.index()];
   }
 
-  // --- What a fused call needs to run where it would stand ---
+  // --- Nodes that a fused call needs before its place ---
 
-  // What has a place behind `start` of what `roots` need, themselves included. With `writes`, what
-  // has to be before one of them although it does not read it is among it.
+  // Nodes after `start` that `roots` need, including the roots. With `writes`, also nodes that must
+  // come before one of them although it does not read them.
   [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
                                                   const std::vector<std::uint32_t>& places,
                                                   bool writes) const {
@@ -219,7 +222,7 @@ class Fusion {
     return needed;
   }
 
-  // What has to be before a node that does not read it.
+  // Nodes that must come before this one although it does not read them.
   [[nodiscard]] std::vector<NodeId> bound_to(NodeId id) const {
     std::vector<NodeId> others;
     if (id.index() >= given_count_) return others;
@@ -253,7 +256,7 @@ class Fusion {
   }
   Argument shape_list(NodeId of) { return sizes(Kind::list, graph_.shape(*tensor_of(graph_, of))); }
 
-  // A tensor like another one, with these strides. Without a storage: in one of its own.
+  // A tensor like another one, with these strides. Without `storage`, it gets a new one.
   Value tensor(const Tensor& like, std::span<const Dim> strides, StorageId storage) {
     Tensor t = like;
     const std::vector<Dim> shape(graph_.shape(like).begin(), graph_.shape(like).end());
@@ -270,7 +273,7 @@ class Fusion {
     t.set(Tensor::has_offset);
     return Value::of_tensor(graph_.add_tensor(t, shape, steps, offset));
   }
-  // The same tensor once more, as a node needs that returns another's.
+  // A copy of the value, for a node that returns the same tensor.
   Value again(const Value& value) {
     if (value.kind == Value::Kind::list) {
       const std::vector<Value> items(graph_.children(value).begin(), graph_.children(value).end());
@@ -317,13 +320,13 @@ class Fusion {
                 value, like, before);
   }
 
-  // Strides with which what lies along `dim` is dense; nothing where symbols keep them unknown.
+  // Strides that make the parts along `dim` dense; none if they depend on symbols.
   [[nodiscard]] std::optional<std::vector<Dim>> strides_for(NodeId id, std::int64_t dim) const {
     const Tensor& t = *tensor_of(graph_, id);
     return dense_along(graph_.shape(t), graph_.stride(t), dim);
   }
 
-  // The tensor with those strides: itself, and no copy, where it has them.
+  // The tensor with those strides. If it has them already, the call copies nothing.
   NodeId with_strides(NodeId id, std::span<const Dim> strides, NodeId before) {
     const Tensor t = *tensor_of(graph_, id);
     const auto has = graph_.stride(t);
@@ -333,7 +336,7 @@ class Fusion {
                 std::array{Argument::of_node(id), sizes(Kind::tuple, strides)}, value, id, before);
   }
 
-  // Readers of `node` read `by`; what were views of its memory are views of the other's.
+  // Readers of `node` read `by`; views of its memory become views of the memory of `by`.
   void replace(NodeId node, NodeId by) {
     const std::vector<NodeId> readers = readers_.of(node);
     program_.replace_uses(node, by);
@@ -346,7 +349,7 @@ class Fusion {
     move_views(readers, old, is->storage);
   }
 
-  // A reshape that cannot see the tensor in its sizes copies it.
+  // A reshape copies the tensor if it cannot view it in the new sizes.
   bool copies(NodeId id) {
     const Node& n = graph_.node(id);
     if (graph_.target(n) != "aten.reshape.default" || graph_.inputs(id).empty()) return false;
@@ -388,7 +391,7 @@ class Fusion {
 
   // --- All-gathers ---
 
-  // The gathered tensor itself, not a view of its bytes.
+  // The tensor that is gathered, not a view of its bytes.
   [[nodiscard]] NodeId shard_of(const GatheredInput& match) const {
     const NodeId given = graph_.inputs(match.gather).front();
     const Tensor *in = tensor_of(graph_, given), *out = tensor_of(graph_, match.result);
@@ -400,13 +403,13 @@ class Fusion {
     return t != nullptr && t->dtype == out->dtype ? seen : NodeId();
   }
 
-  // Products that can be fused; with none, `why`.
+  // Products that can be fused. If there are none, sets `why`.
   std::vector<TpMatmul> choose(const GatheredInput& match, NodeId shard,
                                const std::vector<std::uint32_t>& places, std::string& why) {
     const Tensor& t = *tensor_of(graph_, shard);
     const bool last = is_last(t, match.dim);
     if (last && graph_.shape(t).back().value < kFewestColumns) {
-      why = fmt::format("it gathers fewer than {} columns a rank", kFewestColumns);
+      why = fmt::format("it gathers fewer than {} columns per rank", kFewestColumns);
       return {};
     }
     std::vector<TpMatmul> found = find_consumers(graph_, readers_, match.result);
@@ -416,13 +419,13 @@ class Fusion {
     });
     const auto is_scaled = [](const TpMatmul& one) { return one.is_scaled; };
     if (found.empty()) {
-      why = "no product has the gathered tensor on its left";
+      why = "no product has the gathered tensor on its left side";
     } else if (std::ranges::any_of(found, is_scaled) && !std::ranges::all_of(found, is_scaled)) {
-      why = "products with scales and without read it";
+      why = "both scaled and unscaled products read it";
     } else if (last && program_.users(match.result).size() > found.size()) {
-      why = "others than products read what it gathers along the last dimension";
+      why = "calls other than products read the tensor gathered along the last dimension";
     } else if (last && found.front().is_scaled) {
-      why = "products with scales need whole rows";
+      why = "scaled products need whole rows";
     } else {
       return found;
     }
@@ -432,15 +435,15 @@ class Fusion {
   void fuse(const GatheredInput& match) {
     if (any_gone(match.calls)) return;
     if (!is_chosen(match.gather, match.group)) {
-      keep(match.gather, "its group is not among those given");
+      keep(match.gather, "its group is not in `groups`");
       return;
     }
     const NodeId shard = shard_of(match);
     if (!shard || tensor_of(graph_, shard)->rank == 0) {
-      keep(match.gather, "what is gathered has another type than the result");
+      keep(match.gather, "its input and its result differ in type");
       return;
     }
-    // Most gathers have no product for a reader: places cost a walk over the nodes.
+    // Finding places walks over all nodes, and no product reads most gathers.
     const auto may_reach = find_consumers(graph_, readers_, match.result);
     const std::vector<std::uint32_t> places =
         may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();
@@ -464,17 +467,18 @@ class Fusion {
     };
     if (std::ranges::any_of(
             raised, [&](NodeId id) { return is_behind_a_wall(id, match.gather, places); })) {
-      keep(match.gather, "what its products read comes behind an input, which nothing moves over");
+      keep(match.gather,
+           "an operand of its products follows a graph input, and nodes do not move across inputs");
       return;
     }
     if (std::ranges::any_of(raised, goes)) {
-      keep(match.gather, "its products read memory that is written with what it gathers");
+      keep(match.gather, "its products read memory whose contents depend on the gathered tensor");
       return;
     }
     if (is_handed_over(match.result) || std::ranges::any_of(products, [&](const TpMatmul& one) {
           return is_handed_over(one.result()) || is_handed_over(one.product);
         })) {
-      keep(match.gather, "the backward asks for its result, or a product's, by name");
+      keep(match.gather, "the backward looks up its result, or a product's, by name");
       return;
     }
     const Tensor& t = *tensor_of(graph_, shard);
@@ -482,14 +486,14 @@ class Fusion {
     const auto strides = strides_for(shard, match.dim);
     const auto results = result_strides(match, products, last);
     if (!strides || !results) {
-      keep(match.gather, "strides of what it would read or return depend on symbols");
+      keep(match.gather, "strides of its input or results would depend on symbols");
       return;
     }
     write(match, last ? shard : with_strides(shard, *strides, match.gather), products, *results,
           raised);
   }
 
-  // Of the gathered tensor, then of the products: dense along the dimension that was gathered.
+  // Strides of the gathered tensor, then of the products: dense along the gathered dimension.
   [[nodiscard]] std::optional<std::vector<std::vector<Dim>>> result_strides(
       const GatheredInput& match, const std::vector<TpMatmul>& products, bool last) const {
     std::vector<std::vector<Dim>> all;
@@ -571,13 +575,13 @@ class Fusion {
     if (program_.users(whole).empty()) leave_out(fused, whole);
     for (const NodeId id : raised) program_.move_before(id, fused);
     context_.decide(graph_, fused, "fused",
-                    fmt::format("{} and {} product{} that read{} it run part by part, one rank's "
-                                "after another's.",
+                    fmt::format("{} and the {} product{} that read{} it run together, one rank's "
+                                "part at a time.",
                                 graph_.name(match.gather), products.size(),
                                 products.size() == 1 ? "" : "s", products.size() == 1 ? "s" : ""));
   }
 
-  // Nobody reads what was gathered: it need not be returned.
+  // Nothing reads the gathered tensor: the call need not return it.
   void leave_out(NodeId fused, NodeId whole) {
     program_.erase(whole);
     Node& n = graph_.node(fused);
@@ -595,7 +599,7 @@ class Fusion {
   void fuse(const ScatteredOutput& match) {
     if (any_gone(match.calls)) return;
     if (!is_chosen(match.scatter, match.group)) {
-      keep(match.scatter, "its group is not among those given");
+      keep(match.scatter, "its group is not in `groups`");
       return;
     }
     NodeId input = match.input;
@@ -604,32 +608,32 @@ class Fusion {
     const auto product = find_producer(graph_, input);
     const Tensor* t = tensor_of(graph_, input);
     if (!product || t == nullptr) {
-      keep(match.scatter, "it scatters no product");
+      keep(match.scatter, "its input is not the result of a product");
       return;
     }
     const auto& users = program_.users(input);
     if (users.size() != 1 && !std::ranges::all_of(users, [&](NodeId user) {
           return std::ranges::find(match.calls, user) != match.calls.end();
         })) {
-      keep(match.scatter, "the product is read by others, too");
+      keep(match.scatter, "other calls also read the product");
       return;
     }
     if (product->is_scaled && is_last(*t, match.dim)) {
-      keep(match.scatter, "products with scales need whole rows");
+      keep(match.scatter, "scaled products need whole rows");
       return;
     }
     if (is_handed_over(match.wait) || is_handed_over(match.scatter)) {
-      keep(match.scatter, "the backward asks for its result by name");
+      keep(match.scatter, "the backward looks up its result by name");
       return;
     }
     if (runs_before_a_write(*product, match.wait)) {
-      keep(match.scatter, "its product would run behind a write to what it reads");
+      keep(match.scatter, "its product would run after a write to memory that it reads");
       return;
     }
     write(match, *product);
   }
 
-  // Something between the product and the wait writes to what the product reads.
+  // Something between the product and the wait writes to memory that the product reads.
   [[nodiscard]] bool runs_before_a_write(const TpMatmul& product, NodeId wait) const {
     std::vector<NodeId> bound;
     for (const NodeId id : product.calls)
@@ -642,7 +646,7 @@ class Fusion {
         bound, [&](NodeId id) { return places[id.index()] < places[wait.index()]; });
   }
 
-  // The dimension of a product's rows or columns that `dim` is part of.
+  // The dimension of the two-dimensional product that `dim` is part of.
   [[nodiscard]] std::int64_t dim_of_product(const TpMatmul& product, std::int64_t dim) const {
     if (!product.is_scaled || !product.is_reshaped()) return dim;
     const NodeId first = product.calls.front();
@@ -669,7 +673,7 @@ class Fusion {
     const Tensor like = *tensor_of(graph_, match.wait);
     const auto dense = dense_along(graph_.shape(like), {}, 0);
     if (!strides || !dense) {
-      keep(match.scatter, "strides of what it would read or return depend on symbols");
+      keep(match.scatter, "strides of its input or results would depend on symbols");
       return;
     }
     const Argument a = Argument::of_node(with_strides(product.a, *strides, match.wait));
@@ -699,9 +703,9 @@ class Fusion {
     const bool is_saved = std::ranges::any_of(
         left, [&](NodeId id) { return graph_.node(id).kind == NodeKind::output; });
     context_.decide(graph_, fused, "fused",
-                    fmt::format("{} and {} run part by part, one rank's after another's.",
+                    fmt::format("{} and {} run together, one rank's part at a time.",
                                 graph_.name(product.product), graph_.name(match.scatter)));
-    // A forward that keeps the result keeps what came before its wait.
+    // A forward hands over the collective itself, not its wait.
     if (is_saved) replace(match.scatter, fused);
     erase_unread(match.calls);
     erase_unread(product.calls);
@@ -716,7 +720,7 @@ class Fusion {
   FxProgram program_;
   FxReaders readers_;
   FxNames names_;
-  std::size_t given_count_;  // nodes that the graph had
+  std::size_t given_count_;  // nodes of the graph before the pass
   std::vector<bool> is_gone_, is_handed_over_;
   std::map<NodeId, NodeId> replaced_;
 };
@@ -731,19 +735,18 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass async_tensor_parallel_pass() {
   return {.info = {.name = "async_tensor_parallel",
-                   .summary = "Fuses collectives of tensor parallelism with the matrix products "
-                              "beside them, over symmetric memory.",
+                   .summary = "Fuses tensor-parallel collectives with the matrix products beside "
+                              "them, over symmetric memory.",
                    .source = "torch/_inductor/fx_passes/micro_pipeline_tp.py",
                    .stage = PassStage::bucketing,
                    .parameters = {texts("groups",
-                                        "Names or descriptions of the process groups whose memory "
-                                        "is symmetric; without any, all are."),
+                                        "Names or descriptions of the process groups that have "
+                                        "symmetric memory; empty: all groups."),
                                   flag("prefer_overlap", false,
-                                       "Leave a collective alone that a product can hide which "
-                                       "has nothing to do with it.")},
+                                       "Keep a collective that an independent product can hide.")},
                    .keeps_numerics = false,
                    .is_idempotent = false},
-          .run = or_kept("No collective in it gathers or scatters a whole tensor.", run)};
+          .run = or_kept("The graph has no all-gather or reduce-scatter of a whole tensor.", run)};
 }
 
 }  // namespace jointer

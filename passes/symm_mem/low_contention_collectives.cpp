@@ -1,20 +1,20 @@
 // low_contention_collectives: collectives that run beside compute move their data with copy engines
-// over symmetric memory, and leave the multiprocessors to the compute.
+// over symmetric memory and leave the multiprocessors to the compute.
 //
-// Steps. Each all-gather and reduce-scatter, in program order, becomes
+// Steps. In program order, each all-gather and reduce-scatter becomes
 // symm_mem._low_contention_all_gather or _low_contention_reduce_scatter if
-//   - a rank sends `min_bytes` or more: below, barriers take longer than what is gained;
-//   - something that torch counts FLOPs for stands between its start and its wait;
-//   - no collective of another group, that is not replaced yet, starts between them: both would
+//   - a rank sends at least `min_bytes`: for less, barriers cost more than the pass gains;
+//   - a call whose FLOPs torch counts stands between its start and its wait;
+//   - no collective of another group that is not replaced yet starts between them: the two would
 //     share the links.
-// `skip_overlap_check` leaves the last two out. With `ce_multicast` all-gathers use the multicast
-// variant; only that one can gather into memory that it is given.
+// `skip_overlap_check` drops the last two conditions. With `ce_multicast`, all-gathers use the
+// multicast variant; only that variant can gather into a given buffer.
 //
 // Cost: linear in the nodes between starts and waits.
 // Source: torch/_inductor/fx_passes/low_contention_collectives.py of torch 2.15. Deviations:
-// whether a group has symmetric memory, and a device multicast, is left to the parameters;
-// subgraphs of control_deps are not looked into; a collective whose group is a value, or whose
-// result a forward hands to its backward by name, stays.
+// parameters say which groups have symmetric memory and whether the device has multicast;
+// subgraphs of control_deps are not searched; a collective is kept if its group is a value, or if a
+// forward returns its result to a backward, which looks it up by name.
 
 #include "passes/symm_mem/low_contention_collectives.h"
 
@@ -103,7 +103,7 @@ class Replacement {
     return {};
   }
 
-  // What one rank sends; nothing where the call does not say.
+  // Bytes that one rank sends; none if the call does not say.
   [[nodiscard]] std::optional<std::int64_t> sent_bytes(NodeId id) const {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Kind::node) return {};
@@ -124,20 +124,20 @@ class Replacement {
     return has(group_of(id)) || (group && has(graph_.group_label(group)));
   }
 
-  // Empty: it is replaced.
+  // Why the collective is kept; empty if it is replaced.
   [[nodiscard]] std::string why_not(NodeId id) const {
     const std::string_view group = group_of(id);
-    if (group.empty()) return "its group is a value";
-    if (!is_enabled(id)) return "its group is not among those given";
-    if (graph_.args(graph_.node(id)).empty()) return "its arguments are not given by position";
+    if (group.empty()) return "its group is computed in the graph";
+    if (!is_enabled(id)) return "its group is not in `groups`";
+    if (graph_.args(graph_.node(id)).empty()) return "its arguments are not positional";
     if (const auto bytes = sent_bytes(id); bytes && least_bytes_ > 0 && *bytes < least_bytes_)
       return fmt::format("a rank sends {}, less than {}", format_bytes(*bytes),
                          format_bytes(least_bytes_));
-    if (is_handed_over(id)) return "the backward asks for its result by name";
+    if (is_handed_over(id)) return "the backward looks up its result by name";
     if (!skips_check_)
       if (std::string why = why_alone(id, group); !why.empty()) return why;
     if (is_call(id, kGatherInto) && !multicast_)
-      return "only the multicast variant gathers into memory that it is given";
+      return "only the multicast variant gathers into a given buffer (ce_multicast=true)";
     return {};
   }
 
@@ -167,7 +167,7 @@ class Replacement {
     return {};
   }
 
-  // The same value, of another node.
+  // A copy of the value, for another node.
   Value again(const Value& value) {
     if (value.kind != Value::Kind::tensor) return value;
     const Tensor t = graph_.tensor(value.tensor());
@@ -199,8 +199,9 @@ class Replacement {
     program_.replace_uses(id, by);
     program_.erase(id);
     context_.decide(graph_, by, "replaced",
-                    skips_check_ ? "it is large enough"
-                                 : "compute runs beside it, and no other group's collective");
+                    skips_check_
+                        ? "a rank sends enough"
+                        : "compute runs beside it, and no collective of another group does");
   }
 
   Graph& graph_;
@@ -228,23 +229,23 @@ constexpr std::int64_t kLeastBytes = std::int64_t{16} << 20;
 
 Pass low_contention_collectives_pass() {
   return {.info = {.name = "low_contention_collectives",
-                   .summary = "Lets copy engines carry out large collectives that run beside "
-                              "compute.",
+                   .summary = "Runs large collectives on copy engines where compute runs beside "
+                              "them.",
                    .source = "torch/_inductor/fx_passes/low_contention_collectives.py",
                    .stage = PassStage::bucketing,
                    .parameters =
                        {bytes("min_bytes", kLeastBytes,
-                              "What a rank sends at least in a collective that is replaced."),
+                              "Minimum bytes that a rank sends in a collective to be replaced."),
                         flag("skip_overlap_check", false,
-                             "Replace collectives whatever runs beside them."),
+                             "Replace collectives without checking what runs beside them."),
                         flag("ce_multicast", false,
-                             "Gather by multicast, which the switch between the GPUs must have."),
+                             "Gather by multicast; the switch between the GPUs must support it."),
                         texts("groups",
-                              "Names or descriptions of the process groups whose memory is "
-                              "symmetric; without any, all are.")},
+                              "Names or descriptions of the process groups that have symmetric "
+                              "memory; empty: all groups.")},
                    .keeps_numerics = false,
                    .is_idempotent = false},
-          .run = or_kept("There is no all-gather or reduce-scatter in it.", run)};
+          .run = or_kept("The graph has no all-gather or reduce-scatter.", run)};
 }
 
 }  // namespace jointer

@@ -63,8 +63,8 @@ void print_tables(const Answer& a) {
   fmt::print("\n{}", compare_table(a.before, a.after, "before", "after").text());
   if (a.replay.ends_as_recorded == false)
     fmt::print(
-        "\nThe graph is not the one that the recipe's maker ended with: the recipe was "
-        "changed since, or something was skipped.\n");
+        "\nThe result differs from the graph that the recipe was saved from: the recipe was "
+        "changed, or edits were skipped.\n");
 }
 
 Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bool lenient) {
@@ -123,7 +123,7 @@ void add_apply_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<ApplyCommand>();
   ApplyPasses& common = options->common;
   CLI::App* command =
-      program.add_subcommand("apply", "Passes run on a graph, or the edits of a recipe replayed");
+      program.add_subcommand("apply", "Runs passes on a graph, or replays the edits of a recipe");
   common.graph.add_to(*command);
   common.pipeline.add_to(*command);
   CLI::Option* recipe = command->add_option(

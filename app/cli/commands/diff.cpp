@@ -173,7 +173,7 @@ Result<int> run(DiffCommand options) {
 void add_diff_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<DiffCommand>();
   CLI::App* command = program.add_subcommand(
-      "diff", "What two graphs differ in, by the names of their nodes; exit code 1 if they do");
+      "diff", "Differences between two graphs, by node name; exit code 1 if there are any");
   command->add_option("A", options->a.file, "The first graph")->required();
   command->add_option("B", options->b.file,
                       "The second graph; without it, A with --graph N is compared with the graph "

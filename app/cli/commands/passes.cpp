@@ -171,7 +171,7 @@ Result<int> run(const PassesCommand& options) {
 void add_passes_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<PassesCommand>();
   CLI::App* command =
-      program.add_subcommand("passes", "The passes that there are, and what they can be told");
+      program.add_subcommand("passes", "Lists passes, their parameters, and presets");
   command->add_option("NAME", options->names, "These alone, with their parameters");
   options->pipeline.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object");

@@ -368,7 +368,7 @@ Result<int> run(const SacCommand& options) {
 void add_sac_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SacCommand>();
   CLI::App* command = program.add_subcommand(
-      "sac", "What is saved for the backward, what is made again, what that costs and why");
+      "sac", "Activations saved for backward or recomputed, with their cost and the reason");
   options->graph.add_to(*command);
   options->policy.add_to(*command);
   command->add_option("--partitioner", options->partitioner, "torch's min_cut or default")

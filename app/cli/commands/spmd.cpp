@@ -109,7 +109,8 @@ Result<int> run(const SpmdCommand& options) {
 void add_spmd_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SpmdCommand>();
   CLI::App* command = program.add_subcommand(
-      "spmd", "Whether the collectives of several ranks' captures meet, or where they would hang");
+      "spmd",
+      "Checks that the collectives of several ranks' captures meet, or says where they hang");
   command->add_option("FILE", options->files, "Captures, one a rank; {rank} stands for the rank")
       ->required();
   command->add_option("--backward", options->backward,

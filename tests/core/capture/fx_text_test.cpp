@@ -455,8 +455,8 @@ std::string open_error(const std::string& name, std::string_view bytes) {
 
 TEST(FxTextErrors, FilesThatAreNoText) {
   EXPECT_THAT(open_error("garbage.txt", "\x7f\x45\x4c\x46\x02\x01\xff"),
-              HasSubstr("of no known format"));
-  EXPECT_THAT(open_error("prose.txt", "Some notes on a graph."), HasSubstr("of no known format"));
+              HasSubstr("unknown format"));
+  EXPECT_THAT(open_error("prose.txt", "Some notes on a graph."), HasSubstr("unknown format"));
   EXPECT_THAT(open_error("empty.txt", ""), HasSubstr("empty"));
   // Small, but unpacks to more than any text that is worth reading.
   std::string bomb = "def forward(self):\n";

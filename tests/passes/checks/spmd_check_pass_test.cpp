@@ -65,14 +65,14 @@ std::string any_reason(const StepResult& step, std::string_view action) {
 TEST_F(SpmdCheckPass, FindsTheSameCalls) {
   for (const std::int64_t rank : {0, 1, 2}) write(rank, std::string(kText));
   const StepResult step = run_pass(rank_graph(std::string(kText), 0), told());
-  EXPECT_THAT(any_reason(step, "checked"), HasSubstr("3 calls are those of 2 other ranks"));
+  EXPECT_THAT(any_reason(step, "checked"), HasSubstr("3 calls are the same on 2 other ranks"));
 }
 
 TEST_F(SpmdCheckPass, NamesTheFirstCallsThatDiffer) {
   write(1, text_with("aten.relu", "aten.sin"));
   const StepResult step = run_pass(rank_graph(std::string(kText), 0), told());
   EXPECT_THAT(reason_of(step, "a", "differs"),
-              AllOf(HasSubstr("As call 0, rank 0 runs aten.relu.default"),
+              AllOf(HasSubstr("Call 0: rank 0 runs aten.relu.default"),
                     HasSubstr("rank 1 runs aten.sin.default")));
   EXPECT_THAT(any_reason(step, "differs"), HasSubstr("runs more often: aten.sin.default (1)"));
 }

@@ -76,7 +76,7 @@ TEST(GraphTrainerFlags, MistakesAreNamed) {
       {"--compile.memory_policy most", "default, full, eager, sac_and_offload, not `most`"},
       {"--compile.memory_policy", "needs a value"},
       {"--training.steps 3", "begin with --compile."},
-      {"--compile.mode jit", "no flag of graph_trainer that chooses passes"},
+      {"--compile.mode jit", "no such flag for choosing passes"},
       {"--compile.disable_passes cudgraph_pass", "did you mean cudagraph?"},
       {"--compile.enable_fsdp_ag_rs_overlap=2", "True or False"},
       {"--compile.cpu_offload_budget_gb 3", "memory_policy sac_and_offload"},

@@ -73,7 +73,7 @@ TEST(AsyncTensorParallel, GathersAndMultipliesAtOnce) {
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "Bs")).size(), 2U);
   EXPECT_EQ(graph.tensors(fused).size(), 2U);
   EXPECT_EQ(graph.group_label(graph.node(fused).group), "tp");
-  EXPECT_THAT(reason_of(step, graph.name(fused), "fused"), HasSubstr("ag and 2 products"));
+  EXPECT_THAT(reason_of(step, graph.name(fused), "fused"), HasSubstr("ag and the 2 products"));
 }
 
 TEST(AsyncTensorParallel, ReturnsWhatElseIsRead) {
@@ -207,7 +207,7 @@ TEST(AsyncTensorParallel, LeavesAProductThatOthersRead) {
   return [out, end]
 )"),
                                    kPass);
-  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("read by others"));
+  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("other calls also read"));
 }
 
 // A product whose rows are not what its reshape folds has no fused form.
@@ -224,7 +224,7 @@ TEST(AsyncTensorParallel, LeavesOtherFoldsAlone) {
   return [out]
 )"),
                                    kPass);
-  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("no product"));
+  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a product"));
 }
 
 constexpr std::string_view kScaled = R"(
@@ -253,7 +253,7 @@ TEST(AsyncTensorParallel, FusesProductsWithScales) {
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "use_fast_accum"))[0].integer, 1);
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "biases"))[0].kind,
             Argument::Kind::none);
-  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("no product"));
+  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a product"));
 }
 
 TEST(AsyncTensorParallel, ScattersProductsWithScales) {
@@ -330,7 +330,7 @@ TEST(AsyncTensorParallel, BringsWhoWritesTheWeights) {
 TEST(AsyncTensorParallel, TakesTheGroupsThatAreGiven) {
   const Graph graph = parse(std::string(kGather) + "  return [a, b]\n");
   const StepResult other = run_pass(graph, "async_tensor_parallel{groups=[dp]}");
-  EXPECT_THAT(reason_of(other, "ag", "kept"), HasSubstr("not among those given"));
+  EXPECT_THAT(reason_of(other, "ag", "kept"), HasSubstr("not in `groups`"));
   const StepResult own = run_pass(graph, "async_tensor_parallel{groups=[tp]}");
   EXPECT_TRUE(call_of(*own.graph, "fused"));
 }

@@ -63,7 +63,7 @@ TEST(LowContention, LeavesSmallOnesAndOtherGroups) {
             "");
   EXPECT_THAT(reason_of(run_pass(graph, "low_contention_collectives{min_bytes=0,groups=[tp]}"),
                         "ag", "kept"),
-              HasSubstr("not among those given"));
+              HasSubstr("not in `groups`"));
 }
 
 TEST(LowContention, LeavesWhatSharesItsLinks) {
