@@ -42,9 +42,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "core/base/units.h"
 #include "core/graph/dependencies.h"
+#include "core/schedule/stable_order.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/bucket_levels.h"
 #include "passes/bucketing/fsdp_collectives.h"
@@ -114,10 +116,39 @@ class BlockBucketing {
     if (wrong)
       context_.decide(graph_, wrong, "put right",
                       "It would have run before memory that it reads was written.");
+    JOINTER_CHECK(keep_given_orders());
     return true;
   }
 
  private:
+  // A view that moved with a bucket's calls may stand on the other side of a write to its memory
+  // now. The given graph's orders hold for those of its nodes that are left.
+  Result<void> keep_given_orders() {
+    std::vector<OrderEdge> edges;
+    std::set<std::pair<NodeId, NodeId>> kept;
+    NodeId wrong;
+    for (std::size_t i = 0; i < given_.node_count(); ++i) {
+      const NodeId id(i);
+      if (!graph_.is_live(id)) continue;
+      for (const Dependency& d : dependencies_.before(id)) {
+        if (d.kind == DependencyKind::data || !graph_.is_live(d.node)) continue;
+        edges.push_back({.before = d.node, .after = id});
+        kept.emplace(d.node, id);
+        if (!wrong && graph_.position(d.node) > graph_.position(id)) wrong = id;
+      }
+    }
+    if (!wrong) return {};
+    const Dependencies now(graph_);
+    JOINTER_TRY(std::vector<NodeId> order, stable_order(graph_, now, graph_.order(), edges,
+                                                        [&](const Dependency& d, NodeId of) {
+                                                          return kept.contains({of, d.node});
+                                                        }));
+    graph_.set_order(std::move(order));
+    context_.decide(graph_, wrong, "put right",
+                    "It would have changed places with a write to memory that it uses.");
+    return {};
+  }
+
   void find_collectives() {
     for (NodeId id = program_.first(); id; id = program_.next(id)) {
       const Node& n = graph_.node(id);

@@ -174,6 +174,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                         mine.calls.size(), other.rank, other.calls.size(), places.size());
     say_differences(graph, mine, other, context);
   }
+  if (compared == 0)
+    return fail(
+        Error::Kind::usage,
+        "`captures` names no other rank: all are of rank {}, as this graph is; name those of "
+        "the other ranks",
+        mine.rank);
   if (first.empty()) {
     context.decide("checked", fmt::format("All {} calls are the same on {} other rank{}.",
                                           mine.calls.size(), compared, compared == 1 ? "" : "s"));
