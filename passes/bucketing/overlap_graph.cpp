@@ -151,12 +151,22 @@ void OverlapGraph::keep_walls(Edges& edges) const {
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 }
 
+bool OverlapGraph::is_output(Place p) const {
+  return graph->node(nodes[p]).kind == NodeKind::output;
+}
+
+// Apart from outputs.
+bool OverlapGraph::is_for_one_wait(Place start) const {
+  const auto readers = users.of(start);
+  return std::count_if(readers.begin(), readers.end(), [&](Place p) { return !is_output(p); }) == 1;
+}
+
 // kNoPlace: it waits for nothing that can be taken apart.
 Place OverlapGraph::start_waited_for(Place wait, const BucketRules& rules) const {
   if (!graph->is_wait(graph->node(nodes[wait])) || inputs.of(wait).size() != 1) return kNoPlace;
   const Place input = inputs.of(wait).front();
   const Node& n = graph->node(nodes[input]);
-  if (is_schedulable(*graph, n)) return users.of(input).size() == 1 ? input : kNoPlace;
+  if (is_schedulable(*graph, n)) return is_for_one_wait(input) ? input : kNoPlace;
   if (!rules.takes_buckets || n.kind != NodeKind::call || !graph->op(n).is_getitem ||
       inputs.of(input).size() != 1)
     return kNoPlace;
@@ -193,7 +203,11 @@ void OverlapGraph::find_collectives(std::span<const NodeCost> costs, const Bucke
     if (c.group == groups.size())
       groups.emplace_back(s.group ? std::string(graph->group_label(s.group)) : group);
     const std::string key = bucket_key(*graph, s, rules);
-    c.key = key.empty() ? kNever : keys.of(key);
+    c.schedule_key = key.empty() ? kNever : keys.of(key);
+    const auto readers = users.of(start);
+    const bool is_saved =
+        std::any_of(readers.begin(), readers.end(), [&](Place p) { return is_output(p); });
+    c.key = is_saved ? kNever : c.schedule_key;
     const bool gathers = graph->op(s).collective == CollectiveKind::all_gather;
     known.resize(groups.size());
     gathers_parameters.resize(groups.size());

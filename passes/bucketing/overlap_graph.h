@@ -38,14 +38,17 @@ class PlaceLists {
   std::vector<Place> members_;
 };
 
-// A start and its one wait, nothing else reading the start: what the scheduler may take apart.
-// Where buckets are taken, also one of several tensors, each with a wait of its own: `wait` is the
-// first of them.
+// A start and its one wait: what the scheduler may take apart. Nothing else reads the start, but
+// for outputs: a forward may save a start that its backward waits for again. Where buckets are
+// taken, also one of several tensors, each with a wait of its own: `wait` is the first of them.
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
   std::uint32_t group = 0;  // process groups, numbered as they are met
-  std::uint32_t key = 0;    // bucket_key, numbered as they are met; kNever: it fits no bucket
-  // The same as torch 2.11 tells them apart: a reduce-scatter's may be an all-reduce's.
+  // bucket_key, numbered as they are met; kNever: it fits no bucket, or an output reads the start,
+  // which would go with a bucket.
+  std::uint32_t key = 0;
+  std::uint32_t schedule_key = 0;  // the same, whoever reads the start: torch's schedule goes by it
+  // The same as torch's bucket_key tells them apart: a reduce-scatter's may be an all-reduce's.
   std::uint32_t torch_key = 0;
   std::int64_t bytes = 0;  // what it holds while it runs: inputs and result; all-reduce: half
   std::int64_t ns = 0;
@@ -83,6 +86,8 @@ struct OverlapGraph {
   void find_edges(const Dependencies& dependencies);
   void keep_walls(std::vector<std::pair<Place, Place>>& edges) const;
   void find_collectives(std::span<const NodeCost> costs, const BucketRules& rules);
+  [[nodiscard]] bool is_output(Place place) const;
+  [[nodiscard]] bool is_for_one_wait(Place start) const;
   [[nodiscard]] Place start_waited_for(Place wait, const BucketRules& rules) const;
   void find_uses();
 };

@@ -28,9 +28,11 @@
 // started, and collectives off the path do not wait for each other.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.15 and 2.11), class OverlapScheduler.
-// With the same costs the order is torch's. Kept apart from torch's: a collective is never tried
-// while something that it needs cannot be started (torch forces other waits first; `is_torch` does
-// so too), and nodes that torch's assertions would stop at are passed over.
+// With the same costs the order is torch's. Kept apart from torch's: an all-reduce and a
+// reduce-scatter, which never share a bucket, do not save each other a start-up (torch's keys of
+// the two can be equal; `is_torch` goes by those), a collective is never tried while something that
+// it needs cannot be started (torch forces other waits first; `is_torch` does so too), and nodes
+// that torch's assertions would stop at are passed over.
 //
 // Cost: torch keeps the set of all ancestors of every node. Here what a collective still needs is
 // searched from it backwards through nodes that have not run, and what stops it is remembered until
@@ -152,7 +154,7 @@ class Scheduler {
   }
 
   // Of the collectives off the path that could start and have this one's key.
-  std::int64_t& ready_bytes(Number c) { return ready_bytes_[collective(c).key]; }
+  std::int64_t& ready_bytes(Number c) { return ready_bytes_[collective(c).schedule_key]; }
 
   // By a chain of cheap nodes with one reader and one input each.
   [[nodiscard]] bool leads_to_start(Place p) const {
@@ -200,7 +202,9 @@ class Scheduler {
       const auto q = static_cast<Place>(off_path_.items()[i] & kPlaceMask);
       if (is_done_[q] || g_.start_of[q] < 0) continue;
       const OverlapCollective& other = collective(number(g_.start_of[q]));
-      if (other.key != first.key || bytes + other.bytes > *options_.off_bucket_bytes) continue;
+      if (other.schedule_key != first.schedule_key ||
+          bytes + other.bytes > *options_.off_bucket_bytes)
+        continue;
       taken.push_back(q);
       bytes += other.bytes;
       indices.push_back(i);
@@ -217,11 +221,16 @@ class Scheduler {
       if (--waiting_for_[user] == 0) make_ready(user);
   }
 
+  // It would join the other's bucket, so that its start-up costs nothing.
+  [[nodiscard]] bool counts_as_alike(Number c, Number other) const {
+    return options_.is_torch ? collective(c).torch_key == collective(other).torch_key
+                             : collective(c).schedule_key == collective(other).schedule_key;
+  }
+
   void handle_start(Number c) {
-    // It would join a bucket: its start-up costs nothing.
-    if (!options_.latency_ns.empty() && collective(c).key != kNever &&
+    if (!options_.latency_ns.empty() && collective(c).schedule_key != kNever &&
         std::any_of(in_flight_.begin(), in_flight_.end(),
-                    [&](Number other) { return collective(other).key == collective(c).key; }))
+                    [&](Number other) { return counts_as_alike(c, other); }))
       fate(c).exposed_ns -= std::min(fate(c).exposed_ns, options_.latency_ns[c]);
     in_flight_.push_back(c);
     in_flight_bytes_ += collective(c).bytes;
@@ -360,9 +369,10 @@ class Scheduler {
       // Those of one key follow the first of them; keys come in the order of their first.
       std::unordered_map<std::uint32_t, std::size_t> first_of;
       for (std::size_t i = 0; i < order.size(); ++i)
-        first_of.try_emplace(collective(order[i].second).key, i);
+        first_of.try_emplace(collective(order[i].second).schedule_key, i);
       std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-        return first_of.at(collective(a.second).key) < first_of.at(collective(b.second).key);
+        return first_of.at(collective(a.second).schedule_key) <
+               first_of.at(collective(b.second).schedule_key);
       });
     }
     for (std::size_t i = 0; i < order.size(); ++i) found[i] = order[i].second;
@@ -421,7 +431,7 @@ class Scheduler {
     std::vector<std::vector<Number>> groups;
     std::vector<std::uint32_t> keys;
     for (const Number c : candidates_) {
-      const std::uint32_t key = collective(c).key;
+      const std::uint32_t key = collective(c).schedule_key;
       const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
       if (static_cast<std::size_t>(at) == keys.size()) {
         keys.push_back(key);

@@ -52,7 +52,7 @@ class TorchBuilder {
       const std::vector<NodeId> wanted(graph_.order().begin(), graph_.order().end());
       graph_.set_order(whole(program_order()));
       JOINTER_CHECK(graph_.finish());
-      if (options_.form == BucketForm::custom_ops) JOINTER_CHECK(put_readers_behind());
+      JOINTER_CHECK(put_readers_behind());
       JOINTER_CHECK(put_in_order(Dependencies(graph_), wanted));
     }
     PlannedGraph done{.graph = std::move(graph_), .merged = {}};
@@ -167,7 +167,8 @@ class TorchBuilder {
     return order;
   }
 
-  // In the program, readers of a member's result come before the bucket fills it: move them after.
+  // In the program, readers of a member's result come before the bucket fills it, by arguments or by
+  // calls that nobody reads: move them behind.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;

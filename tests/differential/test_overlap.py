@@ -31,6 +31,9 @@ SMALL = [
         "llama3_debug_tp2_fsdp2.joint",
         "llama3_debug_fsdp4.joint",
         "llama_like_train_step",
+        # Its forward saves collectives that are still in flight.
+        "llama3_debug_tp2_fsdp2_graph_sac.min_cut.fw",
+        "llama3_debug_tp2_fsdp2_graph_sac.min_cut.bw",
     )
 ]
 LARGE = [
@@ -195,15 +198,28 @@ def as_ours(options: dict[str, Any]) -> str:
     return "".join(f",{key}={str(value).lower()}" for key, value in options.items())
 
 
+OTHER_BUCKETS = pytest.mark.xfail(
+    strict=True,
+    reason="torch merges FSDP's reduce-scatters in the order that merged all-gathers leave, which we sort before",
+)
+
+
 @needs_new
 @pytest.mark.parametrize("path", [*captures(), *MORE])
 @pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("mode", [None, "default", "custom_ops", "custom_ops_multidtype", "coalesced"])
 def test_same_graph_as_torch(
-    path: Path, mode: str | None, flags: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    path: Path,
+    mode: str | None,
+    flags: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     if flags not in ("default", "not_before") and mode not in (None, "coalesced"):
         pytest.skip("modes are tried with and without buckets ahead of the schedule")
+    if flags in ("default", "small_before") and "llama3_debug_tp2_fsdp2_graph_sac.min_cut.bw" in request.node.name:
+        request.applymarker(OTHER_BUCKETS)
     out = tmp_path / "ours.json"
     options = f"{RULES},torch_compatible=true,bucket_mode={mode or 'auto'}{as_ours(FLAGS[flags])}"
     ours(path, f"autobucketing_reordering{{{options}}}", out)

@@ -52,6 +52,15 @@ BUCKETED = "llama3_debug_after_passes"
 pytestmark = pytest.mark.skipif(not (SHARED / "captures").is_dir(), reason="shared captures are not here")
 
 
+def captures(*without: str) -> list[Any]:
+    """The large ones are slow: torch takes its time."""
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if "8b" in name else [])
+        for name in CAPTURES
+        if name not in without
+    ]
+
+
 def capture(name: str) -> Path:
     return SHARED / "captures" / f"{CAPTURES[name]}.json.zst"
 
@@ -100,7 +109,7 @@ def fused_by_torch(path: Path, **options: Any) -> tuple[fx.GraphModule, float]:
         return module, time.process_time() - start
 
 
-@pytest.mark.parametrize("name", [name for name in CAPTURES if name != BUCKETED])
+@pytest.mark.parametrize("name", captures(BUCKETED))
 def test_async_tensor_parallel(name: str, prepared: Callable[[str], Path], tmp_path: Path, capsys: Any) -> None:
     before = prepared(name)
     theirs, seconds = fused_by_torch(before)
@@ -200,7 +209,7 @@ LOW = {
 }
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", captures())
 @pytest.mark.parametrize("how", LOW)
 def test_low_contention(name: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options, told = LOW[how]

@@ -41,6 +41,27 @@ TEST(Autobucketing, GathersBesideCompute) {
   EXPECT_THAT(reason_of(step, "ag_p", "exposed"), HasSubstr("nothing runs beside it"));
 }
 
+// The backward waits again for a collective that the forward saves.
+TEST(Autobucketing, GathersBesideACollectiveThatIsSaved) {
+  const StepResult step = run_pass(parse(R"(
+    group dp: 0 1
+    group tp: 0 2
+    x: bf16[4096,4096] = input
+    q: bf16[2048,4096] = parameter
+    rs: bf16[2048,4096] = _c10d_functional.reduce_scatter_tensor(x, 'sum', 2, 'tp')
+    wt_rs: bf16[2048,4096] = _c10d_functional.wait_tensor(rs)
+    y: bf16[2048,4096] = aten.mm(wt_rs, x)
+    ag_q: bf16[4096,4096] = _c10d_functional.all_gather_into_tensor(q, 2, 'dp')
+    wt_q: bf16[4096,4096] = _c10d_functional.wait_tensor(ag_q)
+    z: bf16[2048,4096] = aten.mm(y, wt_q)
+    return [z, rs]
+  )"),
+                                   "autobucketing_reordering{torch_compatible=true}");
+  const Graph& graph = *step.graph;
+  EXPECT_TRUE(before(graph, "ag_q", "wt_rs"));
+  EXPECT_TRUE(before(graph, "rs", "ag_q"));
+}
+
 // The first product is gone when the second one's parameter is gathered.
 constexpr std::string_view kOneAfterTheOther = R"(
   group dp: 0 1
