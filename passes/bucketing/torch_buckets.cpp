@@ -167,8 +167,8 @@ class TorchBuilder {
     return order;
   }
 
-  // In the program, readers of a member's result come before the bucket fills it, by arguments or by
-  // calls that nobody reads: move them behind.
+  // In the program, readers of a member's result come before the bucket fills it, by arguments or
+  // by calls that nobody reads: move them behind.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
