@@ -17,7 +17,9 @@
 // Cost: linear in the nodes, but for chains of one placeholder, which are compared with each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
 // Deviations: upstream takes all chains of a placeholder for equal; here they are compared, so that
-// a cast to another dtype, a gather in another group, or one of other contents stays.
+// a cast to another dtype, a gather in another group, or one of other contents stays. Equal views
+// of what was gathered become one as well, where upstream leaves one to each reader (the transposed
+// weight of a loss in chunks).
 
 #include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
 
