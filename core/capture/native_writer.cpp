@@ -18,7 +18,12 @@ constexpr std::uint32_t kNoIndex = ~0U;
 class PartWriter {
  public:
   PartWriter(const Graph& graph, PartId part, JsonWriter& out)
-      : graph_(graph), id_(part), part_(graph.part(part)), out_(out) {
+      : graph_(graph),
+        id_(part),
+        part_(graph.part(part)),
+        out_(out),
+        constants_(OrderedJson::parse(part_.constants, nullptr, false)),
+        first_(first_entries(graph, part)) {
     Leftovers left = find_leftovers(graph);
     keep_what_constants_use(left);
     tables_.storages = number(graph.storage_count(), [&](std::size_t i) {
@@ -47,7 +52,7 @@ class PartWriter {
     out_.raw_member("symbols", symbols());
     write_schemas();
     out_.raw_member("triton_kernels", part_.triton_kernels);
-    out_.raw_member("constants", constants());
+    out_.raw_member("constants", renumber_constants() ? write_json(constants_) : part_.constants);
     out_.raw_members(part_.extra);
     write_tables();
     out_.key("nodes");
@@ -69,50 +74,33 @@ class PartWriter {
     return numbers;
   }
 
-  // Where a number of the constants stands in a list by id.
-  template <class Lists>
-  static auto& list_of(Lists& lists, ConstantTable table) {
-    switch (table) {
-      case ConstantTable::modules:
-        return lists.modules;
-      case ConstantTable::stacks:
-        return lists.stacks;
-      case ConstantTable::storages:
-        break;
-    }
-    return lists.storages;
-  }
   [[nodiscard]] std::size_t id_of(ConstantTable table, const OrderedJson& number) const {
-    return first_entry(graph_, id_, table) + number.get<std::size_t>();
+    return of_table(first_, table) + number.get<std::size_t>();
   }
 
   // An erased node may have had the module stack, say, that a node inside of a constant has.
   void keep_what_constants_use(Leftovers& left) {
-    if (part_.constants.empty()) return;
-    struct {
-      std::vector<bool>&storages, &modules, &stacks;
-    } lists{left.storages, left.module_stacks, left.stacks};
-    auto json = OrderedJson::parse(part_.constants, nullptr, false);
-    visit_table_numbers(json, [&](ConstantTable table, const OrderedJson& number) {
-      std::vector<bool>& is_left = list_of(lists, table);
+    const PerTable<std::vector<bool>*> lists{&left.storages, &left.module_stacks, &left.stacks};
+    visit_table_numbers(constants_, [&](ConstantTable table, const OrderedJson& number) {
+      std::vector<bool>& is_left = *of_table(lists, table);
       if (const std::size_t id = id_of(table, number); id < is_left.size()) is_left[id] = false;
     });
   }
 
-  // As they were, with the numbers that the tables have now.
-  [[nodiscard]] std::string constants() const {
-    if (part_.constants.empty()) return part_.constants;
-    auto json = OrderedJson::parse(part_.constants, nullptr, false);
+  // Gives the constants the numbers that the tables have now. False: they have them already.
+  bool renumber_constants() {
+    const PerTable<const std::vector<std::uint32_t>*> lists{&tables_.storages, &tables_.modules,
+                                                            &tables_.stacks};
     bool differs = false;
-    visit_table_numbers(json, [&](ConstantTable table, OrderedJson& number) {
-      const std::vector<std::uint32_t>& numbers = list_of(tables_, table);
+    visit_table_numbers(constants_, [&](ConstantTable table, OrderedJson& number) {
+      const std::vector<std::uint32_t>& numbers = *of_table(lists, table);
       const std::size_t id = id_of(table, number);
       if (id >= numbers.size() || numbers[id] == kNoIndex) return;
       if (numbers[id] == number.get<std::size_t>()) return;
       number = numbers[id];
       differs = true;
     });
-    return differs ? write_json(json) : part_.constants;
+    return differs;
   }
 
   void text_member(std::string_view key, StringId text) {
@@ -138,6 +126,8 @@ class PartWriter {
   PartId id_;
   const Part& part_;
   JsonWriter& out_;
+  OrderedJson constants_;              // of the part; discarded where it has none
+  const PerTable<std::size_t> first_;  // the part's first entry of each table, by id
   native::TableNumbers tables_;
 };
 

@@ -19,24 +19,17 @@ void visit_value(OrderedJson& value, const Visit& visit) {
 
 }  // namespace
 
-std::size_t first_entry(const Graph& graph, PartId part, ConstantTable table) {
+PerTable<std::size_t> first_entries(const Graph& graph, PartId part) {
   const auto first = [part](std::size_t count, auto part_of) {
     std::size_t id = 0;
     while (id < count && part_of(id) != part) ++id;
     return id;
   };
-  switch (table) {
-    case ConstantTable::modules:
-      return first(graph.module_stack_count(),
-                   [&](std::size_t i) { return graph.module_stack(ModuleStackId(i)).part; });
-    case ConstantTable::stacks:
-      return first(graph.stack_count(),
-                   [&](std::size_t i) { return graph.stack(StackId(i)).part; });
-    case ConstantTable::storages:
-      break;
-  }
-  return first(graph.storage_count(),
-               [&](std::size_t i) { return graph.storage(StorageId(i)).part; });
+  return {
+      first(graph.storage_count(), [&](std::size_t i) { return graph.storage(StorageId(i)).part; }),
+      first(graph.module_stack_count(),
+            [&](std::size_t i) { return graph.module_stack(ModuleStackId(i)).part; }),
+      first(graph.stack_count(), [&](std::size_t i) { return graph.stack(StackId(i)).part; })};
 }
 
 void visit_table_numbers(OrderedJson& constants, const Visit& visit) {

@@ -313,9 +313,11 @@ NodeId PartCopy::add_output(NodeId like, std::span<const NodeId> values, std::st
 }
 
 void PartCopy::copy_table_entries(nlohmann::ordered_json& constants) {
+  const PerTable<std::size_t> firsts_from = first_entries(from_, of_);
+  const PerTable<std::size_t> firsts_to = first_entries(to_, part_);
   visit_table_numbers(constants, [&](ConstantTable table, OrderedJson& number) {
-    const std::size_t id = first_entry(from_, of_, table) + number.get<std::size_t>();
-    const std::size_t first = first_entry(to_, part_, table);
+    const std::size_t id = of_table(firsts_from, table) + number.get<std::size_t>();
+    const std::size_t first = of_table(firsts_to, table);
     switch (table) {
       case ConstantTable::storages:
         if (id < from_.storage_count()) number = storage(StorageId(id)).index() - first;
