@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -103,11 +105,11 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
   for (std::size_t i = std::min(from, to); i < std::max(from, to); ++i)
     places += in_block(graph.order()[i]) ? 0 : 1;
   Edit edit{
-      .title = fmt::format("Move {}{} {} place{} {}", graph.name(held),
+      .title = fmt::format("Move {}{} {} {}", graph.name(held),
                            nodes.size() == 1   ? ""
                            : nodes.size() == 2 ? " and a node"
                                                : fmt::format(" and {} nodes", nodes.size() - 1),
-                           places, places == 1 ? "" : "s", to < from ? "earlier" : "later"),
+                           counted(places, "place"), to < from ? "earlier" : "later"),
       .by = {},
       .changes = {std::move(move)},
       .notes = {}};

@@ -22,6 +22,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -176,9 +178,8 @@ class Checker {
     for (const auto& [key, members] : keys_) compare(key, members);
     if (!report_.mismatch) step_through();
     if (alone_ > 0)
-      report_.notes.push_back(
-          fmt::format("{} group{} could not be compared: one rank alone of each is at hand", alone_,
-                      alone_ == 1 ? "" : "s"));
+      report_.notes.push_back(fmt::format(
+          "{} could not be compared: one rank alone of each is at hand", counted(alone_, "group")));
     return std::move(report_);
   }
 

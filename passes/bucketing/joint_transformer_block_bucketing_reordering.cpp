@@ -42,7 +42,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "core/base/units.h"
 #include "core/graph/dependencies.h"
@@ -125,7 +124,6 @@ class BlockBucketing {
   // now. The given graph's orders hold for those of its nodes that are left.
   Result<void> keep_given_orders() {
     std::vector<OrderEdge> edges;
-    std::set<std::pair<NodeId, NodeId>> kept;
     NodeId wrong;
     for (std::size_t i = 0; i < given_.node_count(); ++i) {
       const NodeId id(i);
@@ -133,16 +131,20 @@ class BlockBucketing {
       for (const Dependency& d : dependencies_.before(id)) {
         if (d.kind == DependencyKind::data || !graph_.is_live(d.node)) continue;
         edges.push_back({.before = d.node, .after = id});
-        kept.emplace(d.node, id);
         if (!wrong && graph_.position(d.node) > graph_.position(id)) wrong = id;
       }
     }
     if (!wrong) return {};
     const Dependencies now(graph_);
-    auto order =
-        stable_order(graph_, now, graph_.order(), edges, [&](const Dependency& d, NodeId of) {
-          return kept.contains({of, d.node});
-        });
+    // What came about since the nodes changed places is the given order turned round.
+    const auto is_turned = [&](const Dependency& d, NodeId of) {
+      if (d.node.index() >= given_.node_count()) return false;
+      const auto before = dependencies_.before(d.node);
+      return std::any_of(before.begin(), before.end(), [&](const Dependency& given) {
+        return given.kind != DependencyKind::data && given.node == of;
+      });
+    };
+    auto order = stable_order(graph_, now, graph_.order(), edges, is_turned);
     if (!order) {
       // Parts of one buffer that do not overlap, as chunks of a loss write them: upstream's order
       // is right, and nothing here tells the parts apart.

@@ -23,6 +23,7 @@
 #include "core/base/checked.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/bucketing/greedy_buckets.h"
+#include "passes/group_twin.h"
 
 namespace jointer {
 namespace {
@@ -38,8 +39,8 @@ struct FsdpGroups {
 };
 
 StringId group_name(const Graph& graph, NodeId start) {
-  const Argument* name = graph.argument(graph.node(start), "group_name");
-  return name != nullptr && name->kind == Argument::Kind::string ? name->text() : StringId{};
+  const Argument* name = group_argument(graph, graph.node(start));
+  return name != nullptr ? name->text() : StringId{};
 }
 
 FsdpGroups find_groups(const Graph& graph, PartId part) {
@@ -64,7 +65,7 @@ std::int64_t cap_bytes(const PreBucketingOptions& options, std::int64_t group_si
       static_cast<double>(
           torch_saturation_bytes(group_size, NcclCall::all_gather, options.links).value_or(0)) /
       kMiB;
-  const double mib = options.cap_mib.value_or(std::max(kLeastMiB, std::min(kMostMiB, busy)));
+  const double mib = options.cap_mib.value_or(std::clamp(busy, kLeastMiB, kMostMiB));
   return saturating_whole(mib * kMiB);
 }
 

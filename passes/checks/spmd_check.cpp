@@ -21,6 +21,7 @@
 #include <map>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/capture/open_ranks.h"
 #include "passes/parameters.h"
 
@@ -121,8 +122,8 @@ std::vector<std::size_t> differences(const Rank& a, const Rank& b) {
   return places;
 }
 
-void say_differences(const Graph& graph, const Rank& a, const Rank& b, PassContext& context) {
-  const auto places = differences(a, b);
+void say_differences(const Graph& graph, const Rank& a, const Rank& b,
+                     const std::vector<std::size_t>& places, PassContext& context) {
   for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i) {
     const Call &mine = a.calls[places[i]], &other = b.calls[places[i]];
     context.decide(
@@ -172,7 +173,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     }
     first = fmt::format("rank {} runs {} calls and rank {} runs {}, of which {} differ", mine.rank,
                         mine.calls.size(), other.rank, other.calls.size(), places.size());
-    say_differences(graph, mine, other, context);
+    say_differences(graph, mine, other, places, context);
   }
   if (compared == 0)
     return fail(
@@ -181,13 +182,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
         "the other ranks",
         mine.rank);
   if (first.empty()) {
-    context.decide("checked", fmt::format("All {} calls are the same on {} other rank{}.",
-                                          mine.calls.size(), compared, compared == 1 ? "" : "s"));
+    context.decide("checked", fmt::format("All {} calls are the same on {}.", mine.calls.size(),
+                                          counted(compared, "other rank")));
     return {};
   }
   if (others > 0)
-    first += fmt::format("; {} more rank{} differ{}", others, others == 1 ? "" : "s",
-                         others == 1 ? "s" : "");
+    first += fmt::format("; {}", counted(others, "more rank differs", "more ranks differ"));
   if (arguments.text("mismatch") == "error")
     return fail(
         Error::Kind::usage,

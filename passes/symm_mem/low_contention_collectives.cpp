@@ -50,7 +50,8 @@ class Replacement {
         multicast_(arguments.boolean("ce_multicast")),
         groups_(arguments.texts("groups")),
         program_(graph, part),
-        names_(names_of(graph, part)) {}
+        names_(names_of(graph, part)),
+        torch_(torch_version_of(graph)) {}
 
   void run() {
     std::vector<NodeId> collectives;
@@ -156,8 +157,7 @@ class Replacement {
          id = program_.next(id)) {
       const Node& n = graph_.node(id);
       if (n.kind != NodeKind::call) continue;
-      has_compute =
-          has_compute || is_in_torch_registry(graph_.op(n).packet(), torch_version_of(graph_));
+      has_compute = has_compute || is_in_torch_registry(graph_.op(n).packet(), torch_);
       if (!other && is_collective(id) && group_of(id) != group) other = id;
     }
     if (!has_compute) return "no compute runs beside it";
@@ -212,6 +212,7 @@ class Replacement {
   std::vector<std::string> groups_;
   FxProgram program_;
   FxNames names_;
+  TorchVersion torch_;
 };
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
