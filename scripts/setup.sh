@@ -1,5 +1,5 @@
-# Shared by ./run and ./test: says what it does, installs what is missing, finds torch.
-# Everything here can be run again and again; the second time it only looks.
+# Shared by ./run and ./test: installs missing packages, finds or installs torch, and builds.
+# Every function is idempotent.
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
 give_up() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -19,15 +19,15 @@ test_packages=(
 
 is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
 
-# ensure_packages NAME...: from the distribution.
+# ensure_packages NAME...: installs packages of the distribution.
 ensure_packages() {
   local missing=()
-  command -v dpkg-query >/dev/null || give_up "this script knows Debian 12 and Ubuntu 24.04; elsewhere install the packages listed in scripts/setup.sh and build with cmake --preset release"
+  command -v dpkg-query >/dev/null || give_up "only Debian 12 and Ubuntu 24.04 are supported by this script; on other systems, install the packages listed in scripts/setup.sh and run cmake --preset release"
   for package in "$@"; do is_installed "$package" || missing+=("$package"); done
   if [ ${#missing[@]} -eq 0 ]; then return; fi
   local sudo=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || give_up "packages are missing and there is no sudo; as root: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || give_up "packages are missing and sudo is not available; as root, run: apt-get install ${missing[*]}"
     sudo=(sudo)
   fi
   say "installing ${#missing[@]} packages: ${missing[*]}"
@@ -35,23 +35,23 @@ ensure_packages() {
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The sanitizers' runtime is a package named after clang's version.
+# Installs the sanitizers' runtime, a package named after clang's version.
 ensure_clang_runtime() {
   local version
   version=$(clang --version | sed -n 's/.*version \([0-9]*\).*/\1/p' | head -n 1)
   ensure_packages "libclang-rt-$version-dev"
 }
 
-# The newest torch that is supported, and those that ./test --all runs. Every minor version from 2.11 on
-# is accepted.
+# The newest supported torch, and the versions that ./test --all runs. Every minor version from 2.11 on is
+# accepted.
 torch_newest=2.15.0
 torch_tested=(2.11.0 2.13.0 2.15.0)
-# What tests use beside torch, and beside the newest one.
+# Packages that tests use in addition to torch, and to the newest torch.
 torch_packages=(jsonschema numpy pytest zstandard)
 torch_newest_packages=(torchtitan==0.3.0)
 
-# torch_of PYTHON MODULE...: the version of its torch; nothing if that is not 2.11 to 2.15, or if one of the
-# modules is missing.
+# torch_of PYTHON MODULE...: prints the version of its torch, or nothing if that is not 2.11 to 2.15 or a
+# module is missing.
 torch_of() {
   "$1" - "${@:2}" <<'END' 2>/dev/null
 import sys
@@ -64,8 +64,8 @@ if major == 2 and 11 <= minor <= 15 and all(map(util.find_spec, sys.argv[1:])):
 END
 }
 
-# Sets $torch_python to a Python with a supported torch, and what the capture helper uses: the active one, else an environment in the user's
-# cache, which every clone finds again, else a new one there with the newest torch.
+# Sets $torch_python to a Python with a supported torch and the capture helper's packages: the active one, or
+# else an environment in the user's cache (shared by all clones), or else a new one there with the newest torch.
 ensure_torch() {
   local each modules=(numpy zstandard)
   if [ -n "$(torch_of python3 "${modules[@]}")" ]; then
@@ -81,8 +81,8 @@ ensure_torch() {
   ensure_torch_version "$torch_newest"
 }
 
-# ensure_torch_version VERSION: sets $torch_python to a Python with that torch and what tests use, looked for
-# in the same places.
+# ensure_torch_version VERSION: sets $torch_python to a Python with that torch and the tests' packages, from
+# the same places.
 ensure_torch_version() {
   local version=$1 env="$cache_dir/torch-$1" packages=("torch==$1" "${torch_packages[@]}")
   local modules=("${torch_packages[@]}")
@@ -96,19 +96,19 @@ ensure_torch_version() {
   fi
   torch_python="$env/bin/python"
   if [ -x "$torch_python" ] && [ "$(torch_of "$torch_python" "${modules[@]}")" = "$version" ]; then return; fi
-  say "installing torch $version into $env (about 6 GB, once)"
+  say "installing torch $version into $env (about 6 GB)"
   mkdir -p "$cache_dir"
   python3 -m venv "$env" || give_up "python3 -m venv failed; is python3-venv installed?"
   "$torch_python" -m pip install --quiet "${packages[@]}" ||
-    give_up "torch $version could not be installed; see the message above"
+    give_up "could not install torch $version; see the message above"
 }
 
-# build PRESET [CMAKE-OPTION...]
+# build PRESET [CMAKE-OPTION...]: configures and builds.
 build() {
   local preset=$1
   shift
   say "configuring $preset"
-  cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; give_up "configuring failed"; }
+  cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; give_up "could not configure"; }
   rm -f "build-$preset.log"
   say "building $preset"
   cmake --build --preset "$preset" -- --quiet
