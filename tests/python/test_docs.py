@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-TEXT = (ROOT / "docs" / "capturing.md").read_text()
-
 
 def snippets(page: str) -> list[str]:
     """The Python in a page of the documentation."""
@@ -40,12 +38,32 @@ def test_snippet_of_recipes(
         assert capsys.readouterr().out == f"{said[1]}\n"
 
 
-def test_links_within_the_page_lead_somewhere() -> None:
-    anchors = {
-        re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-")
-        for title in re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
-    }
-    assert set(re.findall(r"\]\(#([^)]+)\)", TEXT)) <= anchors
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").glob("*.md"),
+    *(ROOT / "resources" / "samples").glob("*.md"),
+]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_the_readme_links_to_every_page() -> None:
+    linked = re.findall(r"\]\((docs/[^)#]+)", (ROOT / "README.md").read_text())
+    inner = {"docs/architecture.md"}  # which CONTRIBUTING.md links to
+    assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} - inner <= set(linked)
 
 
 def test_the_example_of_the_hash_is_true() -> None:

@@ -1,5 +1,5 @@
 #pragma once
-// See README.md beside this folder.
+// See README.md in the parent folder.
 namespace gloo {
 class Algorithm;
 }  // namespace gloo
