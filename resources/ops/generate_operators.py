@@ -1,32 +1,32 @@
 #!/usr/bin/env python3
-"""Writes operators.tsv: what each registered operator takes, returns, aliases and is.
+"""Writes operators.tsv: the schema and the properties of each registered operator.
 
     python resources/ops/generate_operators.py            # rewrite the table
-    python resources/ops/generate_operators.py --check    # exit 1 if it is wrong about the installed torch
+    python resources/ops/generate_operators.py --check    # exit with 1 if it differs from the installed torch
 
-One line an overload, higher-order operator or Python function, sorted by name, tab-separated:
+One line per overload, higher-order operator or Python function, sorted by name, tab-separated:
 
-    name      aten.add.Tensor, as captures write it (an overload without a name is `default`);
+    name      aten.add.Tensor, as in captures (an overload without a name is `default`);
               flex_attention; _operator.floordiv, math.ceil, torch.sym_sum
     tags      comma-separated, or `-`; from torch's own tags, plus `alias`:
               pointwise, reduction, random (draws from a generator), view_copy, inplace_view,
               data_dependent (output depends on values), dynamic_shape (its shape does),
-              alias (its output shares its first tensor's storage although the schema is silent),
+              alias (its output shares its first tensor's storage, although the schema does not say so),
               higher_order, python (works on Python numbers: sizes and conditions);
-              and what torch's partitioners and clean-up take it for (torch._functorch.partitioners,
+              and the sets of torch's partitioners and clean-up (torch._functorch.partitioners,
               torch._functorch.compile_utils, torch._library.utils.is_impure):
-              recomputable (may be made again), fusible, compute_intensive, cheap_view (a view that
-              the minimum cut never keeps from being made again), impure (stays although nobody
-              reads it and it writes to nothing), unmerged (two equal calls are not one)
+              recomputable, fusible, compute_intensive, cheap_view (a view that the minimum cut
+              always allows to be recomputed), impure (not removed even if it is unused and writes
+              nothing), unmerged (equal calls are not merged)
     schema    the arguments and returns as registered: (Tensor self, ...) -> Tensor; aliasing and
-              mutation are the schema's own `(a)` and `(a!)`; `-` where there is none
+              mutation are the schema's `(a)` and `(a!)`; `-` if there is none
 
-Older schemas stay in the table. Where the torch that runs this registers an operator with another
-schema than the table's version does, or no longer registers it, the table's line is kept as
-`NAME@2.11`: how torch up to 2.11 registers NAME. So the table is made by running this under each
-supported torch, oldest first, starting from an empty file.
+Older schemas remain in the table. If the running torch registers an operator with another schema than
+the table's version, or no longer registers it, the table's line becomes `NAME@2.11`: the schema of
+NAME in torch up to 2.11. To create the table, run this script with each supported torch, oldest first,
+starting from an empty file.
 
-The table is data: the C++ side looks a line up by binary search and parses that line alone.
+The table is data: C++ finds a line by binary search and parses only that line.
 """
 import argparse
 import builtins
@@ -74,11 +74,11 @@ TAGS = {
     "data_dependent_output": "data_dependent", "dynamic_output_shape": "dynamic_shape",
 }
 BUILTINS = ("abs", "bool", "divmod", "float", "getattr", "int", "len", "max", "min", "pow", "round", "sum")
-# Operators that return a view of their first tensor without saying so in the schema (autograd is
-# kept in the dark on purpose). Found by comparing storages on fake tensors over real captures.
+# Operators that return a view of their first tensor although the schema, deliberately, hides it from
+# autograd. Found by comparing storages of fake tensors in real captures.
 SILENT_ALIASES = {"aten._unsafe_view.default"}
-# Copies to the host and back, beside the compute stream, that later versions of torch register
-# (torch/_functorch/_activation_offloading); what is offloaded here is written with them.
+# Copies to the host and back, on a separate stream, which later versions of torch register
+# (torch/_functorch/_activation_offloading). Jointer uses them for offloading.
 OFFLOAD = {
     "ao.offload.default": "(Tensor tensor) -> Tensor",
     "ao.reload.default": "(Tensor tensor, Device device) -> Tensor",
@@ -96,15 +96,15 @@ PARTITIONER_SETS = {
 
 
 def partitioner_tags(target, function):
-    """What partitioners take a packet or a function for; `function` is what clean-up looks at."""
+    """Tags of a packet or function for partitioners; `function` is the one that clean-up checks."""
     tags = {tag for tag, operators in PARTITIONER_SETS.items() if target in operators}
     writes = hasattr(function, "_schema") and function._schema.is_mutable
-    # Random operators that nobody reads go, as they do when torchtitan compiles.
+    # Unused random operators are removed, as when torchtitan compiles.
     return tags | ({"impure"} if not writes and is_impure(function, impure_random=False) else set())
 
 
 def overload_tags(schema):
-    """torch's tags of the overload, in our words."""
+    """torch's tags of the overload, under the table's names."""
     namespace, packet = schema.name.split("::")
     packet = getattr(getattr(torch.ops, namespace), packet)
     overload = getattr(packet, schema.overload_name or "default")
@@ -192,7 +192,7 @@ def known_at(table_text, version):
 
 
 def differences(old_text, lines):
-    """What the table says wrongly of this torch: the whole text where it is of this version."""
+    """Errors in the table for this torch; compares the full text if it is of this version."""
     if f" {VERSION};" in old_text.partition("\n")[0]:
         old, new = set(old_text.splitlines()), set(text_of(with_older(lines, old_text)).splitlines())
         return [("-" if row in old else "+") + " " + row for row in sorted(old ^ new)]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the bundled samples: joint graphs, min-cut pairs and a step of ``examples/llama_like.py``.
+"""Creates the bundled samples: joint graphs, min-cut pairs and a step of ``examples/llama_like.py``.
 
     python resources/samples/make_samples.py [--out FOLDER] [NAME ...]
 
 Needs torch 2.11 and zstandard, one core, 2 GB and about a minute; no GPU, no network. The same
-torch gives the same bytes. Without names it makes all of them, each in a process of its own.
+torch gives the same bytes. Without names, creates all of them, each in a separate process.
 """
 
 from __future__ import annotations

@@ -23,14 +23,14 @@ def test_the_document_is_true() -> None:
 @pytest.mark.parametrize(
     ("index", "line", "said"),
     [
-        (0, "v x() -> bfloat16[2,3]", "node 0, v: another node stood here"),
-        (0, "x y() -> bfloat16[2,3]", "node 0, x: it called something else, here y"),
+        (0, "v x() -> bfloat16[2,3]", "node 0, v: the recorded graph has another node here"),
+        (0, "x y() -> bfloat16[2,3]", "node 0, x: its target differs, here y"),
         (
             2,
             "z aten.split.Tensor(%x,2) -> [float32[1,3],const]",
-            "node 2, z: its arguments were others, here (%x,2)",
+            "node 2, z: its arguments differ, here (%x,2)",
         ),
-        (0, "x x() -> bfloat16[2,4]", "node 0, x: it returned something else, here bfloat16[2,4]"),
+        (0, "x x() -> bfloat16[2,4]", "node 0, x: its value differs, here bfloat16[2,4]"),
     ],
 )
 def test_names_what_differs(index: int, line: str, said: str) -> None:
@@ -44,7 +44,7 @@ def test_names_what_is_new_or_missing() -> None:
         "node 2, z: the recorded graph does not have it"
     )
     assert first_difference(shorter, fingerprint(LINES)) == (
-        "node 2, w: a node that stood before it is missing"
+        "node 2, w: a node before it is missing"
     )
     assert first_difference(LINES[:-1], fingerprint(LINES)) == (
         "it ends after 4 nodes, the recorded graph has 5"

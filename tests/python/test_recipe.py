@@ -260,7 +260,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"move": ["relu"], "before": "output"}, "mm would read relu before it exists"),
         ({"move": ["x_1"], "before": "mm"}, "x_1 is a placeholder, which stays where it is"),
         ({"move": ["output"], "before": "mm"}, "output is a output, which stays where it is"),
-        ({"move": ["mm"], "before": "x_1"}, "nothing can stand before the placeholder x_1"),
+        ({"move": ["mm"], "before": "x_1"}, "nothing can be placed before the placeholder x_1"),
         ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself"),
         ({"move": ["mm", "mm"], "before": "add"}, "a node is moved twice at once"),
         ({"move": ["gone"], "before": "add"}, "there is no node gone"),
@@ -273,15 +273,15 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"policy": "MUST_SAVE", "select": "x_1"}, "x_1 is a placeholder, which has no memory"),
         ({"policy": "MUST_FLY", "select": "mm"}, "has no memory policy 'MUST_FLY'"),
         (insertion(name="mm"), "there is a node mm already"),
-        (insertion(name="not a name"), "'not a name' is no name for a node"),
-        (insertion(name="while"), "'while' is no name for a node"),
+        (insertion(name="not a name"), "'not a name' is not a valid name for a node"),
+        (insertion(name="while"), "'while' is not a valid name for a node"),
         (insertion(op="get_attr"), "no other node reads the constant 'aten.mul.Tensor'"),
         (insertion(target="elsewhere.op"), "does not know here: import what registers it"),
         (insertion(target=None), "mul has no target"),
         (insertion(args=[{"n": "gone"}]), "there is no node gone"),
         (insertion(args=[{"n": "add"}]), "mul would read add before it exists"),
         (insertion(args=[{"what": 1}]), "argument of unknown kind 'what'"),
-        (insertion(args=7), "the arguments of mul are no list"),
+        (insertion(args=7), "the arguments of mul are not a list"),
         (insertion(kwargs={"a b": 1}), "the keyword arguments of mul are damaged"),
         (
             insertion(val={"t": {"shape": [4, 5], "dtype": "float32"}}),
@@ -332,8 +332,8 @@ def test_names_the_first_difference() -> None:
     document["expects"] = {"mm": "aten.mm.default(%relu,%sigmoid) -> float32[4,4]"}
     find(gm, "mm").args = (find(gm, "relu"), find(gm, "relu"))
     message = refusal(gm, document)
-    assert "this is not the graph it was made on: node 4, mm: its arguments were others" in message
-    assert "recorded was aten.mm.default(%relu,%sigmoid) -> float32[4,4]" in message
+    assert "this is not the graph it was made on: node 4, mm: its arguments differ" in message
+    assert "recorded: aten.mm.default(%relu,%sigmoid) -> float32[4,4]" in message
     assert "lenient=True" in message
 
 
@@ -372,7 +372,7 @@ def test_lenient() -> None:
     ]
     text = str(report)
     assert "differs from the recorded one: node 4, mm" in text
-    assert "edit 0, change 2 (Some): sigmoid calls aten.sigmoid.default, aten.tanh.default" in text
+    assert "edit 0, change 2 (Some): sigmoid calls aten.sigmoid.default, expected aten.tanh.default" in text
     assert "edit 1 (All): there is no node gone" in text
     gm.graph.lint()
 
@@ -383,7 +383,7 @@ def test_says_when_it_ends_elsewhere() -> None:
     document["graphs"]["graph"]["after"] = "0" * 64
     report = jointer.apply_recipe(gm, document)
     assert report.as_recorded is False
-    assert "the graph that came out is not the recorded one" in str(report)
+    assert "the resulting graph is not the recorded one" in str(report)
     document["graphs"]["graph"] |= {"hash": report.hash, "after": report.hash}
     assert jointer.apply_recipe(gm, {**document, "edits": []}).as_recorded is True
 
@@ -398,7 +398,7 @@ def test_says_when_it_ends_elsewhere() -> None:
         ("{", "not JSON at byte 1"),
         ("\udcff", "byte 0 is not UTF-8 text"),
         ("[" * 100_000, "nested too deep"),
-        ('{"format": "jointer-recipe", "version": 2}', "version 2 of the recipe format, 1 is"),
+        ('{"format": "jointer-recipe", "version": 2}', "version 2 of the recipe format; 1 is"),
         ('{"format": "jointer-recipe", "version": 1}', "no 'edits'"),
     ],
 )

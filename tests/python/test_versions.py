@@ -61,7 +61,7 @@ def test_what_the_operator_does_not_take_is_named() -> None:
 def test_what_the_operator_wants_is_named() -> None:
     gm, _ = call(aten.mul.Tensor)
     given = {"torch": "2.10.0", "schemas": {"aten.mul.Tensor": "(Tensor self) -> Tensor"}}
-    with pytest.raises(CaptureError, match="mul.Tensor wants an argument other"):
+    with pytest.raises(CaptureError, match="mul.Tensor requires argument other"):
         fit_calls(gm, given)
 
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """A Llama-like transformer, sharded over a mesh, captured as a joint graph.
 
-Grouped-query attention with rotary embedding, SwiGLU, RMS norm. ``--fsdp`` ranks hold a part of
-every parameter, which each layer gathers before use; ``--tp`` ranks split every layer and, between
-layers, the sequence. The model returns this rank's part of the logits, split by vocabulary.
+Grouped-query attention with rotary embedding, SwiGLU, RMS norm. Each of the ``--fsdp`` ranks holds
+a part of every parameter, which layers gather before use. The ``--tp`` ranks split every layer and,
+between layers, the sequence. The model returns this rank's part of the logits, split by vocabulary.
 
     python llama_like.py --out captures                       # traced on this machine's CPU
     python llama_like.py --out captures --device cuda --dtype bfloat16 --tp 2 --fsdp 2
-    torchrun --nproc-per-node 2 llama_like.py --check --tp 2  # runs, against one process alone
+    torchrun --nproc-per-node 2 llama_like.py --check --tp 2  # compares with a single process
 
-Tracing needs neither a GPU nor other processes: tensors and process groups are fake. ``--check``
-runs the captured joint graph in real gloo processes and compares its outputs and gradients with
-the same model unsharded.
+Tracing needs neither a GPU nor other processes, as tensors and process groups are fake. ``--check``
+runs the captured joint graph in real Gloo processes and compares its outputs and gradients with
+those of the unsharded model.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from policies import reshard_after_forward, selective_checkpoint
 
 @dataclass(frozen=True)
 class Config:
-    """Sizes of the whole model and of one rank's batch."""
+    """Sizes of the model and of one rank's batch."""
 
     layers: int = 2
     dim: int = 64
@@ -62,7 +62,7 @@ class Config:
 
 
 class Embedding(nn.Module):
-    """Rows of the table are split over ``tp``: each rank adds what it has, zeros elsewhere."""
+    """An embedding whose rows are split over ``tp``; each rank contributes zeros for other rows."""
 
     def __init__(self, config: Config, mesh: Mesh) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class Embedding(nn.Module):
 
 
 class Linear(nn.Module):
-    """``inputs`` to ``outputs`` features of this rank; the weight's rows are split over fsdp."""
+    """``inputs`` to ``outputs`` features of this rank, with the weight's rows split over fsdp."""
 
     def __init__(self, inputs: int, outputs: int, config: Config, mesh: Mesh) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class Linear(nn.Module):
 
 
 class RMSNorm(nn.Module):
-    """The same on every ``tp`` rank, each on its part of the sequence."""
+    """RMS norm, replicated on every ``tp`` rank, each for its part of the sequence."""
 
     def __init__(self, config: Config, mesh: Mesh) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Causal attention of ``[batch, seq, heads, head_dim]`` tensors."""
     query, key, value = (each.transpose(1, 2) for each in (query, key, value))
     if query.is_cuda:
-        # By its own name: the general function would ask a device that may not be there.
+        # Called directly, as the general function would query the device, which may not exist.
         flash = torch.ops.aten._scaled_dot_product_flash_attention
         out = flash(query, key, value, 0.0, True)[0]
     else:
@@ -168,7 +168,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer: attention and feed-forward, each over the whole sequence, each added."""
+    """One layer: attention and feed-forward over the full sequence, each with a residual."""
 
     def __init__(self, config: Config, mesh: Mesh) -> None:
         super().__init__()
@@ -222,7 +222,7 @@ def part(x: Tensor, group: Group, dim: int) -> Tensor:
 
 
 def facts(config: Config, mesh: Mesh, sac: bool) -> dict[str, Any]:
-    """What a capture's ``info`` says about the model."""
+    """The ``info`` of a capture."""
     with torch.device("meta"):
         parameters = sum(p.numel() for p in Llama(config, SINGLE).parameters())
     return {
@@ -247,7 +247,7 @@ def facts(config: Config, mesh: Mesh, sac: bool) -> dict[str, Any]:
 def export(
     stack: contextlib.ExitStack, model: nn.Module, tokens: Tensor, *, sac: bool = False
 ) -> Any:
-    """The joint graph of ``model``, tagged; ``stack`` stays open while it is compiled further."""
+    """The tagged joint graph of ``model``; ``stack`` must stay open while it is compiled."""
     with jointer.annotate(model, root=Path(__file__).parents[3]):
         joint = aot_export_joint_with_descriptors(stack, model, (tokens,))
     if sac:
@@ -271,7 +271,7 @@ def partition(joint: Any) -> tuple[torch.fx.GraphModule, torch.fx.GraphModule]:
 
 @contextlib.contextmanager
 def fake_world(size: int) -> Iterator[None]:
-    """Be rank 0 of ``size`` ranks that do not exist."""
+    """Act as rank 0 of ``size`` fake ranks."""
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=size)
@@ -299,9 +299,10 @@ def write_captures(
 
 
 def check(config: Config, tp: int, fsdp: int, out: Path) -> float:
-    """Run the captured joint graph on real ranks; the largest error relative to one process.
+    """Run the captured joint graph on real ranks; returns the largest error relative to one
+    process.
 
-    Every rank writes its capture into ``out``, loads it and runs what it loaded, with its part of
+    Every rank writes its capture into ``out``, loads it and runs the loaded graph, with its part of
     the parameters, of the batch and of the gradient of the logits.
     """
     dist.init_process_group("gloo")
@@ -338,7 +339,7 @@ def check(config: Config, tp: int, fsdp: int, out: Path) -> float:
 
 
 def make_parser(description: str | None) -> argparse.ArgumentParser:
-    """A command line with the model's sizes, its FSDP ranks, and where a capture goes."""
+    """A command line with the model's sizes, its FSDP ranks, and the folder for captures."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -354,7 +355,7 @@ def make_parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def take_config(options: dict[str, Any]) -> Config:
-    """The sizes, which is all that is left of what ``make_parser`` reads."""
+    """The sizes, which are the remaining options of ``make_parser``."""
     return Config(**{**options, "dtype": getattr(torch, options["dtype"])})
 
 

@@ -1,8 +1,8 @@
-"""A two-dimensional mesh and the differentiable collectives of a model that is spread over it.
+"""A two-dimensional mesh, and differentiable collectives for a model distributed over it.
 
 ``tp`` splits every layer (tensor parallel, with the sequence split between layers), ``fsdp``
-splits every parameter along its first dimension and the batch. Collectives are the functional
-ones, so they are ordinary nodes of a traced graph: a start and a ``wait_tensor``.
+splits every parameter along its first dimension, and the batch. Collectives are functional, so they
+are ordinary nodes of a traced graph: a start and a ``wait_tensor``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ops = torch.ops._c10d_functional
 
 @dataclass(frozen=True)
 class Group:
-    """This rank's process group in one direction of the mesh; ``index`` is its place there."""
+    """This rank's process group along one dimension of the mesh, and its index in the group."""
 
     name: str
     size: int
@@ -30,7 +30,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Mesh:
-    """``fsdp`` x ``tp`` ranks, ``tp`` being the inner direction."""
+    """``fsdp`` x ``tp`` ranks, with ``tp`` as the inner dimension."""
 
     tp: Group
     fsdp: Group
@@ -41,14 +41,14 @@ class Mesh:
         return self.tp.size * self.fsdp.size
 
 
-#: One rank alone.
+#: A single rank.
 SINGLE = Mesh(Group("tp", 1, 0), Group("fsdp", 1, 0))
 
 
 def make_mesh(tp: int, fsdp: int) -> Mesh:
-    """The mesh over the initialised world of ``tp * fsdp`` ranks.
+    """The mesh over the initialized world of ``tp * fsdp`` ranks.
 
-    Groups are registered under their direction's name, so every rank traces the same graph.
+    Groups are registered under the names of their dimensions, so all ranks trace the same graph.
     """
     from torch._C._distributed_c10d import _register_process_group
 
@@ -71,26 +71,26 @@ def make_mesh(tp: int, fsdp: int) -> Mesh:
 
 
 def all_gather(x: Tensor, group: Group) -> Tensor:
-    """The ranks' ``x`` one after the other along the first dimension."""
+    """The ``x`` of all ranks, concatenated along the first dimension."""
     return _ops.wait_tensor(_ops.all_gather_into_tensor(x, group.size, group.name))
 
 
 def reduce_scatter(x: Tensor, group: Group) -> Tensor:
-    """This rank's part, along the first dimension, of the sum of the ranks' ``x``."""
+    """This rank's part, along the first dimension, of the sum of ``x`` over all ranks."""
     return _ops.wait_tensor(_ops.reduce_scatter_tensor(x, "sum", group.size, group.name))
 
 
 def all_reduce(x: Tensor, group: Group) -> Tensor:
-    """The sum of the ranks' ``x``."""
+    """The sum of ``x`` over all ranks."""
     return _ops.wait_tensor(_ops.all_reduce(x, "sum", group.name))
 
 
 class Unshard(Function):
     """A parameter as a layer needs it: cast, then gathered from the ``fsdp`` ranks.
 
-    The gradient goes back in the parameter's own dtype: summed over the ``fsdp`` ranks and
-    scattered; and, for a parameter that every ``tp`` rank applies to its own part of the
-    sequence (``replicated``), summed over those.
+    The gradient has the parameter's dtype. It is summed over the ``fsdp`` ranks and scattered, and,
+    for a parameter that every ``tp`` rank applies to its part of the sequence (``replicated``),
+    also summed over the ``tp`` ranks.
     """
 
     @staticmethod
@@ -112,12 +112,12 @@ class Unshard(Function):
 
 
 def gather_sequence(x: Tensor, mesh: Mesh) -> Tensor:
-    """``[batch, seq / tp, ...]`` on each ``tp`` rank to ``[batch, seq, ...]`` on all of them."""
+    """Gather ``[batch, seq / tp, ...]`` of each ``tp`` rank to ``[batch, seq, ...]`` on all."""
     return _GatherSequence.apply(x, mesh.tp) if mesh.tp.size > 1 else x
 
 
 def scatter_sequence(x: Tensor, mesh: Mesh) -> Tensor:
-    """Partial sums ``[batch, seq, ...]`` to their total, ``[batch, seq / tp, ...]`` on each."""
+    """Reduce partial sums ``[batch, seq, ...]`` to ``[batch, seq / tp, ...]`` on each rank."""
     return _ScatterSequence.apply(x, mesh.tp) if mesh.tp.size > 1 else x
 
 

@@ -1,4 +1,4 @@
-"""Recompute tags on a traced joint graph: what the partitioner must save, and must not."""
+"""Sets recompute tags on a traced joint graph, which the partitioner follows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 aten, c10d = torch.ops.aten, torch.ops._c10d_functional
 
-#: A region of its own, so that the borders of other checkpointed regions never save these.
+#: A separate region, so that these are never saved at the borders of other checkpointed regions.
 RESHARD_REGION = 100000
 
-#: What selective checkpointing keeps besides every other matrix product.
+#: Operators that selective checkpointing saves, in addition to every other matrix product.
 SAVED = frozenset(
     {
         aten._scaled_dot_product_flash_attention.default,
@@ -27,10 +27,10 @@ SAVED = frozenset(
 
 
 def reshard_after_forward(graph: fx.Graph) -> int:
-    """Let the backward gather parameters again instead of keeping them gathered.
+    """Let the backward gather parameters again instead of saving the gathered ones.
 
-    Tags the all-gather of every parameter and its wait ``MUST_RECOMPUTE``. A parameter is what
-    reaches the all-gather from a placeholder through nodes of one input each. Returns how many
+    Tags the all-gather of every parameter and its wait ``MUST_RECOMPUTE``. A parameter is a
+    placeholder that reaches the all-gather through nodes with a single input. Returns how many
     all-gathers were tagged.
     """
     count = 0

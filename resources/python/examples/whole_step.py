@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A whole training step as one flat graph: forward, loss and backward, as graph trainers trace it.
+"""Traces a flat training step, with forward, loss and backward in one graph, like graph_trainer.
 
-The calls of the backward are marked ``autograd_backward``. Placeholders and outputs carry
-AOTAutograd's descriptors, so that a capture knows parameters, buffers and gradients by name.
+Calls of the backward are marked ``autograd_backward``. Placeholders and outputs have AOTAutograd's
+descriptors, so that a capture has the names of parameters, buffers and gradients.
 
-    python whole_step.py --out captures --fsdp 2     # of llama_like.py, whose sizes it takes
+    python whole_step.py --out captures --fsdp 2     # the model of llama_like.py, with its options
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def trace_step(
     Args:
         model: called with the tokens.
         tokens: real or fake.
-        targets: given to ``loss_of`` behind what the model returns.
-        loss_of: the loss, a tensor without dimensions.
+        targets: passed to ``loss_of`` after the model's result.
+        loss_of: computes the loss, a zero-dimensional tensor.
         root: source files are named relative to this folder.
     """
     weights, buffers = dict(model.named_parameters()), dict(model.named_buffers())
@@ -77,7 +77,7 @@ def trace_step(
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """The loss, of logits ``[batch, seq, vocab]``."""
+    """The loss for logits ``[batch, seq, vocab]``."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 

@@ -1,12 +1,11 @@
-"""Jointer for training code: captures of PyTorch joint graphs, and what to do with them.
+"""Jointer for training code: captures of PyTorch joint graphs, recipes, and passes.
 
 ``capture``, ``capture_pair``, ``capture_pass``, ``capture_stages``, ``backend`` and ``capturing``
-write captures;
-``annotate`` and ``fake_device.without_gpu`` help to trace; ``load`` turns a capture back into a
-``torch.fx.GraphModule``; ``graph_hash`` and ``document_hash`` name a graph; ``apply_recipe`` and
-``recipe_pass`` do again what was edited; ``graph_pass`` declares a pass of one's own, which may
-say what it does with ``decide`` and ``progress``. Only torch is needed; ``.zst`` files also need
-the ``zstandard`` module before Python 3.14.
+write captures. ``annotate`` and ``fake_device.without_gpu`` help with tracing. ``load`` turns a
+capture back into a ``torch.fx.GraphModule``. ``graph_hash`` and ``document_hash`` identify a graph.
+``apply_recipe`` and ``recipe_pass`` replay edits. ``graph_pass`` declares a pass, which can report
+with ``decide`` and ``progress``. The package needs only torch; before Python 3.14, ``.zst`` files
+also need the ``zstandard`` module.
 """
 
 from .annotate import annotate

@@ -1,10 +1,10 @@
-"""``python -m jointer``: captures, and the processes that Jointer starts for what needs Python.
+"""``python -m jointer``: captures graphs, and runs the tasks for which Jointer needs Python.
 
-``info`` says what a capture holds, ``run`` runs a script with captures, ``compile`` makes packages
-of graphs by Inductor, ``bench`` runs a graph and measures it, ``host`` runs passes in Python.
+``info`` summarizes a capture, ``run`` captures the graphs of a script, ``compile`` compiles graphs
+with Inductor, ``bench`` runs and measures a graph, ``host`` runs passes in Python.
 
-Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130 ended by
-whoever started it; ``run`` ends as its script does, or with 1 if that made no graph to capture.
+Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130
+terminated. ``run`` returns its script's exit code, or 1 if the script made no graph to capture.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .hashing import document_hash
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code."""
+    """Runs the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m jointer", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     info = commands.add_parser("info", help="a short summary of a capture")
@@ -42,11 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="-- COMMAND",
         help="script.py ARGS, -m MODULE ARGS or torchrun OPTIONS script.py ARGS",
     )
-    compiler = commands.add_parser("compile", help="compile graphs by Inductor")
+    compiler = commands.add_parser("compile", help="compile graphs with Inductor")
     compile_worker.add_arguments(compiler)
-    bench = commands.add_parser("bench", help="one rank of a benchmark, as jointer-runner's")
+    bench = commands.add_parser("bench", help="run one rank of a benchmark, like jointer-runner")
     bench_worker.add_arguments(bench)
-    passes = commands.add_parser("host", help="run passes in Python, as a request says")
+    passes = commands.add_parser("host", help="run the Python passes of a request")
     host.add_arguments(passes)
     options = parser.parse_args(arguments)
     if options.command == "host":
@@ -82,7 +82,7 @@ def _info(path: str) -> int:
 
 
 def _summary(document: dict[str, Any]) -> list[str]:
-    """Lines that say what a capture holds."""
+    """The summary of a capture, as lines."""
     if document["kind"] == "pair":
         lines = [f"{document.get('name')}: pair"]
         for half in ("forward", "backward"):

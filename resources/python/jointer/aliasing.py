@@ -1,9 +1,9 @@
-"""Which storages a call's results can share, by what its operator is.
+"""The storages that a call's results can share, according to its operator.
 
-Fake tensors tell aliasing by identity, and that is not always true: a pass that copies
-``meta["val"]`` to a call that it adds (torchtitan's recomputed calls) leaves two calls with one
-fake storage, although each allocates its own memory. The operator decides: a result shares
-memory with the arguments that the schema names, with no other call.
+Fake tensors show aliasing by identity, which can be wrong: a pass that copies ``meta["val"]`` to a
+new call (as for torchtitan's recomputed calls) leaves two calls with one fake storage, although
+each allocates memory. The operator decides instead: a result shares memory only with the arguments
+that the schema names.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import torch
 from torch import fx
 from torch._ops import OpOverload
 
-#: Operators that return their first argument's memory although the schema is silent.
+#: Operators that return their first argument's memory although the schema does not say so.
 _SILENT = frozenset({"aten::_unsafe_view", "_c10d_functional::wait_tensor"})
 
 
 def aliased_arguments(node: fx.Node) -> Iterator[fx.Node]:
-    """The arguments whose memory the results of ``node`` may share, those that its schema names
+    """The arguments whose memory the results of ``node`` may share, those named in its schema
     first.
 
-    Without a schema (higher-order operators, Python functions), and for operators that are made
-    of others, that is any argument.
+    Without a schema (higher-order operators, Python functions), and for composite operators, this
+    is every argument.
     """
     if node.op not in ("call_function", "call_method", "call_module"):
         return
@@ -41,7 +41,7 @@ def aliased_arguments(node: fx.Node) -> Iterator[fx.Node]:
 
 
 def is_view(target: Any) -> bool:
-    """Does the schema say that a call returns its argument's memory, without writing to it?"""
+    """True if the schema says that a call returns its argument's memory without writing to it."""
     if not isinstance(target, OpOverload):
         return False
     returned = [each.alias_info for each in target._schema.returns if each.alias_info]
@@ -49,13 +49,13 @@ def is_view(target: Any) -> bool:
 
 
 def is_getitem(node: fx.Node) -> bool:
-    """Does ``node`` take one result of another call?"""
+    """True if ``node`` selects one result of another call."""
     return node.target is operator.getitem and isinstance(node.args[0], fx.Node)
 
 
 @functools.cache
 def _positions(target: OpOverload) -> tuple[tuple[int, str], ...]:
-    """Where the arguments are that the results may share memory with, and their names."""
+    """Index and name of the arguments whose memory the results may share."""
     schema = target._schema
     if schema.name in _SILENT:
         return ((0, schema.arguments[0].name),)

@@ -1,8 +1,8 @@
-"""Virtual machines that announce AMX and then refuse its instructions.
+"""A workaround for virtual machines that announce AMX but refuse its instructions.
 
-oneDNN believes the announcement, and the first bfloat16 matrix product ends the process by an
-illegal instruction. ``avoid_broken_amx`` tries one in a child process and tells oneDNN to do
-without.
+oneDNN trusts the announcement, so the first bfloat16 matrix product kills the process with an
+illegal instruction. ``avoid_broken_amx`` tries one in a child process and, if it fails, makes
+oneDNN avoid AMX.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from pathlib import Path
 
 import torch
 
-#: oneDNN reads it once, when it is first used.
+#: oneDNN reads this variable once, at its first use.
 _SETTING = "ONEDNN_MAX_CPU_ISA"
 _WITHOUT_AMX = "AVX512_CORE_BF16"
 
 
 def avoid_broken_amx() -> str | None:
-    """Make bfloat16 work here; what was done about it, ``None`` if nothing had to be.
+    """Make bfloat16 work on this machine.
 
-    Call it before anything is computed: later oneDNN no longer asks.
+    Call it before the first computation, when oneDNN reads its settings.
+
+    Returns:
+        a note on the workaround, or ``None`` if none is needed.
     """
     if os.environ.get(_SETTING) or not _announces_amx() or _survives():
         return None
     os.environ[_SETTING] = _WITHOUT_AMX
-    return f"AMX is announced here and does not work: oneDNN keeps to {_WITHOUT_AMX}"
+    return f"AMX is announced but does not work; oneDNN uses {_WITHOUT_AMX}"
 
 
 def _announces_amx() -> bool:
@@ -38,7 +41,7 @@ def _announces_amx() -> bool:
 
 
 def _survives() -> bool:
-    """Does a child process come through a bfloat16 product?"""
+    """True if a child process survives a bfloat16 product."""
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()

@@ -1,7 +1,7 @@
-"""Where each traced node comes from: its module and its line, for models traced without Dynamo.
+"""Records the module and the source line of each node for models traced without Dynamo.
 
-Dynamo notes both for what it traces. ``aot_export_joint_with_descriptors`` and ``make_fx`` on a
-plain module do not; inside ``annotate(model)`` they do.
+Dynamo records both itself. ``aot_export_joint_with_descriptors`` and ``make_fx`` on a plain module
+do so only inside ``annotate(model)``.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from torch import nn
 from torch.fx import traceback as fx_traceback
 from torch.overrides import TorchFunctionMode
 
-#: Code whose frames say nothing about the model.
+#: Code whose frames are not part of the model.
 _INTERNAL = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
 
 
 @contextlib.contextmanager
 def annotate(model: nn.Module, root: str | os.PathLike[str] | None = None) -> Iterator[None]:
-    """Note module stacks and stack traces on every node traced from ``model`` meanwhile.
+    """Record module stacks and stack traces for nodes traced from ``model`` inside the context.
 
-    A node's lines lead to the torch function that made it; those of a backward are the lines of
-    its forward, and for a ``torch.autograd.Function`` the lines that lead to its module.
+    A node's stack trace ends at the torch function that made it. A backward node has the trace of
+    its forward; for a ``torch.autograd.Function``, the trace that leads to its module.
 
     Args:
-        model: its submodules' paths are the module stacks.
-        root: source files are named relative to this folder, by default absolutely.
+        model: the paths of its submodules form the module stacks.
+        root: names source files relative to this folder; default: absolute paths.
     """
     notes = _Notes(_depth(), root)
     with contextlib.ExitStack() as stack:
@@ -43,14 +43,14 @@ def annotate(model: nn.Module, root: str | os.PathLike[str] | None = None) -> It
                 hook = module.register_forward_hook(leave, always_call=True)
                 stack.callback(hook.remove)
         stack.enter_context(fx_traceback.preserve_node_meta())
-        # Anomaly mode is what makes autograd nodes remember the lines of their forward.
+        # In anomaly mode, autograd nodes remember the lines of their forward.
         stack.enter_context(torch.autograd.set_detect_anomaly(True, check_nan=False))
         stack.enter_context(notes)
         yield
 
 
 class _Notes(TorchFunctionMode):
-    """Keeps the metadata that torch puts on new nodes: the module stack, and the lines."""
+    """Maintains the metadata that torch puts on new nodes: the module stack and the lines."""
 
     def __init__(self, depth: int, root: str | os.PathLike[str] | None) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class _Notes(TorchFunctionMode):
         self._lines: list[str | None] = []
 
     def hooks(self, path: str, kind: type) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Forward hooks that put the module at ``path`` on the stack and take it off."""
+        """Forward hooks that push and pop the module at ``path``."""
 
         def enter(module: nn.Module, args: Any) -> None:
             self._modules[path] = (path, kind)
@@ -92,7 +92,7 @@ class _Notes(TorchFunctionMode):
             _set_lines(before)
 
     def _trace(self) -> str:
-        """The lines of the model that are being run, outermost first."""
+        """The lines of the model that are executing, outermost first."""
         frames = []
         frame, depth = sys._getframe(1), _depth() - 1
         while frame is not None and depth > self._outside:
@@ -116,7 +116,7 @@ def _set_lines(lines: str | None) -> None:
 
 
 def _depth() -> int:
-    """How many frames deep the caller runs."""
+    """The caller's stack depth."""
     depth, frame = 0, sys._getframe(1)
     while frame is not None:
         depth, frame = depth + 1, frame.f_back

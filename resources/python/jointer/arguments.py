@@ -1,7 +1,7 @@
-"""Arguments of a node: torch objects to JSON and back.
+"""Converts arguments of nodes between torch objects and JSON.
 
-Numbers, texts, ``None`` and lists stand for themselves; everything else is an object with one
-key that says what it is: ``{"n": node}``, ``{"dtype": "bfloat16"}``, ``{"tuple": [...]}``, ...
+Numbers, strings, ``None`` and lists represent themselves; everything else is an object with one key
+that gives its kind: ``{"n": node}``, ``{"dtype": "bfloat16"}``, ``{"tuple": [...]}``, ...
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TORCH_CONSTANTS = (
 
 
 class Opaque:
-    """What a capture could only describe: its type's name and its ``repr``."""
+    """An object that a capture only describes, by type name and ``repr``."""
 
     def __init__(self, type_name: str, text: str) -> None:
         self.type_name = type_name
@@ -42,7 +42,7 @@ class Opaque:
 
 
 def encode_argument(value: Any) -> Json:
-    """The JSON of one argument, nested ones included; keys of dicts become texts."""
+    """The JSON of an argument, including nested ones; keys of dicts become strings."""
     if symbols.is_symbolic(value):
         value = symbols.constant_value(value)
         if symbols.is_symbolic(value):
@@ -75,9 +75,9 @@ def encode_argument(value: Any) -> Json:
 
 
 def encode_opaque(value: Any) -> Json:
-    """A description of an object that has no form of its own, the same in every run.
+    """A description of an object without a JSON form, identical in every run.
 
-    A process group is described by its name, which is a key of the capture's ``groups``.
+    A process group is described by its name, a key of the capture's ``groups``.
     """
     if isinstance(value, Opaque):
         return {"opaque": value.type_name, "repr": value.text}
@@ -87,7 +87,7 @@ def encode_opaque(value: Any) -> Json:
 
 
 def decode_opaque(value: Mapping[str, Json]) -> Any:
-    """The process group of that name, where this process has it; else a description."""
+    """The process group of that name if this process has it, or else a description."""
     name, text = value["opaque"], value.get("repr", "")
     group = resolve_group(text) if name == "ProcessGroup" else None
     return Opaque(name, text) if group is None else group
@@ -98,7 +98,7 @@ def decode_argument(
     node: Callable[[str], fx.Node],
     assumptions: symbols.Assumptions,
 ) -> Any:
-    """The argument that ``value`` describes; ``node`` finds a node by its name."""
+    """The argument that ``value`` describes; ``node`` looks up a node by name."""
 
     def decode(each: Json) -> Any:
         return decode_argument(each, node, assumptions)
@@ -110,7 +110,7 @@ def decode_argument(
     if "opaque" in value:
         return decode_opaque(value)
     if len(value) != 1:
-        raise CaptureError(f"argument with keys {sorted(value)}: one key says what it is")
+        raise CaptureError(f"argument with keys {sorted(value)}: expected exactly one key")
     ((key, inner),) = value.items()
     match key:
         case "n":

@@ -1,9 +1,8 @@
-"""Compiled packages as files: their names, what is written beside them, and the cache.
+"""Compiled packages as files: names, manifests, and the cache.
 
-A package ``NAME.pt2`` is an AOTInductor archive; ``NAME.json`` beside it says what it was made
-from and how to call it (docs/running.md). The cache keeps both under a key: a digest of all that
-compiled code depends on. A file is never seen half written; a package whose description is there
-is whole.
+A package ``NAME.pt2`` is an AOTInductor archive; ``NAME.json`` next to it records its source and
+how to call it (docs/running.md). The cache stores both under a key: a digest of everything that the
+compiled code depends on. Files are written atomically, and a package with a manifest is complete.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ import torch
 FORMAT = "jointer-compiled"
 VERSION = 1
 
-#: Raised whenever packages would come out otherwise for the same key.
+#: Incremented whenever the packages for a given key change.
 _GENERATION = 1
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def cache_folder() -> Path:
-    """Where packages are kept: ``JOINTER_COMPILED``, else below ``XDG_CACHE_HOME``."""
+    """The folder of the cache: ``JOINTER_COMPILED``, or else in ``XDG_CACHE_HOME``."""
     if folder := os.environ.get("JOINTER_COMPILED"):
         return Path(folder)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -42,13 +41,13 @@ def cache_folder() -> Path:
 
 
 def package_name(graph: str, phase: str, rank: int, method: str, digest: str) -> str:
-    """The name of a package, without its suffix."""
+    """The name of a package, without suffix."""
     label = _UNSAFE.sub("_", graph).strip("._") or "graph"
     return f"{label}.{phase}.rank{rank}.{method}.{digest[:12]}"
 
 
 def cache_key(facts: Mapping[str, Any]) -> str:
-    """The key of a package made from ``facts`` (JSON) by this torch."""
+    """The cache key of a package made from ``facts`` (JSON) by this torch."""
     text = json.dumps(
         {**facts, "torch": torch.__version__, "generation": _GENERATION}, sort_keys=True
     )
@@ -57,7 +56,7 @@ def cache_key(facts: Mapping[str, Any]) -> str:
 
 @functools.cache
 def capability(device_type: str) -> str:
-    """What machine code for the device depends on: ``sm_90``, ``AVX512 of <model> <digest>``."""
+    """The target of machine code for the device: ``sm_90``, ``AVX512 of <model> <digest>``."""
     if device_type == "cuda":
         major, minor = torch.cuda.get_device_capability()
         return f"sm_{major}{minor}"
@@ -80,12 +79,12 @@ def _processor() -> tuple[str, str]:
 
 
 def processor_name() -> str:
-    """What the machine's processor is called."""
+    """The name of the machine's processor."""
     return _processor()[0]
 
 
 class Cache:
-    """Packages by key. Processes that want the same one at a time make it once."""
+    """Packages by key. Concurrent processes compile a package only once."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or cache_folder()
@@ -96,12 +95,12 @@ class Cache:
         make: Callable[[Path], Mapping[str, Any]],
         waiting: Callable[[], None] = lambda: None,
     ) -> tuple[Path, dict[str, Any], bool]:
-        """The package under ``key``, its description, and whether it was there already.
+        """The package under ``key``, its manifest, and True if it was cached.
 
         Args:
             key: from ``cache_key``.
-            make: writes the package to the path it is given and returns its description.
-            waiting: called if another process is making it.
+            make: writes the package to the given path and returns its manifest.
+            waiting: called if another process is compiling it.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         package = self._folder / f"{key}.pt2"
@@ -137,7 +136,7 @@ class Cache:
 
 
 def place(package: Path, description: Mapping[str, Any], folder: Path, name: str) -> Path:
-    """Put ``package`` and its description into ``folder`` under ``name``; the package's path."""
+    """Put ``package`` and its manifest into ``folder`` as ``name``; returns the package's path."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{name}.pt2"
     with tempfile.TemporaryDirectory(dir=folder, prefix=".placing.") as work:
@@ -152,7 +151,7 @@ def place(package: Path, description: Mapping[str, Any], folder: Path, name: str
 
 
 def write_json(value: Any, path: Path) -> None:
-    """Write ``value`` so that nobody sees half a file."""
+    """Write ``value`` atomically."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -1,9 +1,8 @@
-"""Captures of what ``torch.compile`` compiles.
+"""Captures graphs that ``torch.compile`` compiles.
 
-``capturing`` watches AOTAutograd: every joint graph leaves a capture just before it is
-partitioned, whatever backend asked for it. ``backend`` is that for a single ``torch.compile``.
-Neither changes what is computed; while they are active AOTAutograd's cache is off, since a cached
-result was never a graph here.
+``capturing`` intercepts AOTAutograd: every joint graph is captured just before it is partitioned,
+for any backend. ``backend`` does this for a single ``torch.compile``. Neither changes the results.
+While they are active, AOTAutograd's cache is disabled, as cached results bypass the graph.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ def backend(
     pair: bool = False,
     **info: Any,
 ) -> Compiler:
-    """A ``torch.compile`` backend that captures each joint graph and goes on with ``inner``.
+    """A ``torch.compile`` backend that captures each joint graph, then compiles it with ``inner``.
 
     Args:
         path: as in ``capture_pass``: may hold ``{rank}``, ``{kind}`` and ``{n}``.
-        inner: a backend's name, or a backend. ``"eager"`` traces for the capture alone and runs
-            the model as it is.
+        inner: a backend, or its name. ``"eager"`` traces only for the capture and runs the
+            model unchanged.
         pair: also write what the partitioner makes of each joint graph; ``path`` without
             ``{kind}`` gets it before its suffix.
         info: as in ``capture``.
 
-    Graphs without a backward have no joint graph and leave no capture. What goes wrong while
-    capturing is a warning, given once.
+    Graphs without a backward have no joint graph and are not captured. Errors while capturing are
+    reported once, as a warning.
     """
     recorder = Recorder(path, pair, info)
     compile_inner = _lookup(inner)
@@ -60,14 +59,14 @@ def backend(
 def capturing(
     path: str | os.PathLike[str], *, pair: bool = False, each_pass: bool = False, **info: Any
 ) -> Iterator[Recorder]:
-    """Capture every joint graph that is compiled in this process meanwhile, and every graph that
-    the program exports or traces: by ``aot_export_joint_with_descriptors``, ``make_fx``, or
-    torchtitan's graph_trainer.
+    """Capture the joint graphs that this process compiles inside the context, and the graphs that
+    it exports or traces with ``aot_export_joint_with_descriptors``, ``make_fx``, or torchtitan's
+    graph_trainer.
 
-    Takes ``path``, ``pair`` and ``info`` as ``backend`` does, and any backend that uses
-    AOTAutograd as it is; ``torch.compile(backend="eager")`` is traced for the capture alone.
-    ``each_pass`` also captures graph_trainer's step after each of its passes. The value counts
-    what was written and says why that was nothing.
+    ``path``, ``pair`` and ``info`` are as in ``backend``. All backends that use AOTAutograd work
+    unchanged; ``torch.compile(backend="eager")`` is traced only for the capture. ``each_pass`` also
+    captures graph_trainer's step after each of its passes. The context's value counts the captures,
+    or gives the reason why there are none.
     """
     from torch._dynamo.backends import registry
 
@@ -79,14 +78,15 @@ def capturing(
 
 def _lookup(inner: str | Compiler) -> Compiler:
     """The ``torch.compile`` backend of that name."""
-    # Dynamo takes as long to import as torch: who only loads captures does not wait for it.
+    # Imported late, as Dynamo takes as long to import as torch and loading captures does not need
+    # it.
     from torch._dynamo.backends.registry import lookup_backend
 
     return lookup_backend(inner)
 
 
 def _traced_aside(compile_inner: Compiler, guard: WarnOnce) -> Compiler:
-    """A backend that makes a joint graph for whoever watches, then does without it."""
+    """A backend that makes a joint graph to be captured, and then discards it."""
 
     def trace_and_compile(
         gm: fx.GraphModule, example_inputs: Sequence[Any], **options: Any

@@ -1,9 +1,9 @@
 """``python -m jointer bench``: one rank of a benchmark, run by Python.
 
-For graphs with operators that exist in Python alone. Takes the arguments that jointer-runner takes,
-finds its rank in the environment as torchrun sets it (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR,
-MASTER_PORT), and says the same on its standard output: one JSON object a line, described by
-``resources/schema/runner.schema.json``. What libraries print goes to the standard error.
+For graphs with operators that exist only in Python. Accepts the arguments of jointer-runner, reads
+its rank from torchrun's environment variables (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR,
+MASTER_PORT), and writes the same messages to its standard output: one JSON object per line, as in
+``resources/schema/runner.schema.json``. Output of libraries is redirected to the standard error.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Failure(Exception):
-    """Why the rank cannot go on; ``kind`` as in ``RankFailed``."""
+    """The reason why the rank cannot continue; ``kind`` as in ``RankFailed``."""
 
     def __init__(self, kind: str, text: str, node: str = "") -> None:
         super().__init__(text)
@@ -67,11 +67,11 @@ class Failure(Exception):
 
 
 class Cancelled(BaseException):
-    """Whoever started this rank no longer wants it."""
+    """The parent process has cancelled this rank."""
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run one rank; the exit code."""
+    """Run one rank; returns the exit code."""
     events = Events.take_stdout()
     signal.signal(signal.SIGTERM, _cancel)
     try:
@@ -93,7 +93,8 @@ def _cancel(number: int, frame: object) -> None:
 
 
 def _leave(code: int) -> int:
-    """End at once where there are other ranks: closing a group waits for those that may be gone."""
+    """Exit at once if there are other ranks, as closing a group could wait for ranks that are
+    gone."""
     if dist.is_initialized() and dist.get_backend() != "fake":
         sys.stderr.flush()
         os._exit(code)
@@ -106,7 +107,7 @@ def _line(error: BaseException) -> str:
 
 
 class _Rank:
-    """One rank's way through a benchmark."""
+    """One rank's run of a benchmark."""
 
     def __init__(self, options: argparse.Namespace, events: Events) -> None:
         self._options = options
@@ -118,7 +119,7 @@ class _Rank:
         self._world = 1 if self._alone else int(os.environ.get("WORLD_SIZE", "1"))
 
     def run(self) -> None:
-        """From the files to the figures."""
+        """Read the files, run the graph, and report the measurements."""
         options, events = self._options, self._events
         self._check()
         amx = avoid_broken_amx()
@@ -150,8 +151,8 @@ class _Rank:
         for note in program.notes:
             events.say("note", text=note)
         if options.attention != "auto":
-            events.say("note", text=f"--attention {options.attention}: the Python backend keeps to "
-                       "the kernels that the graph names")  # fmt: skip
+            events.say("note", text=f"--attention {options.attention}: the Python backend supports "
+                       "only the kernels in the graph")  # fmt: skip
         if self._alone:
             events.say("note", text="collectives are local copies: their times mean nothing")
         inputs = self._inputs(program)
@@ -169,7 +170,7 @@ class _Rank:
             raise Failure("load", f"graph {options.graph}: a native capture holds one graph")
         for name in ("iterations",):
             if getattr(options, name) < 1:
-                raise Failure("load", f"--{name} {getattr(options, name)}: a number from 1")
+                raise Failure("load", f"--{name} {getattr(options, name)}: expected at least 1")
 
     def _device(self) -> torch.device:
         on = self._options.on
@@ -192,7 +193,8 @@ class _Rank:
         return read_program(graph, backward, rank=self._rank, assume=assume)
 
     def _join(self, program: Program, device: torch.device) -> None:
-        """Groups before anything runs; loading a capture has made fake ones to look at."""
+        """Create the groups before anything runs, replacing the fake ones made to load the
+        capture."""
         if dist.is_initialized():
             dist.destroy_process_group()
         groups = program.groups
@@ -280,7 +282,7 @@ def _check_kernels(program: Program) -> None:
 
 
 class _failures:
-    """Turns what a run raises into a ``Failure`` that names the node."""
+    """Turns exceptions of a run into a ``Failure`` that names the node."""
 
     def __init__(self, program: RankProgram) -> None:
         self._collectives = program.collectives
@@ -313,7 +315,7 @@ class _failures:
 
 
 def _fresh(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Copies, since a graph may write to its inputs."""
+    """Copies of the inputs, as a graph may write to them."""
 
     def copy(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
@@ -334,7 +336,7 @@ def _place(name: str) -> int:
     try:
         return int(name)
     except ValueError:
-        raise CaptureError(f"expected output {name!r}: not a place among the outputs") from None
+        raise CaptureError(f"expected output {name!r}: not an index of an output") from None
 
 
 def _device_name(device: torch.device) -> str:

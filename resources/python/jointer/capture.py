@@ -1,4 +1,4 @@
-"""Writing captures: of a joint graph, of any traced graph, of a partitioned pair, from a pass."""
+"""Writes captures of joint graphs, other traced graphs, partitioned pairs, and within a pass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .encode import encode_graph, infer_kind
 from .errors import CaptureError
 from .state_names import reachable_names
 
-#: What a graph of a pipeline's stage can be: see ``capture_stages``.
+#: Roles of the graphs of a pipeline stage: see ``capture_stages``.
 STAGE_ROLES = (
     "forward",
     "backward",
@@ -44,16 +44,17 @@ def capture(
     Args:
         joint_or_gm: the result of ``aot_export_joint_with_descriptors``, or any traced
             ``torch.fx.GraphModule`` whose nodes carry fake tensors in ``meta["val"]``.
-        path: where to; ``.json.zst`` is compressed. The file appears whole or not at all.
-        kind: ``joint``, ``forward``, ``backward`` or ``train_step``; inferred where not given.
-        name: the capture's label, by default the file's name.
-        info: facts worth keeping with it (model, parameters, seq_len, ...).
+        path: the file; ``.json.zst`` is compressed. It is written atomically.
+        kind: ``joint``, ``forward``, ``backward`` or ``train_step``; default: inferred.
+        name: the capture's label; default: the name of the file.
+        info: facts about the graph (model, parameters, seq_len, ...).
 
     Returns:
         the path written.
 
     Raises:
-        CaptureError: the graph holds what a capture cannot, or nothing here can compress.
+        CaptureError: the graph contains something that a capture cannot hold, or there is no
+            zstd module.
         OSError: the file cannot be written.
     """
     path = Path(path)
@@ -73,7 +74,8 @@ def capture_pair(
 ) -> Path:
     """Write the two halves of a partitioned joint graph as one capture of kind ``pair``.
 
-    ``forward`` and ``backward`` are what a partitioner returned; the rest is as in ``capture``.
+    ``forward`` and ``backward`` are the graphs that a partitioner returned; for the rest, see
+    ``capture``.
     """
     path = Path(path)
     write_document(pair_document(forward, backward, name or label(path), info), path)
@@ -83,7 +85,7 @@ def capture_pair(
 def pair_document(
     forward: fx.GraphModule, backward: fx.GraphModule, name: str, info: dict[str, Any]
 ) -> dict[str, Any]:
-    """The document of a partitioned pair: two whole captures under one head."""
+    """The document of a partitioned pair: two complete captures."""
     halves = {
         kind: encode_graph(_graph_module(gm), kind=kind, name=f"{name}.{kind}", info=info)
         for kind, gm in (("forward", forward), ("backward", backward))
@@ -103,10 +105,10 @@ def capture_stages(
     """Write the graphs of a pipeline's stages as one capture of kind ``stages``.
 
     Args:
-        stages: name, role and graph of each, in the order to show them in. A role is ``forward``,
-            ``backward``, ``backward_input`` and ``backward_weight`` (the two halves of a backward
-            that gives the inputs' gradients first), ``unshard`` (parameters are gathered) or
-            ``reduce_grad`` (gradients are reduced and scattered).
+        stages: name, role and graph of each, in display order. A role is ``forward``,
+            ``backward``, ``backward_input`` and ``backward_weight`` (the two parts of a backward
+            that computes the inputs' gradients first), ``unshard`` (gathers parameters) or
+            ``reduce_grad`` (reduces and scatters gradients).
         path, name, info: as in ``capture``.
     """
     path = Path(path)
@@ -117,7 +119,7 @@ def capture_stages(
 def stages_document(
     stages: Sequence[tuple[str, str, fx.GraphModule]], name: str, info: dict[str, Any]
 ) -> dict[str, Any]:
-    """The document of a pipeline's stages: whole captures under one head."""
+    """The document of a pipeline's stages: complete captures."""
     entries = []
     for title, role, gm in stages:
         if role not in STAGE_ROLES:
@@ -131,15 +133,15 @@ def stages_document(
 
 
 def capture_pass(path: str | os.PathLike[str], **info: Any) -> GraphPass:
-    """A graph pass that captures what it sees and returns it unchanged.
+    """A graph pass that captures its graph and returns it unchanged.
 
-    It fits any list of ``(gm, example_inputs) -> gm`` passes and never breaks what runs it: what
-    goes wrong is a warning, given once. Among the passes of torchtitan's graph_trainer it names
-    parameters, buffers and gradients as the trainer knows them.
+    It works in any list of ``(gm, example_inputs) -> gm`` passes and never raises: errors are
+    reported once, as a warning. Within torchtitan's graph_trainer, parameters, buffers and
+    gradients get the trainer's names.
 
     Args:
-        path: may hold ``{rank}``, ``{kind}`` and ``{n}``, the number of the graph from 0 on; where
-            several ranks share a folder it must hold ``{rank}``.
+        path: may contain ``{rank}``, ``{kind}`` and ``{n}``, the number of the graph from 0; must
+            contain ``{rank}`` if several ranks share a folder.
         info: as in ``capture``.
     """
     numbers = itertools.count()
@@ -161,8 +163,8 @@ def capture_pass(path: str | os.PathLike[str], **info: Any) -> GraphPass:
 def expand_path(path: str | os.PathLike[str], kind: str, number: int) -> Path:
     """``path`` with ``{rank}``, ``{kind}`` and ``{n}`` filled in.
 
-    A path without ``{n}`` gets the number before its suffix from the second graph on, so that one
-    graph does not overwrite another.
+    From the second graph on, a path without ``{n}`` gets the number before its suffix, so that
+    graphs do not overwrite each other.
     """
     text = os.fspath(path)
     if number > 0 and "{n}" not in text:
@@ -180,17 +182,18 @@ def _rank() -> int:
 
 
 def label(path: Path) -> str:
-    """A capture's name from its file's: without the folder and the format's suffixes."""
+    """The name of a capture: that of its file, without the suffixes."""
     return path.name.removesuffix(".zst").removesuffix(".json")
 
 
 class WarnOnce:
-    """A context that turns any ``Exception`` inside it into one warning, the first time."""
+    """A context that turns the first ``Exception`` inside it into a warning and drops the
+    others."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._lock = threading.Lock()
-        #: What went wrong first.
+        #: The first error.
         self.reason: str | None = None
 
     def __enter__(self) -> None:

@@ -1,6 +1,6 @@
-"""What ``python -m jointer compile`` does: programs to packages, by way of the cache.
+"""``python -m jointer compile``: compiles programs to packages, with a cache.
 
-``compile_program`` answers one request; ``compile_worker`` is the process around it.
+``compile_program`` answers one request; ``compile_worker`` is the process that serves them.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from .signature import TENSOR
 
 METHODS = ("inductor", "regional")
 
-#: stage, parts done, parts in all.
+#: stage, parts done, number of parts.
 Report = Callable[[str, int, int], None]
 
 
 @dataclass
 class Request:
-    """What to compile."""
+    """A request to compile a program."""
 
     graph: str
     backward: str | None = None
     method: str = "inductor"
     #: ``cpu``, ``cuda`` or ``auto``.
     on: str = "auto"
-    #: Folder for the packages; without one they are only in the cache.
+    #: Folder for the packages; None: only the cache.
     out: str | None = None
     rank: int = 0
-    #: Of ``regional``: node names or ``FQN_PATTERN::OPERATOR``, beside the marks in the graph.
+    #: For ``regional``: node names or ``FQN_PATTERN::OPERATOR``, in addition to marks in the graph.
     mark: list[str] = field(default_factory=list)
     #: ``u0=64,...``
     assume: str = ""
-    #: The release of torch that is going to load the packages; any without one.
+    #: The release of torch that will load the packages; None: any.
     torch: str = ""
 
     def check(self) -> None:
-        """Raise ``CaptureError`` if a field does not fit."""
+        """Raise ``CaptureError`` if a field is invalid."""
         texts = (self.graph, self.method, self.on, self.assume)
         if not all(isinstance(each, str) for each in texts) or not self.graph:
-            raise CaptureError("a request's graph, method, on and assume are texts")
+            raise CaptureError("a request's graph, method, on and assume must be strings")
         if self.method not in METHODS:
             raise CaptureError(f"method {self.method!r}: one of {', '.join(METHODS)}")
         if self.on not in ("auto", "cpu", "cuda"):
@@ -65,14 +65,14 @@ class Request:
                 f"{sys.executable}: name another Python in JOINTER_PYTHON"
             )
         if not isinstance(self.rank, int) or self.rank < 0:
-            raise CaptureError(f"rank {self.rank!r}: a number from 0")
+            raise CaptureError(f"rank {self.rank!r}: expected a number of at least 0")
         if not isinstance(self.mark, list) or not all(isinstance(m, str) for m in self.mark):
             raise CaptureError("mark is a list of selectors")
 
 
 @dataclass
 class _Piece:
-    """What becomes one package: a whole graph, or a region of one."""
+    """The source of one package: a graph, or a region of one."""
 
     part: Part
     region: Region | None = None
@@ -83,7 +83,7 @@ class _Piece:
 
     @property
     def label(self) -> str:
-        """The phase as it stands in a file's name."""
+        """The phase, as in the name of a file."""
         if self.region is None:
             return self.part.phase
         return f"{self.part.phase}.region{self.region.index}"
@@ -92,14 +92,14 @@ class _Piece:
 def compile_program(
     request: Request, report: Report = lambda stage, done, total: None
 ) -> dict[str, Any]:
-    """Compile what ``request`` asks for.
+    """Compile the program of ``request``.
 
     Returns:
-        ``{"packages": [...], "notes": [...]}``; a package says where it is (``package``,
-        ``manifest``), whether it came from the cache (``cached``), and all that is in its manifest.
+        ``{"packages": [...], "notes": [...]}``; a package has its paths (``package``,
+        ``manifest``), ``cached`` if it came from the cache, and the content of its manifest.
 
     Raises:
-        CaptureError: the request or a file is not as it should be.
+        CaptureError: the request or a file is invalid.
         CompileError: Inductor cannot compile it.
         OSError: a file cannot be read or written.
     """
@@ -137,7 +137,7 @@ def compile_program(
 
 @dataclass
 class _Stage:
-    """Says the stage of one piece among several."""
+    """Reports the stage of one of several pieces."""
 
     report: Report
     done: int
@@ -155,7 +155,7 @@ def _device(on: str) -> torch.device:
 
 
 def _ensure_process_group() -> None:
-    """Inductor looks at the world even if the graph has no groups."""
+    """Provide a process group, as Inductor needs one even for graphs without groups."""
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     if not dist.is_initialized():
@@ -221,7 +221,7 @@ def _description(
     compiled: Compiled,
     seconds: float,
 ) -> dict[str, Any]:
-    """What stands beside a package (docs/running.md)."""
+    """The manifest of a package (docs/running.md)."""
     description = {
         "format": FORMAT,
         "version": VERSION,
@@ -250,7 +250,8 @@ def _description(
 
 
 def _layouts(package: Mapping[str, Any]) -> dict[str, Layout]:
-    """Of the tensors that a package returns, as a backward package gets them."""
+    """Shapes and strides of the tensors that a package returns, as the backward's package gets
+    them."""
     return {
         each["name"]: (tuple(each["shape"]), tuple(each["stride"]))
         for each in package["outputs"]

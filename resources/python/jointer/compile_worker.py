@@ -1,21 +1,22 @@
-"""``python -m jointer compile``: a process that compiles programs for whoever started it.
+"""``python -m jointer compile``: a process that compiles programs for its parent.
 
-Without a graph it reads requests from its standard input, one JSON object a line, and answers with
-JSON lines on its standard output, until the input ends. With a graph it answers that one request.
-What libraries print goes to the standard error.
+Without a graph, it reads requests from its standard input, one JSON object per line, and answers
+with JSON lines on its standard output until the input ends. With a graph, it answers only that
+request. Output of libraries is redirected to the standard error.
 
 A request: ``{"id": any, "graph": path, "backward": path, "method": "inductor" | "regional", "on":
 "auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64",
-"torch": "2.15.0"}``; all but ``graph`` may be left out. Answers carry the request's ``id``:
+"torch": "2.15.0"}``; all but ``graph`` are optional. Answers have the request's ``id``:
 
 - ``{"event": "ready", "protocol", "torch", "pid"}``: once, at the start, without an id.
-- ``{"event": "progress", "stage", "done", "total", "seconds"}``: a stage begins, or goes on (a sign
-  of life every few seconds). Stages: load, decompose, compile, package, wait for another rank.
-- ``{"event": "note", "text"}``: what a person should know.
+- ``{"event": "progress", "stage", "done", "total", "seconds"}``: a stage begins or
+  continues (repeated every few seconds). Stages: load, decompose, compile, package, wait for
+  another rank.
+- ``{"event": "note", "text"}``: a message for the user.
 - ``{"event": "compiled", "packages": [...]}``: done; see ``compile.compile_program``.
 - ``{"event": "failed", "kind", "node", "text"}``: kind is load, compile or internal.
 
-The end of the input, or SIGTERM, ends the process and the compilers that it started.
+Closing the input, or SIGTERM, ends the process and the compilers that it started.
 """
 
 from __future__ import annotations
@@ -42,26 +43,26 @@ PROTOCOL = 1
 #: From linux/prctl.h.
 _PR_SET_CHILD_SUBREAPER = 36
 
-#: Seconds that processes have to be gone.
+#: Seconds to wait for processes to end.
 _ENDING = 3.0
 
-#: Seconds between signs of life.
+#: Seconds between progress reports.
 _PULSE = 2.0
 
 EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 2, 3, 4, 130
 
 
 class Cancelled(BaseException):
-    """Whoever started this process no longer wants an answer."""
+    """The parent process has cancelled the request."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command line."""
-    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a capture; none: a worker")
+    """Add the options of the command line."""
+    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a capture; without it, a worker")
     parser.add_argument("--backward", metavar="FILE", help="the backward graph of a pair")
     parser.add_argument("--method", default="inductor", choices=("inductor", "regional"))
     parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--out", metavar="DIR", help="where packages go beside the cache")
+    parser.add_argument("--out", metavar="DIR", help="also put the packages here")
     parser.add_argument("--rank", type=int, default=int(os.environ.get("RANK", "0")))
     parser.add_argument(
         "--mark",
@@ -75,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Answer one request, or be a worker; the exit code."""
+    """Answer one request, or run as a worker; returns the exit code."""
     events = Events.take_stdout()
     _adopt_orphans()
     signal.signal(signal.SIGTERM, _cancel)
@@ -139,14 +140,15 @@ class _Answers:
         self._events.say(event, **members)
 
     def answer(self, number: Any, given: dict[str, Any]) -> int:
-        """Compile what ``given`` asks for; the exit code of a process that does only that."""
+        """Answer the request in ``given``; returns the exit code."""
         self.is_busy = True
         pulse = _Pulse(self, number)
         try:
             code, events = _answer(given, pulse.stage)
         finally:
             pulse.stop()
-            # Before the answer: whoever has it may close the input, and that cancels nothing.
+            # Before the answer: after it, the parent may close the input, which must not cancel
+            # anything.
             self.is_busy = False
         for event in events:
             self.say(event.pop("event"), id=number, **event)
@@ -182,7 +184,7 @@ def _failed(
 
 
 class _Pulse:
-    """Reports stages, and every few seconds that the current one goes on."""
+    """Reports stages, and repeats the current one every few seconds."""
 
     def __init__(self, answers: _Answers, number: Any) -> None:
         self._answers = answers
@@ -199,7 +201,7 @@ class _Pulse:
         self._say()
 
     def stop(self) -> None:
-        """Say no more."""
+        """Stop reporting."""
         self._ended.set()
         self._thread.join()
 
@@ -216,13 +218,13 @@ class _Pulse:
 
 
 def _adopt_orphans() -> None:
-    """What a compiler driver started becomes this process's child when the driver is killed."""
+    """Adopt the processes that a compiler driver started when the driver is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _end_children() -> None:
-    """End every process below this one, and those that these leave behind."""
+    """End all descendants of this process, including orphans."""
     until = time.monotonic() + _ENDING
     while (below := _descendants(os.getpid())) and time.monotonic() < until:
         for pid in reversed(below):

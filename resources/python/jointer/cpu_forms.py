@@ -1,13 +1,12 @@
-"""CPU forms of operators that only CUDA has: attention kernels, histograms of integers.
+"""CPU forms of operators that exist only for CUDA: attention kernels, histograms of integers.
 
-Each form takes the arguments of the CUDA operator and returns what that returns, item by item, so
-that the ``getitem`` nodes of a graph read what they expect. Traced by ``make_fx`` or called with
-real tensors, attention becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its
-backward.
+Each form accepts the arguments of the CUDA operator and returns the same items, so that the
+``getitem`` nodes of a graph work unchanged. Traced by ``make_fx`` or called with real tensors,
+attention becomes ``aten._scaled_dot_product_flash_attention_for_cpu`` or its backward.
 
-What differs: the CPU kernel has no dropout; heads that share keys and values (grouped queries) are
-expanded before and their gradients summed after; head sizes that differ are made equal by zeros;
-what a random state would be is zero.
+Differences: the CPU kernel has no dropout; heads that share keys and values (grouped queries) are
+expanded before, and their gradients summed after; different head sizes are padded with zeros;
+random states are zero.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _ATEN = torch.ops.aten
 
 
 def cpu_form(node: fx.Node) -> Callable[..., Any] | None:
-    """What computes ``node`` on the CPU in place of its target; nothing if its target does."""
+    """The CPU form of the target of ``node``, or ``None`` if the target itself runs on the CPU."""
     if make := _FORWARDS.get(node.target):
         return make(node)
     if backward := _BACKWARDS.get(node.target):
@@ -35,8 +34,8 @@ def cpu_form(node: fx.Node) -> Callable[..., Any] | None:
 
 
 def _forward(node: fx.Node, attend: Callable[..., tuple[Tensor, Tensor]]) -> Callable[..., Any]:
-    """A form of the attention of ``node``: ``attend`` gives its first two results, the rest is as
-    the capture describes it, filled with zeros."""
+    """A form of the attention of ``node``: ``attend`` computes the first two results; the others
+    are zeros, with the shapes in the capture."""
     described = list(node.meta.get("val") or [])
 
     def form(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -49,7 +48,7 @@ def _forward(node: fx.Node, attend: Callable[..., tuple[Tensor, Tensor]]) -> Cal
 
 
 def _backward(node: fx.Node, gradients: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
-    """A form of the backward of attention: ``gradients`` gives all results."""
+    """A form of the backward of attention: ``gradients`` computes all results."""
     described = list(node.meta.get("val") or [])
 
     def form(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -66,7 +65,7 @@ def _zeros(described: Any) -> Any:
 
 
 def _laid(tensor: Any, described: Any) -> Any:
-    """``tensor`` with its dimensions in the described order in memory: later views count on it."""
+    """``tensor`` with its dimensions in the described memory order, on which later views rely."""
     if not isinstance(tensor, Tensor) or not isinstance(described, Tensor):
         return tensor
     strides = described.stride()
@@ -76,7 +75,7 @@ def _laid(tensor: Any, described: Any) -> Any:
 
 
 def _shaped(logsumexp: Tensor, described: Tensor) -> Tensor:
-    """The kernels agree on [batch, heads, queries] but for padding and a last dimension of one."""
+    """The log-sum-exp, [batch, heads, queries], without padding or a last dimension of one."""
     if described.dim() == logsumexp.dim() + 1:
         logsumexp = logsumexp.unsqueeze(-1)
     else:
@@ -132,7 +131,7 @@ def _attend_backward(
         _pad(_expand(key, query), size),
         _pad(_expand(value, query), size),
         _pad(out, size),
-        # The kernel reads it as [batch, queries, heads] in memory.
+        # The kernel expects [batch, queries, heads] in memory.
         logsumexp.transpose(1, 2).contiguous().transpose(1, 2),
         0.0,
         causal,
@@ -147,12 +146,12 @@ def _attend_backward(
 
 
 def _scale(scale: float | None, query: Tensor) -> float:
-    """The kernel's own choice, which goes by the head size, made before it is padded."""
+    """The kernel's default scale, which depends on the head size before padding."""
     return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
 
 
 def _pad(tensor: Tensor, size: int) -> Tensor:
-    """Zeros up to the head size that queries and values have in common."""
+    """Pad with zeros to a head size common to queries and values."""
     missing = size - tensor.shape[-1]
     return F.pad(tensor, (0, missing)) if missing else tensor
 
@@ -223,7 +222,7 @@ def _efficient_backward(grad, q, k, v, bias, out, lse, seed, offset, dropout, ma
 
 
 def _histogram(values: Tensor, bins: int = 100, low: float = 0, high: float = 0) -> Tensor:
-    """CUDA counts integers too, as routing to experts does."""
+    """A histogram of integers, which CUDA supports and routing to experts uses."""
     if values.dtype.is_floating_point:
         return _ATEN.histc(values, bins, low, high)
     return _ATEN.histc(values.double(), bins, low, high).to(values.dtype)

@@ -1,10 +1,10 @@
-"""``inductor_decomposition``: a joint graph in Inductor's own words, as torchtitan's pass of the
-name makes it (compiler_toolkit/passes.py).
+"""``inductor_decomposition``: decomposes a joint graph as Inductor does, like torchtitan's pass of
+that name (compiler_toolkit/passes.py).
 
-The graph is traced again on its fake inputs, with the decompositions that Inductor would use, so
-what comes after it (tags, partitioners, full Inductor) sees the operators that will run. Which
-module, stack and policy a call has is handed on to what it becomes; placeholders and the output
-keep their names and all that is known about them.
+The graph is retraced on its fake inputs with Inductor's decompositions, so that later passes (tags,
+partitioners, full Inductor) see the operators that will run. The results of a decomposition inherit
+the module, stack trace and policy of the call. Placeholders and the output keep their names and
+metadata.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .graph_pass import graph_pass
 
 
 class _Decomposer(fx.Interpreter):
-    """Runs the graph while it is traced again; says at which node it cannot go on."""
+    """Runs the graph while it is retraced; errors name the node."""
 
     def run_node(self, n: fx.Node) -> Any:
         try:
@@ -39,11 +39,11 @@ class _Decomposer(fx.Interpreter):
 def inductor_decomposition(
     gm: fx.GraphModule, example_inputs: Sequence[Any] | None = None
 ) -> fx.GraphModule:
-    """Trace ``gm`` again under Inductor's decompositions.
+    """Retrace ``gm`` with Inductor's decompositions.
 
     Args:
-        gm: is left as it is.
-        example_inputs: fake inputs; those of the placeholders where not given.
+        gm: the graph, which is not modified.
+        example_inputs: fake inputs; default: those of the placeholders.
 
     Raises:
         RuntimeError: a node cannot be traced on fake tensors; its message names it.
@@ -64,7 +64,7 @@ def inductor_decomposition(
 
 
 def _take_over(old: fx.Node, new: fx.Node) -> None:
-    """``new`` is the same placeholder or output as ``old``, of another graph."""
+    """Copy the identity of the placeholder or output ``old`` to ``new``, in another graph."""
     new.meta = {**new.meta, **old.meta}
     if new.op == "placeholder":
         new._rename(old.name)

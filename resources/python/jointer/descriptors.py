@@ -1,4 +1,4 @@
-"""What a placeholder or an output is: AOTAutograd's descriptors as JSON, and back.
+"""Converts AOTAutograd's descriptors of placeholders and outputs to JSON and back.
 
 ``ParamAOTInput(target="wq.weight")`` becomes ``{"type": "ParamAOTInput", "target": "wq.weight"}``;
 descriptors nest, as in the gradient of a parameter.
@@ -12,7 +12,7 @@ from typing import Any
 
 from torch._functorch._aot_autograd import descriptors as aot
 
-#: Descriptors of what a forward pass returns to its caller; gradients are the others.
+#: Descriptors of outputs that the forward returns to its caller; the others are gradients.
 _FORWARD_OUTPUTS = (
     aot.PlainAOTOutput,
     aot.InputMutationAOTOutput,
@@ -42,7 +42,7 @@ def encode_descriptor(value: Any) -> Any:
 
 
 def decode_descriptor(value: Any) -> Any:
-    """The descriptor that ``value`` describes; one this torch does not have stays a dict."""
+    """The descriptor that ``value`` describes; a dict if this torch does not have it."""
     if isinstance(value, list):
         return [decode_descriptor(each) for each in value]
     if not isinstance(value, dict) or "type" not in value:
@@ -58,22 +58,22 @@ def decode_descriptor(value: Any) -> Any:
 
 
 def is_forward_output(descriptor: Any) -> bool:
-    """Does the forward pass return the output that ``descriptor`` describes?"""
+    """True if the forward returns the output that ``descriptor`` describes."""
     while isinstance(descriptor, _SUBCLASS_PARTS):
         descriptor = descriptor.base
     return isinstance(descriptor, _FORWARD_OUTPUTS)
 
 
 def is_gradient(descriptor: Any) -> bool:
-    """Does ``descriptor`` describe the gradient of an input?"""
+    """True if ``descriptor`` describes the gradient of an input."""
     return isinstance(descriptor, aot.AOTOutput) and descriptor.is_grad()
 
 
 def name_inputs(value: Any, names: Mapping[int, aot.AOTInput]) -> Any:
-    """The JSON of descriptors with the inputs that have ``names`` described by them.
+    """The JSON of descriptors, in which ``names`` replaces those of some inputs.
 
-    Dynamo passes parameters and buffers as ordinary inputs; ``names`` holds, by the input's
-    number, the descriptors of those that are known to be more.
+    Dynamo passes parameters and buffers as ordinary inputs; ``names`` holds their descriptors, by
+    index of the input.
     """
     if isinstance(value, list):
         return [name_inputs(each, names) for each in value]

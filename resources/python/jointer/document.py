@@ -1,7 +1,8 @@
-"""Capture documents as files: reading, and writing so that nobody ever sees half a file.
+"""Reads and writes capture documents.
 
-A document is the JSON object of the native capture format. A path that ends in ``.zst`` is
-compressed with zstd; reading looks at the content, so a renamed file still opens.
+A document is the JSON object of the native capture format. Files are written atomically. Paths that
+end in ``.zst`` are compressed with zstd; the reader detects compression from the content, so
+renamed files can be read too.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def check_document(document: Any, where: str | os.PathLike[str]) -> None:
     version = document.get("version")
     if version != VERSION:
         raise CaptureError(
-            f"{where}: version {version} of the capture format, {VERSION} is known here: "
+            f"{where}: version {version} of the capture format; {VERSION} is the newest known: "
             "use a newer jointer"
         )
 
@@ -56,11 +57,11 @@ def check_document(document: Any, where: str | os.PathLike[str]) -> None:
 def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write ``document`` to ``path``, making folders as needed.
 
-    The text goes to a temporary file beside the target, which is then renamed: a reader sees
-    the old file or the new one, a failure leaves no trace.
+    The text is written to a temporary file in the same folder, which is then renamed: readers see
+    the old file or the new one, and failures leave no partial files.
 
     Raises:
-        CaptureError: ``path`` ends in ``.zst`` and nothing here can compress.
+        CaptureError: ``path`` ends in ``.zst`` and there is no zstd module.
         OSError: the file cannot be written.
     """
     path = Path(path)
@@ -82,7 +83,7 @@ def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> No
 
 
 def _umask() -> int:
-    """The process's file mode mask (reading it means setting it for a moment)."""
+    """The process's umask, which can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -94,7 +95,7 @@ def _compress(data: bytes, path: Path) -> bytes:
     if module := _import("compression.zstd"):
         return module.compress(data, level=_ZSTD_LEVEL)
     raise CaptureError(
-        f"{path}: no zstd here: pip install zstandard, or give a path that ends in .json"
+        f"{path}: zstd is not available: pip install zstandard, or use a path that ends in .json"
     )
 
 
@@ -106,7 +107,7 @@ def _decompress(data: bytes, path: str | os.PathLike[str]) -> bytes:
             return module.decompress(data)
     except Exception as error:
         raise CaptureError(f"{path}: damaged zstd data ({error}): capture again") from None
-    raise CaptureError(f"{path}: no zstd here: pip install zstandard")
+    raise CaptureError(f"{path}: zstd is not available: pip install zstandard")
 
 
 def _import(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What memory a node touches: which storages it reads or makes, and which it writes to."""
+"""The memory effects of a node: storages that it reads or allocates, and that it writes to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def storages_of(value: Any) -> set[int]:
 
 
 def memory_of(node: fx.Node) -> tuple[set[int], set[int]]:
-    """The storages that a node reads or makes, and those that it writes to."""
+    """The storages that a node reads or allocates, and those that it writes to."""
     nodes = (node, *node.all_input_nodes)
     touched = set().union(*(storages_of(each.meta.get("val")) for each in nodes))
     written: set[int] = set()

@@ -1,8 +1,8 @@
-"""A traced graph to a capture document.
+"""Converts a traced graph to a capture document.
 
-``encode_graph`` builds the whole document; ``encode_node`` one record of it. Tables are shared:
-a subgraph (of a higher-order operator) has nodes and constants of its own, while its storages,
-modules and stacks are those of the outermost document.
+``encode_graph`` builds the document, ``encode_node`` one record. A subgraph (of a higher-order
+operator) has its own nodes and constants, but shares the tables of storages, modules and stacks of
+the outermost document.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ from .values import ValueEncoder
 
 Json = Any
 
-#: The key of a document that says how many storages were told apart although the values that
-#: the graph carries had one between them: two calls that both allocate.
+#: Key of the number of storages that were separated, because two allocating calls had values with
+#: the same storage.
 SPLIT = "split_storages"
 
 KINDS = ("joint", "forward", "backward", "train_step", "subgraph")
 
-#: Calls of a submodule or a method: a capture holds them as calls of an operator that nobody
-#: knows, ``call_module.NAME`` and ``call_method.NAME``.
+#: Calls of a submodule or a method, which captures hold as calls of the unknown operators
+#: ``call_module.NAME`` and ``call_method.NAME``.
 OPAQUE_OPS = ("call_module", "call_method")
 
-#: Keys of ``GraphModule.meta`` and ``Node.meta`` where ``load`` leaves what has no other place:
-#: the head of the document; keys of a record that are not known here.
+#: Keys of ``GraphModule.meta`` and ``Node.meta`` in which ``load`` stores the document's header and
+#: the unknown keys of a record.
 HEAD = "jointer_head"
 EXTRA = "jointer_extra"
 
 _DYNAMO_ROOT = re.compile(r"^L\['\w+'\]\.?")
 
-#: Facts of ``Node.meta`` that are JSON as they stand.
+#: Keys of ``Node.meta`` with JSON values.
 _PLAIN_META = ("partitioner_tag", "autograd_backward", "ac_graph_id", "is_gradient_acc")
 
-#: Autograd numbers what it records from 0 on; what it did not record has 2^64-1.
+#: Autograd numbers the calls that it records from 0; all others have 2^64-1.
 _SEQ_NR_LIMIT = 2**63
 
-#: What graph_trainer's passes for expert parallelism keep in ``Node.meta``: written to ``custom``,
-#: where eager chunking has the same keys.
+#: Keys that graph_trainer's passes for expert parallelism set in ``Node.meta``: written to
+#: ``custom``, in which eager chunking sets the same keys.
 _CHUNK_MARKS = (
     "chunk_id",
     "chunked_region_fqn",
@@ -78,12 +78,12 @@ def encode_graph(
     Args:
         gm: a graph of ``placeholder``, ``call_function``, ``get_attr`` and ``output`` nodes with
             fake tensors in ``meta["val"]``.
-        kind: one of ``KINDS``; inferred where not given.
+        kind: one of ``KINDS``; default: inferred.
         name: the capture's label; a loaded graph keeps its own.
         info: free-form facts (JSON), added to those of a loaded graph.
 
     Raises:
-        CaptureError: the graph holds what a capture cannot; the message names the node.
+        CaptureError: the graph contains something that a capture cannot hold; names the node.
     """
     head: dict[str, Json] = gm.meta.get(HEAD, {})
     kind = kind or head.get("kind") or infer_kind(gm.graph)
@@ -125,7 +125,7 @@ def encode_graph(
 
 
 def encode_node(node: fx.Node, values: ValueEncoder) -> dict[str, Json]:
-    """What a record says about the computation: name, op, target, args, kwargs and value.
+    """The part of a record that describes the computation: name, op, target, args, kwargs, value.
 
     Raises:
         CaptureError: an operator or an argument that a capture cannot hold.
@@ -145,7 +145,7 @@ def encode_node(node: fx.Node, values: ValueEncoder) -> dict[str, Json]:
 
 
 def infer_kind(graph: fx.Graph) -> str:
-    """What ``graph`` is, from its descriptors where it has them, else from its placeholders."""
+    """The kind of ``graph``, from its descriptors if it has them, or else from its placeholders."""
     placeholders = [node.name for node in graph.nodes if node.op == "placeholder"]
     has_tangents = any(name.startswith("tangents") for name in placeholders)
     outputs = graph.output_node().meta.get("desc") or []
@@ -166,14 +166,14 @@ def infer_kind(graph: fx.Graph) -> str:
 
 
 class _Interned:
-    """A table without repetitions; rows are numbered as they come."""
+    """A table of unique rows, numbered in order of insertion."""
 
     def __init__(self) -> None:
         self.rows: list[Json] = []
         self._index: dict[Any, int] = {}
 
     def index(self, key: Any, row: Json) -> int:
-        """The number of ``row``, told apart from others by ``key``."""
+        """The number of ``row``, which ``key`` identifies."""
         if key not in self._index:
             self._index[key] = len(self.rows)
             self.rows.append(row)
@@ -253,7 +253,7 @@ class _GraphEncoder:
 
 
 def _chunk_marks(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Which chunk of a module it is, as graph_trainer's passes for expert parallelism say it."""
+    """The chunk of a module, as annotated by graph_trainer's passes for expert parallelism."""
     marks = {key: meta[key] for key in _CHUNK_MARKS if key in meta}
     if hints := meta.get(_CHUNK_HINTS):
         marks[_CHUNK_HINTS] = {str(symbol): int(hint) for symbol, hint in hints.items()}
@@ -277,7 +277,7 @@ def _target(node: fx.Node) -> str:
 
 
 def _module_stack(stack: Any) -> tuple[tuple[str, str], ...]:
-    """``(path, class)`` from the outermost module in; the class as ``module.Class``."""
+    """``(path, class)`` of the modules, outermost first; the class as ``module.Class``."""
     if not stack:
         return ()
     rows = ((_module_path(path), _class_name(kind)) for path, kind in stack.values())
@@ -293,13 +293,13 @@ def _class_name(kind: Any) -> str:
     if not isinstance(kind, type):
         return str(kind)
     module = kind.__module__
-    if module == "__main__":  # the script's name says more
+    if module == "__main__":  # the script's name is more useful
         module = Path(getattr(sys.modules[module], "__file__", None) or module).stem
     return f"{module}.{kind.__qualname__}"
 
 
 def _json(value: Any) -> Json:
-    """``value`` with everything that JSON lacks turned to text."""
+    """``value``, with everything that JSON does not support converted to strings."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):

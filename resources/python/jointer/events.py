@@ -1,4 +1,4 @@
-"""What a rank says while it runs (core/bench/event.h): one JSON object a line."""
+"""The messages of a rank (core/bench/event.h): one JSON object per line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 
 class Events:
-    """Writes events to the standard output, which nothing else may write to."""
+    """Writes events to the standard output, which is reserved for them."""
 
     PROTOCOL = 1
 
@@ -21,7 +21,8 @@ class Events:
 
     @classmethod
     def take_stdout(cls) -> Events:
-        """The standard output for events alone: anything else that is printed goes to stderr."""
+        """Reserve the standard output for events: other output is redirected to the standard
+        error."""
         stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
         sys.stdout.flush()
         os.dup2(2, 1)
@@ -36,10 +37,10 @@ class Events:
             self._stream.flush()
 
     def progress(self, stage: str, done: int = 0, total: int = 0) -> None:
-        """A stage has begun, or has come further."""
+        """Report that a stage has begun or advanced."""
         self.say("progress", stage=stage, done=done, total=total)
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no numbers for what is not finite: texts stand for them."""
+    """Replace numbers that are not finite, which JSON lacks, by strings."""
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

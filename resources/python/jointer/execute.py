@@ -1,11 +1,12 @@
-"""Runs a rebuilt graph operator by operator on real tensors, each freed at its last use.
+"""Runs a rebuilt graph operator by operator on real tensors, each freed after its last use.
 
-Terms: a *plan* is a graph's nodes with what may be freed after each; the *ledger* counts the bytes
-of the storages that a run holds, each once however many tensors share it, on the device that the
-graph runs on. What a collective reads stays until its wait, as the communication may still read it.
+Terms: a *plan* lists the nodes of a graph, with the values that can be freed after each. The
+*ledger* counts the bytes of the storages that a run holds on the graph's device, each once even if
+several tensors share it. Inputs of a collective live until its wait, as the communication may still
+read them.
 
-Cost: one walk over the graph for a plan, one over the plan for a run; the ledger adds a few
-dictionary operations a tensor.
+Cost: linear in the graph for a plan, and in the plan for a run; the ledger adds a few dictionary
+operations per tensor.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from torch import Tensor, fx
 from .retarget import captured_target
 from .signature import graph_outputs
 
-#: Names of operators that start a collective, and of those that wait for one.
+#: Operators that start a collective, and operators that wait for one.
 _COLLECTIVES = ("_c10d_functional.", "_c10d_functional_autograd.")
 _WAITS = frozenset({"_c10d_functional.wait_tensor.default"})
 
 
 class NodeError(Exception):
-    """A node could not be run; ``__cause__`` is what it raised."""
+    """A node failed; ``__cause__`` is the exception."""
 
     def __init__(self, node: fx.Node, error: BaseException) -> None:
         line = next((each.strip() for each in str(error).splitlines() if each.strip()), "")
@@ -42,33 +43,33 @@ class MemoryLimit(Exception):
 
 
 def is_wait(node: fx.Node) -> bool:
-    """Does the node wait for a collective?"""
+    """True if the node waits for a collective."""
     return node.op == "call_function" and captured_target(node) in _WAITS
 
 
 def is_collective(node: fx.Node) -> bool:
-    """Does the node start a collective?"""
+    """True if the node starts a collective."""
     is_ours = node.op == "call_function" and captured_target(node).startswith(_COLLECTIVES)
     return is_ours and not is_wait(node)
 
 
 @dataclass
 class Step:
-    """A node and what is not needed after it."""
+    """A node, and the nodes whose values are not needed after it."""
 
     node: fx.Node
-    #: Among all nodes of the program.
+    #: Index among all nodes of the program.
     position: int
     frees: list[fx.Node] = field(default_factory=list)
 
 
 def plan(gm: fx.GraphModule, first_position: int, kept: set[fx.Node]) -> list[Step]:
-    """The nodes of ``gm`` in order, each with the nodes whose values go after it.
+    """The nodes of ``gm`` in order, each with the nodes whose values are freed after it.
 
     Args:
         gm: the graph.
-        first_position: that of its first node.
-        kept: nodes whose values stay although nothing uses them any more.
+        first_position: position of its first node.
+        kept: nodes whose values are not freed after their last use.
     """
     steps = [Step(node, first_position + i) for i, node in enumerate(gm.graph.nodes)]
     last: dict[fx.Node, int] = {}
@@ -87,7 +88,7 @@ def plan(gm: fx.GraphModule, first_position: int, kept: set[fx.Node]) -> list[St
 
 
 def collectives_of_wait(wait: fx.Node) -> Iterator[fx.Node]:
-    """The collectives that ``wait`` waits for, looked for through the list that they return."""
+    """The collectives that ``wait`` waits for, also if they return a list."""
     for each in wait.all_input_nodes:
         if each.target is operator.getitem:
             each = each.args[0]
@@ -115,7 +116,7 @@ class Ledger:
             if entry is not None:
                 entry[0] += 1
                 continue
-            # Keeps the storage, lest its address be given to another one.
+            # Holding the storage prevents reuse of its address.
             self._held[storage._cdata] = [1, storage.nbytes(), storage]
             self.bytes += storage.nbytes()
         if self.bytes > self.peak:
@@ -124,7 +125,7 @@ class Ledger:
                 raise MemoryLimit(f"{self.bytes} bytes held, {self._limit} allowed")
 
     def remove(self, value: Any) -> None:
-        """Let go of the tensors of ``value``."""
+        """Release the tensors of ``value``."""
         for tensor in tensors_of(value):
             if tensor.device.type != self._device_type or tensor.layout is not torch.strided:
                 continue
@@ -148,17 +149,17 @@ def tensors_of(value: Any) -> Iterator[Tensor]:
             yield from tensors_of(each)
 
 
-#: Runs one node, given its arguments: to time it, or to do something else instead.
+#: Runs one node, given its arguments; replaced to time or to substitute calls.
 Call = Callable[[Step, tuple, dict], Any]
 
 
 def call_target(step: Step, args: tuple, kwargs: dict) -> Any:
-    """Runs a node as it is."""
+    """Run a node unchanged."""
     return step.node.target(*args, **kwargs)
 
 
 class Run:
-    """One run of the plan of a graph. Values live in ``values`` until they are freed."""
+    """One run of a graph's plan. ``values`` holds values until they are freed."""
 
     def __init__(
         self,
@@ -175,8 +176,8 @@ class Run:
             steps: from ``plan``.
             ledger: counts what the run holds.
             call: runs a node.
-            after: told, after each call, the bytes held before and after its frees.
-            at_node: told the position of each call before it runs.
+            after: called after each call with the bytes held before and after its frees.
+            at_node: called with the position of each call before it runs.
         """
         self._at_node = at_node
         self._gm = gm
@@ -187,19 +188,19 @@ class Run:
         self.values: dict[fx.Node, Any] = {}
 
     def bind_constants(self) -> None:
-        """Take the constants of the graph, which live throughout."""
+        """Set the constants of the graph, which are never freed."""
         for step in self._steps:
             if step.node.op == "get_attr":
                 self._set(step.node, attrgetter(step.node.target)(self._gm))
 
     def bind(self, inputs: Mapping[str, Any]) -> None:
-        """Take the inputs by placeholder name."""
+        """Set the inputs, by placeholder name."""
         for step in self._steps:
             if step.node.op == "placeholder":
                 self._set(step.node, inputs[step.node.name])
 
     def run(self) -> list[Any]:
-        """Run every node; the graph's outputs."""
+        """Run every node; returns the graph's outputs."""
         with torch.no_grad():
             for step in self._steps:
                 if step.node.op == "call_function":
@@ -210,12 +211,12 @@ class Run:
         return [self.values[each] if isinstance(each, fx.Node) else each for each in outputs]
 
     def drop(self, nodes: Iterable[fx.Node]) -> None:
-        """Let go of the values of ``nodes``."""
+        """Free the values of ``nodes``."""
         for node in nodes:
             self._drop(node)
 
     def end(self) -> None:
-        """Let go of every value."""
+        """Free every value."""
         self.drop(list(self.values))
 
     def _step(self, step: Step) -> None:

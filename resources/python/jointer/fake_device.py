@@ -1,24 +1,26 @@
-"""Tracing for CUDA on a machine without a GPU: fake ``cuda`` tensors through autograd.
+"""Traces for CUDA on a machine without a GPU, with fake ``cuda`` tensors through autograd.
 
 Fake tensors need no device, but the autograd engine of a CUDA build of torch does: for every
-backward it asks for the accelerator's streams, and fails where no driver answers. It asks two
-functions of ``libtorch_cpu``: ``at::accelerator::getAccelerator`` and ``isAccelerator``. While
-``without_gpu()`` is active their first instructions are replaced, in this process's memory only,
-by ones that answer "none" and "no", which is what a CPU build of torch answers; leaving the
-context puts the instructions back. Nothing is compiled, preloaded or restarted.
+backward, it queries the accelerator's streams, which fails without a driver. It uses two functions
+of ``libtorch_cpu``: ``at::accelerator::getAccelerator`` and ``isAccelerator``. While
+``without_gpu()`` is active, their first instructions are replaced, only in this process's memory,
+so that they return an empty optional and false, as in a CPU build of torch. Leaving the context
+restores them. Nothing is compiled, preloaded or restarted.
 
-Where a GPU is usable, and in a CPU build of torch, there is nothing in the way and nothing is
-replaced. Elsewhere than on Linux on x86-64 ``without_gpu`` raises.
+If a GPU is usable, or with a CPU build of torch, nothing is replaced. On platforms other than Linux
+on x86-64, ``without_gpu`` raises.
 
-What else helps when tracing for a device that is not there:
+Further advice for tracing without the device:
 
-- Make the model and its inputs under the ``FakeTensorMode`` that ``without_gpu`` gives, device
-  meshes and process groups (the ``fake`` backend) outside of it.
-- ``F.scaled_dot_product_attention`` asks the device which kernel it would take: call the one that
-  is meant, ``torch.ops.aten._scaled_dot_product_flash_attention``.
-- Dynamo adopts plain fake tensors as they are; for ``DTensor`` parameters made of fake tensors it
-  must trace in the very mode they were made in.
-- Triton kernels are only traced where ``torch.utils._triton.has_triton()`` is true.
+- Create the model and its inputs under the ``FakeTensorMode`` that ``without_gpu`` yields, and
+  device
+  meshes and process groups (with the ``fake`` backend) outside it.
+- ``F.scaled_dot_product_attention`` queries the device for its kernel: call the kernel directly,
+  ``torch.ops.aten._scaled_dot_product_flash_attention``.
+- Dynamo accepts plain fake tensors; ``DTensor`` parameters made of fake tensors must be traced in
+  the
+  mode in which they were created.
+- Triton kernels are traced only if ``torch.utils._triton.has_triton()`` is true.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ _QUESTIONS = (
     "_ZN2at11accelerator13isAcceleratorEN3c1010DeviceTypeE",
 )
 
-#: x86-64 for "return 0" (xor eax, eax; ret), which reads as an empty optional and as false.
+#: x86-64 for "return 0" (xor eax, eax; ret): an empty optional, or false.
 _RETURN_ZERO = bytes.fromhex("31c0c3")
 
 _READ_EXECUTE = mmap.PROT_READ | mmap.PROT_EXEC
@@ -49,14 +51,14 @@ _WRITABLE = _READ_EXECUTE | mmap.PROT_WRITE
 
 @contextlib.contextmanager
 def without_gpu() -> Iterator[FakeTensorMode]:
-    """Make tracing of fake ``cuda`` tensors possible, whether there is a GPU or not.
+    """Enable tracing of fake ``cuda`` tensors, with or without a GPU.
 
     Yields:
-        a ``FakeTensorMode`` to make the model and its inputs in; it is not entered. Backward
-        passes run in the calling thread while the context is active.
+        a ``FakeTensorMode`` for creating the model and its inputs; it is not entered. While the
+        context is active, backward passes run in the calling thread.
 
     Raises:
-        CaptureError: this torch needs a GPU and this platform is not known here.
+        CaptureError: this torch needs a GPU, and this platform is not supported.
     """
     with contextlib.ExitStack() as stack:
         if _gpu_is_missed():
@@ -66,7 +68,7 @@ def without_gpu() -> Iterator[FakeTensorMode]:
 
 
 def _gpu_is_missed() -> bool:
-    """Does this torch count on an accelerator that is not there?"""
+    """True if this torch expects an accelerator and none is usable."""
     return torch.accelerator.current_accelerator() is not None and not torch.cuda.is_available()
 
 

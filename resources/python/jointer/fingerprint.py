@@ -1,10 +1,10 @@
-"""Where a graph differs from one that is not at hand.
+"""Finds the first difference to a graph of which only the fingerprint is known.
 
-A graph's hash says that two graphs differ; the fingerprint also says where. It has four characters
-for each node, in order: one for its name, its target, its arguments and its value. Each line of
-the canonical text, ``NAME TARGET(ARGS) -> VAL``, is cut at its first space, at the first ``(``
-after it, and at its last ``) -> ``; a piece becomes the character of the base64url alphabet that
-the lowest six bits of its CRC-32 number. ``docs/hash.md`` defines it, C++ computes the same.
+Hashes show that two graphs differ; fingerprints also show where. A fingerprint has four characters
+per node, in order, for its name, target, arguments and value. Each line of the canonical text,
+``NAME TARGET(ARGS) -> VAL``, is split at its first space, at the first ``(`` after that, and at its
+last ``) -> ``. Each part becomes the character of the base64url alphabet selected by the lowest six
+bits of its CRC-32. ``docs/hash.md`` defines fingerprints; C++ computes the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 _PIECES = 4
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-#: Nodes that must agree for an insertion to be believed.
+#: Number of nodes that must agree before a difference counts as an insertion.
 _COMPARED = 4
 
 
@@ -25,9 +25,9 @@ def fingerprint(lines: Iterable[str]) -> str:
 
 
 def first_difference(lines: Sequence[str], recorded: str) -> str | None:
-    """What first differs from the graph that had the fingerprint ``recorded``, in one sentence.
+    """The first difference to the graph with the fingerprint ``recorded``, in one sentence.
 
-    ``None`` if no difference is seen.
+    ``None`` if they do not differ.
     """
     here = fingerprint(lines)
     if here == recorded:
@@ -52,20 +52,20 @@ def _describe(line: str, here: str, there: str, index: int) -> str:
     if index * _PIECES >= len(there):
         return f"{place}: the recorded graph ends before it"
     if _agree(here, index, there, index + 1):
-        return f"{place}: a node that stood before it is missing"
+        return f"{place}: a node before it is missing"
     if differs(0) and _agree(here, index + 1, there, index):
         return f"{place}: the recorded graph does not have it"
     if differs(0):
-        return f"{place}: another node stood here"
+        return f"{place}: the recorded graph has another node here"
     if differs(1):
-        return f"{place}: it called something else, here {target}"
+        return f"{place}: its target differs, here {target}"
     if differs(2):
-        return f"{place}: its arguments were others, here {arguments}"
-    return f"{place}: it returned something else, here {value}"
+        return f"{place}: its arguments differ, here {arguments}"
+    return f"{place}: its value differs, here {value}"
 
 
 def _agree(here: str, a: int, there: str, b: int) -> bool:
-    """Do the nodes from ``a`` on and from ``b`` on look alike, as far as both go?"""
+    """True if the nodes from ``a`` and from ``b`` agree, as far as both go."""
     x = here[a * _PIECES :][: _COMPARED * _PIECES]
     y = there[b * _PIECES :][: _COMPARED * _PIECES]
     both = min(len(x), len(y))

@@ -1,11 +1,11 @@
-"""The primitive edits of a recipe on a live graph, each with what takes it back.
+"""Applies the primitive edits of a recipe to a live graph, and undoes them.
 
-``apply`` does one change, ``check`` asks whether the graph is sound after the last of an edit's
-changes, ``undo`` takes back what was done since a mark: an edit is done whole or not at all.
+``apply`` applies one change, ``check`` validates the graph after the last change of an edit, and
+``undo`` reverts all changes since a mark, so that an edit is applied completely or not at all.
 
-Sound means: every node comes after what it reads. Of two nodes of which one writes to memory that
-the other uses, and of two that draw random numbers, the order stays; that is asked only where
-``trusted`` is false, since who made a recipe on exactly this graph has asked it already.
+A graph is valid if every node comes after its inputs. Two nodes keep their order if one writes to
+memory that the other uses, or if both draw random numbers. That is checked only if ``trusted`` is
+false: a recipe made on exactly this graph was checked when it was made.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from .targets import UnknownOperator, register_operators, resolve_target
 
 Json = Any
 
-#: The checkpointed region of a node that gets a policy and was in none. torch's partitioner takes
-#: the inputs of a recomputed node for inputs of its region unless they name a region as well.
+#: Default checkpointed region of a node that gets a policy. torch's partitioner treats the inputs
+#: of a recomputed node as inputs of its region unless they have a region too.
 _REGION = 0
 
 _POLICY_META = ("recompute", "ac_graph_id", "should_offload")
 
-#: What a new node takes from the one it stands for, and what a record may say of it.
+#: Keys that a new node copies from its ``like``, and keys that a record may set.
 _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "custom")
 _LIKE_META = (*_PLAIN_META, "stack_trace", "nn_module_stack", "fwd_nn_module_stack")
 
-#: The members of a replacement that change the call.
+#: Keys of a replacement that change the call.
 _CALL = frozenset({"target", "args", "kwargs", "val"})
 
 
@@ -50,7 +50,7 @@ class GraphEditor:
     """Edits one graph."""
 
     def __init__(self, gm: fx.GraphModule, half: str = "", trusted: bool = False) -> None:
-        """``half``: of a pair ``forward`` or ``backward``, whose prefix names may carry."""
+        """``half``: for a pair, ``forward`` or ``backward``, which names may have as a prefix."""
         register_operators()
         self._graph = gm.graph
         self._half = half
@@ -61,7 +61,8 @@ class GraphEditor:
         self._assumptions = Assumptions(head.get("symbols") or {})
         self._values = NodeValues(gm.graph, self.node, self._assumptions, self._is_loaded)
         self._undo: list[Callable[[], None]] = []
-        #: Since the last mark: nodes whose neighbours may be others now; where moved ones stood.
+        #: Since the last mark: nodes whose neighbors may have changed; former places of moved
+        #: nodes.
         self._touched: set[fx.Node] = set()
         self._stood: dict[fx.Node, tuple[Any, fx.Node, fx.Node]] = {}
 
@@ -74,28 +75,28 @@ class GraphEditor:
         return self._nodes[name]
 
     def target(self, name: str) -> str:
-        """What the node of that name calls, as a capture writes it."""
+        """The target of the node of that name, as in a capture."""
         node = self.node(name)
         return captured_target(node) if node.op == "call_function" else str(node.target)
 
-    # What is done, and taking it back.
+    # Applying and undoing.
 
     def mark(self) -> int:
-        """A point to come back to; what was done before it is taken for sound."""
+        """A point to undo to; the graph is assumed to be valid at it."""
         self._touched.clear()
         self._stood.clear()
         return len(self._undo)
 
     def undo(self, mark: int) -> None:
-        """Take back everything since ``mark``, last first."""
+        """Undo everything since ``mark``, in reverse order."""
         while len(self._undo) > mark:
             self._undo.pop()()
 
     def apply(self, change: Mapping[str, Json]) -> None:
-        """Do one change of a recipe; what was begun of it stays if it fails.
+        """Apply one change of a recipe. If it fails, it may be applied in part.
 
         Raises:
-            RecipeError: it cannot be done here.
+            RecipeError: the change cannot be applied to this graph.
         """
         try:
             getattr(self, f"_{change_kind(change)}")(change)
@@ -103,7 +104,7 @@ class GraphEditor:
             raise RecipeError(str(error)) from None
 
     def check(self) -> None:
-        """Raise ``RecipeError`` if what was done since the last mark is not sound."""
+        """Raise ``RecipeError`` if the changes since the last mark made the graph invalid."""
         for node in self._touched:
             for each in node.all_input_nodes:
                 if not each < node:
@@ -148,7 +149,7 @@ class GraphEditor:
             self._tag(node, policy, change)
 
     def _selected(self, select_: str | list[str]) -> list[fx.Node]:
-        """The nodes of this graph that a change selects: by a selector, or by their names."""
+        """The nodes of this graph that a change selects, by a selector or by name."""
         if isinstance(select_, list):
             here = [each for each in select_ if self._is_mine(split_half(each)[0])]
             return [self.node(each) for each in here]
@@ -160,7 +161,7 @@ class GraphEditor:
         return nodes
 
     def _is_mine(self, half: str) -> bool:
-        """Is a name with this prefix one of this graph's? Without one it is the forward's."""
+        """True if names with this prefix refer to this graph; no prefix means the forward."""
         return not self._half or (half or "forward") == self._half
 
     def _tag(
@@ -193,7 +194,7 @@ class GraphEditor:
         record, before = change["insert"], self._place(change)
         name = record.get("name")
         if not _is_identifier(name):
-            raise RecipeError(f"{name!r} is no name for a node")
+            raise RecipeError(f"{name!r} is not a valid name for a node")
         if name in self._nodes:
             raise RecipeError(f"there is a node {name} already")
         op = record.get("op", "call_function")
@@ -286,12 +287,12 @@ class GraphEditor:
         self._undo.append(restore)
         _set_annotations(node, custom)
 
-    # Parts of them.
+    # Parts of changes.
 
     def _place(self, change: Mapping[str, Json]) -> fx.Node:
         before = self.node(change["before"])
         if before.op == "placeholder":
-            raise RecipeError(f"nothing can stand before the placeholder {before.name}")
+            raise RecipeError(f"nothing can be placed before the placeholder {before.name}")
         return before
 
     def _target(self, name: Json, node: str) -> Callable[..., Any]:
@@ -307,11 +308,11 @@ class GraphEditor:
 
     def _args(self, args: Json, name: str) -> tuple[Any, ...]:
         if not isinstance(args, list):
-            raise RecipeError(f"the arguments of {name} are no list")
+            raise RecipeError(f"the arguments of {name} are not a list")
         return tuple(self._argument(each) for each in args)
 
     def _kwargs(self, kwargs: Json, name: str) -> dict[str, Any]:
-        # fx makes Python of these: nothing but names may get there.
+        # fx generates Python code from these: only names are safe.
         if not isinstance(kwargs, Mapping) or not all(map(_is_identifier, kwargs)):
             raise RecipeError(f"the keyword arguments of {name} are damaged")
         return {key: self._argument(each) for key, each in kwargs.items()}
@@ -327,11 +328,11 @@ class GraphEditor:
     ) -> None:
         with self._graph.inserting_before(before):
             node = self._graph.create_node(op, target, args, kwargs, name=name)
-        node.name = name  # torch numbers names that look numbered or shadow a builtin
+        node.name = name  # torch renames names that end in a number or shadow a builtin
         self._nodes[name] = node
 
     def _present(self, arguments: Any) -> Any:
-        """``arguments`` of nodes that may have been removed and made anew since."""
+        """``arguments``, with nodes that were removed and recreated replaced by the new ones."""
         return fx.map_arg(arguments, lambda each: self._nodes[each.name])
 
     def _erase(self, name: str) -> None:
@@ -340,7 +341,7 @@ class GraphEditor:
         self._graph.erase_node(node)
 
     def _check_effects(self) -> None:
-        """Raise if a moved node has changed its order with one that it must keep it with."""
+        """Raise if a moved node changed places with one that it must keep its order with."""
         order = _Order(self._stood)
         span = [(node, *memory_of(node), _is_random(node)) for node in order.span()]
         for moved in self._stood:
@@ -362,13 +363,13 @@ class GraphEditor:
 
 
 class _Order:
-    """The order before and after some nodes were moved."""
+    """The order of nodes before and after a move."""
 
     def __init__(self, stood: Mapping[fx.Node, tuple[Any, fx.Node, fx.Node]]) -> None:
         self._stood = stood
 
     def span(self) -> list[fx.Node]:
-        """All nodes between the outermost places where moved nodes stood or stand."""
+        """All nodes between the outermost former and current places of moved nodes."""
         places = {*self._stood}
         for _, before, after in self._stood.values():
             places |= {each for each in (before, after) if each.op != "root" and not each._erased}
@@ -380,7 +381,7 @@ class _Order:
         return span
 
     def has_changed(self, a: fx.Node, b: fx.Node) -> bool:
-        """Is the order of two nodes another one now?"""
+        """True if the move changed the order of the two nodes."""
         if a is b:
             return False
         return (self._key_before(a) < self._key_before(b)) != (a < b)
@@ -406,7 +407,7 @@ def _is_identifier(name: Any) -> bool:
 
 
 def _meta(record: Mapping[str, Json]) -> dict[str, Any]:
-    """What a record of a recipe says about a node besides the computation."""
+    """The metadata in a record of a recipe."""
     meta = {key: record[key] for key in (*_PLAIN_META, "ac_graph_id") if key in record}
     if isinstance(record.get("stack"), str):
         meta["stack_trace"] = record["stack"]

@@ -1,8 +1,8 @@
-"""What a person writes a pass of their own with: ``@jointer.graph_pass``.
+"""``@jointer.graph_pass``, which declares a pass.
 
-A pass is ``(gm, example_inputs, **parameters) -> gm``. It may also change ``gm`` in place and
-return nothing. The decorator leaves the function as it is, so it can be called, tested and used in
-training code as before; it only says how Jointer shows it. ``docs/plugins.md`` has an example.
+A pass is ``(gm, example_inputs, **parameters) -> gm``. It may also modify ``gm`` in place and
+return nothing. The decorator does not change the function, which can still be called, tested and
+used in training code; it only describes the pass to Jointer. ``docs/plugins.md`` has an example.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from torch import fx
 
-#: Where upstream runs passes; ``core/pass/pass.h`` says what each is.
+#: Stages of upstream's pipelines, described in ``core/pass/pass.h``.
 STAGES = (
     "joint",
     "partition",
@@ -26,7 +26,7 @@ STAGES = (
     "compile",
 )
 
-#: Where the decorator leaves a function's declaration.
+#: Attribute of a function that holds its declaration.
 MARK = "__jointer_pass__"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -34,15 +34,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass
 class Declaration:
-    """How a pass is shown."""
+    """The declaration of a pass."""
 
     name: str
     summary: str = ""
     stage: str = "reordering"
     keeps_numerics: bool = False
     is_idempotent: bool = False
-    #: By parameter: ``least``, ``most``, ``choices``, ``doc``, ``type`` in place of what its
-    #: signature says.
+    #: Per parameter: ``least``, ``most``, ``choices``, ``doc``, ``type``, which override the
+    #: signature.
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -58,16 +58,16 @@ def graph_pass(
     """Declare a function to be a pass.
 
     Args:
-        name: how pipelines call it; the function's own name where not given.
-        summary: one sentence; the first of the docstring where not given.
+        name: the name in pipelines; default: the function's name.
+        summary: one sentence; default: the first sentence of the docstring.
         stage: one of ``STAGES``.
-        keeps_numerics: outputs stay bitwise equal.
+        keeps_numerics: outputs remain bitwise equal.
         is_idempotent: a second run changes nothing.
         parameters: ``{"budget": {"least": 0, "most": 1, "doc": "..."}}``; types and defaults come
-            from the signature, sentences from the docstring's ``Args:``.
+            from the signature, descriptions from the docstring's ``Args:``.
 
     Raises:
-        ValueError: no such stage.
+        ValueError: unknown stage.
     """
     if stage not in STAGES:
         raise ValueError(f"stage {stage!r}: one of {', '.join(STAGES)}")
@@ -89,33 +89,33 @@ def graph_pass(
 
 
 class Listener(Protocol):
-    """Who is told what a running pass does."""
+    """Receives the reports of a running pass."""
 
     def progress(self, done: float) -> None:
-        """How far it is, 0 to 1."""
+        """Report progress, from 0 to 1."""
 
     def decide(self, node: str, action: str, reason: str) -> None:
-        """Why it did something to a node."""
+        """Report a decision about a node."""
 
 
 LISTENER: ContextVar[Listener | None] = ContextVar("jointer_listener", default=None)
 
 
 def progress(done: float) -> None:
-    """Say how far the running pass is, 0 to 1. Does nothing outside of Jointer."""
+    """Report the progress of the running pass, from 0 to 1. Does nothing outside Jointer."""
     if (listener := LISTENER.get()) is not None:
         listener.progress(done)
 
 
 def decide(node: fx.Node | str, action: str, reason: str) -> None:
-    """Say why the running pass did something to ``node``, or did not.
+    """Report why the running pass did, or did not, do something to ``node``.
 
     Args:
-        node: or its name; empty for the whole graph.
+        node: the node or its name; empty for the whole graph.
         action: one word, such as ``moved`` or ``kept``.
         reason: one sentence.
 
-    Does nothing outside of Jointer.
+    Does nothing outside Jointer.
     """
     if (listener := LISTENER.get()) is not None:
         listener.decide(node.name if isinstance(node, fx.Node) else node, action, reason)

@@ -1,9 +1,9 @@
-"""Captures of what torchtitan's graph_trainer traces, without a change of the code that trains.
+"""Captures the graphs of torchtitan's graph_trainer, without changes to training code.
 
-Its ``aot_fx_trace`` mode never enters AOTAutograd: ``minimal_fx_tracer`` makes a flat step,
-``apply_graph_passes`` runs a list of passes on it, and GraphPP cuts the step of a pipeline's stage
-into several graphs. These three are watched; what they compute does not change. A version of
-torchtitan that lacks one of them is watched as far as it goes.
+Its ``aot_fx_trace`` mode bypasses AOTAutograd: ``minimal_fx_tracer`` traces a flat training step,
+``apply_graph_passes`` runs a list of passes on it, and GraphPP splits the step of a pipeline stage
+into several graphs. These three functions are wrapped, without changing their results. Functions
+that a version of torchtitan lacks are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PACKAGE = "torchtitan.experiments.graph_trainer"
 
 
 class Recorder(Protocol):
-    """Who writes the captures."""
+    """Writes the captures."""
 
     is_active: bool
     each_pass: bool
@@ -42,7 +42,7 @@ class Recorder(Protocol):
 
 @dataclass
 class _Step:
-    """A traced step: its number, its names, and how many passes it went through."""
+    """A traced step: its number, its names, and the number of passes that ran on it."""
 
     number: int
     names: StateNames | None
@@ -50,7 +50,7 @@ class _Step:
 
 
 def patches(recorder: Recorder) -> dict[str, Patch]:
-    """What to change in graph_trainer's modules, for ``import_hook.patched_modules``."""
+    """Patches for graph_trainer's modules, for ``import_hook.patched_modules``."""
     watcher = _Watcher(recorder)
 
     def patch(function: str, wrap: Callable[[Any], Any]) -> Patch:
@@ -74,7 +74,7 @@ class _Watcher:
         self._last_names: StateNames | None = None
 
     def tracer(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``minimal_fx_tracer``, whose results leave captures."""
+        """Wrap ``minimal_fx_tracer`` to capture its results."""
 
         @functools.wraps(original)
         def minimal_fx_tracer(*args: Any, **options: Any) -> Callable[..., Any]:
@@ -93,7 +93,7 @@ class _Watcher:
         return minimal_fx_tracer
 
     def apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``apply_graph_passes``, each of whose passes may leave a capture."""
+        """Wrap ``apply_graph_passes`` to capture the graph after each pass if requested."""
 
         @functools.wraps(original)
         def apply_graph_passes(
@@ -104,7 +104,7 @@ class _Watcher:
             step = self._steps.get(gm)
             if step is None and _is_of_a_stage(gm):  # compiled now, and captured already
                 return original(gm, example_inputs, passes, *args, **options)
-            if step is None:  # traced elsewhere: read from a file, or before anybody watched
+            if step is None:  # traced elsewhere: read from a file, or before capturing began
                 step = _Step(self._recorder.next_number(), reachable_names(gm))
                 self._recorder.save_step(gm, step.number, step.names, None)
             if self._recorder.each_pass:
@@ -116,14 +116,14 @@ class _Watcher:
         return apply_graph_passes
 
     def stages(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """GraphPP's last step before it compiles a stage's graphs, which then leave captures."""
+        """Wrap GraphPP's last function before it compiles a stage's graphs, to capture them."""
 
         @functools.wraps(original)
         def annotate(modules: Any, *args: Any, **options: Any) -> Any:
             result = original(modules, *args, **options)
             if self._recorder.is_active:
                 stage = options.get("stage_index", args[0] if args else 0)
-                # The step that was traced last is cut up, and its inputs keep their names.
+                # These are parts of the step that was traced last, whose inputs keep their names.
                 names = self._last_names
                 inputs = None if names is None else StateNames(names.inputs)
                 self._recorder.save_stages(list(_stage_graphs(modules, stage)), inputs)
@@ -141,7 +141,7 @@ class _Watcher:
         self._recorder.save_step(gm, step.number, names, None)
 
     def _saving(self, graph_pass: Callable[..., Any], step: _Step) -> Callable[..., Any]:
-        """``graph_pass`` under its own name, with a capture of what it returns."""
+        """``graph_pass``, with its own name, and a capture of its result."""
         name = getattr(getattr(graph_pass, "func", graph_pass), "__name__", "pass")
 
         def run(gm: fx.GraphModule, *args: Any, **options: Any) -> Any:
@@ -156,7 +156,7 @@ class _Watcher:
         return run
 
 
-#: What GraphPP calls a stage's graphs, and the role that each has in a capture.
+#: GraphPP's names of a stage's graphs, and their roles in a capture.
 _GRAPHS = {
     "fw": "forward",
     "full_bw": "backward",
@@ -169,7 +169,7 @@ assert set(_GRAPHS.values()) == set(STAGE_ROLES)
 
 
 def _is_of_a_stage(gm: fx.GraphModule) -> bool:
-    """Is ``gm`` one of the graphs that GraphPP cut a stage into?"""
+    """True if ``gm`` is one of the graphs into which GraphPP split a stage."""
     first = next(iter(gm.graph.nodes), None)
     return first is not None and first.meta.get("graph_pp_callable") in _GRAPHS
 

@@ -1,7 +1,7 @@
-"""Process groups: what a name in a collective's arguments means, and making it mean that again.
+"""Describes the process groups that collectives name, and recreates them.
 
-A collective names its group by a text that only this process's registry understands, so a
-capture carries a table: name -> ranks, description, backend.
+Collectives refer to their group by a name that is only valid in this process's registry. Captures
+therefore have a table: name -> ranks, description, backend.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import fx
 from torch._ops import OpOverload
 from torch.fx.node import map_aggregate
 
-#: How operator schemas call the argument that names a process group.
+#: Names of the arguments that name a process group, in operator schemas.
 _GROUP_ARGUMENTS = frozenset({"group_name", "group"})
 
 
@@ -31,9 +31,9 @@ def group_names(node: fx.Node) -> Iterator[str]:
 
 
 def group_objects(node: fx.Node) -> Iterator[Any]:
-    """The process groups that are values of their own: what ``node`` returns, or is given.
+    """The process groups among the value and the arguments of ``node``.
 
-    Where one rank compiles for all of them, a collective's group is another node's result.
+    If one rank compiles for all, a collective's group is the result of another node.
     """
     found: list[Any] = []
     map_aggregate((node.args, node.kwargs, node.meta.get("val")), found.append)
@@ -41,7 +41,7 @@ def group_objects(node: fx.Node) -> Iterator[Any]:
 
 
 def as_group(value: Any) -> Any:
-    """``value`` as a process group, also where torch wraps it to trace it; ``None`` if it is
+    """``value`` as a process group, unwrapped if torch wrapped it for tracing; ``None`` if it is
     something else."""
     if not dist.is_available():
         return None
@@ -70,11 +70,11 @@ def describe_group(name: str) -> dict[str, Any] | None:
 
 
 def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_size: int) -> None:
-    """Make ``groups`` again under their names in the ``fake`` backend.
+    """Recreate ``groups`` under their names, with the ``fake`` backend.
 
-    Does nothing where a process group is initialised already: what is there is not touched, and
-    its names either resolve or the graph can be looked at but not run. What is made here lives
-    until ``torch.distributed.destroy_process_group()``.
+    Does nothing if a process group is already initialized; if its names do not resolve, the graph
+    can be inspected but not run. The groups live until
+    ``torch.distributed.destroy_process_group()``.
     """
     if not groups or not dist.is_available() or dist.is_initialized():
         return
@@ -88,7 +88,7 @@ def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_siz
         name: dist.new_group(list(group["ranks"]), group_desc=group.get("desc"))
         for name, group in groups.items()
     }
-    # The names torch chose go first: a recorded name may be one of them.
+    # Names chosen by torch come first, as a recorded name may be one of them.
     for automatic in {dist.group.WORLD.group_name, *(group.group_name for group in made.values())}:
         _unregister_process_group(automatic)
     for name, group in made.items():
@@ -98,7 +98,7 @@ def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_siz
 
 
 def resolve_group(name: str) -> Any:
-    """The process group that is registered as ``name``, ``None`` if there is none."""
+    """The process group registered as ``name``, or ``None``."""
     if not dist.is_available() or not dist.is_initialized():
         return None
     from torch._C._distributed_c10d import _resolve_process_group
@@ -110,14 +110,14 @@ def resolve_group(name: str) -> Any:
 
 
 def make_twins(gm: fx.GraphModule) -> list[str]:
-    """Make the process groups that ``gm`` names and this process lacks, where they are twins.
+    """Create the twin groups that ``gm`` names and this process lacks.
 
-    A pass that gives collectives a stream of their own moves them to a group of the same ranks,
-    named after the first with a suffix: ``0_fsdp_extra`` is a twin of ``0``. Every rank must come
-    here with the same graph. Does nothing without process groups.
+    To give collectives a separate stream, passes move them to a twin group with the same ranks,
+    whose name is that of the original with a suffix: ``0_fsdp_extra`` is a twin of ``0``. All ranks
+    must call this with the same graph. Does nothing without process groups.
 
     Returns:
-        the names of the groups that were made.
+        the names of the groups that were created.
     """
     if not dist.is_available() or not dist.is_initialized():
         return []
@@ -139,7 +139,7 @@ def make_twins(gm: fx.GraphModule) -> list[str]:
 
 
 def _twin_of(name: str) -> Any:
-    """The group with the longest name that ``name`` is made of by a suffix ``_...``."""
+    """The group with the longest name from which ``name`` differs by a suffix ``_...``."""
     end = name.rfind("_")
     while end > 0:
         if (group := resolve_group(name[:end])) is not None:

@@ -1,10 +1,10 @@
 """The hash of a graph: SHA-256 over one canonical text.
 
-The text has one line for each node, in order, each ended by a newline::
+The text has one line per node, in program order, each terminated by a newline::
 
     NAME TARGET(ARGS) -> VAL
 
-``NAME`` is the node's name and ``TARGET`` its target as a capture writes it. ``ARGS`` are the
+``NAME`` is the node's name and ``TARGET`` its target as in a capture. ``ARGS`` are the
 positional arguments, then the keyword arguments as ``key=argument`` sorted by key (by code
 point), all joined by ``,``.
 
@@ -15,24 +15,24 @@ An argument is written as
 an integer              its decimal digits
 a float                 ``f`` and the 16 lower-case hex digits of its big-endian IEEE-754 double;
                         every NaN is ``f7ff8000000000000``
-a text                  between double quotes: ``\\`` as ``\\\\``, ``"`` as ``\\"``, characters
-                        below U+0020 as ``\\u00xx`` (lower-case hex), all else as it is, in UTF-8
+a string                between double quotes: ``\\`` as ``\\\\``, ``"`` as ``\\"``, characters
+                        below U+0020 as ``\\u00xx`` (lower-case hex), others unchanged, in UTF-8
 a node                  ``%NAME``
 a list, a tuple         ``[a,b]``, ``(a,b)``
-a dict                  ``{"k":a,"l":b}`` in its own order
+a dict                  ``{"k":a,"l":b}`` in insertion order
 a slice                 ``slice(a,b,c)``
 a complex number        ``complex(f..,f..)``
 a dtype                 ``dtype:float32``; likewise ``device:cuda:0``, ``layout:strided``,
                         ``memory_format:contiguous_format``
-a symbolic number       ``sym:EXPRESSION``, the expression's text as it is
+a symbolic number       ``sym:EXPRESSION``, the expression's text unchanged
 an operator             ``op:aten.mm.default``
 anything else           ``opaque:TYPE``
 ======================  ==========================================================================
 
 ``VAL`` is ``DTYPE[d0,d1,...]`` for a tensor, each size a decimal number or ``sym:EXPRESSION``;
 ``[v,v]`` for a list or a tuple; ``{"k":v}`` for a dict; ``sym:EXPRESSION`` for a symbolic
-number; ``const`` for a constant, a ``None`` inside a list or dict included; ``opaque:TYPE`` for
-an object such as a random generator; ``None`` where there is nothing.
+number; ``const`` for a constant, including ``None`` inside a list or dict; ``opaque:TYPE`` for
+an object such as a random generator; ``None`` if there is no value.
 
 Subgraphs of higher-order operators are not part of the text, nor are strides, devices of values,
 storages, metadata or the data of constants.
@@ -65,7 +65,7 @@ def graph_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
 
 
 def document_hash(document: Mapping[str, Json]) -> str | list[str]:
-    """The hash of a capture document, equal to ``graph_hash`` of the graph it loads as.
+    """The hash of a capture document, equal to ``graph_hash`` of the loaded graph.
 
     For a partitioned pair: the hash of the forward graph and the hash of the backward graph; for
     a pipeline's stages: the hash of each.
@@ -89,7 +89,7 @@ def canonical_lines(records: Any) -> Iterator[str]:
 
 
 def value_text(value: Json) -> str:
-    """The canonical text of what a node returns, as a record has it."""
+    """The canonical text of a node's value in a record."""
     return _value(value, nested=False)
 
 

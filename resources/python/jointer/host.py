@@ -1,9 +1,8 @@
-"""``python -m jointer host``: a process that runs Python passes for whoever started it.
+"""``python -m jointer host``: a process that runs Python passes for its parent.
 
-It reads one request from its standard input, a JSON object in one line, and answers with JSON
-lines on its standard output; docs/plugins.md describes them. What a pass prints goes to the
-standard error, by whatever means it prints. The process does one thing and ends, so a pass can
-leave nothing behind for the next one.
+It reads one request from its standard input, a JSON object on one line, and answers with JSON lines
+on its standard output; docs/plugins.md describes them. All output of a pass is redirected to the
+standard error. The process answers one request and exits, so that passes cannot affect each other.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ EXIT_FAILED = 4
 
 
 class HostError(Exception):
-    """A request cannot be done; ``kind`` is ``usage``, ``pass`` or ``memory``."""
+    """A request failed; ``kind`` is ``usage``, ``pass`` or ``memory``."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
@@ -35,12 +34,12 @@ class HostError(Exception):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command line has no options: all is in the request."""
+    """Add the options of the command line, of which there are none."""
     del parser
 
 
 def main(options: argparse.Namespace) -> int:
-    """Answer one request; the exit code."""
+    """Answer one request; returns the exit code."""
     del options
     events = Events.take_stdout()
     faulthandler.enable()
@@ -68,17 +67,17 @@ def _read_request(line: str) -> dict[str, Any]:
     except ValueError as error:
         raise HostError("usage", f"the request is not JSON: {error}") from None
     if not isinstance(request, dict) or request.get("protocol") != PROTOCOL:
-        raise HostError("usage", f"the request is none of protocol {PROTOCOL}")
+        raise HostError("usage", f"the request does not use protocol {PROTOCOL}")
     return request
 
 
 def _limit_memory(limit: Any) -> None:
-    """No more data than that: a pass then meets ``MemoryError`` before the machine has to swap.
+    """Limit the data segment, so that a pass gets a ``MemoryError`` before the machine swaps.
 
-    Not the address space: libraries reserve far more of that than they use.
+    The address space is not limited, as libraries reserve far more than they use.
     """
     if isinstance(limit, int) and limit > 0:
-        with contextlib.suppress(ValueError, OSError):  # the system allows less already
+        with contextlib.suppress(ValueError, OSError):  # the system's limit is lower
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
@@ -100,7 +99,7 @@ def _answer(request: dict[str, Any], events: Events) -> None:
 
 
 def _declared(host_passes: Any, spec: str) -> dict[str, Any]:
-    """What is behind ``spec``, or why nothing is."""
+    """The passes of ``spec``, or the reason why there are none."""
     try:
         found = host_passes.find_passes(spec)
         return {"spec": spec, "passes": [host_passes.describe(each) for each in found]}
@@ -109,8 +108,8 @@ def _declared(host_passes: Any, spec: str) -> dict[str, Any]:
 
 
 def one_line(error: BaseException, file: str = "") -> str:
-    """``ValueError: no such node (my_pass.py:12)``: the place nearest to the error in ``file``, or
-    anywhere if it is not in the trace."""
+    """``ValueError: no such node (my_pass.py:12)``: with the innermost line in ``file``, or the
+    innermost line if ``file`` is not in the trace."""
     text = str(error).strip().partition("\n")[0]
     name = type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,10 +1,10 @@
-"""What a pass hears that asks the device, or the other ranks, how long something takes.
+"""Replaces measurements on the device, and agreement with other ranks, by estimates.
 
-A host has neither: it runs beside a person's window, on any machine. torch's overlap scheduler
-measures compute nodes on the GPU, asks it for its bandwidth, and agrees on the times with all
-ranks; while a pass runs here, it gets the estimates that came with the request, which are the same
-on every rank, and there is nothing to agree on. What a fusion takes is its tensors over that
-bandwidth. Nothing else of torch is changed, and its source is not touched.
+A host has neither a device nor other ranks: it runs on the user's machine. torch's overlap
+scheduler measures compute nodes on the GPU, queries its bandwidth, and agrees on the times with all
+ranks. While a pass runs in a host, the scheduler gets the estimates in the request instead, which
+are the same on every rank. The time of a fusion is that of moving its tensors at that bandwidth.
+Nothing else in torch is changed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from torch import fx
 from torch.utils._pytree import tree_leaves
 
 _MODULE = "torch._inductor.fx_passes.overlap_scheduling"
-#: Of a node that the pass itself added, which no request has a cost of: about 2.5 TB/s.
+#: For nodes that the pass added, which have no estimate in the request: about 2.5 TB/s.
 _BYTES_PER_MS = 2.5e9
 _AGREE = "_align_compute_nodes_runtime_estimations_across_all_distributed_ranks"
 _AGREE_ON_ALL = "align_estimations_across_ranks"
-#: What the scheduler calls its own estimate of a node: to torch 2.14, and from 2.15.
+#: The scheduler's names of its estimate of a node: up to torch 2.14, and from 2.15.
 _ESTIMATES = ("estimate_mem_bound_runtime_ms", "estimate_roofline_runtime_ms")
 
 
 @contextlib.contextmanager
 def nothing_measured(milliseconds: Mapping[str, float]) -> Iterator[None]:
-    """While active, torch's overlap scheduler takes compute nodes for what ``milliseconds`` says
-    of them by name, and nodes that are not there for what moving their tensors takes."""
+    """While active, torch's overlap scheduler uses the times in ``milliseconds``, by name, for
+    compute nodes, and the time to move their tensors for nodes that are not in it."""
     undo: list[Callable[[], None]] = []
 
     def replace(module: ModuleType) -> None:
@@ -56,7 +56,7 @@ def nothing_measured(milliseconds: Mapping[str, float]) -> Iterator[None]:
 
 
 def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], None]:
-    """Put estimates in place of measurements; gives what undoes that."""
+    """Replace measurements by estimates; returns the function that undoes this."""
 
     def estimate(node: fx.Node, custom: Any = None) -> float:
         asked = module.get_custom_estimation(node, custom, None)
@@ -98,7 +98,7 @@ def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], Non
 
 
 def _moving(node: fx.Node) -> float:
-    """Milliseconds for reading what ``node`` reads and writing what it returns; none for a view."""
+    """Milliseconds to read the inputs of ``node`` and write its results; 0 for a view."""
     from torch._inductor.fx_passes.fusion_regions import is_view_node
 
     if is_view_node(node):
@@ -113,7 +113,7 @@ def _milliseconds_to_move(values: Any) -> float:
 
 
 class _WhenImported(importlib.abc.MetaPathFinder):
-    """Tells of the scheduler's module once it is imported, which the pass may do itself."""
+    """Watches for the import of the scheduler's module, which may happen within the pass."""
 
     def __init__(self, tell: Callable[[ModuleType], None]) -> None:
         self._tell = tell

@@ -1,8 +1,7 @@
-"""``control_deps``, by which a pass of torch tells Inductor what to run first.
+"""Removes ``control_deps``, with which torch's passes order calls for Inductor.
 
-It wraps one call and names what has to be done before it. A capture's order says that already, and
-an operator around a call would hide the call from whoever looks at the graph: here it is a call
-again.
+``control_deps`` wraps one call and names the nodes that must run before it. In a capture, the order
+of the nodes already expresses this, and the wrapper would hide the call. It is therefore unwrapped.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from torch._ops import HigherOrderOperator
 
 
 def unwrap_control_deps(gm: fx.GraphModule) -> int:
-    """Put what every ``control_deps`` of ``gm`` wraps in its place, under its name; how many.
+    """Replace every ``control_deps`` in ``gm`` by the call that it wraps; returns their number.
 
     Raises:
-        ValueError: one wraps something else than one call.
+        ValueError: a ``control_deps`` does not wrap exactly one call.
     """
     wrapped = [node for node in gm.graph.nodes if _is_control_deps(node)]
     for node in wrapped:

@@ -1,4 +1,4 @@
-"""Finding the passes that a spec names, and what their signatures say about their parameters."""
+"""Finds the passes of a spec, and derives their parameters from their signatures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import torch
 from .graph_pass import MARK, Declaration
 from .host import HostError, one_line
 
-#: Names of the parameter that is fed with the graph's inputs, without underscores around them.
+#: Names of the parameter that gets the graph's inputs, without surrounding underscores.
 _INPUTS = frozenset(
     {"", "inputs", "args", "ex"}
     | {f"{kind}_{noun}" for kind in ("example", "sample", "fake") for noun in ("inputs", "args")}
@@ -30,8 +30,8 @@ _INPUTS = frozenset(
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "text"}
 _LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
-#: Collections that a pipeline writes as a list: sets of their elements, dictionaries of
-#: ``[key, value]`` pairs.
+#: Collections that are lists in a pipeline: sets of their elements, dictionaries of ``[key,
+#: value]`` pairs.
 _SETS = (set, frozenset, collections.abc.Set)
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
@@ -40,21 +40,21 @@ _ARGUMENT = re.compile(r"(\s+)(\w+)(?: \([^)]*\))?:\s*(.*)")
 
 @dataclass
 class Found:
-    """A pass and how it is shown."""
+    """A pass and its declaration."""
 
     function: Callable[..., Any]
     declaration: Declaration
-    #: The file it was read from, for the place of an error.
+    #: The source file, for the location of errors.
     file: str
 
     @property
     def name(self) -> str:
-        """How pipelines call it."""
+        """The name in pipelines."""
         return self.declaration.name
 
 
 def find_passes(spec: str) -> list[Found]:
-    """The passes behind ``spec``: ``module:function``, ``file.py:function`` or ``file.py``.
+    """The passes of ``spec``: ``module:function``, ``file.py:function`` or ``file.py``.
 
     Raises:
         HostError: there are none, or their module cannot be imported.
@@ -109,17 +109,17 @@ def _load(place: str) -> types.ModuleType:
 
 
 def takes_graph(function: Callable[..., Any]) -> bool:
-    """Is the first parameter of ``function`` a ``torch.fx.Graph``, and not its module?"""
+    """True if the first parameter of ``function`` is a ``torch.fx.Graph`` instead of a module."""
     first = _positional(function)[0]
     annotation = _annotation(function, first)
-    if annotation is inspect.Parameter.empty:  # a name that only a type checker knows
+    if annotation is inspect.Parameter.empty:  # a name that exists only for type checkers
         return first.annotation in ("Graph", "fx.Graph", "torch.fx.Graph")
     return isinstance(annotation, type) and issubclass(annotation, torch.fx.Graph)
 
 
 def inputs_parameter(function: Callable[..., Any]) -> inspect.Parameter | None:
-    """The parameter of ``function`` that is the graph's inputs: the second, or one that is only
-    given by name, by what it is called or by its annotation, a list of tensors."""
+    """The parameter of ``function`` that gets the graph's inputs: the second, or a keyword-only
+    one, recognized by its name or by its annotation as a list of tensors."""
     by_name = [
         p
         for p in inspect.signature(function).parameters.values()
@@ -143,7 +143,8 @@ def _is_list_of_tensors(annotation: Any) -> bool:
 
 
 def _is_of_pipeline(annotation: Any) -> bool:
-    """Would a pipeline write a value of it? A list of anything may as well be of tensors."""
+    """True if a pipeline can express its values. Lists without an element type may be of
+    tensors."""
     if annotation in (inspect.Parameter.empty, Any):
         return False
     kind, _ = _type(annotation, None)
@@ -153,7 +154,7 @@ def _is_of_pipeline(annotation: Any) -> bool:
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters of ``function`` beside the graph and its inputs."""
+    """The parameters of ``function`` except the graph and its inputs."""
     inputs = inputs_parameter(function)
     handed = {_positional(function)[0].name, inputs.name if inputs else ""}
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -170,8 +171,7 @@ def describe(found: Found) -> dict[str, Any]:
     """The declaration of a pass, as plugins/hosted/declaration.h reads it.
 
     Raises:
-        HostError: a parameter that has to be given cannot be: its type is none that a pipeline
-            has.
+        HostError: a required parameter has a type that a pipeline cannot express.
     """
     declaration, function = found.declaration, found.function
     if not _positional(function):
@@ -180,7 +180,7 @@ def describe(found: Found) -> dict[str, Any]:
     described = []
     known = {p.name for p in parameters(function)}
     for name in declaration.parameters.keys() - known:
-        raise HostError("usage", f"{found.name} declares {name}, which is none of its parameters")
+        raise HostError("usage", f"{found.name} declares {name}, which is not its parameter")
     for parameter in parameters(function):
         given = dict(declaration.parameters.get(parameter.name, {}))
         given.setdefault("doc", documented.get(parameter.name, ""))
@@ -202,7 +202,7 @@ def _describe(
     given: Mapping[str, Any],
     where: str,
 ) -> dict[str, Any] | None:
-    """One parameter; ``None`` for one that a pipeline cannot set and that need not be set."""
+    """One parameter; ``None`` if it is optional and a pipeline cannot set it."""
     has_default = parameter.default is not inspect.Parameter.empty
     default = parameter.default if has_default else None
     kind, choices = _type(_annotation(function, parameter), default)
@@ -227,8 +227,8 @@ def _describe(
 
 
 def _is_object(function: Callable[..., Any], parameter: inspect.Parameter) -> bool:
-    """Must it be given by name, as an object that a pipeline has no text for? A pipeline then says
-    where that object is, ``module:name``."""
+    """True for a required object that a pipeline cannot express. The pipeline gives its location
+    instead, ``module:name``."""
     return (
         parameter.kind is inspect.Parameter.KEYWORD_ONLY
         and parameter.default is inspect.Parameter.empty
@@ -237,7 +237,7 @@ def _is_object(function: Callable[..., Any], parameter: inspect.Parameter) -> bo
 
 
 def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """The parameter's type; ``empty`` where only a type checker knows its name."""
+    """The parameter's type; ``empty`` if its name exists only for type checkers."""
 
     def alone() -> None: ...
 
@@ -251,7 +251,7 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
 
 
 def _type(annotation: Any, default: Any) -> tuple[str | None, list[str]]:
-    """The type's name for a pipeline and its choices."""
+    """The type's name in a pipeline, and its choices."""
     annotation, _ = _without_none(annotation)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
@@ -267,7 +267,7 @@ def _type(annotation: Any, default: Any) -> tuple[str | None, list[str]]:
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
-    """``int`` and true of ``int | None``; the annotation itself and false of one without None."""
+    """``int`` and True for ``int | None``; the annotation and False if it does not allow None."""
     members = typing.get_args(annotation)
     if typing.get_origin(annotation) not in (typing.Union, types.UnionType):
         return annotation, False
@@ -276,7 +276,7 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
 
 
 def _collection(annotation: Any) -> str:
-    """``list``, ``set`` or ``dict``; empty for what is no collection."""
+    """``list``, ``set`` or ``dict``; empty for other types."""
     kind = typing.get_origin(annotation) or annotation
     for name, kinds in (("list", _LISTS), ("set", _SETS), ("dict", _MAPPINGS)):
         if kind in kinds:
@@ -288,7 +288,7 @@ def _json(value: Any) -> Any:
     """A default as JSON.
 
     Raises:
-        ValueError: a pipeline has no text for it.
+        ValueError: a pipeline cannot express it.
     """
     if isinstance(value, float) and not math.isfinite(value):
         return {"f": repr(value)}
@@ -300,7 +300,7 @@ def _json(value: Any) -> Any:
 
 
 def _documented(function: Callable[..., Any]) -> dict[str, str]:
-    """What the ``Args:`` of a docstring say about each parameter, in one line."""
+    """The one-line description of each parameter in the ``Args:`` of a docstring."""
     _, found, rest = (inspect.getdoc(function) or "").partition("Args:\n")
     documented: dict[str, str] = {}
     name, indent = "", None
@@ -317,10 +317,10 @@ def _documented(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``function`` is called with for the values of a pipeline.
+    """The arguments of ``function`` for the values in a pipeline.
 
     Raises:
-        HostError: a parameter without a default is not given, or its value is not of its type.
+        HostError: a required parameter is missing, or a value has the wrong type.
     """
     result = {}
     for parameter in parameters(function):
@@ -349,7 +349,7 @@ def _value(value: Any) -> Any:
 def _as_collection(
     function: Callable[..., Any], parameter: inspect.Parameter, value: list[Any]
 ) -> Any:
-    """A pipeline's list as the collection that ``function`` takes."""
+    """A pipeline's list, converted to the collection that ``function`` expects."""
     annotation, _ = _without_none(_annotation(function, parameter))
     kind = _collection(annotation)
     try:
@@ -365,10 +365,10 @@ def _as_collection(
 
 
 def _object(name: str, text: str) -> Any:
-    """The object at ``module:name`` or ``file.py:name``; what it returns, if it is a function.
+    """The object at ``module:name`` or ``file.py:name``; if it is a function, its result.
 
     Raises:
-        HostError: there is none.
+        HostError: there is no such object.
     """
     place, _, path = text.rpartition(":")
     if not place:
@@ -386,7 +386,7 @@ def _object(name: str, text: str) -> Any:
 
 
 def _member(module: types.ModuleType, path: str) -> Any:
-    """What ``module`` has under the dotted ``path``, ``None`` if nothing."""
+    """The object at the dotted ``path`` in ``module``, or ``None``."""
     found: Any = module
     for part in path.split("."):
         found = getattr(found, part, None)

@@ -1,6 +1,6 @@
-"""Running one pass on the graph of a capture, and making a capture of what comes back.
+"""Runs one pass on the graph of a capture, and captures the result.
 
-Of a pair the pass runs on the forward graph, then on the backward graph, as compilers call it.
+For a pair, the pass runs on the forward graph and then on the backward graph, as in compilers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 def _check_calls(graph: fx.Graph) -> None:
-    """A capture may describe a call of any Python function; what a pass returns has to run."""
+    """Check that the graph can run: unlike a pass's result, captures may call any function."""
     for node in graph.nodes:
         if node.op in ("call_method", "call_module"):
             raise CaptureError(f"node {node.name}: a {node.op} of {node.target!r}: call an operator")
@@ -39,7 +39,7 @@ def _check_calls(graph: fx.Graph) -> None:
 
 
 class _Listener:
-    """Hands on what a pass says while it runs on part ``index`` of ``count``."""
+    """Forwards the reports of a pass while it runs on part ``index`` of ``count``."""
 
     def __init__(self, events: Events, index: int, count: int) -> None:
         self._events = events
@@ -56,10 +56,10 @@ class _Listener:
 
 
 def run(request: Json, events: Events) -> None:
-    """Do a request of kind ``run``.
+    """Answer a request of kind ``run``.
 
     Raises:
-        HostError: it cannot be done, or the pass failed.
+        HostError: the request is invalid, or the pass failed.
     """
     found = _find(request)
     given = host_passes.arguments(found.function, request.get("arguments") or {})
@@ -94,7 +94,7 @@ def _find(request: Json) -> host_passes.Found:
 
 
 def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, Any]) -> Json:
-    """The capture of what the pass makes of ``gm``."""
+    """The capture of the pass's result on ``gm``."""
     inputs = [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
     head = gm.meta.get(HEAD)
     before = host_values.Before(gm.graph)
@@ -157,8 +157,8 @@ def _unwrap_control_deps(gm: fx.GraphModule) -> None:
 
 
 def _leave_out_descriptors(graph: fx.Graph) -> None:
-    """Those of outputs count by place: once they are more or fewer, none says what it did. Whoever
-    asked knows the graph as it was, and says what is wrong with it."""
+    """Drop the descriptors of outputs if their number changed, as they are matched by index. The
+    caller compares the result with the original graph and reports the error."""
     end = graph.output_node()
     descriptors = end.meta.get("desc")
     if isinstance(descriptors, (list, tuple)) and len(descriptors) != len(graph_outputs(graph)):

@@ -1,9 +1,9 @@
-"""Scalars that only a run knows, as torch's own symbolic numbers while a pass runs.
+"""Restores torch's symbolic numbers for scalars known only at run time, while a pass runs.
 
-A loaded graph has a plain number for every symbolic one. That is enough for the sizes of tensors,
-but passes ask of a call whether it returns a ``torch.SymInt``: such values are always saved. So a
-call whose value is a symbolic integer has a ``SymInt`` with the same number as its hint while a pass
-runs; afterwards the values are what they were.
+A loaded graph has plain numbers in place of symbolic ones. That suffices for the sizes of tensors,
+but passes check whether a call returns a ``torch.SymInt``, as such values are always saved. While a
+pass runs, a call whose value is a symbolic integer therefore has a ``SymInt`` with the number as
+its hint. Afterwards the numbers are restored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SymbolicScalars:
         self._was: dict[Any, SymbolicInt] = {}
 
     def make_real(self) -> None:
-        """Give every call that returns one a ``SymInt``."""
+        """Give every call that returns a symbolic integer a ``SymInt``."""
         for node in self._gm.graph.nodes:
             value = node.meta.get("val")
             if isinstance(value, SymbolicInt):
@@ -52,7 +52,7 @@ class SymbolicScalars:
         return made
 
     def restore(self, gm: fx.GraphModule) -> None:
-        """Put the numbers back into ``gm``, wherever a pass took them."""
+        """Restore the numbers in ``gm``, wherever the pass moved them."""
         if self._env is None:
             return
         for node in gm.graph.nodes:
@@ -68,7 +68,7 @@ class SymbolicScalars:
 
 
 def _shape_env(gm: fx.GraphModule) -> ShapeEnv:
-    """The environment of the graph's fake tensors, made where they have none."""
+    """The shape environment of the graph's fake tensors, created if they have none."""
     for node in gm.graph.nodes:
         for leaf in tree_leaves(node.meta.get("val")):
             if isinstance(leaf, FakeTensor):

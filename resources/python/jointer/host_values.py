@@ -1,10 +1,9 @@
-"""What the nodes of a graph return after a pass: found out where the pass does not say, looked at
-where it does.
+"""Computes or checks the values of nodes after a pass.
 
-A node that a pass added or changed is run on the fake tensors of its inputs. Without a value of its
-own it gets that one; where the pass left the old value, it gets the new one if the old fits no
-more; and a value that the pass put there must have that shape and dtype. Operators that write, that
-fail on fake tensors, or that are no plain operators are left as the pass describes them.
+Nodes that a pass added or changed are run on the fake tensors of their inputs. If the pass set no
+value, the node gets the result. If it kept the old value, the result replaces it unless the two
+agree. A value that the pass set must have the shape and dtype of the result. Operators that write,
+that fail on fake tensors, or that are not plain operators keep the values that the pass set.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .errors import CaptureError
 
 
 class Before:
-    """What every node called and returned before a pass ran."""
+    """The calls and values of all nodes before a pass ran."""
 
     def __init__(self, graph: fx.Graph) -> None:
         self._calls = {
@@ -31,22 +30,22 @@ class Before:
         }
 
     def is_called_as(self, node: fx.Node) -> bool:
-        """Was it there, and is it called with the same?"""
+        """True if the node existed and its call is unchanged."""
         known = self._calls.get(node)
         now = (node.target, node.args, node.kwargs)
         return known is not None and all(a is b for a, b in zip(known[:3], now, strict=True))
 
     def returned(self, node: fx.Node) -> bool:
-        """Was its value there already?"""
+        """True if the node still has its old value."""
         known = self._calls.get(node)
         return known is not None and known[3] is node.meta.get("val")
 
 
 def complete(gm: fx.GraphModule, before: Before) -> None:
-    """See the top.
+    """Compute or check the values, as described at the top of the file.
 
     Raises:
-        CaptureError: a value cannot be found out, or contradicts what the operator returns.
+        CaptureError: a value cannot be computed, or contradicts the operator.
     """
     mode = _mode(gm)
     revalued: set[fx.Node] = set()
@@ -69,14 +68,14 @@ def _complete(node: fx.Node, mode: Any, is_old: bool) -> None:
         except Exception as error:
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
             raise CaptureError(
-                f"node {node.name} has no meta['val'], and it cannot be found out: {reason}"
+                f"node {node.name} has no meta['val'], and it cannot be computed: {reason}"
             ) from None
         return
     if not _can_run(node):
         return
     try:
         value = _run(node, mode)
-    except Exception:  # an operator without a fake implementation, a value that is none
+    except Exception:  # an operator without a fake implementation, an invalid value
         return
     said = node.meta["val"]
     if _fit(said, value):
@@ -98,7 +97,7 @@ def _mode(gm: fx.GraphModule) -> Any:
 
 
 def _can_run(node: fx.Node) -> bool:
-    """Does running it do nothing but give a value?"""
+    """True if running the node has no effect except its value."""
     if node.target is operator.getitem:
         return True
     return isinstance(node.target, torch._ops.OpOverload) and not node.target._schema.is_mutable
@@ -111,7 +110,7 @@ def _run(node: fx.Node, mode: Any) -> Any:
 
 
 def _fit(said: Any, value: Any) -> bool:
-    """Have both the same tensors? A size that is no number fits every other."""
+    """True if both have the same tensors. Symbolic sizes match any size."""
     ours, theirs = _tensors(said), _tensors(value)
     return len(ours) == len(theirs) and all(map(_same, ours, theirs))
 

@@ -1,4 +1,4 @@
-"""Changes of modules that a program has yet to import, and of those that it has imported."""
+"""Patches modules that are already imported, or that will be imported later."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: Changes a module that was just executed.
+#: Patches a module that was just executed.
 Patch = Callable[[ModuleType], None]
 
 
 @contextlib.contextmanager
 def patched_modules(patches: Mapping[str, Patch]) -> Iterator[None]:
-    """Apply ``patches`` to the modules of those names: at once to those that are there, to others
-    as soon as somebody imports them. What a patch changed stays changed."""
+    """Apply ``patches`` to the modules of those names, immediately or when they are imported.
+    Patches are not reverted."""
     finder = _Finder(patches)
     for name, patch in patches.items():
         if name in sys.modules:
@@ -30,8 +30,8 @@ def patched_modules(patches: Mapping[str, Patch]) -> Iterator[None]:
 
 
 def replace_function(module: ModuleType, name: str, wrap: Callable[[Any], Any]) -> None:
-    """Put ``wrap(function)`` in the place of a module's function, and of what modules of the same
-    package took from it; nothing happens if the module has no such function."""
+    """Replace a module's function by ``wrap(function)``, also in modules of the same package that
+    imported it. Does nothing if the module does not have the function."""
     original = getattr(module, name, None)
     if not callable(original):
         return
@@ -46,7 +46,7 @@ def replace_function(module: ModuleType, name: str, wrap: Callable[[Any], Any]) 
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules as the other finders do, and patches them once they were executed."""
+    """Finds modules with the other finders, and patches them after they are executed."""
 
     def __init__(self, patches: Mapping[str, Patch]) -> None:
         self._patches = patches

@@ -1,12 +1,12 @@
-"""A graph to an AOTInductor package, without ``torch.export``.
+"""Compiles a graph to an AOTInductor package, without ``torch.export``.
 
-Steps: inputs and outputs become tensors (``signature``); the graph is traced again with Inductor's
+Steps: inputs and outputs become tensors (``signature``); the graph is retraced with Inductor's
 decompositions (upstream's ``inductor_decomposition``: ``make_fx`` with ``select_decomp_table()`` on
-fake tensors, collectives survive); ``compile_fx_inner`` (upstream's ``full_inductor_compilation``)
-lowers it in ahead-of-time mode; the files are packed. Outputs keep the strides that the graph gives
-them, random numbers those that eager would draw.
+fake tensors, which preserves collectives); ``compile_fx_inner`` (upstream's
+``full_inductor_compilation``) lowers it in ahead-of-time mode; the files are packed. Outputs keep
+their strides, and random calls draw the same numbers as in eager mode.
 
-Sizes are fixed to what the capture knows; unbacked symbols stay symbols.
+Sizes are fixed to those of the capture; unbacked symbols remain symbolic.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from .triton import missing_kernel
 from .values import captured_sizes
 from .vec_isa import without_trials
 
-#: Shape and stride that a tensor has on this device.
+#: Shape and stride of a tensor on this device.
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
 Progress = Callable[[str], None]
 
-#: Where a node of a traced graph remembers the name of the one that it comes from.
+#: Metadata key for the name of the node from which a retraced node originates.
 _ORIGIN = "jointer_origin"
 
 
 class CompileError(Exception):
-    """Inductor cannot compile a graph, in one line; ``node`` is to blame, or empty."""
+    """Inductor cannot compile a graph; ``node`` is the cause, if known."""
 
     def __init__(self, text: str, node: str = "") -> None:
         super().__init__(text)
@@ -53,14 +53,14 @@ class CompileError(Exception):
 
 @dataclass
 class Compiled:
-    """What became of a graph."""
+    """The result of a compilation."""
 
     signature: Signature
     inputs: list[dict[str, Any]]
     outputs: list[dict[str, Any]]
-    #: (place among the package's outputs, place among its inputs): they share memory.
+    #: (index of an output, index of an input) of the package that share memory.
     aliases: list[tuple[int, int]]
-    #: Places of inputs that the package writes to.
+    #: Indices of inputs that the package writes to.
     mutated: list[int]
     #: Layouts of tensor outputs by node name.
     layouts: dict[str, Layout]
@@ -75,15 +75,15 @@ def compile_graph(
     options: Mapping[str, Any] | None = None,
     progress: Progress = lambda stage: None,
 ) -> Compiled:
-    """Compile ``gm``, which ``retarget`` has been through, and write ``package``.
+    """Compile ``gm``, which ``retarget`` has prepared, and write ``package``.
 
     Args:
-        gm: is changed.
-        device: where it will run.
+        gm: the graph, which is modified.
+        device: the target device.
         package: a path that ends in ``.pt2``.
-        layouts: of inputs by name, where they differ from the capture's.
-        options: of ``torch._inductor.config``.
-        progress: is told each stage as it begins.
+        layouts: layouts of inputs, by name, that differ from the capture's.
+        options: options of ``torch._inductor.config``.
+        progress: called with each stage as it begins.
 
     Raises:
         CompileError: it cannot be compiled.
@@ -122,7 +122,7 @@ def compile_graph(
 
 
 class _Inputs:
-    """Fake tensors for the placeholders of a graph, as they will be when it runs."""
+    """Fake tensors for the placeholders of a graph, with their properties at run time."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class _Inputs:
         self._layouts = layouts
         self._unbacked = unbacked
         self._symbols: dict[str, Any] = {}
-        #: Placeholders that carry an integer: what tensors' sizes take it for.
+        #: Placeholders of integers: the number that sizes of tensors assume.
         self.sizes: dict[str, Any] = {}
 
     def of(self, node: fx.Node) -> Tensor:
@@ -173,7 +173,7 @@ class _Inputs:
     def _symbol(self, name: str) -> Any:
         if name not in self._symbols:
             env = self._mode.shape_env
-            with env.ignore_fresh_unbacked_symbols():  # an input binds it, no operator
+            with env.ignore_fresh_unbacked_symbols():  # bound by an input, not by an operator
                 made = env.create_unbacked_symint()
             torch._check(made >= 0)
             self._symbols[name] = made
@@ -181,7 +181,7 @@ class _Inputs:
 
 
 class _Tracer(fx.Interpreter):
-    """Runs a graph while it is traced again; says at which node it cannot go on."""
+    """Runs a graph while it is retraced; errors name the node."""
 
     def __init__(
         self, gm: fx.GraphModule, sizes: Mapping[str, Any], unbacked: symbols.Unbacked
@@ -209,7 +209,7 @@ class _Tracer(fx.Interpreter):
 
 
 def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
-    """A size that only a run knows must come from a node: its number here is an assumption."""
+    """Check that sizes known only at run time come from nodes, as their numbers are assumptions."""
     def check(each: Any) -> Any:
         if symbols.is_symbolic(each) and unbacked(symbols.expression(each)):
             raise CompileError(
@@ -229,14 +229,14 @@ def _decompose(
 
     with mode, torch.no_grad(), fx.traceback.preserve_node_meta():
         traced = make_fx(tracer.run, decomposition_table=select_decomp_table())(*values)
-    # Tracing takes every result apart; not every lowering gives those that nobody asked for.
+    # Tracing selects every result, but some lowerings do not produce unused results.
     for node in reversed(traced.graph.nodes):
         if node.target is operator.getitem and not node.users:
             traced.graph.erase_node(node)
     end = traced.graph.output_node()
     returned = end.args[0]
     end.args = (tuple(returned) if isinstance(returned, (tuple, list)) else (returned,),)
-    # Packages of a pair meet in what is saved: nobody may choose other strides.
+    # The packages of a pair must agree on the strides of saved tensors.
     end.meta["user_visible_output_idxs"] = list(range(len(end.args[0])))
     return traced
 
@@ -292,7 +292,7 @@ def _lower(
 
 
 def _culprit(trace: types.TracebackType | None) -> str:
-    """The node of the captured graph that was being worked on, as the stack shows it."""
+    """The node of the captured graph that was being processed, found on the stack."""
     found = ""
     while trace is not None:
         for value in list(trace.tb_frame.f_locals.values()):
@@ -350,5 +350,5 @@ def _describe(name: str, kind: str, value: Tensor) -> dict[str, Any]:
 
 
 def _number(size: Any) -> int | None:
-    """The size, nothing where only a run knows it."""
+    """The size; ``None`` if it is known only at run time."""
     return None if free_unbacked_symbols(size) else int(size)

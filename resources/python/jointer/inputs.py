@@ -1,9 +1,9 @@
-"""Inputs of a graph: made up from a seed, or read from a file.
+"""Inputs of a graph, generated from a seed or read from a file.
 
-The rule, which the native runner follows bit for bit. Each placeholder has a CPU generator of its
-own, seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, FNV-1a of 32 bits),
-so that a graph with nodes moved, or a pair in place of its joint graph, gets the same. It becomes,
-contiguous and then laid out as the capture says:
+The native runner follows the same rule bit for bit. Each placeholder has its own CPU generator,
+seeded with ``seed * 1000003 + FNV-1a(name) + rank * 7919`` (modulo 2^64, with 32-bit FNV-1a), so
+that an edited graph, or a pair, gets the same inputs as the original. The value, generated
+contiguously and then laid out as in the capture, is:
 
 =========================  =====================================================================
 parameter, buffer          ``randn(shape) * 0.02`` in float32, cast to the dtype
@@ -14,8 +14,8 @@ other integers             ``randint(0, rows)`` where the placeholder, through v
                            indexes an embedding of ``rows`` rows; else zeros
 =========================  =====================================================================
 
-Along a dimension of stride 0, as ``expand`` leaves it, the first element is taken for all. Sizes and
-other numbers are those that the capture holds; random generators are seeded likewise.
+Along a dimension of stride 0, as made by ``expand``, the first element is used for all. Sizes and
+other numbers are those in the capture; random generators are seeded in the same way.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .signature import graph_outputs
 
 _RANK_STEP, _SEED_STEP, _SEEDS = 7919, 1_000_003, 1 << 64
 
-#: Operators that hand indices on, as they are or some of them, from their first argument.
+#: Operators that return all or some of the indices in their first argument.
 _SAME_INDICES = frozenset(
     """_to_copy alias clone detach expand permute reshape slice split squeeze t transpose unsqueeze
     view _unsafe_view convert_element_type all_gather_into_tensor all_to_all_single broadcast
@@ -55,10 +55,10 @@ def make_inputs(
 
     Args:
         nodes: placeholders.
-        device: that the graph runs on.
+        device: the device of the graph.
         seed: see above.
         rank: see above.
-        given: values from a file, which go first; names that no placeholder has are passed over.
+        given: values from a file, which take precedence; unknown names are ignored.
 
     Raises:
         CaptureError: a given value does not fit its placeholder.
@@ -117,7 +117,7 @@ def _made(node: fx.Node, value: Tensor, generator: torch.Generator, is_scaled: b
 
 
 def _rows(node: fx.Node) -> int | None:
-    """The rows of the embedding that ``node`` indexes, ``None`` if it indexes none."""
+    """Number of rows of the embedding that ``node`` indexes, or ``None``."""
     seen, todo = {node}, [node]
     while todo:
         each = todo.pop()
@@ -149,7 +149,8 @@ def _without_repeats(tensor: Tensor, strides: Sequence[int]) -> Tensor:
 def _state(graph: fx.Graph) -> list[fx.Node]:
     """The placeholders of parameters and buffers.
 
-    By their descriptors; in a graph that has none, the primals that have a gradient.
+    According to their descriptors, or, in a graph without descriptors, the primals that have a
+    gradient.
     """
     placeholders = graph.find_nodes(op="placeholder")
     if any("desc" in node.meta for node in placeholders):

@@ -1,8 +1,8 @@
-"""A capture document to a graph that torch's own passes, partitioners and interpreters take.
+"""Converts a capture document to a graph for torch's passes, partitioners and interpreters.
 
-Values are fake tensors that share storages as the capture says, sizes are plain numbers (see
-``Assumptions``) that remember their expressions, metadata is what tracing would have left. What
-was captured on the CPU also runs.
+Values are fake tensors that share storages as in the capture. Sizes are plain numbers (see
+``Assumptions``) that remember their expressions. The metadata is the same as after tracing. Graphs
+captured on the CPU also run.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from .values import ValueDecoder, as_returned
 
 Json = Any
 
-#: What a capture loads as: a graph, the halves of a pair, or a pipeline's stages by name.
+#: A loaded capture: a graph, the halves of a pair, or a pipeline's stages by name.
 Loaded = fx.GraphModule | tuple[fx.GraphModule, fx.GraphModule] | dict[str, fx.GraphModule]
 
-#: What a node's record may say besides the computation; anything else is kept as it is.
+#: Keys of a node's record for metadata; other keys are preserved unchanged.
 _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "ac_graph_id", "is_gradient_acc")
 _COMPUTATION = ("name", "op", "target", "args", "kwargs", "val", "schema_alias")
 _META = ("stack", "module", "module_from_fwd", "original_aten", "recompute", "custom", "desc")
 _KNOWN = frozenset((*_PLAIN_META, *_COMPUTATION, *_META))
 
-#: What reading a document that is not as it should be can raise, here and in torch.
+#: Exceptions that an invalid document can cause, here and in torch.
 _DAMAGE = (
     ArithmeticError,
     AssertionError,
@@ -50,7 +50,7 @@ _DAMAGE = (
     ValueError,
 )
 
-#: Keys of a document that the rebuilt graph holds in another form.
+#: Keys of a document that the rebuilt graph represents differently.
 _REBUILT = frozenset({"nodes", "storages", "modules", "stacks", "constants"})
 
 
@@ -62,16 +62,16 @@ def load(
 
     Args:
         path: a ``.json`` or ``.json.zst`` capture.
-        assume: symbol -> number, for symbols that the capture has no number for.
+        assume: symbol -> number, for symbols without a number in the capture.
 
     Returns:
-        the graph; for a partitioned pair the forward and the backward graph, for a pipeline's
-        stages a dict of graphs by their names. If the capture
-        names process groups and none is initialised, they are made again in the ``fake`` backend
-        and stay until ``torch.distributed.destroy_process_group()``.
+        the graph; for a partitioned pair, the forward and the backward graph; for a pipeline's
+        stages, a dict of graphs by name. If the capture has process groups and none is initialized,
+        they are recreated with the ``fake`` backend and live until
+        ``torch.distributed.destroy_process_group()``.
 
     Raises:
-        CaptureError: not a capture, of a newer version, or damaged.
+        CaptureError: the file is not a capture, has a newer version, or is damaged.
         OSError: the file cannot be read.
     """
     return load_document(read_document(path), assume, path)
@@ -120,7 +120,7 @@ def _load_graph(
 
 @contextlib.contextmanager
 def _damage(where: object) -> Iterator[None]:
-    """Turn what a broken document can cause into one line that begins with ``where``."""
+    """Turn errors caused by an invalid document into one line that begins with ``where``."""
     try:
         yield
     except CaptureError as error:
@@ -178,7 +178,7 @@ class _Loader:
     ) -> fx.Node:
         name, op, target = record["name"], record["op"], record["target"]
         keywords = record.get("kwargs", {})
-        # fx makes Python of these: nothing but names may get there.
+        # fx generates Python code from these: only names are safe.
         if name in nodes or not all(map(_is_identifier, (name, *keywords))):
             raise CaptureError("a name is taken or not an identifier: the capture is damaged")
         if op != "call_function" and not all(map(_is_identifier, target.split("."))):
@@ -194,7 +194,7 @@ class _Loader:
             {key: argument(each) for key, each in keywords.items()},
             name=name,
         )
-        node.name = name  # torch numbers names that look numbered or shadow a builtin
+        node.name = name  # torch renames names that end in a number or shadow a builtin
         nodes[name] = node
         if "val" in record:
             node.meta["val"] = as_returned(node.target, self._values.value(record["val"]))

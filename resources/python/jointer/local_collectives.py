@@ -1,7 +1,7 @@
-"""Collectives of one rank alone: copies of the sizes that the real ones have.
+"""Local replacements of collectives, for a rank that runs alone.
 
-For measuring one rank of any world without the others: each result is filled with copies of this
-rank's own data, so that nothing in it is uninitialised. Its values are not those of a real run.
+To measure one rank without the others, each result has the real size and is filled with copies of
+this rank's own data, so that it is initialized. Its values are not those of a real run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor, fx
 
 
 def local_form(node: fx.Node) -> Callable[..., Any] | None:
-    """What stands for the collective of ``node``; nothing if it is none or works by itself."""
+    """The replacement of a collective; ``None`` if ``node`` is not one or works with one rank."""
     name = getattr(getattr(node.target, "_schema", None), "name", "")
     space, _, operator = name.partition("::")
     if space not in ("_c10d_functional", "_c10d_functional_autograd"):
@@ -86,6 +86,6 @@ _FORMS: dict[str, Callable[..., Any]] = {
 
 
 def barrier(group: Any = None) -> None:
-    """Wait for the other ranks; nothing where there are none."""
+    """Wait for the other ranks, if there are any."""
     if dist.is_initialized() and dist.get_backend() != "fake":
         (group or dist.group.WORLD).barrier().wait()

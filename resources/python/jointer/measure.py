@@ -1,9 +1,9 @@
-"""Figures of a program: step times, the peak of memory, and what each node takes.
+"""Measures a program: step times, peak memory, and the time of each node.
 
-Terms: an ordinary step runs the program as it is. A profiled step records when each node starts
-and ends and what is held after it. A step *apart* runs each collective by itself: all ranks of its
-group meet, then it starts and is waited for at once; that is its own time. On a GPU nodes are
-timed by events, so a step apart also waits for the device after each node.
+Terms: an ordinary step runs the program unchanged. A profiled step records when each node starts
+and ends, and the bytes held after it. A step *apart* runs each collective by itself, to measure its
+own time: all ranks of its group synchronize, then it starts and is waited for immediately. On a
+GPU, nodes are timed with events, so a step apart also synchronizes with the device after each node.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .groups import group_names
 from .local_collectives import barrier
 from .rank_program import RankProgram
 
-#: Profiled steps apart, of which a node's own time is the median.
+#: Number of profiled steps apart; a node's own time is their median.
 _REPEATS = 3
 
 Report = Callable[[str, int, int], None]
 
 
 class Measurer:
-    """Runs a program and gathers figures."""
+    """Runs a program and measures it."""
 
     def __init__(
         self, program: RankProgram, inputs: Mapping[str, Any], memory_limit: int, report: Report
@@ -45,7 +45,8 @@ class Measurer:
         self._own: dict[int, list[int]] = {}
 
     def steps(self, warmup: int, iterations: int) -> None:
-        """Run and time whole steps. Memory is counted in the warm-up, or in one step before."""
+        """Run and time complete steps. Memory is measured in the warm-up, or in an additional
+        step."""
         for done in range(max(warmup, 1)):
             self._report("warm up", done, max(warmup, 1))
             ledger = Ledger(self._program.device, self._limit)
@@ -62,7 +63,7 @@ class Measurer:
             self._cuda_peaks = {kind: stats[f"{kind}_bytes.all.peak"] for kind in kinds}
 
     def profile(self) -> None:
-        """Follow memory and time every node."""
+        """Measure memory and the time of every node."""
         total = 1 + _REPEATS
         self._report("profile", 0, total)
         self._profiled_step()
@@ -71,7 +72,7 @@ class Measurer:
             self._step_apart()
 
     def figures(self) -> dict[str, Any]:
-        """The members of a ``measured`` event."""
+        """The keys of a ``measured`` event."""
         peaks = self._cuda_peaks
         result: dict[str, Any] = {
             "step_ns": self._step_ns,
@@ -107,7 +108,7 @@ class Measurer:
         return int(first.elapsed_time(last) * 1e6)
 
     def _profiled_step(self) -> None:
-        """When nodes run in an ordinary step, and what is held."""
+        """The time of each node in an ordinary step, and the bytes held after it."""
         clock = _Clock(self._is_cuda)
         starts: dict[int, Any] = {}
         ends: dict[int, Any] = {}
@@ -142,7 +143,7 @@ class Measurer:
                 self._times[collective][1] = self._times[wait][1]
 
     def _step_apart(self) -> None:
-        """What each node takes by itself."""
+        """The time of each node by itself."""
 
         def call(step: Step, args: tuple, kwargs: dict) -> Any:
             if is_collective(step.node):
@@ -172,13 +173,13 @@ def _group(name: str) -> Any:
 
 
 class _Clock:
-    """Points in time: of the process, or of the device's stream."""
+    """Points in time, of the process or of the device's stream."""
 
     def __init__(self, is_cuda: bool) -> None:
         self._is_cuda = is_cuda
 
     def now(self) -> Any:
-        """This point."""
+        """Record the current point."""
         if not self._is_cuda:
             return time.perf_counter_ns()
         event = torch.cuda.Event(enable_timing=True)
@@ -186,7 +187,7 @@ class _Clock:
         return event
 
     def settle(self) -> None:
-        """Wait until every point has passed."""
+        """Wait until all points have passed."""
         if self._is_cuda:
             torch.cuda.synchronize()
 

@@ -1,10 +1,10 @@
-"""The module that a node comes from, as a path: what the window shows and selectors match.
+"""The module of a node as a path, as shown in the window and matched by selectors.
 
-A module stack lists ``(path, class)`` from the root inwards. Paths are Python expressions as Dynamo
-prints them (``L['self'].layers.0.attention``) and are shortened to ``layers.0.attention``. A frame
-that is no module path, such as SimpleFSDP's parametrization, hangs under the one before it, named
-after its parameter and class: ``layers.0.attention.wq.weight (ReplicateComputation)``. C++ does the
-same (core/graph/module_tree.cpp).
+A module stack lists ``(path, class)``, outermost first. Paths are Python expressions as printed by
+Dynamo (``L['self'].layers.0.attention``), which are shortened to ``layers.0.attention``. A frame
+that is not a module path, such as SimpleFSDP's parametrization, becomes a child of the previous
+frame, named after its parameter and class: ``layers.0.attention.wq.weight (ReplicateComputation)``.
+C++ does the same (core/graph/module_tree.cpp).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _PARAMETER = re.compile(r"\['(.*?)'\]")
 
 
 def module_path(node: fx.Node) -> str:
-    """The path of the innermost module that called ``node``; empty if that is not known."""
+    """The path of the innermost module that called ``node``; empty if unknown."""
     for key in ("nn_module_stack", "fwd_nn_module_stack"):
         stack = node.meta.get(key)
         if rows := _rows(stack) if isinstance(stack, Mapping) else ():
             return _path(rows)
-    # Traces of a whole step carry the module's name in `custom` instead.
+    # Traces of a training step have the module's name in `custom` instead.
     custom = node.meta.get("custom")
     name = custom.get("module_fqn") if isinstance(custom, Mapping) else None
     return name if isinstance(name, str) else ""
@@ -59,7 +59,7 @@ def _path(rows: tuple[tuple[str, str], ...]) -> str:
 
 
 def _shortened(frame: str) -> str:
-    """The path of a module from the root; empty for what is none."""
+    """The path of a module from the root; empty if it is not a module."""
     frame = frame.removeprefix(_SELF).removeprefix(".")
     segments: list[str] = []
     while frame:

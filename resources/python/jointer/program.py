@@ -1,6 +1,6 @@
-"""What is compiled or run: one graph, or the forward and backward graphs of a pair.
+"""A program to compile or run: one graph, or the forward and backward graphs of a pair.
 
-A program is named by one or two files. In a path ``{rank}`` stands for the rank's number.
+A program is one or two files. ``{rank}`` in a path is replaced by the rank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .load import load_document
 from .symbols import Number
 from .versions import fit_calls, minor_version
 
-#: What of a node's record decides what compiled code does, beside ``custom`` marks.
+#: Keys of a node's record on which compiled code depends, in addition to ``custom`` marks.
 _COMPUTATION = ("name", "op", "target", "args", "kwargs", "val", "custom")
 
 
@@ -38,8 +38,8 @@ class Part:
     hash: str
 
     def fingerprint(self) -> str:
-        """A digest of all that compiled code depends on: the hash leaves strides, constants and
-        subgraphs out."""
+        """A digest of everything that compiled code depends on, including strides, constants and
+        subgraphs, which the hash does not cover."""
         document = self.document
         records = [{k: r[k] for k in _COMPUTATION if k in r} for r in document["nodes"]]
         rest = {k: document.get(k) for k in ("constants", "storages", "symbols", "groups")}
@@ -56,17 +56,17 @@ class Program:
 
     @property
     def is_pair(self) -> bool:
-        """Does a backward graph take what a forward graph saved?"""
+        """True for a pair, whose backward graph reads the values that the forward saves."""
         return len(self.parts) == 2
 
     @property
     def hash(self) -> str:
-        """The hash of the graph; of a pair both, joined by ``+``."""
+        """The hash of the graph; for a pair, both hashes joined by ``+``."""
         return "+".join(part.hash for part in self.parts)
 
     @property
     def of_another_torch(self) -> str | None:
-        """What to say of a program that another version captured than runs it."""
+        """A note for a program that was captured by another version of torch."""
         captured = self.parts[0].document.get("torch") or ""
         if minor_version(captured) in (None, minor_version(torch.__version__)):
             return None
@@ -75,7 +75,7 @@ class Program:
 
     @property
     def groups(self) -> dict[str, Any]:
-        """The process groups that the parts name."""
+        """The process groups of all parts."""
         return {n: g for part in self.parts for n, g in (part.document.get("groups") or {}).items()}
 
     @property
@@ -85,7 +85,7 @@ class Program:
 
 
 def path_of_rank(path: str, rank: int) -> str:
-    """``path`` with the rank's number for every ``{rank}``."""
+    """``path`` with ``{rank}`` replaced by the rank."""
     return path.replace("{rank}", str(rank))
 
 
@@ -99,7 +99,7 @@ def read_program(
     """Read the program of ``rank``.
 
     Raises:
-        CaptureError: not a capture, or two files that do not make a pair.
+        CaptureError: a file is not a capture, or the two files are not a pair.
         OSError: a file cannot be read.
     """
     path = path_of_rank(graph, rank)
@@ -147,7 +147,7 @@ def parse_assumptions(text: str) -> dict[str, Number]:
     """``u0=64,u1=2`` as a mapping.
 
     Raises:
-        CaptureError: anything else.
+        CaptureError: the text is invalid.
     """
     result: dict[str, Number] = {}
     for item in filter(None, (each.strip() for each in text.split(","))):

@@ -1,8 +1,8 @@
-"""A program on its device: its parts planned, its inputs, one step of it.
+"""Runs steps of a program on its device.
 
-A step of a pair runs the forward graph, then the backward on what the forward saved, as autograd
-would. The outputs of a step are those of the joint graph: of a pair what the forward returns to its
-caller, then what the backward returns.
+A step of a pair runs the forward graph and then the backward graph on the saved values, like
+autograd. The outputs of a step are those of the joint graph: for a pair, the outputs that the
+forward returns to its caller, then those of the backward.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from .signature import graph_outputs
 
 
 class RankProgram:
-    """What one rank runs."""
+    """The program of one rank."""
 
     def __init__(self, program: Program, device: torch.device, *, alone: bool) -> None:
         """
         Args:
-            program: its graphs are changed to run on ``device``.
-            device: where.
-            alone: collectives become local copies.
+            program: the program, whose graphs are modified to run on ``device``.
+            device: the device.
+            alone: replaces collectives by local copies.
         """
         self.device = device
-        #: Told the position of each node before it runs.
+        #: Called with the position of each node before it runs.
         self.at_node: Callable[[int], None] = lambda position: None
         self.hash = program.hash
         self.notes: list[str] = []
@@ -62,7 +62,8 @@ class RankProgram:
             if part is parts[0] or node.name not in self._saved
         ]
         outputs = graph_outputs(self._forward.graph)
-        #: What the forward returns to its caller, and by name what it hands to the backward.
+        #: The outputs that the forward returns to its caller, and those saved for backward, by
+        #: name.
         self._returned = outputs[: len(outputs) - len(self._saved)]
         self._handed_over = {n.name: n for n in _nodes(outputs) if n.name in self._saved}
         self._staying = {*self._forward.graph.find_nodes(op="placeholder"), *_nodes(self._returned)}
@@ -82,7 +83,7 @@ class RankProgram:
 
     @property
     def uses_bfloat16(self) -> bool:
-        """Does any node give bfloat16?"""
+        """True if any node returns bfloat16."""
         return any(
             tensor.dtype is torch.bfloat16
             for step in self.steps
@@ -91,7 +92,7 @@ class RankProgram:
 
     @property
     def collectives(self) -> set[str]:
-        """The names of nodes that start collectives or wait for them."""
+        """The names of nodes that start collectives, or wait for them."""
         nodes = (step.node for step in self.steps)
         return {node.name for node in nodes if is_collective(node) or is_wait(node)}
 
@@ -120,13 +121,13 @@ class RankProgram:
         after: Callable[[Step, int, int], None] | None = None,
         started: Callable[[], None] = lambda: None,
     ) -> list[Any]:
-        """Run once; the outputs.
+        """Run once; returns the outputs.
 
         Args:
             inputs: by placeholder name; the caller keeps them.
-            ledger: counts what is held.
+            ledger: counts the bytes held.
             call: runs a node.
-            after: told, after each call, the bytes held before and after its frees.
+            after: called after each call with the bytes held before and after its frees.
             started: called when the inputs are bound, before the first node.
         """
         forward = Run(self._forward, self._plans[0], ledger, call, after, self.at_node)
@@ -144,7 +145,7 @@ class RankProgram:
         returned = outputs[: len(self._returned)]
         saved = {name: forward.values[node] for name, node in self._handed_over.items()}
         backward.bind({**inputs, **saved})
-        # From here on the backward alone holds them, and frees them.
+        # From here on, only the backward holds them, so it can free them.
         forward.drop(node for node in self._handed_over.values() if node not in self._staying)
         del outputs, saved
         gradients = backward.run()
@@ -161,7 +162,7 @@ def _nodes(values: Iterable[Any]) -> list[fx.Node]:
 
 
 def _saved(forward: Part, backward: Part) -> set[str]:
-    """The names of what the backward graph takes from the forward."""
+    """The names of the values that the backward graph reads from the forward."""
     given = {n.name for n in graph_outputs(forward.gm.graph) if isinstance(n, fx.Node)}
     taken = {node.name for node in backward.gm.graph.find_nodes(op="placeholder")}
     saved = given & taken
@@ -169,7 +170,7 @@ def _saved(forward: Part, backward: Part) -> set[str]:
         if node.name not in saved and not node.name.startswith("tangents") and node.users:
             raise CaptureError(
                 f"node {node.name}: the backward takes it and the forward does not give it: "
-                "the two are no pair"
+                "the two are not a pair"
             )
     return saved
 

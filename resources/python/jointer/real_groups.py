@@ -1,7 +1,7 @@
 """Process groups that communicate, under the names that a capture uses.
 
-One capture may serve all ranks: then its table holds the groups of the rank that it was made on,
-and ``group_of`` says which ranks the group of that name has for another rank.
+If one capture serves all ranks, its table holds the groups of the rank that was captured, and
+``group_of`` computes the ranks of the same group for another rank.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .errors import CaptureError
 
 
 def group_of(ranks: list[int], rank: int) -> list[int]:
-    """The ranks of the group like ``ranks`` that holds ``rank``.
+    """The counterpart of the group ``ranks`` that contains ``rank``.
 
-    A group is one line, or plane, of a mesh of ranks: along each of its directions it has a stride
-    and a size, and other groups of the name are the same lines elsewhere. ``[0, 2]`` is ``[1, 3]``
+    A group is a line, or plane, in a mesh of ranks: it has a stride and a size along each of its
+    dimensions, and its counterparts are parallel to it. ``[0, 2]`` is ``[1, 3]``
     for rank 1; ``[0, 1, 4, 5]`` is ``[2, 3, 6, 7]`` for rank 2.
     """
     if rank in ranks:
@@ -31,14 +31,14 @@ def group_of(ranks: list[int], rank: int) -> list[int]:
     if directions is None:
         raise CaptureError(
             f"the group of ranks {ranks} has no counterpart for rank {rank}: give each rank a "
-            "capture of its own ({rank} in its path)"
+            "separate capture ({rank} in its path)"
         )
     base = rank - sum(rank // stride % size * stride for stride, size in directions)
     return [base + each for each in offsets]
 
 
 def _directions(offsets: list[int]) -> list[tuple[int, int]] | None:
-    """(stride, size) of each direction, smallest stride first; ``None`` for no mesh."""
+    """(stride, size) of each dimension, smallest stride first; ``None`` if it is not a mesh."""
     if len(offsets) == 1:
         return []
     stride, size = offsets[1], 1
@@ -63,15 +63,15 @@ def join_groups(
 ) -> dict[str, dist.ProcessGroup]:
     """Start communication with the other ranks and register ``groups`` under their names.
 
-    Where to meet is in the environment as torchrun sets it. Every rank makes the groups that it is
-    in, in one order that no two ranks can wait for each other in.
+    The address is in torchrun's environment variables. Every rank creates its groups, in an order
+    that cannot deadlock.
 
     Returns:
-        the groups, which live as long as they are kept: torch's registry does not keep them.
+        the groups, which the caller must hold: torch's registry does not.
 
     Raises:
-        CaptureError: a group reaches beyond the world.
-        torch.distributed.DistError, RuntimeError: the ranks do not find each other.
+        CaptureError: a group has ranks outside the world.
+        torch.distributed.DistError, RuntimeError: the ranks cannot connect.
     """
     from torch._C._distributed_c10d import _register_process_group, _unregister_process_group
 
@@ -86,7 +86,7 @@ def join_groups(
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, rank=rank, world_size=world_size, timeout=timeout)
     world = dist.group.WORLD
-    _unregister_process_group(world.group_name)  # a recorded name may be the one torch chose
+    _unregister_process_group(world.group_name)  # a recorded name may be one that torch chose
     handles: dict[str, dist.ProcessGroup] = {}
     met: Counter[tuple[int, ...]] = Counter()
     for name in sorted(made, key=lambda name: (made[name], name)):
@@ -103,10 +103,10 @@ def join_groups(
 def _connect(
     key: str, name: str, rank: int, size: int, timeout: datetime.timedelta
 ) -> dist.ProcessGroup:
-    """A group of ``size`` processes that meet at ``key`` of the world's store.
+    """A group of ``size`` processes that connect through ``key`` in the world's store.
 
-    Not by ``new_group``: it wants all ranks to make their groups in one order under one numbering,
-    and captures of different ranks need not have that.
+    ``new_group`` is not used, as it requires all ranks to create their groups in the same order and
+    numbering, which captures of different ranks do not guarantee.
     """
     from torch.distributed.distributed_c10d import _get_default_store
 

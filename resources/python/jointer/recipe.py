@@ -1,7 +1,7 @@
-"""Recipes on live graphs: what was edited in the window, done again where training happens.
+"""Replays recipes, which hold edits made in Jointer, on live graphs in training code.
 
-``apply_recipe`` replays one in place on a ``torch.fx.GraphModule``; ``recipe_pass`` is the same as
-a graph pass for any list of passes. ``docs/recipes.md`` shows both in use.
+``apply_recipe`` replays a recipe in place on a ``torch.fx.GraphModule``; ``recipe_pass`` does so as
+a graph pass. ``docs/recipes.md`` shows how to use both.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ log = logging.getLogger("jointer")
 
 @dataclass(frozen=True)
 class Skipped:
-    """A change, or a whole edit, that did not fit the graph."""
+    """A change, or an edit, that was skipped because it did not fit the graph."""
 
     edit: int
     title: str
-    #: The number of the change; ``None`` for all of the edit.
+    #: The number of the change; ``None`` for the whole edit.
     change: int | None
     reason: str
 
@@ -47,19 +47,19 @@ class Skipped:
 
 @dataclass
 class RecipeReport:
-    """What became of a recipe on one graph."""
+    """The result of replaying a recipe on one graph."""
 
-    #: ``graph``, or which half of a pair it is.
+    #: ``graph``, or the half of a pair.
     graph: str
-    #: What first differs from the graph that the recipe was made on; ``None`` if nothing does.
+    #: The first difference to the graph that the recipe was made on; ``None`` if they are equal.
     difference: str | None = None
-    #: Titles of the edits that were done, at least in part.
+    #: Titles of the edits that were applied, at least in part.
     applied: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    #: Edits that are about the other half of the pair alone.
+    #: Number of edits that concern only the other half of the pair.
     elsewhere: int = 0
-    #: The hash of the graph now, and whether it is the one that the recipe ends with (``None``
-    #: where it does not say).
+    #: The hash of the resulting graph, and True if it is the one that the recipe ends with
+    #: (``None`` if the recipe does not record it).
     hash: str = ""
     as_recorded: bool | None = None
 
@@ -69,24 +69,24 @@ class RecipeReport:
             lines.append(f"the graph differs from the recorded one: {self.difference}")
         lines += [f"skipped: {each}" for each in self.skipped]
         if self.as_recorded is False:
-            lines.append("the graph that came out is not the recorded one")
+            lines.append("the resulting graph is not the recorded one")
         return "\n".join(lines)
 
 
 def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> RecipeReport:
-    """Replay ``recipe`` on ``gm``, in place. Of a pair give one half: its hash says which.
+    """Replay ``recipe`` on ``gm``, in place. For a pair, ``gm`` is one half, found by its hash.
 
     Args:
-        gm: a graph as it was captured, live or from ``jointer.load``.
-        recipe: a file, or what was read from one.
-        lenient: go on where the graph differs: skip what does not fit, and report it.
+        gm: the captured graph, live or from ``jointer.load``.
+        recipe: a path, or the content of a file.
+        lenient: if the graph differs, skip and report changes that do not fit.
 
     Returns:
-        what was done. The graph is sound (``graph.lint()``) and compiled anew.
+        a report. The graph is valid (``graph.lint()``), and its module is recompiled.
 
     Raises:
-        RecipeError: the recipe cannot be read, or the graph is not the one that it was made on;
-            the message names the first difference. The graph is then as it was.
+        RecipeError: the recipe is invalid, or the graph is not the one that it was made on. The
+            message names the first difference, and the graph is unchanged.
         OSError: the file cannot be read.
     """
     read = read_recipe(recipe)
@@ -101,7 +101,7 @@ def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> R
     except RecipeError:
         editor.undo(start)
         raise
-    except (RuntimeError, ValueError) as error:  # of torch's own check
+    except (RuntimeError, ValueError) as error:  # from torch's own check
         editor.undo(start)
         raise RecipeError(f"{read.where}: {str(error).partition(chr(10))[0]}") from None
     gm.recompile()
@@ -112,13 +112,13 @@ def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> R
 def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
     """A graph pass ``(gm, example_inputs) -> gm`` that replays ``recipe``.
 
-    It fits any list of such passes, with joint graphs and with the halves of a pair; a half that
-    the recipe does not edit goes through as it is. The file is read at once, so that a mistake
-    shows before training starts. Process groups that the recipe moves collectives to are made.
-    ``pass_.reports`` collects what was done.
+    It works in any list of such passes, on joint graphs and on the halves of a pair; a half that
+    the recipe does not edit is returned unchanged. The file is read immediately, so that errors
+    appear before training starts. Process groups to which the recipe moves collectives are created.
+    The attribute ``reports`` of the pass collects the reports.
 
     Raises:
-        RecipeError, OSError: as ``apply_recipe``; the pass itself as well.
+        RecipeError, OSError: as in ``apply_recipe``, also when the pass runs.
     """
     read = read_recipe(recipe)
     reports: list[RecipeReport] = []
@@ -127,7 +127,7 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
         report = apply_recipe(gm, read, lenient)
         reports.append(report)
         if made := make_twins(gm):
-            log.info("%s: process groups made: %s", read.where, ", ".join(made))
+            log.info("%s: created process groups: %s", read.where, ", ".join(made))
         log.log(logging.WARNING if report.skipped else logging.INFO, "%s: %s", read.where, report)
         return gm
 
@@ -136,7 +136,7 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
 
 
 def _recognise(gm: fx.GraphModule, recipe: Recipe, lenient: bool) -> tuple[RecipeReport, bool]:
-    """Which graph of the recipe ``gm`` is, and whether it is exactly that."""
+    """The graph of the recipe that ``gm`` is, and True if their hashes are equal."""
     try:
         lines = graph_lines(gm)
     except CaptureError as error:
@@ -154,7 +154,7 @@ def _recognise(gm: fx.GraphModule, recipe: Recipe, lenient: bool) -> tuple[Recip
     difference = first_difference(lines, recorded.fingerprint) if recorded.fingerprint else None
     difference = difference or f"its hash is {here[:12]}, the recorded one {recorded.hash[:12]}"
     if expected := _expected_at(difference, key, recipe):
-        difference += f"; recorded was {expected}"
+        difference += f"; recorded: {expected}"
     if not lenient:
         what = "graph" if key == "graph" else f"{key} graph"
         raise RecipeError(
@@ -165,12 +165,12 @@ def _recognise(gm: fx.GraphModule, recipe: Recipe, lenient: bool) -> tuple[Recip
 
 
 def _likely(gm: fx.GraphModule, recipe: Recipe) -> str:
-    """What names of nodes call ``gm``, going by its kind."""
+    """The prefix of names of nodes in ``gm``, according to its kind."""
     if "graph" in recipe.graphs:
         return "graph"
     kind = (gm.meta.get(HEAD) or {}).get("kind") or infer_kind(gm.graph)
     if kind in ("forward", "backward"):
-        # By hand, without prefixes: whatever graph it is given.
+        # Written by hand, without prefixes: applies to any graph.
         return kind if recipe.graphs or _names_halves(recipe) else "graph"
     if recipe.graphs:
         halves = " and ".join(recipe.graphs)
@@ -186,7 +186,7 @@ def _names_halves(recipe: Recipe) -> bool:
 
 
 def _expected_at(difference: str, key: str, recipe: Recipe) -> str:
-    """What the recipe says of the node that ``difference`` names, if anything."""
+    """The recipe's expectation of the node that ``difference`` names, or empty."""
     place, found, _ = difference.partition(": ")
     if not found or not place.startswith("node "):
         return ""
@@ -195,7 +195,7 @@ def _expected_at(difference: str, key: str, recipe: Recipe) -> str:
 
 
 def _half_of(change: Mapping[str, Json]) -> str:
-    """The half that a change is about, where it says so."""
+    """The half in the names of a change, if any."""
     kind = change_kind(change)
     if kind == "policy":
         select = change["select"]
@@ -217,7 +217,7 @@ class _Replay:
         self._unexpected = {} if trusted else self._find_unexpected()
 
     def edit(self, number: int, edit: Edit, lenient: bool) -> None:
-        """Do one edit, or refuse or skip it."""
+        """Apply, refuse or skip one edit."""
         own = [(i, each) for i, each in enumerate(edit.changes) if self._is_here(each)]
         if not own and edit.changes:
             self._report.elsewhere += 1
@@ -231,7 +231,7 @@ class _Replay:
                 f"{self._recipe.where}: edit {number} ({edit.title}), change {failed[0]}: "
                 f"{failed[1]}"
             )
-        # Moves and policies stand for themselves; other changes belong together.
+        # Moves and policies are independent; other changes of an edit belong together.
         if any(change_kind(each) not in ("move", "policy") for _, each in own):
             self._report.skipped.append(Skipped(number, edit.title, None, failed[1]))
             return
@@ -246,9 +246,9 @@ class _Replay:
     def _keep_what_fits(
         self, number: int, title: str, index: int, change: Mapping[str, Json]
     ) -> Mapping[str, Json] | None:
-        """``change`` without the nodes of a list that do not fit, which is reported once.
+        """``change`` without the nodes in its list that do not fit, which are reported together.
 
-        ``None`` if none is left.
+        ``None`` if no node is left.
         """
         if change_kind(change) != "policy" or not isinstance(change["select"], list):
             return change
@@ -260,7 +260,8 @@ class _Replay:
         return {**change, "select": fitting} if fitting else None
 
     def _reason_against(self, name: str) -> str:
-        """Why the node of that name cannot have a policy; empty if it can, or is another half's."""
+        """The reason why the node cannot have a policy; empty if it can, or is in the other
+        half."""
         half = split_half(name)[0] or "forward"
         if self._report.graph != "graph" and half != self._report.graph:
             return ""
@@ -274,7 +275,8 @@ class _Replay:
         return "" if is_call else f"{node.name} is a {node.op}, which has no memory policy"
 
     def _is_here(self, change: Mapping[str, Json]) -> bool:
-        """Is ``change`` about this graph? A pair's names without a half are the forward's."""
+        """True if ``change`` concerns this graph. Names without a prefix are those of the
+        forward."""
         if self._report.graph == "graph":
             return True
         if isinstance(change.get("select"), list):
@@ -286,7 +288,8 @@ class _Replay:
         return (half or "forward") == self._report.graph
 
     def _means_calls(self, selector: str) -> bool:
-        """Is ``selector`` an operator or a pattern, meant for both halves, and no node's name?"""
+        """True if ``selector`` is an operator or a pattern, for both halves, and not a node's
+        name."""
         if selector in self._recipe.expects:
             return False
         return not selector.isidentifier() or not isinstance(
@@ -294,7 +297,8 @@ class _Replay:
         )
 
     def _try(self, changes: list[tuple[int, Mapping[str, Json]]]) -> tuple[int, str] | None:
-        """Do all of ``changes``, or none; then the number of the one that failed, and why."""
+        """Apply all of ``changes``, or none; then returns the number and the error of the failed
+        one."""
         mark = self._editor.mark()
         index = 0
         try:
@@ -308,16 +312,16 @@ class _Replay:
         return None
 
     def _find_unexpected(self) -> dict[str, str]:
-        """Nodes that call something else than the recipe expects, and how so."""
+        """Nodes that call another operator than the recipe expects, with a description."""
         found: dict[str, str] = {}
         for name, line in self._recipe.expects.items():
             wanted = line.partition("(")[0]
             try:
                 here = self._editor.target(name)
             except RecipeError:
-                continue  # another half's, or missing, which the change itself will say
+                continue  # in the other half, or missing, which the change reports itself
             if wanted != here:
-                found[name] = f"{name} calls {here}, {wanted} was expected"
+                found[name] = f"{name} calls {here}, expected {wanted}"
         return found
 
     def _check_expected(self, change: Mapping[str, Json]) -> None:
@@ -330,7 +334,7 @@ class _Replay:
 
 
 def _conclude(gm: fx.GraphModule, recipe: Recipe, report: RecipeReport) -> None:
-    """Note the hash of the graph that came out."""
+    """Record the hash of the resulting graph."""
     try:
         report.hash = digest(graph_lines(gm))
     except CaptureError:

@@ -1,7 +1,6 @@
-"""Recipe files: reading one, and what is in it.
+"""Reads recipe files.
 
-``docs/recipe.md`` describes the form. What a newer program added is passed over; a newer version
-is refused.
+``docs/recipe.md`` describes the format. Unknown keys are ignored; newer versions are refused.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ Json = Any
 FORMAT = "jointer-recipe"
 VERSION = 1
 
-#: How names of nodes call the graphs that a recipe can edit.
+#: The keys of the graphs that a recipe can edit.
 GRAPHS = ("graph", "forward", "backward")
 
-#: The changes, and what each must say besides.
+#: The kinds of changes, and their other required keys.
 _CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {
     "move": (list, {"before": str}),
     "policy": ((str, type(None)), {"select": (str, list)}),
@@ -38,15 +37,15 @@ class RecipeGraph:
     """A graph that a recipe edits, as it was before the first edit."""
 
     hash: str
-    #: The hash after the last edit; empty where the recipe does not say.
+    #: The hash after the last edit; empty if not recorded.
     after: str = ""
-    #: As ``fingerprint`` makes it; empty where the recipe has none.
+    #: See ``fingerprint``; empty if not recorded.
     fingerprint: str = ""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What a person undoes at once."""
+    """An edit, which the user undoes as a whole."""
 
     title: str
     by: str
@@ -55,23 +54,23 @@ class Edit:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe that was read and has the form of one."""
+    """A recipe whose format is valid."""
 
     where: str
     edits: list[Edit]
-    #: By ``GRAPHS``; empty in a recipe that was written by hand.
+    #: By key in ``GRAPHS``; empty in a recipe written by hand.
     graphs: dict[str, RecipeGraph] = field(default_factory=dict)
     #: Node -> its canonical line without the name, before the first edit.
     expects: dict[str, str] = field(default_factory=dict)
 
 
 def change_kind(change: Mapping[str, Json]) -> str:
-    """Which change ``change`` is."""
+    """The kind of ``change``."""
     return next(kind for kind in change if kind in _CHANGES)
 
 
 def split_half(name: str) -> tuple[str, str]:
-    """``("backward", "mm_12")`` of ``backward:mm_12``; no half where there is none."""
+    """``("backward", "mm_12")`` for ``backward:mm_12``; an empty half if there is no prefix."""
     half, found, rest = name.partition(":")
     if found and half in GRAPHS[1:] and not rest.startswith(":"):
         return half, rest
@@ -79,10 +78,10 @@ def split_half(name: str) -> tuple[str, str]:
 
 
 def read_recipe(source: str | os.PathLike[str] | Mapping[str, Json] | Recipe) -> Recipe:
-    """The recipe in a file, or in an object that was read from one.
+    """The recipe in a file, or in an object read from one.
 
     Raises:
-        RecipeError: not a recipe, of a newer version, or damaged.
+        RecipeError: the file is not a recipe, has a newer version, or is damaged.
         OSError: the file cannot be read.
     """
     if isinstance(source, Recipe):
@@ -107,7 +106,7 @@ def _parse(document: Json, where: str) -> Recipe:
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise RecipeError(
-            f"{where}: version {version} of the recipe format, {VERSION} is known here: "
+            f"{where}: version {version} of the recipe format; {VERSION} is the newest known: "
             "use a newer jointer"
         )
     fingerprints = _member(document, "fingerprints", dict, where, {})
@@ -151,7 +150,7 @@ def _check_change(change: Json, where: str) -> None:
         raise RecipeError(f"{where}: not an object: the recipe is damaged")
     kind = next((each for each in change if each in _CHANGES), None)
     if kind is None:
-        raise RecipeError(f"{where}: no change that is known here: use a newer jointer")
+        raise RecipeError(f"{where}: unknown kind of change: use a newer jointer")
     about, members = _CHANGES[kind]
     if not isinstance(change[kind], about):
         raise RecipeError(f"{where}: {kind!r} is damaged")
@@ -174,12 +173,12 @@ def _check_policy(change: Mapping[str, Json], where: str) -> None:
 
 def _texts(document: Mapping[str, Json], where: str) -> dict[str, str]:
     if not all(isinstance(value, str) for value in document.values()):
-        raise RecipeError(f"{where}: not all are texts: the recipe is damaged")
+        raise RecipeError(f"{where}: expected strings: the recipe is damaged")
     return dict(document)
 
 
 def _member(document: Json, key: str, kind: Any, where: str, otherwise: Any = None) -> Any:
-    """``document[key]``, which may be missing where there is an ``otherwise``."""
+    """``document[key]``, or ``otherwise`` if the key is missing and there is a default."""
     if not isinstance(document, Mapping):
         raise RecipeError(f"{where}: not an object: the recipe is damaged")
     if key not in document and otherwise is not None:

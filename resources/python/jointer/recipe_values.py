@@ -1,9 +1,8 @@
-"""The values of nodes that a recipe makes: computed on fake tensors, checked against the record.
+"""Computes the values of nodes that a recipe creates, and compares them with its records.
 
-A traced graph gets what the operator itself returns for the values of its arguments, so that
-symbolic sizes are those of the trace. A graph that was loaded gets what the record says, since
-that keeps the expressions its capture had; so does any graph where the operator cannot be asked.
-A tensor of a record names its storage as ``docs/recipe.md`` says.
+In a traced graph, the value is computed by the operator on fake tensors, so that symbolic sizes are
+those of the trace. In a loaded graph, and if the operator cannot be run, it is the recorded value,
+which preserves the capture's expressions. Storages in a record are described in ``docs/recipe.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Json = Any
 
 
 class NodeValues:
-    """Makes values for the nodes of one graph."""
+    """Creates values for the nodes of one graph."""
 
     def __init__(
         self,
@@ -47,7 +46,7 @@ class NodeValues:
         """The value of ``node``, which ``record`` describes.
 
         Raises:
-            RecipeError: the operator returns something else, or the record is damaged.
+            RecipeError: the operator returns another value, or the record is damaged.
         """
         computed = self._computed(node)
         if computed is not None:
@@ -63,14 +62,14 @@ class NodeValues:
             raise RecipeError(f"the value of {node.name}: {reason}") from None
 
     def _computed(self, node: fx.Node) -> Any:
-        """What the operator returns for its arguments' values; ``None`` if it cannot be asked."""
+        """The operator's result for its arguments' values; ``None`` if it cannot be run."""
         if any("val" not in each.meta for each in node.all_input_nodes):
             return None
         args, kwargs = fx.map_arg((node.args, node.kwargs), lambda each: each.meta["val"])
         try:
             with self._mode:
                 return node.target(*args, **kwargs)
-        except Exception:  # whatever an operator says of arguments that it does not take
+        except Exception:  # any error of an operator about its arguments
             return None
 
     def _recorded(self, node: fx.Node, record: Json) -> Any:
@@ -81,7 +80,7 @@ class NodeValues:
         return as_returned(node.target, decoder.value(located))
 
     def _located(self, record: Json, storages: _Storages) -> Json:
-        """``record`` with the numbers of storages where it says which are meant."""
+        """``record`` with storages replaced by their numbers."""
         if not isinstance(record, dict):
             return record
         if "t" in record:
@@ -100,13 +99,13 @@ class NodeValues:
 
 
 class _Storages:
-    """The storages of one node's tensors, numbered as they come."""
+    """The storages of one node's tensors, numbered in order of appearance."""
 
     def __init__(
         self, name: str, find: Callable[[str], fx.Node], assumptions: Assumptions
     ) -> None:
         self.sizes: list[Json] = []
-        #: Those that other nodes' tensors have already, by number.
+        #: Storages of other nodes, by number.
         self.shared: dict[int, torch.UntypedStorage] = {}
         self._name = name
         self._find = find
@@ -114,7 +113,7 @@ class _Storages:
         self._of_tensor: list[int] = []
 
     def index(self, tensor: Json, shape: list[int]) -> int:
-        """The number of the storage that ``tensor`` names."""
+        """The number of the storage of ``tensor``."""
         number = self._choose(tensor.get("storage"), tensor, shape)
         self._of_tensor.append(number)
         return number
@@ -137,7 +136,7 @@ class _Storages:
         return len(self.sizes) - 1
 
     def _extent(self, tensor: Json, shape: list[int]) -> int:
-        """Bytes that just hold the tensor."""
+        """The size of the tensor in bytes."""
         if 0 in shape:
             return 0
         number = self._assumptions.number
@@ -155,11 +154,11 @@ def _first_fake(values: Iterable[Any]) -> FakeTensor | None:
 
 
 def _check_equal(node: fx.Node, computed: Any, record: Json) -> None:
-    """Raise if the operator returns another dtype or shape than was recorded."""
+    """Raise if the operator returns another dtype or shape than recorded."""
     try:
         here, then = value_text(ValueEncoder().value(computed)), value_text(record)
     except CaptureError:
-        return  # nothing that a text could be compared of
-    # Expressions of another trace may be written in another way.
+        return  # nothing to compare
+    # Another trace may write the same expression differently.
     if "sym:" not in here and "sym:" not in then and here != then:
         raise RecipeError(f"{node.name} would return {here}, the recipe says {then}")

@@ -1,8 +1,8 @@
-"""Who writes captures of the graphs that a process makes, wherever it makes them.
+"""Captures all graphs that a process makes.
 
-A ``Recorder`` watches AOTAutograd (``torch.compile`` with any backend), the functions that export
-or trace a graph on demand (``aot_export_joint_with_descriptors``, ``make_fx``) and torchtitan's
-graph_trainer. It counts what it wrote and can say why that was nothing.
+A ``Recorder`` wraps AOTAutograd (``torch.compile`` with any backend), the functions that export or
+trace graphs on demand (``aot_export_joint_with_descriptors``, ``make_fx``), and torchtitan's
+graph_trainer. It counts its captures, and gives the reason if there are none.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from .hashing import document_hash
 from .import_hook import patched_modules
 from .state_names import StateNames
 
-#: A parameter or a buffer in Dynamo's words: ``L['self']._modules['wq']._parameters['weight']``.
+#: A parameter or a buffer, as named by Dynamo: ``L['self']._modules['wq']._parameters['weight']``.
 _SOURCE = re.compile(r"_(?:modules|parameters|buffers)\['([^']+)'\]")
 
-#: Who traces for purposes of its own, or is watched already.
+#: Modules that trace internally, or that are wrapped already.
 _INTERNAL = ("torch.", "jointer.", f"{graph_trainer.PACKAGE}.")
 
 
 class Recorder:
-    """Writes graphs as they pass by.
+    """Captures graphs as they are made.
 
     Args:
-        path: as in ``capture_pass``: may hold ``{rank}``, ``{kind}`` and ``{n}``.
+        path: as in ``capture_pass``; may contain ``{rank}``, ``{kind}`` and ``{n}``.
         pair: also write what a partitioner makes of each joint graph.
         each_pass: also write graph_trainer's step after each of its passes.
         info: as in ``capture``.
@@ -60,27 +60,28 @@ class Recorder:
     ) -> None:
         self.guard = WarnOnce("jointer")
         self.each_pass = each_pass
-        #: Is this process watched at the moment?
+        #: True while this process is being recorded.
         self.is_active = False
-        #: How many captures were written.
+        #: Number of captures written.
         self.written = 0
         self._path = path
         self._pair = pair
         self._info = info
         self._numbers = itertools.count()
         self._compiled = 0
-        #: The graph being compiled: its inputs' names, its joint graph, that one's number.
+        #: The graph being compiled: the names of its inputs, its joint graph, and the number of
+        #: that.
         self._names: dict[int, AOTInput] = {}
         self._joint: fx.GraphModule | None = None
         self._number = 0
-        #: Hashes of exported joint graphs: compiling one shows it a second time.
+        #: Hashes of exported joint graphs, which appear again when they are compiled.
         self._exported: dict[str, int] = {}
         self._stages: dict[str, Any] | None = None
         self._stages_number: int | None = None
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """See every graph of this process meanwhile."""
+        """Record all graphs of this process inside the context."""
         from torch._dynamo.backends import common
 
         before = functorch_config.joint_custom_pass
@@ -108,7 +109,7 @@ class Recorder:
             self.is_active = was_active
 
     def why_nothing(self) -> str:
-        """Why no capture was written, in one sentence."""
+        """The reason why no capture was written, in one sentence."""
         if self.guard.reason is not None:
             return f"a graph was made but not captured: {self.guard.reason}"
         if self._compiled:
@@ -130,7 +131,7 @@ class Recorder:
     def save_step(
         self, gm: fx.GraphModule, number: int, names: StateNames | None, after: str | None
     ) -> None:
-        """Write a flat step; ``after`` says after what, where it is not as it was traced."""
+        """Write a flat step; ``after`` names the pass that changed it since tracing, if any."""
         with self.guard:
             kind = infer_kind(gm.graph)
             text = os.fspath(self._path)
@@ -144,7 +145,7 @@ class Recorder:
     def save_stages(
         self, stages: list[tuple[str, str, fx.GraphModule]], names: StateNames | None
     ) -> None:
-        """Write the graphs of one more stage of a pipeline, with those of the stages before."""
+        """Write the graphs of another pipeline stage, together with those of earlier stages."""
         if self._stages_number is None:
             self._stages_number = self.next_number()
         with self.guard:
@@ -164,7 +165,7 @@ class Recorder:
         self.written += 1
 
     def _export(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``aot_export_joint_with_descriptors``, whose results leave captures."""
+        """Wrap ``aot_export_joint_with_descriptors`` to capture its results."""
 
         @functools.wraps(original)
         def aot_export_joint_with_descriptors(*args: Any, **options: Any) -> Any:
@@ -176,7 +177,7 @@ class Recorder:
         return aot_export_joint_with_descriptors
 
     def _make_fx(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``make_fx``, whose results leave captures where it is the program that calls it."""
+        """Wrap ``make_fx`` to capture its results if the program itself calls it."""
 
         @functools.wraps(original)
         def make_fx(*args: Any, **options: Any) -> Callable[..., fx.GraphModule]:
@@ -196,12 +197,12 @@ class Recorder:
         return make_fx
 
     def _aot(self, aot: Callable[..., Any], gm: fx.GraphModule, *args: Any, **options: Any) -> Any:
-        """AOTAutograd on Dynamo's ``gm``, with a partitioner that shows what it made."""
+        """Run AOTAutograd on Dynamo's ``gm``, with a partitioner that records its pair."""
         if partition := options.get("partition_fn"):
 
             @functools.wraps(partition)
             def see_pair(joint: fx.GraphModule, *rest: Any, **named: Any) -> Any:
-                is_seen = joint is self._joint  # rather than a higher-order operator's body
+                is_seen = joint is self._joint  # not the body of a higher-order operator
                 halves = partition(joint, *rest, **named)
                 if is_seen and self._pair:
                     self._save_pair(*halves)
@@ -238,14 +239,14 @@ class Recorder:
             self._write(document, path)
 
     def _describe(self, document: dict[str, Any]) -> None:
-        """Say which inputs of ``document`` are parameters and buffers."""
+        """Mark the inputs of ``document`` that are parameters and buffers."""
         for record in document["nodes"]:
             if "desc" in record:
                 record["desc"] = name_inputs(record["desc"], self._names)
 
 
 def _parameter_names(gm: fx.GraphModule) -> dict[int, AOTInput]:
-    """Which of the inputs of Dynamo's ``gm`` are parameters and buffers, and which ones."""
+    """The inputs of Dynamo's ``gm`` that are parameters and buffers, with their names."""
     names: dict[int, AOTInput] = {}
     for index, node in enumerate(gm.graph.find_nodes(op="placeholder")):
         source = getattr(node, "_dynamo_source", None)
@@ -259,16 +260,16 @@ def _parameter_names(gm: fx.GraphModule) -> dict[int, AOTInput]:
 
 
 def _with_kind(path: str) -> str:
-    """``path`` with a place for the kind, before its suffix where it has none."""
+    """``path`` with ``{kind}``, inserted before its suffix if missing."""
     return path if "{kind}" in path else _with_part(path, "{kind}")
 
 
 def _with_part(path: str, part: str) -> str:
-    """``path`` with one more part before its suffix."""
+    """``path`` with another part before its suffix."""
     suffix = ".json.zst" if path.endswith(".json.zst") else Path(path).suffix
     return f"{path.removesuffix(suffix)}.{part}{suffix}"
 
 
 def _is_internal(frame: FrameType) -> bool:
-    """Is it torch, or something that is watched already, that calls from ``frame``?"""
+    """True if ``frame`` belongs to torch, or to a module that is wrapped already."""
     return str(frame.f_globals.get("__name__", "")).startswith(_INTERNAL)

@@ -1,23 +1,23 @@
-"""Regions of a graph that Inductor compiles while the rest is run operator by operator.
+"""Finds the regions of a graph that Inductor compiles; the rest runs operator by operator.
 
-A node is marked by ``custom["compile_with_inductor"]`` (upstream's ``regional_inductor``) or by a
-selector. Terms: a *region* is a set of marked nodes that one package computes; it runs where its
-last node stands in the program, all other nodes stay where they are.
+Nodes are marked by ``custom["compile_with_inductor"]`` (upstream's ``regional_inductor``) or by a
+selector. Terms: a *region* is a set of marked nodes that one package computes. It runs at the place
+of its last node; all other nodes keep their order.
 
 Steps, in one walk over the program with one open region:
 
-1. A marked node joins the open region; it opens one if there is none.
-2. An unmarked node closes it if it uses what the region computes, if it writes memory that the
-   region touches, or if it touches memory that the region writes. So nothing that is left between
-   the region's nodes can tell that they run later.
-3. Marks with other options open a region of their own.
+1. A marked node joins the open region, or opens one.
+2. An unmarked node closes the region if it uses a result of the region, writes memory that the
+   region touches, or touches memory that the region writes. The remaining nodes between those of
+   the region therefore do not depend on when the region runs.
+3. A mark with other options opens a new region.
 
-``getitem`` of a region's node belongs to the region; ``getitem`` of a node outside does not, and
-neither do sizes, so that a region takes and gives tensors and integers.
+``getitem`` of a region's node belongs to the region. ``getitem`` of other nodes does not, and
+neither do sizes, so that the inputs and outputs of a region are tensors and integers.
 
-Cost: one pass over nodes and edges. Deviation: upstream merges partitions however far apart and
-sorts the graph anew (``CapabilityBasedPartitioner``); here the order is kept, since it is what was
-measured and edited.
+Cost: one walk over nodes and edges. Deviation: upstream merges partitions at any distance and
+re-sorts the graph (``CapabilityBasedPartitioner``); here the order, which was measured and edited,
+is preserved.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ MARK = "compile_with_inductor"
 
 @dataclass
 class Region:
-    """Nodes that one package computes."""
+    """Nodes computed by one package."""
 
     index: int
-    #: By name, in order. The package runs where the last one stands.
+    #: By name, in order. The package runs in place of the last one.
     nodes: list[str]
-    #: The nodes as a graph: placeholders named after the inputs, the outputs as a tuple.
+    #: The nodes as a graph, with placeholders named after the inputs, and a tuple of outputs.
     gm: fx.GraphModule
-    #: Options of Inductor that the mark asks for.
+    #: Inductor options of the mark.
     options: dict[str, Any]
 
 
@@ -54,7 +54,7 @@ def find_regions(gm: fx.GraphModule, selectors: Sequence[str] = ()) -> list[Regi
     """The regions of ``gm``, in order.
 
     Raises:
-        CaptureError: a selector that selects nothing.
+        CaptureError: a selector matches no node.
     """
     marked = _marked(gm.graph, selectors)
     walk = _Walk(marked)
@@ -68,7 +68,7 @@ def find_regions(gm: fx.GraphModule, selectors: Sequence[str] = ()) -> list[Regi
 
 
 def _marked(graph: fx.Graph, selectors: Sequence[str]) -> dict[fx.Node, dict[str, Any]]:
-    """Marked nodes and what their mark asks for."""
+    """Marked nodes and the options of their marks."""
     marked: dict[fx.Node, dict[str, Any]] = {}
     missed = dict.fromkeys(selectors)
     for node in graph.nodes:
@@ -101,7 +101,7 @@ class _Walk:
     _written: set[int] = field(default_factory=set)
 
     def visit(self, node: fx.Node) -> None:
-        """The next node of the program."""
+        """Process the next node of the program."""
         if node.op == "output":
             return
         joins = self._joins(node)
@@ -119,7 +119,7 @@ class _Walk:
             self._written |= written
 
     def close(self) -> None:
-        """The open region ends."""
+        """Close the open region."""
         if self._open:
             self.groups.append(list(self._open))
             self.options.append(self._asked)
@@ -143,13 +143,13 @@ class _Walk:
 
 
 def _is_computed(node: fx.Node) -> bool:
-    """Does the node give tensors, or a list of them?"""
+    """True if the node returns tensors, or a list of them."""
     value = node.meta.get("val")
     return isinstance(value, (Tensor, list, tuple))
 
 
 def _extract(gm: fx.GraphModule, group: list[fx.Node]) -> fx.GraphModule:
-    """``group`` as a graph of its own."""
+    """``group`` as a separate graph."""
     inside = set(group)
     root, graph = nn.Module(), fx.Graph()
     made: dict[fx.Node, fx.Node] = {}

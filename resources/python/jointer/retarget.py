@@ -1,7 +1,7 @@
-"""A graph for the device that it runs on, which need not be the one it was captured on.
+"""Adapts a graph to the device that it runs on, which may differ from the captured one.
 
-Devices in arguments and constants are moved; operators that the device lacks get the form that it
-has (``cpu_forms``), or torch's own decomposition of them. What was done is said in notes.
+Devices in arguments and constants are replaced. Operators that the device lacks are replaced by an
+equivalent (``cpu_forms``), or by torch's decomposition. Notes list the replacements.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .cpu_forms import cpu_form
 from .targets import target_name
 from .values import captured_device
 
-#: Any of these makes an operator callable on the CPU.
+#: An operator with a kernel for any of these keys can run on the CPU.
 _CPU_KERNELS = (
     "CPU",
     "CompositeExplicitAutograd",
@@ -33,18 +33,18 @@ _CPU_KERNELS = (
 #: Key of ``Node.meta``.
 _CAPTURED = "captured_target"
 
-#: Argument of factory functions that a process without CUDA cannot grant.
+#: Argument of factory functions that requires CUDA.
 _PIN = "pin_memory"
 
 
 def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
     """Make ``gm`` and the graphs inside it run on ``device``.
 
-    Values in ``meta["val"]`` keep the captured device. Constants whose data the capture lacks
-    become zeros.
+    Values in ``meta["val"]`` keep the captured device. Constants without data in the capture become
+    zeros.
 
     Returns:
-        notes for people: what was replaced by what, each once.
+        notes on the replacements, without repetitions.
     """
     replaced: Counter[str] = Counter()
     missing: list[str] = []
@@ -64,19 +64,19 @@ def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
 
 
 def substitute(node: fx.Node, function: Callable[..., Any]) -> None:
-    """Make ``node`` call ``function``; it remembers what it called (``captured_target``)."""
+    """Make ``node`` call ``function``, and record its original target (``captured_target``)."""
     node.meta[_CAPTURED] = captured_target(node)
     node.target = function
 
 
 def captured_target(node: fx.Node) -> str:
-    """The name of what ``node`` called in the capture."""
+    """The name of the target of ``node`` in the capture."""
     known = node.meta.get(_CAPTURED) or target_name(node.target)
     return known or getattr(node.target, "__name__", str(node.target))
 
 
 def moved(device: torch.device, target: torch.device) -> torch.device:
-    """Where something of ``device`` is, in a graph that runs on ``target``."""
+    """The device that replaces ``device`` in a graph that runs on ``target``."""
     return device if device.type in ("cpu", "meta") else target
 
 

@@ -1,7 +1,7 @@
-"""Runs a training script so that every graph it compiles or traces leaves a capture.
+"""Runs a training script and captures every graph that it compiles or traces.
 
-The script runs as it would alone: same arguments, same results. Nothing in it needs to know. A
-run that ends well without a graph says why and ends with ``NO_GRAPH``.
+The script needs no changes and has the same arguments and results as without capturing. If it
+succeeds without making a graph, the reason is printed and the exit code is ``NO_GRAPH``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 
 from .backend import capturing
 
-#: The exit status of a run that made no graph.
+#: Exit code of a run that made no graph.
 NO_GRAPH = 1
 
-#: Where workers say what they wrote: a folder with a file for each of them.
+#: Folder in which each worker reports its captures in a file.
 _NOTES = "JOINTER_CAPTURE_NOTES"
 
-#: One file for each rank and graph.
+#: One file per rank and graph.
 FILE_NAME = "rank{rank}.{n}.{kind}.json.zst"
 
 _PYTHONS = ("python", "python3", Path(sys.executable).name)
@@ -31,7 +31,7 @@ _TORCHRUN_MODULE = ["-m", "torch.distributed.run"]
 
 
 class UsageError(ValueError):
-    """The command is not one that can be run with captures."""
+    """The command cannot be run with captures."""
 
 
 def run(
@@ -46,17 +46,16 @@ def run(
     Args:
         command: ``[python] script.py ...``, ``[python] -m module ...`` or ``torchrun ... script.py
             ...``; the latter starts its workers with captures.
-        out: made if it is not there; files are named ``rank{rank}.{n}.{kind}.json.zst``.
+        out: created if missing; files are named ``rank{rank}.{n}.{kind}.json.zst``.
         pair: also capture what the partitioner makes of each joint graph.
         each_pass: also capture graph_trainer's step after each of its passes; those files are
             named ``rank{rank}.{n}.{kind}.after_01_NAME.json.zst``.
 
     Returns:
-        the exit status, 0 if the script ended by itself, ``NO_GRAPH`` if it did and left no
-        capture.
+        the script's exit code, or ``NO_GRAPH`` if the script succeeded without a capture.
 
     Raises:
-        UsageError: another form of command.
+        UsageError: unsupported command.
     """
     out = Path(out).absolute()
     command = list(command)
@@ -94,7 +93,7 @@ def _run_here(command: list[str], path: Path, pair: bool, each_pass: bool) -> in
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv, sys.path[:] = before
-    if folder := os.environ.get(_NOTES):  # all workers together may not be without a graph
+    if folder := os.environ.get(_NOTES):  # fails only if no worker made a graph
         note = {"written": recorder.written, "why": recorder.why_nothing()}
         Path(folder, f"{os.getpid()}.json").write_text(json.dumps(note))
     elif code == 0 and recorder.written == 0:
@@ -108,7 +107,7 @@ def _no_graph(why: str) -> int:
 
 
 def _run_workers(command: list[str], out: Path, pair: bool, each_pass: bool) -> int:
-    """``torchrun`` with this module put before the script that it starts."""
+    """``torchrun`` with this module inserted before the script that it starts."""
     from torch.distributed.run import get_args_parser
 
     options = get_args_parser().parse_args(command)

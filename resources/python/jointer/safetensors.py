@@ -1,7 +1,7 @@
-"""Tensors in files: reading ``.safetensors``.
+"""Reads ``.safetensors`` files.
 
-A file is eight bytes of length (little endian), a JSON header of that length that says of each
-tensor its dtype, shape and place, then the bytes.
+A file is a length in eight bytes (little endian), a JSON header of that length with the dtype,
+shape and offsets of each tensor, and then the data.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _DTYPES = {
 
 
 def read_safetensors(path: str) -> dict[str, torch.Tensor]:
-    """The tensors of the file at ``path`` by name, on the CPU, each with bytes of its own.
+    """The tensors of the file at ``path`` by name, on the CPU, in separate storages.
 
     Raises:
-        CaptureError: not a safetensors file, or a damaged one.
+        CaptureError: the file is not a safetensors file, or is damaged.
         OSError: the file cannot be read.
     """
     raw = Path(path).read_bytes()

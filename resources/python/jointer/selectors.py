@@ -1,16 +1,16 @@
-"""Which nodes a text selects, in recipes and for regional compilation alike.
+"""Selects nodes by text, in recipes and for regional compilation.
 
 ======================  =========================================================================
 ``mm_12``               the node of that name, and no other
 ``aten.mm.default``     every call of that operator
-``aten.mm``             every call of one of its overloads; a pattern too
-``PATTERN::OPERATOR``   every call of an operator that the second pattern matches, within a module
-                        that the first one matches or within one of its submodules:
+``aten.mm``             every call of one of its overloads, or of operators matching a pattern
+``PATTERN::OPERATOR``   every call of an operator that matches the second pattern, in a module that
+                        matches the first, or in its submodules:
                         ``layers.*.attention::aten.mm.default``
 ======================  =========================================================================
 
-Patterns are those of a shell, as ``fnmatchcase`` has them. A pattern without modules before ``::``
-means any module.
+Patterns are shell patterns, as in ``fnmatchcase``. An empty pattern before ``::`` matches any
+module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .retarget import captured_target
 
 
 def select(nodes: Iterable[fx.Node], selector: str) -> list[fx.Node]:
-    """The nodes that ``selector`` selects, in their order."""
+    """The nodes that ``selector`` selects, in program order."""
     nodes = list(nodes)
     modules, has_modules, operator = selector.rpartition("::")
     if has_modules:
@@ -35,7 +35,7 @@ def select(nodes: Iterable[fx.Node], selector: str) -> list[fx.Node]:
 
 
 def selects_call(selector: str, node: fx.Node) -> bool:
-    """Does ``selector``, a name or ``PATTERN::OPERATOR``, select ``node``?"""
+    """True if ``selector``, a name or ``PATTERN::OPERATOR``, selects ``node``."""
     modules, has_modules, operator = selector.rpartition("::")
     return _calls_within(node, operator, modules) if has_modules else node.name == selector
 
@@ -55,7 +55,7 @@ def _names(node: fx.Node) -> tuple[str, str]:
 
 
 def _enclosing(path: str) -> Iterable[str]:
-    """``path`` and the paths of the modules around it, innermost first, the root's last."""
+    """``path`` and the paths of its enclosing modules, innermost first."""
     yield path
     while path:
         path = path.rpartition(".")[0]

@@ -1,8 +1,8 @@
-"""How compiled code is called: tensors in, tensors out.
+"""Adapts a graph to the calling convention of compiled code, which has only tensors.
 
-A graph may also take and give numbers, give ``None``, or give one tensor twice; a package takes and
-gives each tensor once. Numbers that the capture knows are compiled in; numbers that only a run
-knows (unbacked symbols) go in and come out as int64 tensors without dimensions.
+Graphs may also have numbers as inputs and outputs, and return ``None`` or one tensor twice. A
+package has each tensor only once. Numbers in the capture are compiled in; numbers known only at run
+time (unbacked symbols) are passed as zero-dimensional int64 tensors.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from torch import Tensor, fx
 from . import symbols
 from .errors import CaptureError
 
-#: How a package's value stands for the graph's.
+#: How a value of a package represents one of the graph.
 TENSOR, INTEGER = "tensor", "integer"
 
 
 class UnfitNode(CaptureError):
-    """A package cannot take or give what a node gives."""
+    """A package cannot have this node's value as an input or output."""
 
     def __init__(self, node: fx.Node, what: str) -> None:
         super().__init__(f"{what} cannot be compiled: use the interpret backend")
@@ -30,27 +30,27 @@ class UnfitNode(CaptureError):
 
 @dataclass
 class Signature:
-    """What ``adapt`` made of a graph's inputs and outputs."""
+    """The inputs and outputs of a graph after ``adapt``."""
 
-    #: Placeholders by name, in the package's order, and which of them carry an integer.
+    #: Placeholders by name, in the package's order, with the kind of their value.
     inputs: list[tuple[str, str]] = field(default_factory=list)
-    #: For each of the graph's outputs its place among the package's, or nothing.
+    #: For each output of the graph, its index among the package's outputs, or ``None``.
     outputs: list[int | None] = field(default_factory=list)
-    #: Of each of the package's outputs: its node's name, and what it stands for.
+    #: For each output of the package, the name of its node and the kind of its value.
     results: list[tuple[str, str]] = field(default_factory=list)
-    #: Outputs that are plain numbers, by their place among the graph's.
+    #: Outputs that are plain numbers, by index among the graph's outputs.
     constants: dict[int, Any] = field(default_factory=dict)
 
 
 def adapt(gm: fx.GraphModule, unbacked: symbols.Unbacked) -> Signature:
-    """Rewrite ``gm`` in place to take and return tensors only.
+    """Rewrite ``gm`` in place to accept and return only tensors.
 
     Args:
-        gm: a graph as ``load`` gives it.
-        unbacked: which expressions only a run knows.
+        gm: a graph returned by ``load``.
+        unbacked: recognizes expressions known only at run time.
 
     Raises:
-        UnfitNode: an input or output that no package can take or give.
+        UnfitNode: a package cannot have such an input or output.
     """
     signature = Signature()
     _adapt_inputs(gm.graph, signature, unbacked)
@@ -80,7 +80,7 @@ def _adapt_inputs(
 
 
 def _plain(value: Any) -> Any:
-    """A number without the expression that it remembers."""
+    """A number without its expression."""
     if isinstance(value, bool) or value is None:
         return value
     return float(value) if isinstance(value, float) else int(value)

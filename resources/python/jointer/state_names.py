@@ -1,10 +1,9 @@
-"""Which inputs of a flat training step are parameters and buffers, and which outputs are gradients.
+"""Identifies the parameters, buffers and gradients of a flat training step.
 
-torchtitan's tracer makes a step a function of plain tensors and keeps what they are apart from the
+torchtitan's tracer turns a step into a function of plain tensors and describes them outside the
 graph: a ``TracedResult`` lists the module's parameters and buffers (``state_fqns``), which are the
-first inputs, and how many plain values each tensor became (``input_subclass_layouts``). The rest
-of the step's inputs are the caller's. The graph's nodes are not touched: the names go into the
-document.
+first inputs, and the number of plain values of each tensor (``input_subclass_layouts``). The other
+inputs come from the caller. Names are added to the document; the graph is not changed.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ _TRACED = frozenset({"gm", "state_fqns", "input_subclass_layouts", "output_subcl
 
 @dataclass(frozen=True)
 class StateNames:
-    """Descriptors of a step's inputs, by the placeholder's name, and of its outputs in order;
-    ``None`` for an output that is no tensor (the mesh of a distributed one)."""
+    """Descriptors of a step's inputs, by placeholder name, and of its outputs in order;
+    ``None`` for an output that is not a tensor (the mesh of a distributed tensor)."""
 
     inputs: Mapping[str, AOTInput]
     outputs: tuple[AOTOutput | None, ...] | None = None
 
     def describe(self, document: dict[str, Any]) -> None:
-        """Put the descriptors into ``document``, where it has none."""
+        """Add the descriptors to nodes of ``document`` that have none."""
         for record in document["nodes"]:
             if record["op"] == "placeholder" and record["name"] in self.inputs:
                 record.setdefault("desc", encode_descriptor(self.inputs[record["name"]]))
@@ -51,12 +50,12 @@ class StateNames:
 
 
 def state_names(traced: Any, module: nn.Module | None = None) -> StateNames | None:
-    """The names of a ``TracedResult``, ``None`` if its graph does not begin with its state.
+    """The names of a ``TracedResult``; ``None`` if its graph does not begin with its state.
 
     Args:
-        traced: what torchtitan's ``minimal_fx_tracer`` returned.
-        module: the module that was traced. It tells parameters from buffers; without it those
-            that the step has gradients of are the parameters.
+        traced: the result of torchtitan's ``minimal_fx_tracer``.
+        module: the traced module, which distinguishes parameters from buffers; without it,
+            states with a gradient are parameters.
     """
     placeholders = traced.gm.graph.find_nodes(op="placeholder")
     inputs = list(_unwrapped(placeholders, traced.input_subclass_layouts, len(traced.state_fqns)))
@@ -86,8 +85,8 @@ def state_names(traced: Any, module: nn.Module | None = None) -> StateNames | No
 
 
 def reachable_names(gm: fx.GraphModule) -> StateNames | None:
-    """The names of the step that a pass is looking at: a ``TracedResult`` that one of the calls
-    under way holds, with as many inputs as ``gm``."""
+    """The names of the step that a pass sees: from a ``TracedResult`` in the frames of the active
+    calls that has as many inputs as ``gm``."""
     traced, modules = None, []
     for value in _locals(sys._getframe(1)):
         if traced is None and _is_traced(value):
@@ -109,7 +108,7 @@ def reachable_names(gm: fx.GraphModule) -> StateNames | None:
 
 
 def _locals(frame: FrameType | None) -> Iterator[Any]:
-    """What the calls under way hold, from the innermost out."""
+    """The local variables of the active calls, innermost first."""
     while frame is not None:
         for value in list(frame.f_locals.values()):
             yield value
@@ -126,7 +125,7 @@ def _is_traced(value: Any) -> bool:
 
 
 def _unwrapped(values: list[Any], layouts: Mapping[int, Any], count: int) -> Iterator[list[Any]]:
-    """The plain values of each of the first ``count`` tensors, as long as there are enough."""
+    """The plain values of each of the first ``count`` tensors, while enough values remain."""
     start = 0
     for index in range(count):
         width = layouts[index].num_tensors if index in layouts else 1
@@ -139,11 +138,11 @@ def _unwrapped(values: list[Any], layouts: Mapping[int, Any], count: int) -> Ite
 def _gradients(
     outputs: list[list[Any]], trained: list[tuple[AOTInput, fx.Node] | None]
 ) -> tuple[AOTOutput | None, ...] | None:
-    """Descriptors of a step's plain outputs if they are a loss and a gradient for each of
-    ``trained``, in order; else ``None``."""
+    """Descriptors of a step's plain outputs if these are a loss and a gradient for each of
+    ``trained``, in order; otherwise ``None``."""
     if len(outputs) != 1 + len(trained) or not trained:
         return None
-    # A loss that tensor parallelism leaves distributed is a tensor and its mesh.
+    # With tensor parallelism, a distributed loss is a tensor and its mesh.
     if sum(_is_tensor([each]) for each in outputs[0]) != 1:
         return None
     found: list[AOTOutput | None] = [
@@ -171,7 +170,7 @@ def _flat_results(gm: fx.GraphModule) -> list[Any]:
 
 
 def _results(record: Mapping[str, Any]) -> list[Any]:
-    """What an output's record returns."""
+    """The values in the record of an output."""
     (results,) = record["args"]
     if isinstance(results, dict) and "tuple" in results:
         return results["tuple"]

@@ -1,8 +1,7 @@
-"""Where a rank is, readable also when it was killed (core/bench/status_file.h).
+"""Records the position of a rank, even if it is killed (core/bench/status_file.h).
 
-Whoever starts the rank makes a file of four 64-bit integers and names it in
-``JOINTER_STATUS_FILE``: a magic number, the stage, the position of the node, and a count that
-grows with every change.
+The parent process creates a file of four 64-bit integers and names it in ``JOINTER_STATUS_FILE``: a
+magic number, the stage, the position of the node, and a counter that changes with every update.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _STAGES = ("load", "groups", "inputs", "compile", "warm up", "measure", "profile
 
 
 class StatusFile:
-    """Writes where this process is; without a file it does nothing."""
+    """Writes the position of this process; without a file, does nothing."""
 
     def __init__(self, path: str | None) -> None:
         self._words: memoryview | None = None
@@ -27,23 +26,23 @@ class StatusFile:
             with open(path, "r+b") as file:
                 words = memoryview(mmap.mmap(file.fileno(), _WORDS * _WORD)).cast("q")
         except (OSError, ValueError):
-            return  # a sign of life less: no reason not to run
+            return  # only progress reports are lost: run anyway
         if words[0] == _MAGIC:
             self._words, self._count = words, words[3]
 
     @classmethod
     def from_environment(cls) -> StatusFile:
-        """The file that the environment names, or none."""
+        """The file named in the environment, if any."""
         return cls(os.environ.get(_VARIABLE))
 
     def set_stage(self, stage: str) -> None:
-        """A stage begins, at no node yet."""
+        """Record that a stage begins, without a node."""
         if self._words is not None:
             self._words[1] = _STAGES.index(stage) if stage in _STAGES else -1
             self.set_position(-1)
 
     def set_position(self, position: int) -> None:
-        """The node at ``position`` runs."""
+        """Record that the node at ``position`` runs."""
         if self._words is not None:
             self._count += 1
             self._words[2] = position

@@ -1,9 +1,9 @@
-"""Symbolic sizes: what a capture says about them, and the numbers they stand for.
+"""Converts symbolic sizes between torch and captures.
 
 Writing: the text of an expression (``s0*s1``), its hint, and the table of a shape environment.
-Reading: every expression becomes a plain number (``Assumptions``); the text travels with it
-(``symbolic``), so that writing a loaded graph again gives back the text. An expression from a
-file is parsed and walked, never executed.
+Reading: every expression becomes a plain number (``Assumptions``) that remembers the text
+(``symbolic``), so that writing a loaded graph again produces the same text. Expressions from a file
+are parsed and evaluated by a walk over the syntax tree, never executed.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from .errors import CaptureError
 
 Number = int | float | bool
 
-#: What an unbacked symbol is taken for where nothing in the capture says anything about it.
+#: The value of an unbacked symbol about which the capture has no information.
 DEFAULT_ASSUMPTION = 64
 
 _NAME = re.compile(r"[a-zA-Z_]\w*")
 
-#: A deferred assertion that symbols add up to a number, as text.
+#: A deferred assertion that a sum of symbols equals a number, as text.
 _SUM = re.compile(r"Eq\(([a-zA-Z_]\w*(?: \+ [a-zA-Z_]\w*)*), (\d+)\)")
 
 
 # Writing.
 
-#: How a symbolic number is asked for the number that it is known to be.
+#: Methods that return the known number of a symbolic one.
 _KNOWN = ((SymInt, "maybe_as_int"), (SymFloat, "maybe_as_float"), (SymBool, "maybe_as_bool"))
 
 
 def is_symbolic(value: Any) -> bool:
-    """Is ``value`` a symbolic number, traced by torch or restored by ``symbolic``?"""
+    """True if ``value`` is a symbolic number, traced by torch or restored by ``symbolic``."""
     return isinstance(value, (SymInt, SymFloat, SymBool, _Symbolic))
 
 
 def constant_value(value: Any) -> Any:
-    """``value``, as a plain number where a traced symbol is known to be one."""
+    """``value``, as a plain number if it is a traced symbol with a known constant value."""
     for kind, question in _KNOWN:
         if isinstance(value, kind):
             known = getattr(value.node, question)()
@@ -51,7 +51,7 @@ def constant_value(value: Any) -> Any:
 
 
 def is_float(value: Any) -> bool:
-    """Does the symbolic number ``value`` stand for a real number?"""
+    """True if the symbolic number ``value`` is a float."""
     return isinstance(value, (SymFloat, SymbolicFloat))
 
 
@@ -63,17 +63,17 @@ def expression(value: Any) -> str:
 
 
 def hint(value: Any) -> Number | None:
-    """The number a symbolic value had when it was traced, ``None`` for an unbacked one."""
+    """The number of a symbolic value when it was traced; ``None`` if it is unbacked."""
     if isinstance(value, _Symbolic):
         return value.hint
     return value.node.hint if value.node.has_hint() else None
 
 
 def symbol_table(values: Iterable[Any]) -> dict[str, Any]:
-    """The ``symbols`` object of a capture: what is known about the symbols of ``values``.
+    """The ``symbols`` object of a capture: all facts about the symbols of ``values``.
 
-    ``values`` are symbolic numbers as ``is_symbolic`` knows them; a graph has one shape
-    environment, taken from the first that has any. Restored values carry none.
+    ``values`` are symbolic numbers, see ``is_symbolic``. A graph has one shape environment, which
+    is that of the first value that has one. Restored values have none.
     """
     for value in values:
         if (env := getattr(getattr(value, "node", None), "shape_env", None)) is not None:
@@ -116,18 +116,18 @@ def _python_number(value: Any) -> Number:
 
 
 class _Symbolic:
-    """Mixed into a number: the expression it was computed from, and its hint when traced."""
+    """Mixin for a number: the expression that it was computed from, and its hint when traced."""
 
     expression: str
     hint: Number | None
 
 
 class SymbolicInt(_Symbolic, int):
-    """The number that stands for an integer (or truth) expression."""
+    """The number of an integer or Boolean expression."""
 
 
 class SymbolicFloat(_Symbolic, float):
-    """The number that stands for a real-valued expression."""
+    """The number of a float expression."""
 
 
 def symbolic(value: Number, text: str, hint: Number | None) -> SymbolicInt | SymbolicFloat:
@@ -140,10 +140,10 @@ def symbolic(value: Number, text: str, hint: Number | None) -> SymbolicInt | Sym
 class Assumptions:
     """The number of every symbol of a capture, chosen once, on first use.
 
-    In this order: ``assume``; the capture's own ``symbols.assumed``; the hint of the traced run;
-    what the symbol was replaced by; an equal share where an assertion says that this symbol and
-    others add up to a number (balanced routing); the share of the first such assertion;
-    ``DEFAULT_ASSUMPTION``. The last three are kept within the symbol's range.
+    It is the first of: ``assume``; the capture's ``symbols.assumed``; the hint of the traced run;
+    the expression that replaces the symbol; an equal share if an assertion requires the sum of this
+    symbol and others to equal a number (balanced routing); the share of the first such assertion;
+    ``DEFAULT_ASSUMPTION``. The last three are clamped to the symbol's range.
     """
 
     def __init__(self, table: Mapping[str, Any], assume: Mapping[str, Number] | None = None):
@@ -163,7 +163,7 @@ class Assumptions:
         self._evaluated = dict[str, Number]()
 
     def number(self, size: int | str | Mapping[str, Any]) -> Number:
-        """The number of a size as a capture holds it: a number, an expression, ``{sym, hint}``."""
+        """The number of a size in a capture: a number, an expression, ``{sym, hint}``."""
         if isinstance(size, Mapping):
             size = size["sym"]
         if not isinstance(size, str):
@@ -186,13 +186,13 @@ class Assumptions:
         if known is not None:
             return known
         if name in self._replacements:
-            # Until the replacement is known this symbol has its share: a cycle must end.
+            # To end cycles, the symbol has its share until its replacement is known.
             self._chosen[name] = self._share(name)
             return self.number(self._replacements[name])
         return self._share(name)
 
     def _share(self, name: str) -> Number:
-        """What an unbacked symbol is taken for, within its range where it has one."""
+        """The assumed value of an unbacked symbol, within its range if it has one."""
         bounds = self._vars.get(name) or {}
         share = self._shares.get(name, self._default)
         for bound, nearer in (("min", max), ("max", min)):
@@ -202,7 +202,7 @@ class Assumptions:
 
 
 class Unbacked:
-    """Tells expressions that only a run knows from those that the capture knows."""
+    """Recognizes expressions that are known only at run time."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         replaced = table.get("replacements") or {}
@@ -214,14 +214,14 @@ class Unbacked:
         }
 
     def __call__(self, text: str) -> bool:
-        """Does the expression ``text`` hold a symbol without a hint?"""
+        """True if the expression ``text`` contains a symbol without a hint."""
         return not self._names.isdisjoint(_NAME.findall(text))
 
 
 def evaluate(text: str, symbol: Callable[[str], Number]) -> Number:
-    """The value of the expression ``text``, asking ``symbol`` for the number of each name.
+    """The value of the expression ``text``; ``symbol`` returns the number of each name.
 
-    The language is what torch prints for sizes: arithmetic, comparisons, ``&``, ``|``, ``~``
+    The language is that in which torch prints sizes: arithmetic, comparisons, ``&``, ``|``, ``~``
     and the functions of ``_FUNCTIONS``. Raises ``CaptureError`` for anything else.
     """
     try:

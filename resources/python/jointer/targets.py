@@ -1,4 +1,4 @@
-"""Operators by name: the text that stands for a call's target, and back.
+"""Converts targets of calls to names and back.
 
 ``aten.mm.default`` for an overload, the plain name for a higher-order operator,
 ``module.function`` for functions of sizes (``_operator.getitem``, ``torch.sym_sum``).
@@ -38,8 +38,8 @@ _REGISTERING_MODULES = (
     "torch.distributed.tensor",
 )
 
-#: Plain functions that compute with sizes. Nothing else is ever looked up from a file's text:
-#: running a loaded graph calls these and operators, no other Python.
+#: Plain functions that compute with sizes. No others are ever looked up by a name in a file:
+#: running a loaded graph calls only these and operators.
 _OPERATORS = """abs add and_ eq floordiv ge getitem gt index invert le lshift lt mod mul ne neg not_
 or_ pos pow rshift sub truediv truth xor"""
 _MATH = "ceil cos cosh exp fabs floor log log2 pow sin sinh sqrt tan tanh trunc"
@@ -56,7 +56,7 @@ _FUNCTION_NAMES = {id(value): name for name, value in _FUNCTIONS.items()}
 
 
 def target_name(target: Any) -> str | None:
-    """The name of a call's target, ``None`` for something that has none in a capture."""
+    """The name of a call's target; ``None`` if it has no name in a capture."""
     if isinstance(target, (OpOverload, OpOverloadPacket)):
         return str(target)
     if isinstance(target, HigherOrderOperator):
@@ -67,7 +67,7 @@ def target_name(target: Any) -> str | None:
 
 
 def qualified_name(function: Any) -> str:
-    """The name of a Python function that is no operator, for who reads a capture."""
+    """The name of a Python function that is not an operator, for readers of a capture."""
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
@@ -76,7 +76,7 @@ def qualified_name(function: Any) -> str:
 
 
 def operators_of(node: fx.Node) -> Iterator[OpOverload | OpOverloadPacket]:
-    """What ``node`` calls and has a schema, and such operators among its arguments."""
+    """The operators with a schema that ``node`` calls, or has as arguments."""
     if isinstance(node.target, (OpOverload, OpOverloadPacket)):
         yield node.target
     if isinstance(node.target, HigherOrderOperator):
@@ -86,8 +86,8 @@ def operators_of(node: fx.Node) -> Iterator[OpOverload | OpOverloadPacket]:
 
 @functools.cache
 def schema_text(operator: OpOverload | OpOverloadPacket) -> str | None:
-    """Arguments and returns as registered: ``(Tensor self, ...) -> Tensor``. A packet's are those
-    of its overload, if it has but one."""
+    """Arguments and returns as registered: ``(Tensor self, ...) -> Tensor``. For a packet with
+    only one overload, those of the overload."""
     if isinstance(operator, OpOverloadPacket):
         overloads = operator.overloads()
         return schema_text(getattr(operator, overloads[0])) if len(overloads) == 1 else None
@@ -96,12 +96,12 @@ def schema_text(operator: OpOverload | OpOverloadPacket) -> str | None:
 
 
 def is_operator(target: Any) -> bool:
-    """Is ``target`` an operator, which a node may also hold as an argument?"""
+    """True if ``target`` is an operator, which may also be an argument of a node."""
     return isinstance(target, (OpOverload, HigherOrderOperator, UnknownOperator))
 
 
 class UnknownOperator:
-    """Stands for an operator that this process does not have; calling it raises."""
+    """Represents an operator that this process does not have; calling it raises."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -119,7 +119,7 @@ class UnknownOperator:
 
 
 def resolve_target(name: str) -> Callable[..., Any]:
-    """What ``name`` stands for in this process, an ``UnknownOperator`` if nothing does."""
+    """The target of that name in this process, or an ``UnknownOperator``."""
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
     if "." not in name:
@@ -144,7 +144,7 @@ def register_operators() -> None:
 
 
 def schema_aliases(target: Any) -> list[list[Any]]:
-    """``[argument index, is it written to]`` of each aliasing argument of an operator."""
+    """``[argument index, is written]`` for each aliasing argument of an operator."""
     if not isinstance(target, OpOverload):
         return []
     arguments = target._schema.arguments

@@ -1,7 +1,7 @@
-"""Triton kernels that a graph calls: the tables behind their indices.
+"""Stores the tables of Triton kernels that a graph calls.
 
-``triton_kernel_wrapper_*`` nodes hold two numbers, indices into tables of the process that
-traced them: the kernel, and its constant arguments. A capture carries both as text.
+``triton_kernel_wrapper_*`` nodes have two indices into tables of the process that traced them: of
+the kernel, and of its constant arguments. A capture stores both table entries as text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _PREFIX = "triton_kernel_wrapper_"
 def describe_kernels(node: fx.Node) -> dict[str, Any]:
     """Table entries for the kernel that ``node`` calls: ``{index: {name, src}, constN: text}``.
 
-    Empty for any other node, and for indices that this process knows nothing about, as in a
-    graph that was restored from a capture.
+    Empty for other nodes, and for indices that are unknown in this process, as in a graph that was
+    loaded from a capture.
     """
     if node.op != "call_function" or not (target_name(node.target) or "").startswith(_PREFIX):
         return {}
@@ -40,13 +40,13 @@ def describe_kernels(node: fx.Node) -> dict[str, Any]:
 
 
 def missing_kernel(node: fx.Node, tables: dict[str, Any]) -> str | None:
-    """The name of the kernel that ``node`` calls and this process does not have.
+    """The name of the kernel that ``node`` calls if this process does not have it.
 
-    A capture carries a kernel's source as text, and text from a file is never executed: a kernel
-    runs where the program that defines it has put it into torch's tables.
+    A capture stores the kernel's source, but text from a file is never executed: a kernel runs only
+    if the program that defines it has added it to torch's tables.
 
     Args:
-        node: any node.
+        node: the node.
         tables: ``triton_kernels`` of the capture.
     """
     if node.op != "call_function" or not (target_name(node.target) or "").startswith(_PREFIX):

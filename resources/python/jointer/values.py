@@ -1,8 +1,8 @@
-"""What a node returns: fake tensors (and what holds them) as JSON, and back.
+"""Converts values of nodes, fake tensors and containers of them, to JSON and back.
 
-A tensor is its sizes, dtype, device and the index of its storage. Storages are told apart by
-identity, as far as the operators allow (``aliasing``): views share one, and that is how a capture
-knows what aliases what.
+A tensor has sizes, dtype, device and the index of its storage. Storages are distinguished by
+identity, within the rules of the operators (``aliasing``): views share one, which is how a capture
+records aliasing.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .errors import CaptureError
 
 Json = Any
 
-#: Constants of at most this many elements are written out.
+#: Maximum number of elements of a constant that is written with its data.
 _DATA_LIMIT = 4096
 
-#: Attributes of what was restored: a tensor's symbolic texts; the device it was captured on,
-#: where this machine has no such device; the bytes of a storage as its capture wrote them.
+#: Attributes of restored objects: a tensor's symbolic texts; the device it was captured on, if this
+#: machine does not have it; the size of a storage, as in the capture.
 _SIZES = "_jointer_sizes"
 _DEVICE = "_jointer_device"
 _BYTES = "_jointer_bytes"
@@ -37,7 +37,7 @@ _BYTES = "_jointer_bytes"
 
 @dataclass(frozen=True)
 class CapturedSizes:
-    """The sizes of a restored tensor as its capture wrote them."""
+    """The sizes of a restored tensor, as in the capture."""
 
     shape: list[Json]
     stride: list[Json]
@@ -45,26 +45,26 @@ class CapturedSizes:
 
 
 class ValueEncoder:
-    """Values to JSON; numbers storages in the order in which it meets them."""
+    """Converts values to JSON, and numbers storages in order of appearance."""
 
     def __init__(self) -> None:
         self.storages: list[Json] = []
-        #: Every symbolic number met, once each.
+        #: All symbolic numbers, without repetitions.
         self.symbolic: dict[int, Any] = {}
-        #: How many storages were told apart although the values' were one.
+        #: Number of storages that were separated although the values shared one.
         self.split = 0
         self._index: dict[int, int] = {}
         self._kept: list[Any] = []
-        #: What each node's value holds: addresses of storages, and their numbers.
+        #: Per node, the addresses and numbers of the storages in its value.
         self._held: dict[fx.Node, dict[int, int]] = {}
-        #: The storages that nodes of a graph hold.
+        #: The storages of a graph's nodes.
         self._claimed: dict[fx.Graph, set[int]] = {}
         #: The node whose value is being encoded, and the storages that it may share.
         self._node: fx.Node | None = None
         self._shared: dict[int, int] = {}
 
     def of_node(self, node: fx.Node) -> Json:
-        """The value of ``node``, with storages of its own where its operator allocates them."""
+        """The value of ``node``, with new storages if its operator allocates them."""
         held: dict[int, int] = {}
         shared: dict[int, int] = {}
         for each in aliased_arguments(node):
@@ -78,7 +78,7 @@ class ValueEncoder:
             self._node = None
 
     def value(self, value: Any) -> Json:
-        """A node's value; ``None`` stands for no value at all."""
+        """A node's value; ``None`` means that it has none."""
         return None if value is None else self._nested(value)
 
     def _nested(self, value: Any) -> Json:
@@ -126,10 +126,10 @@ class ValueEncoder:
         return record
 
     def constant(self, tensor: torch.Tensor, value: Any) -> Json:
-        """A tensor that the graph holds, with its data where that is small.
+        """A constant tensor of the graph, with its data if it is small.
 
-        ``value`` is what its node says it returns; it decides the storage, since a constant and
-        the fake tensor that stands for it in a trace are different objects.
+        ``value`` is the value of its node, which determines the storage, since a constant and its
+        fake tensor in a trace are different objects.
         """
         record = self.tensor(tensor)
         if isinstance(value, torch.Tensor) and value.layout is torch.strided:
@@ -163,18 +163,18 @@ class ValueEncoder:
     def _identity(self, storage: torch.UntypedStorage) -> int:
         address = storage._cdata
         if address not in self._index:
-            self._kept.append(storage)  # so that its address is not given to another one
+            self._kept.append(storage)  # prevents reuse of its address
             self._index[address] = self._new(self._bytes(storage))
         return self._index[address]
 
     def _is_allocated(self, address: int) -> bool:
-        """Is the storage another node's, although the node encoded is a call?"""
+        """True if the storage is another node's, but the encoded node is a call."""
         is_call = self._node.op not in ("placeholder", "get_attr")
         return is_call and address in self._claimed.get(self._node.graph, ())
 
     def _split(self, storage: torch.UntypedStorage) -> int:
-        """The number of the memory that the node encoded has, rather than ``storage``: a new
-        one, or its argument's if the node is a view of that alone."""
+        """The number of the encoded node's actual storage, instead of ``storage``: a new one, or
+        its argument's if the node is a view of only that."""
         self.split += 1
         size = self._bytes(storage)
         if is_view(self._node.target) or is_getitem(self._node):
@@ -193,7 +193,7 @@ class ValueEncoder:
 
 
 def _tensor_data(tensor: torch.Tensor) -> Json:
-    """The elements as nested lists, ``None`` for a fake, large or unreadable tensor."""
+    """The elements as nested lists; ``None`` for a fake, large or unreadable tensor."""
     if isinstance(tensor, FakeTensor) or tensor.is_meta or tensor.layout is not torch.strided:
         return None
     if tensor.numel() > _DATA_LIMIT:
@@ -214,7 +214,7 @@ def _finite(data: Any) -> Json:
 
 
 class ValueDecoder:
-    """JSON to values: fake tensors in ``mode`` whose storages are shared as the ids say."""
+    """Converts JSON to values: fake tensors in ``mode``, with storages shared as in the capture."""
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ class ValueDecoder:
         self._storages: dict[int, torch.UntypedStorage] = {}
 
     def share(self, storages: Mapping[int, torch.UntypedStorage]) -> None:
-        """Take these for the storages of these numbers, instead of making them."""
+        """Use these storages for these numbers, instead of creating them."""
         self._storages.update(storages)
 
     def value(self, value: Json) -> Any:
@@ -285,7 +285,7 @@ class ValueDecoder:
         return fake
 
     def constant(self, record: Json) -> torch.Tensor:
-        """The tensor a graph holds: real where its data is known, fake where not."""
+        """A constant tensor of a graph: real if its data is known, or else fake."""
         if "data" not in record:
             return self.tensor(record)
         dtype, device = torch_constant(record["dtype"]), torch.device(record["device"])
@@ -317,11 +317,11 @@ class ValueDecoder:
 
 
 def as_returned(target: Any, value: Any) -> Any:
-    """``value`` as a call of ``target`` leaves it: several results are a tuple, one result that
-    is a list of tensors stays a list.
+    """``value`` in the form in which ``target`` returns it: several results are a tuple, but one
+    result that is a list of tensors is a list.
 
-    A capture does not tell the two apart. Torch does: its partitioners look for a random call's
-    device in tuples alone.
+    Captures do not distinguish the two, but torch does: its partitioners search only tuples for the
+    device of a random call.
     """
     if not isinstance(value, list):
         return value
@@ -341,10 +341,10 @@ def _no_node(name: str) -> Any:
 
 
 def captured_sizes(tensor: torch.Tensor) -> CapturedSizes | None:
-    """The sizes of ``tensor`` as its capture wrote them, if any of them is an expression."""
+    """The sizes of ``tensor``, as in the capture, if any of them is an expression."""
     return getattr(tensor, _SIZES, None)
 
 
 def captured_device(tensor: torch.Tensor) -> torch.device:
-    """Where ``tensor`` was when it was captured, which need not be where it is."""
+    """The device of ``tensor`` when it was captured, which may differ from its current one."""
     return getattr(tensor, _DEVICE, tensor.device)

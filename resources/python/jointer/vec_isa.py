@@ -1,7 +1,8 @@
-"""Remembers which vector instructions the compiler and the processor here can do.
+"""Caches the vector instruction sets that the compiler and the processor support.
 
-Inductor tries each set in every process, by loading a test library in a fresh Python: 15 s on a
-machine with two cores. The answer only changes with the compiler, the processor and torch.
+Inductor tests each set in every process, by loading a test library in a new Python process, which
+takes 15 s on a machine with two cores. The result depends only on the compiler, the processor and
+torch.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from .artifacts import capability, write_json
 
 @contextlib.contextmanager
 def without_trials(folder: Path) -> Iterator[None]:
-    """Spare the trials meanwhile, where all sets are known to work.
+    """Skip the tests inside the context if all sets are known to work.
 
-    Tries them, and remembers in ``folder``, where nothing is known.
+    If this is unknown, tests them and stores the result in ``folder``.
     """
     from torch._inductor import cpu_vec_isa
 

@@ -1,4 +1,4 @@
-"""Outputs beside the expected ones: bitwise equal, or the largest difference and where."""
+"""Compares outputs with the expected ones: bitwise equal, or the largest difference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 
 @dataclass
 class Verdict:
-    """What a comparison came to; see ``RankVerified`` in core/bench/event.h."""
+    """The result of a comparison; see ``RankVerified`` in core/bench/event.h."""
 
     against: str
     bitwise: bool = True
@@ -31,14 +31,14 @@ def compare(
     expected: Mapping[int, Any],
     bound: float = 0.0,
 ) -> Verdict:
-    """``outputs`` beside ``expected``, which is by place among the outputs.
+    """Compare ``outputs`` with ``expected``, which is keyed by index of the output.
 
     Args:
-        against: what the expected ones are: ``baseline`` or ``expected``.
-        names: of the outputs.
+        against: the kind of the expected outputs: ``baseline`` or ``expected``.
+        names: names of the outputs.
         outputs: tensors, numbers and ``None``.
-        expected: likewise; places that are not in it are not compared.
-        bound: relative to an output's largest magnitude, what still counts as equal.
+        expected: the same; outputs without an entry are not compared.
+        bound: the tolerance, relative to an output's largest magnitude.
     """
     verdict = Verdict(against, bound=bound)
     for place, wanted in sorted(expected.items()):

@@ -1,9 +1,9 @@
-"""Calls of a graph that another version of torch captured, as the installed one has them.
+"""Adapts the calls of a graph captured by another version of torch to the installed version.
 
-Arguments by position are found by their names, where the capture holds the schema that they were given
-by and the installed one is another. What the installed operator does not take is refused by name, unless
-it is None. Buckets name their dtypes by their places among torch's attributes, which moved in 2.14, and
-their group up to 2.12.
+If the schema in the capture differs from the installed one, positional arguments are matched by
+name. Arguments that the installed operator does not accept are refused, unless they are None.
+Buckets refer to dtypes by their index among torch's attributes, which changed in 2.14, and, up to
+2.12, to their group by name.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from .targets import target_name
 
 _GATHER = "bucketing._pre_bucket_all_gather.default"
 
-#: The minor version from which on ``torch.bcomplex32`` comes before all other dtypes.
+#: The first minor version in which ``torch.bcomplex32`` precedes all other dtypes.
 _FIRST_WITH_BCOMPLEX32 = 14
 
 
 def minor_version(text: str) -> int | None:
-    """The 15 of ``2.15.0+cu132``; ``None`` for text that is no version of torch 2."""
+    """The 15 in ``2.15.0+cu132``; ``None`` if the text is not a version of torch 2."""
     major, _, rest = text.partition(".")
     minor = rest.partition(".")[0]
     return int(minor) if major == "2" and minor.isdecimal() else None
 
 
 def fit_calls(gm: fx.GraphModule, document: Mapping[str, Any]) -> bool:
-    """Make the calls of ``gm``, loaded from ``document``, those of the installed torch.
+    """Adapt the calls of ``gm``, loaded from ``document``, to the installed torch.
 
     Returns:
-        whether the graph is another version's.
+        True if another version captured the graph.
 
     Raises:
-        CaptureError: an operator does not take what it is given.
+        CaptureError: an operator does not accept its arguments.
     """
     captured = document.get("torch") or ""
     minor, installed = minor_version(captured), minor_version(torch.__version__)
@@ -83,7 +83,7 @@ def _fit(node: fx.Node, schema: str, captured: str) -> None:
     unknown = [name for name, value in given.items() if name not in names and value is not None]
     missing = [each.name for each in ours if each.name not in given and not each.has_default_value()]
     if unknown or missing:
-        what = f"takes no argument {unknown[0]}" if unknown else f"wants an argument {missing[0]}"
+        what = f"takes no argument {unknown[0]}" if unknown else f"requires argument {missing[0]}"
         raise CaptureError(
             f"node {node.name}: {target_name(node.target)} {what} in torch {torch.__version__}, the capture "
             f"is of {captured}: name a Python with that torch in JOINTER_PYTHON, or capture again"
@@ -99,7 +99,7 @@ def _fit(node: fx.Node, schema: str, captured: str) -> None:
 
 
 def _names(schema: str) -> list[str] | None:
-    """The names of the arguments of ``schema``; ``None`` where torch cannot read it."""
+    """The names of the arguments of ``schema``; ``None`` if torch cannot parse it."""
     try:
         return [each.name for each in torch._C.parse_schema(f"ns::name{schema}").arguments]
     except RuntimeError:

@@ -237,7 +237,7 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   const std::string before = write_native(other);
   const auto refused = replay(other, recipe);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("node 1, a: it called something else"));
+  EXPECT_THAT(refused.error().message, HasSubstr("node 1, a: its target differs"));
   EXPECT_THAT(refused.error().message, HasSubstr("it was aten.relu.default(%x) -> float32[4,8]"));
   EXPECT_EQ(write_native(other), before);
 

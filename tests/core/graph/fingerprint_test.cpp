@@ -55,11 +55,11 @@ TEST(Fingerprint, TheExampleOfTheDocumentIsTrue) {
 TEST(Fingerprint, NamesTheFirstDifference) {
   EXPECT_EQ(
       difference(changed("b: f32[4] = aten.add.Tensor(a, x)", "b: f32[4] = aten.sub.Tensor(a, x)")),
-      "node 2, b: it called something else, here aten.sub.Tensor");
+      "node 2, b: its target differs, here aten.sub.Tensor");
   EXPECT_EQ(difference(changed("aten.add.Tensor(a, x)", "aten.add.Tensor(x, x)")),
-            "node 2, b: its arguments were others, here (%x,%x)");
+            "node 2, b: its arguments differ, here (%x,%x)");
   EXPECT_EQ(difference(changed("b: f32[4]", "b: f16[4]")),
-            "node 2, b: it returned something else, here float16[4]");
+            "node 2, b: its value differs, here float16[4]");
   EXPECT_EQ(difference(changed("  b:", "  n: f32[4] = aten.neg(a)\n  b:")),
             "node 2, n: the recorded graph does not have it");
 }
@@ -67,7 +67,7 @@ TEST(Fingerprint, NamesTheFirstDifference) {
 TEST(Fingerprint, NamesWhatIsMissing) {
   const std::string longer = changed("  b:", "  n: f32[4] = aten.neg(a)\n  b:");
   EXPECT_EQ(first_difference(parse(kText), kPart, fingerprint(parse(longer), kPart)),
-            "node 2, b: a node that stood before it is missing");
+            "node 2, b: a node before it is missing");
   const std::string recorded = fingerprint(parse(kText), kPart);
   EXPECT_EQ(first_difference(parse(kText), kPart, recorded + "AAAA"),
             "it ends after 5 nodes, the recorded graph has 6");
