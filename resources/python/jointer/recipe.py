@@ -254,9 +254,9 @@ class _Replay:
             return change
         reasons = {name: self._reason_against(name) for name in change["select"]}
         fitting = [name for name in change["select"] if not reasons[name]]
-        if misfits := [reason for reason in reasons.values() if reason]:
-            of_all = f"{len(misfits)} of {len(reasons)} nodes: " if len(misfits) > 1 else ""
-            self._report.skipped.append(Skipped(number, title, index, of_all + misfits[0]))
+        if unfit := [reason for reason in reasons.values() if reason]:
+            of_all = f"{len(unfit)} of {len(reasons)} nodes: " if len(unfit) > 1 else ""
+            self._report.skipped.append(Skipped(number, title, index, of_all + unfit[0]))
         return {**change, "select": fitting} if fitting else None
 
     def _reason_against(self, name: str) -> str:
