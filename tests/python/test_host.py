@@ -367,7 +367,7 @@ def test_of_a_pair_both_halves_are_run(host: Host) -> None:
             "n = {e.name: e for e in gm.graph.nodes}\n"
             "    with gm.graph.inserting_before(n['neg']):\n"
             "        gm.graph.call_function(torch.ops.aten.mm.default, (n['relu'], n['relu']))",
-            r"node mm_default has no meta\['val'\], and it cannot be found out: ",
+            r"node mm_default has no meta\['val'\], and it cannot be computed: ",
         ),
     ],
 )
