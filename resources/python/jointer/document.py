@@ -95,7 +95,7 @@ def _compress(data: bytes, path: Path) -> bytes:
     if module := _import("compression.zstd"):
         return module.compress(data, level=_ZSTD_LEVEL)
     raise CaptureError(
-        f"{path}: zstd is not available: pip install zstandard, or use a path that ends in .json"
+        f"{path}: zstd is not available: pip install zstandard, or give a path that ends in .json"
     )
 
 
