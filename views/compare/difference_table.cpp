@@ -18,7 +18,7 @@ DifferenceTable::DifferenceTable(Document& document, DifferenceModel* model, QWi
   view().setItemsExpandable(false);
   kinds_ = new QComboBox(this);
   kinds_->setAccessibleName(tr("Kind of change"));
-  kinds_->setToolTip(tr("Nodes that differ in one way"));
+  kinds_->setToolTip(tr("Show only one kind of change"));
   kinds_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   kinds_->setMinimumContentsLength(11);
   controls().addWidget(kinds_);
