@@ -1,5 +1,4 @@
-// The benchmark pane and the window around it under real events, with a service that the test
-// plays.
+// Tests the benchmark pane and the window around it with real events and a fake service.
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -35,7 +34,7 @@ constexpr int kPatienceMs = 20000;
 const QString kSample = QString::fromStdString(
     test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
 
-// A run of two ranks that failed on the second one, at a node.
+// A run of two ranks in which the second one failed at a node.
 BenchmarkResult failed_at(const test::FakeBenchmarks& fake, const std::string& node) {
   BenchmarkResult result = fake.begun(2);
   result.ranks[1].apply(RankFailed{"memory", node, "out of memory: 2 GiB more was needed"});
@@ -44,7 +43,7 @@ BenchmarkResult failed_at(const test::FakeBenchmarks& fake, const std::string& n
   return result;
 }
 
-// How much of a widget is painted in the colour of errors.
+// Number of a widget's pixels painted in the error color.
 int pixels_of_errors(QWidget& widget) {
   QImage picture(widget.size(), QImage::Format_RGB32);
   widget.render(&picture);
@@ -178,7 +177,7 @@ void BenchmarkTest::runs_with_what_was_chosen() {
   press(pane_->form().run_button());
   QCOMPARE(fake_->run(), 1U);
   QCOMPARE(fake_->job().request.iterations, 25);
-  // The second backend is impossible here: the keys pass over it.
+  // The second backend is disabled, so the keys skip it.
   QVERIFY(fake_->job().request.backend == Backend::inductor);
   QVERIFY(!fake_->job().request.solo);
   QCOMPARE(fake_->job().request.baseline.graph, std::string("/tmp/graph.json"));
@@ -188,7 +187,7 @@ void BenchmarkTest::asks_for_regions_where_they_are_compiled() {
   make_pane();
   auto* regions = pane_->form().findChild<QLineEdit*>("marked");
   QVERIFY(!regions->isVisible());
-  // Past the second, which is impossible here, to the fourth.
+  // Skips the disabled second backend and goes to the fourth.
   QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
   QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
   QVERIFY(regions->isVisible());
@@ -218,7 +217,7 @@ void BenchmarkTest::shows_every_rank_while_it_runs() {
   fake_->progress(so_far);
   QCOMPARE(pane_->ranks().index(1, RankModel::doing_column).data().toString(), "measure, 3 of 10");
   QVERIFY(pane_->status().startsWith("Running for"));
-  // Time goes on while ranks are silent.
+  // Time advances while ranks are silent.
   const auto in_stage = [this] {
     return pane_->ranks().number(1, RankModel::stage_column).value_or(0);
   };
@@ -228,7 +227,7 @@ void BenchmarkTest::shows_every_rank_while_it_runs() {
   QVERIFY(!pane_->rank_view().isVisible());
   QVERIFY(pane_->status().startsWith("Done in"));
   QCOMPARE(pane_->table().model().rowCount(), 1);
-  // The new row is selected, and said of.
+  // The new row is selected and described.
   QCOMPARE(pane_->table().view().selected_rows(), std::vector{0});
   QVERIFY(pane_->details().toPlainText().contains("Peak memory"));
 }
@@ -242,7 +241,7 @@ void BenchmarkTest::cancels_at_once() {
   press(pane_->form().cancel_button());
   QCOMPARE(fake_->cancelled(), fake_->run());
   QVERIFY(!pane_->form().cancel_button().isEnabled());
-  QCOMPARE(pane_->status(), "Ending all ranks...");
+  QCOMPARE(pane_->status(), "Stopping all ranks...");
   fake_->finish(fake_->begun(2), /*was_cancelled=*/true);
   QVERIFY(since.elapsed() < 100);
   QVERIFY(pane_->form().run_button().isVisible());
@@ -259,21 +258,21 @@ void BenchmarkTest::a_failure_is_a_red_row_that_leads_to_the_node() {
   QVERIFY(pane_->status().contains("rank 1: at mm_1"));
   const QModelIndex index = pane_->table().model().index(0, 0);
   QVERIFY(index.data(TableModel::alarm_role).toBool());
-  // It is painted in the colour of errors, and so is what is said of the run.
+  // The row and the run's status are painted in the error color.
   pane_->table().view().clearSelection();
   QVERIFY(pixels_of_errors(*pane_->table().view().viewport()) > 20);
   QVERIFY(pixels_of_errors(pane_->status_label()) > 20);
-  // The date is there in full, though the columns were made for an empty table.
+  // The date is fully visible, although the columns were sized for an empty table.
   QVERIFY(pane_->table().view().columnWidth(BenchmarkModel::when_column) >
           pane_->fontMetrics().horizontalAdvance(cell(0, BenchmarkModel::when_column)));
-  // The name of the node in the details selects it everywhere.
+  // The node's name in the details selects the node everywhere.
   QTest::mouseClick(pane_->table().view().viewport(), Qt::LeftButton, {},
                     pane_->table().view().visualRect(index).center());
   document_->selection().clear();
   const QPoint link = place_of_link(pane_->details(), "mm_1");
   QTest::mouseClick(pane_->details().viewport(), Qt::LeftButton, {}, link);
   QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
-  // So does a double click on the row.
+  // So does double-clicking the row.
   document_->selection().clear();
   QSignalSpy activated(&pane_->table(), &TablePane::node_activated);
   const QPoint at = pane_->table().view().visualRect(index).center();
@@ -345,7 +344,7 @@ void BenchmarkTest::says_why_something_is_impossible() {
   QVERIFY(!cudagraph->isEnabled());
   QVERIFY(cudagraph->toolTip().contains("no CUDA device"));
   QVERIFY(items->item(0)->isEnabled());
-  // The one that runs elsewhere is in the way, and said so.
+  // A run in another window blocks this one, and the reason says so.
   Document other(OpenRequest{.path = "b.json"}, test::snapshot_of(test::kSmallStep));
   auto* others = new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()));
   others->run();
@@ -401,7 +400,7 @@ void BenchmarkTest::closing_the_document_or_the_window_ends_the_run() {
 
 void BenchmarkTest::the_scoreboard_says_what_was_measured() {
   open_window();
-  // Panes are made one by one, each in a turn of the event loop of its own.
+  // Panes are created one by one, each in its own turn of the event loop.
   QTRY_VERIFY(window_->findChild<Scoreboard*>() != nullptr);
   const auto* board = window_->findChild<Scoreboard*>();
   const auto measured = [board]() -> QLabel* {
@@ -433,7 +432,7 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   QVERIFY(timeline->axis_kind() == AxisKind::measured_time);
   QCOMPARE(&timeline->data(), timeline->measured());
 
-  // A click into a measured lane selects the node, and the card says both times.
+  // Clicking a measured lane selects the node, and the card shows both times.
   const auto row = std::find_if(timeline->rows().begin(), timeline->rows().end(),
                                 [](const TimelineView::Row& r) { return r.is_measured; });
   const LaneItem& item = timeline->lane(*row).items().front();
@@ -450,7 +449,7 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   QCOMPARE(document().selection().current(), item.node);
   QVERIFY(timeline->card_at(at).join('\n').contains("measured 200 us · estimated"));
 
-  // Its choice is the document's: with nothing shown there is no such axis.
+  // The choice belongs to the document: without a measurement the axis is unavailable.
   document().show_measurement(nullptr);
   QVERIFY(timeline->axis_kind() == AxisKind::estimated_time);
   QCOMPARE(timeline->rows().size(), lanes);
@@ -458,7 +457,7 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   auto* choice = bar->findChild<QToolButton*>("measurement");
   QVERIFY(choice->isVisible());
   emit choice->menu()->aboutToShow();
-  QCOMPARE(choice->menu()->actions().size(), 4);  // two ranks, a line, none
+  QCOMPARE(choice->menu()->actions().size(), 4);  // two ranks, a separator, none
   choice->menu()->actions()[1]->trigger();
   QCOMPARE(document().measured()->measurement().label, std::string("rank 1, interpret"));
 }
@@ -497,8 +496,8 @@ void BenchmarkTest::imports_what_other_tools_measured() {
   QTRY_VERIFY(document().measured() != nullptr);
   QCOMPARE(document().measured()->measurement().label, std::string("protocol4.pickle"));
   QVERIFY(document().measured()->peak_bytes() > 0);
-  QCOMPARE(window_->tab_count(), 1);  // it is laid over the graph, not opened as one
-  // A trace with nothing of this graph says so, and leaves what is shown.
+  QCOMPARE(window_->tab_count(), 1);  // not opened as a graph
+  // A trace without nodes of this graph is rejected and leaves the shown measurement.
   drop(broken);
   QMessageBox* box = nullptr;
   QTRY_VERIFY((box = window_->findChild<QMessageBox*>()) != nullptr && box->isVisible());
@@ -519,7 +518,7 @@ void BenchmarkTest::calibrating_makes_the_estimates_the_devices_own() {
   QCOMPARE(document().analysis().options.estimator.name,
            std::string(R"(measured{device="A CPU, 2 threads"})"));
   QVERIFY(document().analysis().estimator.starts_with("measured on A CPU, 2 threads"));
-  // It is among the choices, and another one leads back.
+  // It is one of the choices, and choosing another one switches back.
   auto* choice = window_->findChild<Scoreboard*>()->findChild<QComboBox*>("device");
   QCOMPARE(choice->currentText(), "measured on A CPU, 2 threads");
   choice->setCurrentIndex(0);

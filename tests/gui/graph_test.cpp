@@ -1,4 +1,4 @@
-// The Graph pane under real events: keys and mouse as a person's, on the offscreen platform.
+// Tests the Graph pane with real keyboard and mouse events on the offscreen platform.
 
 #include <QApplication>
 #include <QClipboard>
@@ -43,7 +43,7 @@ class GraphTest : public QObject {
   [[nodiscard]] QPoint middle(const char* key, LadderSide side = LadderSide::forward) const {
     return view().place_of_row(row(key), side).center();
   }
-  // The mark at the outer end of a row's box.
+  // The toggle at the outer end of a row's box.
   [[nodiscard]] QPoint mark(const char* key, LadderSide side = LadderSide::forward) const {
     const QRect box = view().place_of_row(row(key), side);
     return {side == LadderSide::forward ? box.left() + 9 : box.right() - 9, box.center().y()};
@@ -175,13 +175,13 @@ class GraphTest : public QObject {
 
   void follows_a_selection_made_elsewhere() {
     selection().select(node("o_2"));
-    // Its row is marked; nothing opened by itself.
+    // Its row is marked; no row is expanded automatically.
     QCOMPARE(focused(), "*layers.0");
     QVERIFY(!is_shown("layers.2"));
     press(Qt::Key_Z);
     QTRY_VERIFY(!view().place_of_node(node("o_2")).isEmpty());
     QVERIFY(view().area().contains(view().place_of_node(node("o_2"))));
-    // What is far away comes on screen.
+    // A distant node is scrolled into view.
     open({"layers.0"});
     selection().select(node("norm_0"));
     QCOMPARE(focused(), "layers.0.norm");
@@ -273,7 +273,7 @@ class GraphTest : public QObject {
     QTest::mouseMove(view().viewport(), QPoint(300, 340));
     QTest::mouseRelease(view().viewport(), Qt::LeftButton, {}, QPoint(300, 340));
     QCOMPARE(view().verticalScrollBar()->value(), std::max(most - 40, 0));
-    QCOMPARE(selection().nodes().size(), selected);  // a drag is no click
+    QCOMPARE(selection().nodes().size(), selected);  // a drag is not a click
     view().verticalScrollBar()->setValue(5);
     QCOMPARE(view().view().y, 5.0);
   }
@@ -290,14 +290,14 @@ class GraphTest : public QObject {
   }
 
   void the_menu_opens_selects_and_copies() {
-    choose(middle("*layers.0"), "Open All in Here");
+    choose(middle("*layers.0"), "Expand All Below");
     QTRY_COMPARE(view().pending(), 0U);
     QTRY_VERIFY(!view().place_of_node(node("q_2")).isEmpty());
-    choose(middle("*layers.0"), "Close All in Here");
+    choose(middle("*layers.0"), "Collapse All Below");
     QVERIFY(!is_shown("layers.0"));
     open({"*layers.0", "layers.1", "layers.1.attention", "layers.1.attention.wo"});
     choose(middle("layers.1"), "Select All Nodes of layers.1");
-    QCOMPARE(selection().nodes().size(), 7 + 6 + 2U);  // its two parameters as well
+    QCOMPARE(selection().nodes().size(), 7 + 6 + 2U);  // including its two parameters
     choose(middle("layers.1"), "Copy Name");
     QCOMPARE(QApplication::clipboard()->text(), "layers.1");
     choose(view().place_of_node(node("ar_1")).center(), "Select This Node in All Identical");
@@ -321,7 +321,7 @@ class GraphTest : public QObject {
              qPrintable(node_card));
   }
 
-  void colours_by_data() {
+  void colors_by_data() {
     const auto image = [&] { return view().grab().toImage(); };
     QList<QImage> seen;
     for (const LadderColor color : {LadderColor::time, LadderColor::bytes, LadderColor::phase,
@@ -367,7 +367,7 @@ class GraphTest : public QObject {
     QSignalSpy changed(document_.get(), &Document::changed);
     document_->analyze_with(options);
     QTRY_COMPARE(changed.count(), 1);
-    // In the very next frame, not after a while.
+    // In the next frame, without delay.
     QCOMPARE(view().place_of_node(node("ar_0")), before);
     QCOMPARE(&view().snapshot(), &document_->snapshot());
   }

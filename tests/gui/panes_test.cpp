@@ -1,4 +1,4 @@
-// The panes under real events: keys and mouse as a person's, on the offscreen platform.
+// Tests the panes with real keyboard and mouse events on the offscreen platform.
 
 #include <QAction>
 #include <QApplication>
@@ -38,7 +38,7 @@ QString cell(const TableView& view, int row, int column = 0) {
   return view.model()->index(row, column).data().toString();
 }
 
-// Where a link of the page is on screen.
+// Position of a link on the page.
 QPoint place_of_link(QTextBrowser& page, const QString& text) {
   const QTextCursor cursor = page.document()->find(text);
   QTextCursor middle(page.document());
@@ -103,7 +103,7 @@ class PanesTest : public QObject {
     click(pane.view(), relu, Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), 6U);
     QVERIFY(pane.footer().startsWith("Selected: 2 operators · 6 nodes"));
-    // Elsewhere one node is selected; its row is shown, and a click on it means all of them again.
+    // Select one node elsewhere: its row is shown, and clicking it selects all of its nodes again.
     selection().select(node("mm"));
     QCOMPARE(pane.view().selected_rows(), std::vector{pane.model().row_of(node("mm"))});
     QCOMPARE(selection().nodes().size(), 1U);
@@ -167,7 +167,7 @@ class PanesTest : public QObject {
     show(pane);
     pane.view().collapseAll();
     selection().select(node("mm"));
-    // The two layers are one row; it is shown, not opened.
+    // The two layers share a row, which is shown but not expanded.
     QCOMPARE(pane.view().selected_rows().size(), 1U);
     QCOMPARE(cell(pane.view(), pane.view().currentIndex().row()), "layers.0..1  ×2");
     pane.view().expandAll();
@@ -182,7 +182,7 @@ class PanesTest : public QObject {
     selection().set_moment(0);
     QCOMPARE(pane.model().alive_bytes(), document_->analysis().memory.profile()[0]);
     QVERIFY(pane.model().sentence().startsWith("At the start"));
-    // Hidden, it waits; shown, it catches up.
+    // A hidden pane waits and catches up when it is shown.
     pane.hide();
     selection().set_moment(1);
     QCOMPARE(pane.model().moment(), 0U);
@@ -198,7 +198,7 @@ class PanesTest : public QObject {
     QVERIFY(pane.view().rootIsDecorated());
     QTest::keyClick(&pane.grouping_box(), Qt::Key_Down);
     QCOMPARE(pane.model().grouping(), AliveModel::Grouping::category);
-    // What is open stays open from moment to moment.
+    // Expanded rows stay expanded when the moment changes.
     pane.view().setExpanded(pane.model().index(0, 0), true);
     const QString open = cell(pane.view(), 0);
     selection().set_moment(3);
@@ -256,7 +256,7 @@ class PanesTest : public QObject {
     QTest::keyClick(&bar.edit(), Qt::Key_Return);
     QTest::keyClick(&bar.edit(), Qt::Key_Return);
     QTest::keyClick(&bar.edit(), Qt::Key_Return);
-    QCOMPARE(current(), "mm");  // round to the first one
+    QCOMPARE(current(), "mm");  // wraps around to the first one
     QTest::keyClick(&bar.edit(), Qt::Key_Return, Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), 4U);
   }
@@ -282,9 +282,9 @@ class PanesTest : public QObject {
     selection().select(node("relu"));
     QTest::keyClicks(&bar.edit(), "bytes>");
     QVERIFY(bar.status().contains("number is missing"));
-    QCOMPARE(current(), "relu");  // what was selected stays
+    QCOMPARE(current(), "relu");  // the selection stays
     bar.edit().setText("nothing_like_that");
-    QCOMPARE(bar.status(), "no node");
+    QCOMPARE(bar.status(), "no match");
     QSignalSpy closed(&bar, &FindBar::closed);
     QTest::keyClick(&bar.edit(), Qt::Key_Escape);
     QCOMPARE(closed.count(), 1);

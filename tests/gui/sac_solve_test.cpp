@@ -1,5 +1,5 @@
-// How a plan is found in the SAC pane, by the mouse, the keys and files: budgets, solvers, limits,
-// the peak, lists of others.
+// Tests how plans are found in the SAC pane by mouse, keyboard and files: budgets, solvers, limits,
+// the peak, imported lists.
 
 #include <QClipboard>
 #include <QFileDialog>
@@ -160,7 +160,7 @@ void SacSolveTest::the_solver_is_chosen() {
   QCOMPARE(base().settings,
            (SolveSettings{.activation_budget = 0.3, .solver = KnapsackSolver::greedy}));
   QCOMPARE(figures(), told);
-  // Of torch's default partitioner there is no budget.
+  // torch's default partitioner has no budget.
   bar().partitioner_box().setFocus();
   QTest::keyClick(&bar().partitioner_box(), Qt::Key_Down);
   QVERIFY(!bar().solver_box().isEnabled());
@@ -179,10 +179,10 @@ void SacSolveTest::the_timeline_shows_the_plan() {
   table().view().scrollTo(model().index_of(row));
   move_pointer(table().switch_of(row, Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(promised().has_value(), kPatienceMs);
-  QVERIFY(card_in_the_middle().contains("would be"));
+  QVERIFY(card_in_the_middle().contains("preview"));
   move_pointer({2, 2});
-  QTRY_VERIFY(!card_in_the_middle().contains("would be"));
-  // It can be put away.
+  QTRY_VERIFY(!card_in_the_middle().contains("preview"));
+  // It can be hidden.
   auto* plan = window_->findChild<QToolButton*>("plan");
   QVERIFY(plan != nullptr && plan->isVisible());
   QTest::mouseClick(plan, Qt::LeftButton);
@@ -211,7 +211,7 @@ void SacSolveTest::offloading_is_shown_everywhere() {
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(figures().offloaded_bytes > 0);
   QVERIFY(labels_of(pane().figures()).contains(bytes_text(figures().offloaded_bytes)));
-  // The curve stays placed over the joint graph, copies and all.
+  // The curve stays aligned with the joint graph, despite copies.
   QVERIFY(timeline().plan_peak_place().has_value());
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_COMPARE_WITH_TIMEOUT(figures().offloaded_bytes, 0, kPatienceMs);
@@ -262,7 +262,7 @@ void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
   pane().show_pareto();
   ParetoPage& page = pane().pareto();
   const double limit = static_cast<double>(figures().figures.peak_bytes) * 0.97 / kGib;
-  // The sample is small, and the field says so.
+  // The sample is small, and the field shows it.
   QVERIFY2(page.limit_box().text().endsWith("MiB"), qPrintable(page.limit_box().text()));
   type(page.limit_box(), QString::number(limit * 1024, 'f', 6) + " MiB");
   QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
@@ -271,8 +271,8 @@ void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib + 1);
-  // What nothing fits in is told, and nothing is taken.
-  QSignalSpy told(&pane(), &SacPane::told);
+  // If nothing fits, a message says so and the plan stays.
+  QSignalSpy messages(&pane(), &SacPane::message);
   type(page.limit_box(), "1 B");
   QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
   QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
@@ -346,7 +346,7 @@ void SacSolveTest::a_clicked_point_is_what_was_drawn_data() {
     QTest::newRow(name) << QString::fromLatin1(name);
 }
 
-// Also where the plan on the screen, and the controls, are another partitioner's.
+// Also if the current plan and the controls use another partitioner.
 void SacSolveTest::a_clicked_point_is_what_was_drawn() {
   QFETCH(QString, name);
   QVERIFY(open(kSample));
@@ -366,10 +366,10 @@ void SacSolveTest::a_clicked_point_is_what_was_drawn() {
   QCOMPARE(figures().figures.step_ns, wanted.step_ns);
 }
 
-// Each as another program writes it.
+// Each in the format of another program.
 void SacSolveTest::files_of_others_are_read_data() {
   QTest::addColumn<QString>("name");
-  QTest::addColumn<int>("format");  // of export_plan, or -1: a log of torch's partitioner
+  QTest::addColumn<int>("format");  // of export_plan, or -1 for a log of torch's partitioner
   QTest::addColumn<PolicySource>("source");
   QTest::newRow("operators") << "save_ops.py" << static_cast<int>(PolicyFormat::torchtitan)
                              << PolicySource::operator_list;
@@ -392,8 +392,8 @@ void SacSolveTest::files_of_others_are_read() {
            std::to_string(document().graph().output_bytes(document().graph().node(node))) + ", '" +
            std::string(document().graph().name(node)) + "')]\n";
   } else {
-    // The pane's own export, which others write alike.
-    QSignalSpy told(&pane(), &SacPane::told);
+    // The pane's own export, in a format that others write, too.
+    QSignalSpy messages(&pane(), &SacPane::message);
     for (QAction* action : bar().exchange().actions())
       if (action->data().toInt() == format && action->text().startsWith("Copy")) action->trigger();
     QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
@@ -402,7 +402,7 @@ void SacSolveTest::files_of_others_are_read() {
   const QString path = folder_->filePath(name);
   QVERIFY(write_bytes(path.toStdString(), text).has_value());
 
-  // The dialog is a person's too.
+  // The dialog is operated like a user would.
   QTimer::singleShot(0, this, [&] {
     auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
     QVERIFY(dialog != nullptr);
@@ -410,7 +410,7 @@ void SacSolveTest::files_of_others_are_read() {
     edit->setText(path);
     QTest::keyClick(edit, Qt::Key_Return);
   });
-  QSignalSpy told(&pane(), &SacPane::told);
+  QSignalSpy messages(&pane(), &SacPane::message);
   for (QAction* action : bar().exchange().actions())
     if (action->text().startsWith("Import from a File")) action->trigger();
   QTRY_VERIFY_WITH_TIMEOUT(told.count() > 0, kPatienceMs);

@@ -1,4 +1,4 @@
-// The benchmarks of a document without a window: a run that a test plays, rows that are kept.
+// Tests a document's benchmarks without a window: fake runs and stored rows.
 
 #include "views/benchmark/benchmarks.h"
 
@@ -25,7 +25,7 @@ class BenchmarksOfADocument : public testing::Test {
     document = std::make_unique<Document>(OpenRequest{.path = "/tmp/a graph.json"}, snapshot);
     benchmarks = new Benchmarks(*document, fake, BenchmarkHistory(folder.path().toStdString()));
   }
-  // As after a restart.
+  // Simulates a restart.
   void make_again() {
     settle();
     make();
@@ -128,7 +128,7 @@ TEST_F(BenchmarksOfADocument, RunOneAtATime) {
   EXPECT_TRUE(benchmarks->why_not().contains(other.title()));
   benchmarks->run();
   EXPECT_FALSE(benchmarks->is_running());
-  // What the other one's run says is not this one's.
+  // Reports of another document's run are ignored.
   fake.finish(fake.measured(2));
   EXPECT_TRUE(benchmarks->rows().empty());
   EXPECT_EQ(others->rows().size(), 1U);
@@ -140,7 +140,7 @@ TEST_F(BenchmarksOfADocument, ClosingADocumentEndsItsRun) {
   const quint64 run = fake.run();
   document.reset();
   EXPECT_EQ(fake.cancelled(), run);
-  fake.finish(fake.begun(2), true);  // nobody is left to hear it
+  fake.finish(fake.begun(2), true);  // nobody is left to receive it
   make();
 }
 
@@ -152,7 +152,7 @@ TEST_F(BenchmarksOfADocument, RowsAreThereAfterARestart) {
   benchmarks->show(benchmarks->rows().front().id);
   ASSERT_NE(document->measured(), nullptr);
   EXPECT_FALSE(document->measured()->measurement().nodes.empty());
-  // A run of before what is kept was read comes after it.
+  // A run that ends before stored results are loaded comes after them.
   settle();
   make();
   run_well();
@@ -193,7 +193,7 @@ TEST_F(BenchmarksOfADocument, CalibratingProfilesAndTellsTheTimes) {
   fake.finish(fake.measured(2));
   ASSERT_EQ(calibrated.count(), 1);
   EXPECT_FALSE(calibrated.front().front().value<MeasurementPtr>()->nodes.empty());
-  // An ordinary run says nothing to the costs.
+  // An ordinary run does not update the costs.
   run_well();
   EXPECT_EQ(calibrated.count(), 1);
 }

@@ -1,5 +1,5 @@
-// Where a block goes, what a person is told of it, and which policies an edit sets: without a
-// window.
+// Tests without a window: places of a block, the text shown for a move, and the policies that edits
+// set.
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_taken_back) {
   const auto last = [](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
     return range.last;
   };
-  // The last call has nowhere to go.
+  // The last call cannot be moved.
   for (const char* name : {"v2", "v1", "z"}) moves.add(node(name), last);
   const Edit edit = moves.edit("as late as possible");
   EXPECT_EQ(edit.title, "Move 2 of 3 nodes as late as possible");
@@ -151,7 +151,7 @@ TEST_F(MovesTest, gaps_stand_where_the_node_behind_them_begins) {
   }
   EXPECT_EQ(scale.gap_at(-100), scale.first());
   EXPECT_EQ(scale.gap_at(1e9), scale.last());
-  // Every gap is in one column of pixels, however narrow the axis is.
+  // All gaps are within one pixel column, however narrow the axis is.
   AxisView axis(snapshot_->program_order.length());
   for (const double width : {3.0, 1000.0}) {
     axis.set_pixels(10, width);
@@ -202,7 +202,7 @@ TEST(MetricsTest, differences_say_their_sign_and_their_share) {
   EXPECT_EQ(time_difference_text(5, 5).toStdString(), "=");
   EXPECT_EQ(share_difference_text(200, 150).toStdString(), "\u221225.0 %");
   EXPECT_EQ(share_difference_text(0, 150).toStdString(), "");
-  EXPECT_EQ(figures_difference_text({1, 2, 3}, {1, 2, 3}).toStdString(), "no figure changes");
+  EXPECT_EQ(figures_difference_text({1, 2, 3}, {1, 2, 3}).toStdString(), "no change");
 }
 
 }  // namespace

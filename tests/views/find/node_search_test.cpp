@@ -71,8 +71,8 @@ TEST_F(NodeSearchTest, FindsByPattern) {
   EXPECT_EQ(found("name:/\\s|x/").size(), 1U);
 }
 
-// The search asks shared texts once and runs over joined ones; asking every node by itself is slow
-// and plainly right.
+// The search checks shared texts once and scans concatenated ones; checking every node is slow but
+// obviously correct.
 std::vector<NodeId> naive(const Snapshot& snapshot, const std::string& text) {
   std::vector<NodeId> found;
   for (const NodeId id : snapshot.graph.order()) {
@@ -97,11 +97,11 @@ RC_GTEST_PROP(NodeSearchProperties, AgreesWithAskingEveryNode, ()) {
   const auto found = search.find(std::string_view(text));
   RC_ASSERT(found.has_value());
   RC_ASSERT(*found == naive(*snapshot, text));
-  // A pattern of plain letters finds the same.
+  // A pattern of plain letters has the same matches.
   std::string pattern;
   for (const char c : text) pattern += c == '.' ? std::string("\\.") : std::string(1, c);
   RC_ASSERT(*search.find(std::string_view("/" + pattern + "/")) == *found);
-  // What is found and what is not are all nodes.
+  // Matches and non-matches together are all nodes.
   RC_ASSERT(search.find(std::string_view("-" + text))->size() + found->size() ==
             snapshot->graph.node_count());
 }

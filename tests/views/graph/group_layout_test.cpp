@@ -45,7 +45,7 @@ TEST_F(GroupLayoutTest, IdenticalGroupsAreLaidOutOnce) {
 TEST_F(GroupLayoutTest, StaysThroughAMove) {
   const GroupGraphs before = graphs("layers.0.attention/itself");
   std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
-  // The last gradient of the first layer before the one before it: neither reads the other.
+  // The last gradient of the first layer precedes the one before it: neither reads the other.
   std::swap(order[graph_.position(graph_.find("gwq_0"))],
             order[graph_.position(graph_.find("dn_0"))]);
   graph_.set_order(order);
@@ -62,7 +62,7 @@ TEST_F(GroupLayoutTest, FallsBackWhereDotFails) {
 }
 
 TEST(GroupLayout, IsOursForLargeGroups) {
-  // A program that would hang is not asked.
+  // A program that would hang is not started.
   GroupGraphs large;
   large[0].nodes = kMostDotNodes + 1;
   EXPECT_FALSE(layout_of(large, "sleep").is_by_dot);

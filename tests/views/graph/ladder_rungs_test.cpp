@@ -1,4 +1,4 @@
-// What the rungs of a ladder come to under a plan, against the plan's own figures.
+// Compares the totals of a ladder's rungs under a plan with the plan's own figures.
 
 #include "views/graph/ladder_rungs.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A ladder with a plan on it, and what the plan comes to.
+// A ladder with a plan, and the plan's outcome.
 struct Planned {
   Analysis analysis;
   Partition partition;
@@ -34,7 +34,7 @@ struct Planned {
   [[nodiscard]] std::int64_t bytes(RungState state) const {
     std::int64_t sum = 0;
     for (const LadderRow& row : ladder.rows())
-      if (row.parent < 0) sum += row.kept[static_cast<std::size_t>(state)];
+      if (row.parent < 0) sum += row.saved[static_cast<std::size_t>(state)];
     return sum;
   }
   [[nodiscard]] const Rung& rung(const char* producer) const {
@@ -99,9 +99,9 @@ TEST(LadderRungs, AddUpToWhatThePlanSaves) {
 TEST(LadderRungs, AddUpWhereGatheredParametersAreSaved) {
   const Graph graph = sample("llama_8b_tp2_fsdp2.joint.json.zst");
   const Planned again = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph))));
-  const Planned kept = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph, false))));
+  const Planned saved = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph, false))));
   expect_sums(again);
-  expect_sums(kept);
+  expect_sums(saved);
   std::set<NodeId> gathers;
   for (const FsdpGather& gather : fsdp_gathers(graph)) gathers.insert(gather.gather);
   const auto gathered = [&](const Planned& p, RungState state) {
@@ -110,10 +110,10 @@ TEST(LadderRungs, AddUpWhereGatheredParametersAreSaved) {
       if (rung.state == state && gathers.contains(rung.producer)) bytes += rung.bytes;
     return bytes;
   };
-  // What is gathered is a rung whatever becomes of it.
-  EXPECT_GT(gathered(kept, RungState::save), std::int64_t{1} << 30);
+  // A gathered parameter is a rung, whatever its policy.
+  EXPECT_GT(gathered(saved, RungState::save), std::int64_t{1} << 30);
   EXPECT_EQ(gathered(again, RungState::save), 0);
-  EXPECT_EQ(gathered(again, RungState::recompute), gathered(kept, RungState::save));
+  EXPECT_EQ(gathered(again, RungState::recompute), gathered(saved, RungState::save));
 }
 
 TEST(LadderRungs, AddUpToWhatThePlanOffloads) {
@@ -147,7 +147,7 @@ TEST(LadderRungs, HaveWhatIsSavedForWhatIsMadeAgainFromIt) {
 }
 
 TEST(LadderRungs, CountAsThePartitionerMergedThem) {
-  // Two calls that give the same are one, and the plan hands over that one.
+  // Two calls with the same result are merged, and the plan saves the merged call.
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     w: f32[64,64] = parameter

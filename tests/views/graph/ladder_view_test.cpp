@@ -28,8 +28,8 @@ TEST_F(LadderViewTest, ZoomKeepsThePoint) {
     view_.zoom_at(321, 77, factor);
     EXPECT_NEAR(view_.from_x(321), x, 1e-6);
     EXPECT_NEAR(view_.from_y(77), y, 1e-6);
-    EXPECT_GE(view_.scale, LadderView::kLeastScale);
-    EXPECT_LE(view_.scale, LadderView::kMostScale);
+    EXPECT_GE(view_.scale, LadderView::kMinScale);
+    EXPECT_LE(view_.scale, LadderView::kMaxScale);
   }
 }
 
@@ -71,10 +71,10 @@ TEST_F(LadderViewTest, FoldsWhatIsUnderThreePixels) {
   for (int row = 0; row < static_cast<int>(ladder_.rows().size()); ++row)
     if (ladder_.is_leaf(row)) expansion_.close(ladder_, row);
   const LadderLayout layout = this->layout();
-  view_.scale = LadderView::kLeastScale;
+  view_.scale = LadderView::kMinScale;
   const auto bands = visible_bands(layout, view_);
   EXPECT_LE(bands.size(), static_cast<std::size_t>(view_.height / kFoldPixels) + 2);
-  // Each row is in one of them, in order.
+  // Each row is in exactly one band, in order.
   std::int32_t next = 0;
   double below = -1;
   for (const LadderBand& band : bands) {

@@ -21,7 +21,7 @@ class InspectorTest : public ::testing::Test {
   [[nodiscard]] InspectorContent of(const char* name) const {
     return describe(*snapshot_, node(name));
   }
-  // The row of a label; an empty one if there is none.
+  // The row with a label, or an empty one.
   static InspectorRow row(const InspectorContent& content, const QString& label) {
     for (const InspectorSection& section : content.sections)
       for (const InspectorRow& r : section.rows)
@@ -58,7 +58,7 @@ TEST_F(InspectorTest, LinksProducersUsersAndAliases) {
   EXPECT_THAT(row(of("mm"), "producers (2)").links, ElementsAre(node("x"), node("w0")));
   EXPECT_THAT(row(of("mm"), "users (1)").links, ElementsAre(node("relu")));
   EXPECT_THAT(row(of("t1"), "aliases").links, ElementsAre(node("relu")));
-  EXPECT_THAT(row(of("t1"), "made by").links, ElementsAre(node("relu")));
+  EXPECT_THAT(row(of("t1"), "allocated by").links, ElementsAre(node("relu")));
 }
 
 TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {

@@ -1,4 +1,4 @@
-// What a person types into a form, as values.
+// Tests how form input is converted to values.
 
 #include "views/pipeline/parameter_field.h"
 
@@ -37,7 +37,7 @@ TEST(TypedValue, IsWhatTheTypeHolds) {
     EXPECT_EQ(typed(type, "  "), "as by default");
 }
 
-// Checking refuses them, and what was written stays.
+// Validation rejects them, and the input is kept.
 TEST(TypedValue, WhatIsNoneStaysAsItWasWritten) {
   using Type = Parameter::Type;
   for (const auto& [type, text] : {std::pair{Type::integer, "1,5"},
@@ -74,7 +74,7 @@ TEST(ParameterField, ShowsTheDefaultAndTellsOnlyWhatDiffers) {
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0], PassValue(0.25));
   EXPECT_FALSE(told[1]) << "as by default";
-  // What is typed is not taken away by what it leads to.
+  // Showing the resulting value does not replace the input.
   field.show_value(std::nullopt);
   EXPECT_EQ(field.line()->text(), "0.5");
   field.show_value(PassValue(0.75));

@@ -77,7 +77,7 @@ TEST_F(DecisionModelTest, RowsLeadToNodesOfTheGraphThatIsShown) {
   const int row = model_.row_of(snapshot_->graph.find("v0"));
   ASSERT_EQ(model_.nodes(row).size(), 1U);
   EXPECT_EQ(snapshot_->graph.name(model_.nodes(row).front()), "v0");
-  // Another state, in which ids are others and one of the nodes is gone.
+  // Another state, with other ids and without one of the nodes.
   const SnapshotPtr other = test::snapshot_of(R"(
     v0: f32[4] = input
     return [v0]
@@ -100,7 +100,7 @@ TEST_F(DecisionModelTest, IsWrittenForOtherPrograms) {
   EXPECT_TRUE(csv.contains("\"")) << "sentences have commas";
 }
 
-// 10^5 rows: a key in the filter, an action, a sort are each a moment.
+// Filtering, choosing an action and sorting are fast with 10^5 rows.
 TEST(DecisionModelSpeed, LooksThroughManyRowsAtOnce) {
   auto result = std::make_shared<StepResult>();
   result->step = "apply_sac";

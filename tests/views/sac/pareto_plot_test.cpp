@@ -29,7 +29,7 @@ TEST(ParetoScale, OneMarkHasAPlaceToo) {
   EXPECT_TRUE(kArea.contains(ParetoScale(marks, kArea).place(marks[0])));
 }
 
-// A label stands at its mark, and neither on another mark nor on another label.
+// A label is placed at its mark and overlaps no other mark or label.
 TEST(ParetoPlot, LabelsStandBesideTheirMarks) {
   ParetoPlot plot;
   plot.resize(640, 300);

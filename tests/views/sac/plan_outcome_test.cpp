@@ -1,4 +1,4 @@
-// Where the steps of a pair stand among those of its joint graph.
+// Tests how the steps of a pair are aligned with those of its joint graph.
 
 #include "views/sac/plan_outcome.h"
 
@@ -53,7 +53,7 @@ TEST_F(PlaceStepsTest, WhatDoesNotRunLeavesItsRoom) {
 }
 
 TEST_F(PlaceStepsTest, OfAnotherOrderTheLongestPartStaysInPlace) {
-  // c runs early: it shares the room of what follows it.
+  // c runs early and shares the space of the following step.
   EXPECT_THAT(places({"a", "c", "b", "g", "h"}), ElementsAre(0, 1, 1.5, 2, 4, 5));
 }
 
@@ -68,7 +68,7 @@ RC_GTEST_FIXTURE_PROP(PlaceStepsTest, PlacesNeverFallAndStayWithinTheStep, ()) {
   RC_ASSERT(found.size() == names.size() + 1);
   RC_ASSERT(std::is_sorted(found.begin(), found.end()));
   RC_ASSERT(found.front() >= 0 && found.back() == 5);
-  // Each step has some room.
+  // Each step has some width.
   for (std::size_t i = 1; i < found.size(); ++i) RC_ASSERT(found[i] > found[i - 1]);
 }
 

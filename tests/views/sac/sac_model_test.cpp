@@ -58,7 +58,7 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
   for (const int row : model_.shown(-1))
     if (model_.text(row, SacModel::name_column).contains(u'×')) fold = row;
   ASSERT_GE(fold, 0);
-  // Below it a row for each place in such a layer, which holds one tensor of each of them.
+  // Below it, one row per place in the layers, with one tensor from each of them.
   const auto places = model_.shown(fold);
   ASSERT_FALSE(places.empty());
   const auto members = *model_.number(places.front(), SacModel::count_column);
@@ -71,7 +71,7 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
             members * static_cast<std::int64_t>(places.size()));
 }
 
-// Layer 1 calls what layer 0 calls in another order, as independent calls may.
+// Layer 1 has the same calls as layer 0 in another order, as independent calls may.
 constexpr const char* kOtherOrder = R"(
   x: f32[64,64] = input
   a0: f32[64,64] = aten.sin(x)              {layers.0}
@@ -96,7 +96,7 @@ TEST(SacModel, IdenticalLayersAreOneRowWhateverTheirOrder) {
   const int fold = model.parent_row(model.parent_row(model.row_of(snapshot->graph.find("a0"))));
   ASSERT_GE(fold, 0);
   EXPECT_EQ(model.number(fold, SacModel::count_column), 4);
-  // The same tensor of each, in the order of the first.
+  // The same tensor of each layer, in the order of the first one.
   const auto places = model.shown(fold);
   ASSERT_EQ(places.size(), 2U);
   EXPECT_THAT(model.nodes(places[0]),
@@ -152,10 +152,10 @@ TEST_F(SacModelTest, TheFilterTakesTheWordsOfTheSearchBar) {
   EXPECT_THAT(names(), ElementsAre("act1"));
   model_.set_filter("bytes>1TiB");
   EXPECT_THAT(names(), IsEmpty());
-  // Half a query hides nothing and says why.
+  // An incomplete query hides nothing and reports an error.
   model_.set_filter("bytes>");
   EXPECT_EQ(names().size(), model_.state()->tensors.size());
-  EXPECT_FALSE(model_.filter_mistake().isEmpty());
+  EXPECT_FALSE(model_.filter_error().isEmpty());
 }
 
 TEST_F(SacModelTest, TheFilterKnowsThePlan) {
@@ -168,7 +168,7 @@ TEST_F(SacModelTest, TheFilterKnowsThePlan) {
   model_.set_filter("policy:recompute -by:person op:sigmoid");
   const std::size_t others = names().size();
   for (const std::string& name : names()) EXPECT_NE(name, "act1");
-  // Another plan, and what is found is another.
+  // Another plan gives other matches.
   model_.set_filter("policy:save by:person");
   show({{{node("act0")}, Keep::recompute}, {{node("act1")}, Keep::save}});
   EXPECT_THAT(names(), ElementsAre("act1"));

@@ -40,7 +40,7 @@ TEST(NaturalOrder, CountsDigitsAsNumbers) {
   EXPECT_FALSE(natural_less("a007", "a7"));
 }
 
-// Sorting needs a strict weak order, or it may do anything.
+// Sorting requires a strict weak order.
 RC_GTEST_PROP(NaturalOrderProperties, IsAStrictWeakOrder, ()) {
   const auto text = [] {
     const auto letters =

@@ -30,13 +30,13 @@ TEST(ByteBox, ReadsWhatIsTyped) {
   EXPECT_EQ(box.bytes(), 2 * kGib + kGib / 2);
   type(box, "512MiB");
   EXPECT_EQ(box.bytes(), 512 * kMib);
-  type(box, "300");  // in the unit that is shown
+  type(box, "300");  // in the displayed unit
   EXPECT_EQ(box.bytes(), 300 * kMib);
   type(box, "much");
   EXPECT_EQ(box.bytes(), 300 * kMib);
 }
 
-// What is rounded on screen is not rounded by looking at it.
+// Rounding on display does not change the value.
 TEST(ByteBox, KeepsWhatIsNotTypedOver) {
   ByteBox box;
   const std::int64_t exact = 33 * kMib + 12'345;

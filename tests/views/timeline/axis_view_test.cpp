@@ -71,7 +71,7 @@ RC_GTEST_PROP(AxisViewProperties, StayWithinTheAxisWhateverIsDone, ()) {
     RC_ASSERT(axis.begin() >= 0);
     RC_ASSERT(axis.end() <= static_cast<double>(length) * (1 + 1e-12));
     RC_ASSERT(axis.end() > axis.begin());
-    // A step of 2^37 ns, magnified to four of them, leaves a hundredth of a pixel.
+    // With a step of 2^37 ns magnified to four of them, a hundredth of a pixel remains.
     RC_ASSERT(std::abs(axis.to_pixel(axis.to_position(pixel)) - pixel) < 0.1);
   }
 }

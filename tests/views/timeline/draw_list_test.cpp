@@ -42,8 +42,8 @@ TEST(FoldLane, BeginsAndEndsWithTheScreen) {
   EXPECT_EQ(runs.back().right, 150);
 }
 
-// Whatever the items and the zoom: every visible item is in exactly one run, runs go from left to
-// right, and there are no more than the screen has room for.
+// For any items and zoom: each visible item is in exactly one run, runs are ordered from left to
+// right, and their number is bounded by the screen width.
 RC_GTEST_PROP(FoldLaneProperties, CoverEveryVisibleItemOnceWithinTheScreen, ()) {
   std::vector<std::pair<std::int64_t, std::int64_t>> extents;
   std::int64_t at = 0;

@@ -1,4 +1,4 @@
-// A measurement on the axes: where its nodes, its bytes and the estimate's moments stand.
+// Tests the axes of a measurement: positions of its nodes, its bytes and the estimate's moments.
 
 #include "views/timeline/measured_timeline.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 class MeasuredTimelineTest : public testing::Test {
  protected:
-  // Every step takes 100 us after the one before it, but for the collective, which runs until its
-  // wait has it.
+  // Each step takes 100 us after the previous one, except the collective, which runs until its
+  // wait.
   static Measurement measurement_of_all(const Snapshot& s) {
     Measurement m{.label = "rank 0, interpret", .device = "A CPU"};
     std::int64_t at = 0;
@@ -62,7 +62,7 @@ TEST_F(MeasuredTimelineTest, PlacesTheEstimatesMomentsWhenTheirNodesRan) {
   const std::size_t step = *snapshot->analysis.memory.step_of(node("mm_1"));
   EXPECT_EQ(data.position(1 + 2 * step), 200'000);
   EXPECT_EQ(data.position(2 + 2 * step), 300'000);
-  // The next node runs while a collective is in flight.
+  // The next node runs while the collective is in flight.
   const std::size_t start = *snapshot->analysis.memory.step_of(node("ar"));
   EXPECT_EQ(data.position(2 + 2 * start), data.position(1 + 2 * start));
   for (std::size_t i = 1; i < data.point_count(); ++i)
@@ -131,7 +131,7 @@ TEST_F(MeasuredTimelineTest, NodesThatTheGraphDoesNotHaveArePassedOver) {
   EXPECT_EQ(m.find(NodeId(std::size_t{10'000})), nullptr);
 }
 
-// --- What a document shows ---
+// --- The document's measurement ---
 
 class MeasurementsOfADocument : public MeasuredTimelineTest {
  protected:

@@ -1,4 +1,4 @@
-// A plan's curve over the joint graph's axis: nothing of it is lost, whatever the zoom.
+// Tests that a plan's curve on the joint graph's axis is complete at every zoom level.
 
 #include "views/timeline/plan_track.h"
 
@@ -60,7 +60,7 @@ TEST_F(PlanTrackTest, SavingEverythingItStandsOverTheSameCalls) {
   const PlanTrack track(*all, data);
   for (std::size_t step = 0; step < snapshot_->analysis.memory.steps().size(); ++step) {
     EXPECT_DOUBLE_EQ(track.position(step), static_cast<double>(step));
-    // But for the tangents, which the joint graph is given at its start.
+    // Except for the tangents, which are inputs of the joint graph.
     EXPECT_LE(track.bytes(step), snapshot_->analysis.memory.profile()[1 + 2 * step]);
   }
 }
