@@ -9,7 +9,7 @@
 
 namespace jointer::desktop {
 
-// Runs benchmarks on this machine, one process per rank, from a thread of its own. Destroying it
+// Runs benchmarks on this machine, one process per rank, from a separate thread. Destroying it
 // stops all ranks of the current run.
 class LocalBenchmarks : public views::BenchmarkService {
   Q_OBJECT

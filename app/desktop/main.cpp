@@ -109,7 +109,7 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
     QCoreApplication::exit(complain(error));
   };
   QObject::connect(&window, &MainWindow::open_failed, &window, give_up);
-  QObject::connect(&window, &MainWindow::choosing, &window, give_up);  // nobody can answer
+  QObject::connect(&window, &MainWindow::choosing, &window, give_up);  // there is no one to answer
   if (options.exit_after_first_frame) {
     QObject::connect(&window, &MainWindow::opened, &window,
                      [&since_start](views::DocumentTab* tab) {

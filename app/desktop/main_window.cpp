@@ -414,7 +414,7 @@ void MainWindow::place_docks() {
   tabifyDockWidget(modules, operators);
   tabifyDockWidget(operators, dock(QStringLiteral("history")));
   tabifyDockWidget(inspector, alive);
-  // Forms beside plots and wide tables need the space of the middle.
+  // Forms next to plots and wide tables need the space of the middle.
   PaneDock* before = graph;
   for (const char* name : {"sac", "pipeline", "tune", "benchmark", "compare"}) {
     PaneDock* next = dock(QString::fromLatin1(name));

@@ -335,7 +335,7 @@ void MainWindow::import_measurement(const QString& path) {
   QtConcurrent::run(read).then(document, [this, document](const Result<Measurement>& read_one) {
     if (read_one) {
       document->add_import(std::make_shared<const Measurement>(*read_one));
-      say(tr("Showing %1 beside the estimates.").arg(QString::fromStdString(read_one->label)));
+      say(tr("Showing %1 with the estimates.").arg(QString::fromStdString(read_one->label)));
       return;
     }
     auto* box =

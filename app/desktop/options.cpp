@@ -50,7 +50,7 @@ Result<Options> parse_options(const QStringList& arguments) {
                                 QStringLiteral("PANE"));
   const QCommandLineOption measured(
       QStringLiteral("measured"),
-      QStringLiteral("Show the graph's latest benchmark beside its estimates."));
+      QStringLiteral("Show the graph's latest benchmark with its estimates."));
   const QCommandLineOption picture(QStringLiteral("picture"),
                                    QStringLiteral("Save a picture of the window and exit."),
                                    QStringLiteral("FILE"));

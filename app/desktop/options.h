@@ -20,7 +20,7 @@ struct Options {
   std::optional<views::ThemeChoice> theme;
   QString select;         // node to select once its graph is shown
   QString pane;           // pane to bring to the front
-  bool measured = false;  // show the latest benchmark beside the estimates
+  bool measured = false;  // show the latest benchmark with the estimates
   QString picture;        // save the window as this picture and exit
   QSize size{1600, 1000};
   bool size_is_given = false;

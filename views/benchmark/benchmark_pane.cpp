@@ -18,7 +18,7 @@ constexpr int kMargin = 8;
 constexpr int kMinFont = 11;
 constexpr int kTickMs = 250;
 constexpr int kMaxRankRows = 5;  // visible at once; more can be scrolled to
-constexpr int kWide = 1000;      // from this width on, details are beside the table
+constexpr int kWide = 1000;      // from this width on, details are next to the table
 
 }  // namespace
 

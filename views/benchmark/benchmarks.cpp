@@ -241,7 +241,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
   rows_.insert(rows_.begin(), rows.begin(), rows.end());
   if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
   emit rows_changed();
-  // A run ended meanwhile, or a damaged file was moved aside.
+  // A run has ended since, or a damaged file was moved aside.
   if (has_new || !loaded.note.empty()) save();
 }
 

@@ -58,7 +58,7 @@ class Benchmarks : public QObject {
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
   void remove(const std::vector<std::uint64_t>& ids);
-  // Shows a row's measurement beside the estimates; ignored if there is no such row.
+  // Shows a row's measurement with the estimates; ignored if there is no such row.
   void show(std::uint64_t id);
   // The row that was shown last, or 0.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }

@@ -37,7 +37,7 @@ void DifferenceTable::show_only(std::optional<NodeChange> change) {
 void DifferenceTable::fill_kinds() {
   const QSignalBlocker quiet(kinds_);
   kinds_->clear();
-  kinds_->addItem(tr("all changes"));
+  kinds_->addItem(tr("All changes"));
   if (differences_) {
     const GraphDifference& d = differences_->difference();
     const auto add = [&](NodeChange change, std::size_t count) {

@@ -54,7 +54,7 @@ class Document : public QObject {
   // --- Measurements ---
   // The available measurements: the ranks of one run, then imports.
   [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
-  // The measurement shown beside the estimates, or null. Valid until it changes.
+  // The measurement shown with the estimates, or null. Valid until it changes.
   [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
   // Shows one of `measurements`, or null for none.
   void show_measurement(const MeasurementPtr& measurement);

@@ -46,7 +46,7 @@ void Loader::start() {
 void Loader::cancel() {
   shared_->cancel = true;
   timer_.stop();
-  // The work ends soon; nobody has to wait for it.
+  // The work ends soon and need not be waited for.
   disconnect(&watcher_, nullptr, this, nullptr);
   emit cancelled();
 }

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// Measured figures beside estimated ones, as text.
+// Measured figures compared with estimated ones, as text.
 
 // Measured divided by estimated, such as "1.08 ×". Empty if nothing was estimated.
 QString ratio_text(std::int64_t measured, std::int64_t estimated);

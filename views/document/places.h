@@ -9,8 +9,8 @@
 namespace jointer::views {
 
 // Groups nodes as people think of a model: a tree of modules, with each parameter in the module
-// that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers` has nodes of its
-// own. In a graph without modules the places are source lines: the innermost frame of each stack.
+// that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers` itself has
+// nodes. In a graph without modules the places are source lines: the innermost frame of each stack.
 struct Place {
   std::string name;  // relative to the parent: "attention", "layers.0", "model.py:574"
   std::string path;  // "layers.0.attention"; for a source line, file and line

@@ -21,7 +21,7 @@ class MovePlanner;
 // Edits a document's graph: unlimited undo and redo, and named states.
 //
 // Graphs that are shown never change: each edit produces a new one on a working thread, and
-// Document::changed follows. Requests made meanwhile are queued, so keys may be pressed faster than
+// Document::changed follows. Requests are queued until then, so keys may be pressed faster than
 // graphs are computed.
 class Editing : public QObject {
   Q_OBJECT

@@ -15,7 +15,7 @@ class FigureBox : public QWidget {
 
   void set_name(const QString& name);
   [[nodiscard]] QLabel& value() { return *value_; }
-  // Shown beside the name; hidden by default.
+  // Shown next to the name; hidden by default.
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& change() { return *change_; }
 

@@ -25,12 +25,12 @@ class Document;
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
   std::size_t taken = 1;      // number of selected nodes picked up with it
-  std::vector<NodeId> block;  // including nodes carried along, in program order
+  std::vector<NodeId> block;  // including nodes that move with it, in program order
   bool carries = false;
   MovePreview preview;
   std::size_t gap = 0;         // current place
   QString earliest, latest;    // the constraint at each end, or empty
-  QString carried, reordered;  // nodes carried along; notes on other ranks; or empty
+  QString carried, reordered;  // nodes that move with it; notes on other ranks; or empty
   SnapshotPtr from;            // the graph before the move
   SnapshotPtr shown;           // the graph with the block at its current or its previous place
   bool is_dropped = false;     // the edit has been requested

@@ -41,7 +41,7 @@ class PlannedMoves {
   Editor editor_;
   WhatIf& what_if_;
   int direction_;
-  std::optional<Users> users_;               // set if cheap nodes are carried along
+  std::optional<Users> users_;               // set if cheap nodes move with it
   std::vector<std::vector<NodeId>> starts_;  // of the collectives, in the original order
   std::vector<Change> changes_;
   std::string refusal_, last_title_;

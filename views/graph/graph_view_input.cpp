@@ -198,7 +198,7 @@ void GraphView::select_identical(int row, std::optional<NodeId> node) {
 KeysGroup GraphView::keys() {
   return {tr("Graph"),
           {{tr("Click, Ctrl+Click"), tr("Select; select more")},
-           {tr("Double click, Enter"), tr("Expand or collapse a row")},
+           {tr("Double-click, Enter"), tr("Expand or collapse a row")},
            {tr("Up, Down"), tr("Go to the row or node above or below")},
            {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
            {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},

@@ -322,11 +322,12 @@ QStringList GraphView::link_lines(const LadderLink& link) const {
     const LadderRow& row = ladder_->row(layout_->item(p.item).row);
     return row.path.empty() ? row_name(row) : QString::fromStdString(row.path);
   };
-  all << (link.to.item < 0 ? (ladder_->has(LadderSide::backward)
-                                  ? tr("made by %1, not read in the backward")
-                                  : tr("made by %1; its backward is not in this graph"))
-                                 .arg(place(link.from))
-                           : tr("made by %1, read by %2").arg(place(link.from), place(link.to)));
+  all << (link.to.item < 0
+              ? (ladder_->has(LadderSide::backward)
+                     ? tr("produced by %1, not read in the backward")
+                     : tr("produced by %1; its backward is not in this graph"))
+                    .arg(place(link.from))
+              : tr("produced by %1, read by %2").arg(place(link.from), place(link.to)));
   std::vector<const Rung*> largest;
   for (const std::uint32_t i : rungs) largest.push_back(&ladder_->rungs()[i]);
   std::stable_sort(largest.begin(), largest.end(),

@@ -173,8 +173,8 @@ void LadderPainter::paint_port_labels() {
 
 // --- Inputs and users of the current node ---
 
-// Within a group a line follows the group's edges; across the channel it is drawn as a rung;
-// otherwise it is an arc beside the column.
+// Within a group, the line follows the group's edges; across the channel it is drawn as a rung;
+// otherwise it is an arc next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;

@@ -51,8 +51,8 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   name_->setAccessibleName(tr("State name"));
   name_->setClearButtonEnabled(true);
   row->addWidget(name_, 1);
-  keep_ =
-      add_button(row, tr("Keep"), tr("Save the current state under this name"), &HistoryPane::keep);
+  keep_ = add_button(row, tr("Save State"), tr("Save the current state under this name"),
+                     &HistoryPane::keep);
   states_ = add_table(*state_model_, tr("Named states"), 2);
   states_->setColumnHidden(HistoryModel::place_column, true);
   states_->setColumnHidden(HistoryModel::by_column, true);

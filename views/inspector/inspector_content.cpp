@@ -312,7 +312,7 @@ class Describer {
     if (node_.has(Node::has_ac_graph_id))
       s.rows.push_back(
           {.label = words("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
-    if (node_.origin) s.rows.push_back(link_row(words("made from"), {{node_.origin}}));
+    if (node_.origin) s.rows.push_back(link_row(words("origin"), {{node_.origin}}));
     if (node_.partner) s.rows.push_back(link_row(words("saved by"), {{node_.partner}}));
   }
 

@@ -50,7 +50,7 @@ struct InspectorContent {
   std::vector<SourceLine> stack;  // innermost first
 };
 
-// `measured`: the measurement shown beside the estimates, or null.
+// `measured`: the measurement shown with the estimates, or null.
 InspectorContent describe(const Snapshot& snapshot, NodeId node,
                           const MeasuredTimeline* measured = nullptr);
 // Totals of several nodes.

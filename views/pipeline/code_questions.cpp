@@ -50,7 +50,7 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
   QStringList all;
   for (const ForeignCode& each : code) all << code_text(each);
   auto* box =
-      new QMessageBox(QMessageBox::Question, tr("Run Third-Party Code?"),
+      new QMessageBox(QMessageBox::Question, tr("Run third-party code?"),
                       tr("This code is not part of Jointer."), QMessageBox::NoButton, window_);
   box->setObjectName(QStringLiteral("code_question"));
   box->setAttribute(Qt::WA_DeleteOnClose);
@@ -92,7 +92,7 @@ void CodeQuestions::choose_python() {
   auto* dialog = new QDialog(window_);
   dialog->setObjectName(QStringLiteral("python_pass"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(tr("Add Python Pass"));
+  dialog->setWindowTitle(tr("Add Python pass"));
   auto* column = new QVBoxLayout(dialog);
   auto* text = new QLabel(
       tr("file.py for all passes that it declares, file.py:function, or module:function"), dialog);

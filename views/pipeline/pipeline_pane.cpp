@@ -23,7 +23,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8, kSpacing = 4;
-constexpr int kWide = 600;  // from this width on, the pages are beside the list
+constexpr int kWide = 600;  // from this width on, the pages are next to the list
 constexpr int kProgressHeight = 4;
 constexpr int kListShare = 2, kPagesShare = 3;
 const QString kFilter = QStringLiteral("Pipelines (*.jointer-passes *.json);;All files (*)");

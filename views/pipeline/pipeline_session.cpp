@@ -402,7 +402,7 @@ void PipelineSession::finish() {
   apply(text, true);
 }
 
-// The thread ends when its pass next checks for cancellation; nobody waits for it.
+// The thread ends when its pass next checks for cancellation and is not waited for.
 void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
   run_->work.share->is_cancelled = true;
@@ -433,8 +433,8 @@ QString PipelineSession::done_text() const {
       run_->outcomes, [](const StepOutcomePtr& each) { return each->is_another_graph(); });
   if (other != run_->outcomes.end())
     text += u' ' + ((*other)->result.graph->is_pair() && !(*other)->before->is_pair()
-                        ? tr("(%1 made a pair: Show > Its Graph in Another Tab opens it.)")
-                        : tr("(%1 made another graph: Show > Its Graph in Another Tab opens it.)"))
+                        ? tr("(%1 made a pair: Show > Graph in New Tab opens it.)")
+                        : tr("(%1 made another graph: Show > Graph in New Tab opens it.)"))
                        .arg(QString::fromStdString((*other)->result.step));
   return text;
 }
@@ -469,7 +469,7 @@ void PipelineSession::apply(const QString& message, bool is_error) {
   }
   applying_ = std::make_unique<QObject>();
   const auto take_it = [=, this](const QStringList& refused) {
-    applying_.release()->deleteLater();  // called from one of its own slots
+    applying_.release()->deleteLater();  // called from one of its slots
     take_applied(base, edits_after, refused, message, is_error);
   };
   const bool goes_back = base != editing.edit_history();

@@ -58,7 +58,7 @@ void PlanReserved::take_step() {
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 
-// Runs one computation at a time; of the requests made meanwhile only the last is computed.
+// Runs one computation at a time; of the pending requests, only the last is computed.
 void PlanReserved::find() {
   if (is_running_) return;
   is_running_ = true;

@@ -175,11 +175,11 @@ QMenu* SacBar::make_presets() {
         [this, name] { take_preset(name); });
   }
   menu->addSeparator();
-  add(tr("Recompute gathered parameters"), tr("fsdp_reshard_after_fwd: always"),
+  add(tr("Recompute Gathered Parameters"), tr("fsdp_reshard_after_fwd: always"),
       [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), true)); });
-  add(tr("Save gathered parameters"), tr("fsdp_reshard_after_fwd: never"),
+  add(tr("Save Gathered Parameters"), tr("fsdp_reshard_after_fwd: never"),
       [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), false)); });
-  add(tr("Remove all tags"), tr("Remove the tags of all nodes"),
+  add(tr("Remove All Tags"), tr("Remove the tags of all nodes"),
       [this] { apply(remove_tags(session_.document().graph())); });
   return menu;
 }

@@ -124,7 +124,7 @@ void SacModel::explain_columns() {
                       "needs. Chains shared by several tensors are counted for each of them.")
                  : tr("Estimated time of the call that computes it, without the call's inputs.");
   columns_[time_column].total_title =
-      has_chains ? tr("recomputed one by one") : tr("of their own calls");
+      has_chains ? tr("recomputed one by one") : tr("of single calls");
   columns_[flops_column].meaning =
       has_chains ? tr("Floating-point operations to recompute it, including its chain.")
                  : tr("Floating-point operations of the call that computes it.");

@@ -170,7 +170,7 @@ void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks
     emit refused(mistake);
     return;
   }
-  // The document has changed meanwhile, so the answer is outdated.
+  // The document has changed, so the answer is outdated.
   if (is_stale_) return;
   problem_ = mistake;
   state_ = answer.state ? *answer.state : nullptr;
@@ -309,7 +309,7 @@ void SacSession::start_applying_tags() {
 
 void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of) {
   if (!edit) return emit refused(QString::fromStdString(edit.error().message));
-  // The document has changed meanwhile.
+  // The document has changed since the request.
   if (document_.shared_snapshot() != of || !document_.editing().is_settled())
     will_apply_tags_ = true;
   else if (edit->changes.empty())

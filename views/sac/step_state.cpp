@@ -33,7 +33,7 @@ Result<PlanOutcome> outcome_of(const Graph& graph, const Analysis& analysis,
   return outcome;
 }
 
-// Nodes added by applying tags have no place of their own in the original step.
+// Nodes added by applying tags have no place in the original step.
 std::vector<double> places_of(const MemoryTimeline& memory, const Snapshot& tagged) {
   std::vector<NodeId> steps(memory.steps().begin(), memory.steps().end());
   for (NodeId& id : steps)
@@ -47,7 +47,7 @@ std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Sn
   for (const StepValue& value : values)
     tensors.push_back({.node = value.node,
                        .bytes = value.bytes,
-                       // of its own call; the call's inputs have their own tags
+                       // of this call only; its inputs have their own tags
                        .recompute_ns = tagged.analysis.costs[value.node.index()].ns,
                        .recompute_flops = tagged.analysis.flops[value.node.index()].total,
                        .chain = 1,

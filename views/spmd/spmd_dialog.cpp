@@ -49,7 +49,7 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
     : QDialog(parent),
       document_(&document),
       rank_(static_cast<int>(document.graph().part(PartId(std::size_t{0})).rank.value_or(0))) {
-  setWindowTitle(tr("Check Against Other Ranks"));
+  setWindowTitle(tr("Check against other ranks"));
   setObjectName(QStringLiteral("spmd"));
   setAttribute(Qt::WA_DeleteOnClose);
   resize(760, 480);

@@ -12,7 +12,7 @@ namespace jointer::views {
 // The storages alive at a point of the memory profile, one per row, largest first and optionally
 // grouped. Their bytes add up to the profile's value.
 //
-// Changing the point costs one pass over the storages, which are sorted only once, and another one
+// Changing the point takes one scan of the storages, which are sorted only once, and another one
 // for groups. Texts are created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT

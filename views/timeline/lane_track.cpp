@@ -16,7 +16,7 @@ constexpr int kMinOutlineWidth = 4;
 void LaneTrack::paint(QPainter& painter) const {
   std::array<std::vector<QRect>, kItemColors> rects;
   for (const LaneRun& run : runs_) {
-    // Leave a pixel between wide blocks, so that they can be told apart.
+    // Leave a pixel between wide blocks, to keep them distinguishable.
     const int width = run.right - run.left > 4 ? run.right - run.left - 1 : run.right - run.left;
     if (!run.is_folded()) {
       const auto color = static_cast<std::size_t>(lane_.items()[run.first].color);

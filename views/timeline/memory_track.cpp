@@ -95,8 +95,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
                hatched ? Theme::hatch(category) : Qt::NoBrush};
   }
 
-  // A run of columns is a stack of bands from the bottom up. Edges are rounded sums, so that there
-  // are no gaps between bands.
+  // A run of columns is a stack of bands from the bottom up. Edges are rounded sums, which leaves
+  // no gaps between bands.
   struct Band {
     int top;  // first pixel row of the band
     const Ink* ink;

@@ -221,7 +221,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
         QPolygon({QPoint(x - 4, labels.bottom() - 6), QPoint(x + 5, labels.bottom() - 6),
                   QPoint(x, labels.bottom() + 1)}));
     const int width = metrics.horizontalAdvance(mark.text) + 8;
-    // Put the label beside its mark if no other label is there; otherwise leave it out.
+    // Put the label next to its mark if no other label is there; otherwise leave it out.
     for (const int left : {x + 7, x - 7 - width}) {
       const QRect box(left, labels.top(), width, labels.height());
       const bool fits = box.left() >= labels.left() && box.right() <= labels.right() &&

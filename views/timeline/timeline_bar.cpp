@@ -35,7 +35,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   measured_time_ = add_axis(tr("Measured"), AxisKind::measured_time,
                             tr("Measured times of nodes and memory (G)"));
   row->addSpacing(14);
-  measurement_ = add_bar_button(*this, {}, tr("Measurement to show beside the estimates"));
+  measurement_ = add_bar_button(*this, {}, tr("Measurement to show with the estimates"));
   measurement_->setPopupMode(QToolButton::InstantPopup);
   measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   measurement_->setMenu(new QMenu(measurement_));
@@ -123,12 +123,12 @@ void TimelineBar::show_measurement() {
                         QStringLiteral("  ▾"));
   QStringList tip;
   if (shown != nullptr) {
-    tip << tr("Shown beside the estimates: %1").arg(measurement_text(shown->measurement()));
+    tip << tr("Shown with the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (shown->measurement().nodes.empty())
       tip << tr("It has no node times; only profiled runs do.");
   } else {
-    tip << tr("Measurement to show beside the estimates");
+    tip << tr("Measurement to show with the estimates");
   }
   measurement_->setToolTip(tip.join(u'\n'));
 }

@@ -24,7 +24,7 @@ class TimelineBar : public QWidget {
   QToolButton* program_order_ = nullptr;
   QToolButton* estimated_time_ = nullptr;
   QToolButton* measured_time_ = nullptr;
-  QToolButton* measurement_ = nullptr;  // the measurement shown beside the estimates
+  QToolButton* measurement_ = nullptr;  // the measurement shown with the estimates
   QToolButton* ghost_ = nullptr;
   QLabel* range_ = nullptr;
 };

@@ -12,8 +12,8 @@ namespace jointer::views {
 // estimate.
 enum class LaneKind : std::uint8_t { host, estimated, measured };
 
-// The areas of the timeline: a gutter for names on the left, and beside it, from top to bottom, the
-// legend, ruler, memory curve, lanes and overview. The lanes scroll if they do not fit.
+// The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,
+// the legend, ruler, memory curve, lanes and overview. The lanes scroll if they do not fit.
 struct TimelineLayout {
   QRect legend, ruler, memory, lanes, overview;
   std::vector<QRect> lane;  // each lane, scrolled; may be outside `lanes`

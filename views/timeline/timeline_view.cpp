@@ -347,7 +347,7 @@ KeysGroup TimelineView::keys() {
                {tr("Click"), tr("Select a node, or the moment under the pointer")},
                {tr("Click on the plan's peak"), tr("Show what contributes to it in the SAC pane")},
                {tr("Ctrl+click"), tr("Add to or remove from the selection")},
-               {tr("Double click"), tr("Zoom to what is under the pointer")},
+               {tr("Double-click"), tr("Zoom to what is under the pointer")},
                {tr("Drag"), tr("Select a range and see its totals")},
                {tr("Drag a collective"),
                 tr("Move its start, or its wait at its right end; shows the legal range and "

@@ -111,7 +111,7 @@ class TimelineView : public QAbstractScrollArea {
   void step_in_lane(int direction);
   // Moves to the next or previous collective with exposed time.
   void step_exposed(int direction);
-  // Marks the current moment, or removes the mark that is there.
+  // Marks the current moment, or removes its mark.
   void toggle_mark();
 
  signals:

@@ -52,7 +52,7 @@ class TuneSession : public QObject {
 
  signals:
   void changed();
-  // What was done, or why it failed.
+  // The result of a command, or why it failed.
   void message(const QString& sentence);
   // The pair's file, which should be opened.
   void pair_made(const QString& path);

@@ -29,7 +29,7 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
     item->setSizeHint({0, kRowHeight});
     if (joint < 0 && entry.kind == CaptureKind::joint) joint = list_->row(item);
   }
-  // Most users want the joint graph.
+  // Most users choose the joint graph.
   list_->setCurrentRow(std::max(joint, 0));
   column->addWidget(list_, 1);
   const bool has_passes = std::any_of(entries.begin(), entries.end(),

@@ -68,7 +68,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   device_->setAccessibleName(tr("Device"));
   device_->setObjectName(QStringLiteral("device"));
   optimizer_ = new QComboBox(this);
-  optimizer_->addItems({tr("no optimizer state"), tr("AdamW fp32 state")});
+  optimizer_->addItems({tr("No optimizer state"), tr("AdamW fp32 state")});
   optimizer_->setToolTip(tr("Optimizer state, counted as permanent memory"));
   optimizer_->setAccessibleName(tr("Optimizer state"));
   auto* sizes = new QToolButton(this);

@@ -233,7 +233,7 @@ void Autosave::give_up_restoring(const QString& why) {
 }
 
 void Autosave::take_restored(int edits, const QStringList& refused) {
-  restoring_.release()->deleteLater();  // called from one of its own slots
+  restoring_.release()->deleteLater();  // called from one of its slots
   is_restoring_ = false;
   known_ = current_summary();
   known_options_ = options();
@@ -305,7 +305,7 @@ void Autosave::write_file(const QString& path, const QByteArray& layout) {
       });
 }
 
-// The journal adds nothing to the file unless more edits were made meanwhile.
+// The journal adds nothing to the file unless edits were made during the save.
 void Autosave::take_saved() {
   const Summary now = current_summary();
   if (now == saved_known_ && options() == saved_options_ && pipeline() == saved_pipeline_) {

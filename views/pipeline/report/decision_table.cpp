@@ -94,7 +94,7 @@ void DecisionTable::show_action(const std::string& action) {
 void DecisionTable::fill_actions() {
   const QSignalBlocker quiet(actions_);
   actions_->clear();
-  actions_->addItem(tr("all actions"), QString());
+  actions_->addItem(tr("All actions"), QString());
   for (const auto& [action, count] : model_->list().actions) {
     const QString name = QString::fromStdString(action);
     actions_->addItem(QStringLiteral("%1 (%2)").arg(name, count_text(count)), name);
