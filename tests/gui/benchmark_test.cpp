@@ -78,24 +78,24 @@ class BenchmarkTest : public QObject {
   void init();
   void cleanup();
 
-  void an_empty_pane_says_what_to_do();
-  void runs_with_what_was_chosen();
-  void asks_for_regions_where_they_are_compiled();
+  void empty_pane_shows_a_hint();
+  void runs_with_the_chosen_settings();
+  void shows_regions_for_the_regional_backend();
   void shows_every_rank_while_it_runs();
   void cancels_at_once();
-  void a_failure_is_a_red_row_that_leads_to_the_node();
-  void a_row_lays_its_measurement_over_the_timeline();
+  void failure_is_a_red_row_linked_to_its_node();
+  void row_shows_its_measurement_in_the_timeline();
   void copies_and_removes_rows();
   void copies_command_lines();
-  void says_why_something_is_impossible();
+  void explains_why_an_option_is_disabled();
   void the_window_runs_and_cancels_by_key();
-  void the_window_goes_on_after_a_crash();
+  void window_survives_a_crash();
   void closing_the_document_or_the_window_ends_the_run();
-  void the_scoreboard_says_what_was_measured();
+  void scoreboard_shows_the_measurement();
   void the_timeline_has_a_measured_axis();
-  void rows_are_there_after_a_restart();
-  void imports_what_other_tools_measured();
-  void calibrating_makes_the_estimates_the_devices_own();
+  void rows_survive_a_restart();
+  void imports_measurements_of_other_tools();
+  void calibrating_updates_the_estimates();
 
  private:
   void make_pane();
@@ -155,7 +155,7 @@ void BenchmarkTest::open_window() {
   QVERIFY(opened.wait(kPatienceMs));
 }
 
-void BenchmarkTest::an_empty_pane_says_what_to_do() {
+void BenchmarkTest::empty_pane_shows_a_hint() {
   make_pane();
   const auto labels = pane_->table().view().viewport()->findChildren<QLabel*>();
   QCOMPARE(labels.size(), 1);
@@ -168,7 +168,7 @@ void BenchmarkTest::an_empty_pane_says_what_to_do() {
   QVERIFY(!pane_->form().cancel_button().isVisible());
 }
 
-void BenchmarkTest::runs_with_what_was_chosen() {
+void BenchmarkTest::runs_with_the_chosen_settings() {
   make_pane();
   pane_->form().iterations_box().setFocus();
   pane_->form().iterations_box().selectAll();
@@ -183,7 +183,7 @@ void BenchmarkTest::runs_with_what_was_chosen() {
   QCOMPARE(fake_->job().request.baseline.graph, std::string("/tmp/graph.json"));
 }
 
-void BenchmarkTest::asks_for_regions_where_they_are_compiled() {
+void BenchmarkTest::shows_regions_for_the_regional_backend() {
   make_pane();
   auto* regions = pane_->form().findChild<QLineEdit*>("marked");
   QVERIFY(!regions->isVisible());
@@ -249,7 +249,7 @@ void BenchmarkTest::cancels_at_once() {
   QCOMPARE(pane_->table().model().rowCount(), 0);
 }
 
-void BenchmarkTest::a_failure_is_a_red_row_that_leads_to_the_node() {
+void BenchmarkTest::failure_is_a_red_row_linked_to_its_node() {
   make_pane();
   press(pane_->form().run_button());
   fake_->finish(failed_at(*fake_, "mm_1"));
@@ -282,7 +282,7 @@ void BenchmarkTest::a_failure_is_a_red_row_that_leads_to_the_node() {
   QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
 }
 
-void BenchmarkTest::a_row_lays_its_measurement_over_the_timeline() {
+void BenchmarkTest::row_shows_its_measurement_in_the_timeline() {
   make_pane();
   for (int i = 0; i < 2; ++i) {
     press(pane_->form().run_button());
@@ -337,7 +337,7 @@ void BenchmarkTest::copies_command_lines() {
   QVERIFY(copied[1].contains("srun"));
 }
 
-void BenchmarkTest::says_why_something_is_impossible() {
+void BenchmarkTest::explains_why_an_option_is_disabled() {
   make_pane();
   const auto* items = qobject_cast<QStandardItemModel*>(pane_->form().backend_box().model());
   const QStandardItem* cudagraph = items->item(1);
@@ -366,7 +366,7 @@ void BenchmarkTest::the_window_runs_and_cancels_by_key() {
   QVERIFY(!benchmarks().is_running());
 }
 
-void BenchmarkTest::the_window_goes_on_after_a_crash() {
+void BenchmarkTest::window_survives_a_crash() {
   open_window();
   QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
   BenchmarkResult crashed = fake_->begun(2);
@@ -398,7 +398,7 @@ void BenchmarkTest::closing_the_document_or_the_window_ends_the_run() {
   QCOMPARE(fake_->cancelled(), 2U);
 }
 
-void BenchmarkTest::the_scoreboard_says_what_was_measured() {
+void BenchmarkTest::scoreboard_shows_the_measurement() {
   open_window();
   // Panes are created one by one, each in its own turn of the event loop.
   QTRY_VERIFY(window_->findChild<Scoreboard*>() != nullptr);
@@ -462,7 +462,7 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   QCOMPARE(document().measured()->measurement().label, std::string("rank 1, interpret"));
 }
 
-void BenchmarkTest::rows_are_there_after_a_restart() {
+void BenchmarkTest::rows_survive_a_restart() {
   open_window();
   benchmarks().run();
   fake_->finish(fake_->measured(2));
@@ -473,7 +473,7 @@ void BenchmarkTest::rows_are_there_after_a_restart() {
   QTRY_COMPARE(benchmarks().rows().size(), 1U);
 }
 
-void BenchmarkTest::imports_what_other_tools_measured() {
+void BenchmarkTest::imports_measurements_of_other_tools() {
   open_window();
   const QString snapshot = QString::fromStdString(
       test::source_path("tests/fuzz/corpus/memory_snapshot/protocol4.pickle"));
@@ -507,7 +507,7 @@ void BenchmarkTest::imports_what_other_tools_measured() {
   QCOMPARE(window_->tab_count(), 1);
 }
 
-void BenchmarkTest::calibrating_makes_the_estimates_the_devices_own() {
+void BenchmarkTest::calibrating_updates_the_estimates() {
   qputenv("JOINTER_COSTS", folder_->filePath("costs.sqlite").toUtf8());
   open_window();
   QTRY_VERIFY(window_->findChild<Scoreboard*>() != nullptr);

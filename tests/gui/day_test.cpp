@@ -1,6 +1,6 @@
 // The main journey in the real window with mouse and keyboard: open a capture, apply a preset, tick
-// two rows, move a collective, run the graph on real ranks beside the original, and export the
-// recipe.
+// two rows, move a collective, run the graph on real ranks together with the original, and export
+// the recipe.
 //
 // JOINTER_DAY_CAPTURE names the capture. JOINTER_DAY_RECIPE names the recipe to write, which
 // tests/day/test_day.py uses for training.

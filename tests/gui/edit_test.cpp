@@ -47,24 +47,24 @@ class EditTest : public QObject {
   void init();
   void cleanup();
 
-  void a_drag_shows_every_place_and_drops_one_edit();
-  void escape_gives_up();
+  void drag_shows_every_place_and_adds_one_edit();
+  void escape_cancels();
   void a_click_still_selects();
   void undo_and_redo_give_the_same_graph();
-  void requests_may_come_faster_than_graphs();
-  void the_history_is_jumped_through();
-  void states_are_kept_under_names();
+  void requests_may_be_faster_than_graphs();
+  void jumps_through_the_history();
+  void states_can_be_named();
   void states_are_compared();
-  void keys_move_what_is_selected();
-  void several_are_moved_in_one_step();
+  void keys_move_the_selection();
+  void several_nodes_move_in_one_step();
   void holds_by_key();
   void carries_the_chain();
-  void drags_all_that_is_selected();
+  void drags_the_whole_selection();
   void policies_are_edits();
-  void refusals_are_said();
-  void says_why_a_node_is_here();
-  void recipes_go_out_and_in();
-  void a_workspace_brings_everything_back();
+  void refusals_are_reported();
+  void explains_a_nodes_position();
+  void recipes_are_exported_and_applied();
+  void workspace_restores_everything();
   void hides_a_quarter_of_the_exposed_time_by_hand();
 
  private:
@@ -146,7 +146,7 @@ void EditTest::run_action(const QString& text) {
 
 // --- Dragging ---
 
-void EditTest::a_drag_shows_every_place_and_drops_one_edit() {
+void EditTest::drag_shows_every_place_and_adds_one_edit() {
   QVERIFY(open_sample() != nullptr);
   const std::string before = hash();
   const NodeId wait = exposed_wait();
@@ -176,7 +176,7 @@ void EditTest::a_drag_shows_every_place_and_drops_one_edit() {
   QVERIFY(tab_text().endsWith(" *"));
 }
 
-void EditTest::escape_gives_up() {
+void EditTest::escape_cancels() {
   QVERIFY(open_sample() != nullptr);
   const std::string before = hash();
   QVERIFY(drag(exposed_wait(), [](const MovePreview& p) { return p.last(); }));
@@ -222,7 +222,7 @@ void EditTest::undo_and_redo_give_the_same_graph() {
   QCOMPARE(hash(), moved);
 }
 
-void EditTest::requests_may_come_faster_than_graphs() {
+void EditTest::requests_may_be_faster_than_graphs() {
   QVERIFY(open_sample() != nullptr);
   const std::string opened = hash();
   document().selection().select(exposed_wait());
@@ -240,7 +240,7 @@ void EditTest::requests_may_come_faster_than_graphs() {
 
 // --- History ---
 
-void EditTest::the_history_is_jumped_through() {
+void EditTest::jumps_through_the_history() {
   QVERIFY(open_sample() != nullptr);
   std::vector<std::string> hashes{hash()};
   document().selection().select(exposed_wait());
@@ -271,7 +271,7 @@ void EditTest::the_history_is_jumped_through() {
   QCOMPARE(pane->step_model().at(2).metrics, std::optional(metrics()));
 }
 
-void EditTest::states_are_kept_under_names() {
+void EditTest::states_can_be_named() {
   QVERIFY(open_sample() != nullptr);
   PaneDock* dock = window_->dock("history");
   dock->show();
@@ -356,7 +356,7 @@ void EditTest::states_are_compared() {
 
 // --- Keys ---
 
-void EditTest::keys_move_what_is_selected() {
+void EditTest::keys_move_the_selection() {
   QVERIFY(open_sample() != nullptr);
   const NodeId wait = exposed_wait();
   document().selection().select(wait);
@@ -386,7 +386,7 @@ void EditTest::keys_move_what_is_selected() {
   QVERIFY(best.peak_bytes <= document().baseline()->analysis.memory.peak_bytes());
 }
 
-void EditTest::several_are_moved_in_one_step() {
+void EditTest::several_nodes_move_in_one_step() {
   QVERIFY(open_sample() != nullptr);
   const std::string opened = hash();
   const Metrics before = metrics();
@@ -462,7 +462,7 @@ void EditTest::carries_the_chain() {
                       [](const QString& note) { return note.startsWith("Carried "); }));
 }
 
-void EditTest::drags_all_that_is_selected() {
+void EditTest::drags_the_whole_selection() {
   QVERIFY(open_sample() != nullptr);
   // Two waits, adjacent in time, that can be placed next to each other.
   const auto collectives = document().analysis().simulation.collectives();
@@ -527,7 +527,7 @@ void EditTest::policies_are_edits() {
   QCOMPARE(hash(), opened);
 }
 
-void EditTest::refusals_are_said() {
+void EditTest::refusals_are_reported() {
   QVERIFY(open_sample() != nullptr);
   const auto* bar = window_->findChild<QStatusBar*>();
   document().selection().select(document().analysis().simulation.collectives().front().start);
@@ -545,7 +545,7 @@ void EditTest::refusals_are_said() {
 
 // --- Files ---
 
-void EditTest::says_why_a_node_is_here() {
+void EditTest::explains_a_nodes_position() {
   QVERIFY(open_sample() != nullptr);
   const NodeId wait = exposed_wait();
   const std::string name = edit_name(document().graph(), wait);
@@ -555,7 +555,7 @@ void EditTest::says_why_a_node_is_here() {
             .changes = {MoveNodes{{name}, edit_name(document().graph(), next)}},
             .notes = {}};
   edit.decisions = {
-      {.pass = {}, .node = name, .action = "moved", .reason = "Nobody reads it yet."}};
+      {.pass = {}, .node = name, .action = "moved", .reason = "It has no users yet."}};
   editing().apply(edit);
   QVERIFY(settle());
   QVERIFY2(editing().step_count() == 1, "the node has room behind it");
@@ -568,7 +568,7 @@ void EditTest::says_why_a_node_is_here() {
   QTRY_VERIFY(inspector->isVisible());
   QTRY_COMPARE(inspector->content().sections.front().title, why_title());
   QVERIFY(
-      inspector->content().sections.front().rows.front().value.contains("Nobody reads it yet."));
+      inspector->content().sections.front().rows.front().value.contains("It has no users yet."));
   // A node that no edit names also gets an answer.
   document().selection().select(document().graph().order().front());
   QTest::keyClick(window_.get(), Qt::Key_Y);
@@ -576,7 +576,7 @@ void EditTest::says_why_a_node_is_here() {
                "Not affected by any edit.");
 }
 
-void EditTest::recipes_go_out_and_in() {
+void EditTest::recipes_are_exported_and_applied() {
   QVERIFY(open_sample() != nullptr);
   document().selection().select(exposed_wait());
   run_action("Move as Late as Possible");
@@ -594,7 +594,7 @@ void EditTest::recipes_go_out_and_in() {
   QCOMPARE(editing().step_count(), 1);
 }
 
-void EditTest::a_workspace_brings_everything_back() {
+void EditTest::workspace_restores_everything() {
   QVERIFY(open_sample() != nullptr);
   const NodeId wait = exposed_wait();
   document().selection().select(wait);

@@ -45,11 +45,11 @@ class LocalBenchmarksTest : public QObject {
 
   void runs_every_rank();
   void runs_the_edited_graph_beside_the_opened_one();
-  void says_which_rank_failed_where_and_why();
-  void goes_on_when_every_rank_crashes();
+  void reports_the_failed_rank_its_node_and_reason();
+  void survives_a_crash_of_all_ranks();
   void cancels_a_run_that_hangs();
   void closing_the_window_ends_all_ranks();
-  void says_that_there_is_no_runner();
+  void reports_a_missing_runner();
 
  private:
   void script(const char* json) { qputenv("FAKE_RANKS", json); }
@@ -165,7 +165,7 @@ void LocalBenchmarksTest::runs_the_edited_graph_beside_the_opened_one() {
   QVERIFY(benchmarks().message().contains("another state"));
 }
 
-void LocalBenchmarksTest::says_which_rank_failed_where_and_why() {
+void LocalBenchmarksTest::reports_the_failed_rank_its_node_and_reason() {
   script(R"({"1": [["started"], ["stage", "measure", 1, 10],
                    ["fail", "memory", "mm_3", "out of memory"], ["exit", 1]],
              "*": [["started"], ["hang"]]})");
@@ -177,7 +177,7 @@ void LocalBenchmarksTest::says_which_rank_failed_where_and_why() {
   QTRY_COMPARE(processes(), 0);
 }
 
-void LocalBenchmarksTest::goes_on_when_every_rank_crashes() {
+void LocalBenchmarksTest::survives_a_crash_of_all_ranks() {
   script(R"({"*": [["started"], ["stage", "inputs", 0, 1], ["kill", 11]]})");
   press_run();
   QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
@@ -219,7 +219,7 @@ void LocalBenchmarksTest::closing_the_window_ends_all_ranks() {
   QCOMPARE(processes(), 0);
 }
 
-void LocalBenchmarksTest::says_that_there_is_no_runner() {
+void LocalBenchmarksTest::reports_a_missing_runner() {
   qputenv("JOINTER_RUNNER", "/nowhere/jointer-runner");
   press_run();
   QVERIFY(!benchmarks().is_running());

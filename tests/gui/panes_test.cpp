@@ -67,7 +67,7 @@ class PanesTest : public QObject {
     document_ = std::make_unique<Document>(OpenRequest{}, test::snapshot_of(test::kSmallStep));
   }
 
-  void filters_while_one_types() {
+  void filters_while_typing() {
     OperatorsPane pane(*document_);
     show(pane);
     QCOMPARE(pane.model().rowCount(), 6);
@@ -136,7 +136,7 @@ class PanesTest : public QObject {
     QCOMPARE(lines[1].count('\t'), lines[0].count('\t'));
   }
 
-  void copies_all_that_is_shown() {
+  void copies_all_visible_rows() {
     OperatorsPane pane(*document_);
     show(pane);
     QTest::keyClicks(&pane.filter_edit(), "aten.m");
@@ -146,7 +146,7 @@ class PanesTest : public QObject {
     QVERIFY(lines[1].startsWith("aten.m"));
   }
 
-  void a_new_snapshot_keeps_what_is_open_and_selected() {
+  void new_snapshot_keeps_expansion_and_selection() {
     ModulesPane pane(*document_);
     show(pane);
     const int layer = pane.model().row_of(node("relu"));
@@ -162,7 +162,7 @@ class PanesTest : public QObject {
     QCOMPARE(nodes_changed.count(), 0);
   }
 
-  void a_node_selected_elsewhere_opens_nothing() {
+  void selecting_elsewhere_expands_nothing() {
     ModulesPane pane(*document_);
     show(pane);
     pane.view().collapseAll();
@@ -238,7 +238,7 @@ class PanesTest : public QObject {
     QVERIFY(pane.page().toPlainText().startsWith("2 nodes"));
   }
 
-  void finds_while_one_types_and_walks() {
+  void finds_while_typing_and_steps_through_matches() {
     FindBar bar(*document_);
     bar.resize(700, 34);
     bar.open();
@@ -276,7 +276,7 @@ class PanesTest : public QObject {
     QCOMPARE(current(), "mm_1");
   }
 
-  void find_says_what_is_wrong_and_closes() {
+  void find_reports_errors_and_closes() {
     FindBar bar(*document_);
     bar.open();
     selection().select(node("relu"));
@@ -340,7 +340,7 @@ class PanesTest : public QObject {
     QVERIFY(!palette.isVisible());
   }
 
-  void palette_passes_over_what_is_disabled() {
+  void palette_skips_disabled_actions() {
     QWidget window;
     show(window);
     QAction off("Fit all"), on("Fit selection");

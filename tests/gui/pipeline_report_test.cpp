@@ -98,7 +98,7 @@ class PipelineReportTest : public QObject {
     document_.reset();
   }
 
-  void says_what_a_step_did() {
+  void shows_the_result_of_a_step() {
     QVERIFY(report("sink_waits_iterative"));
     const StepResult& step = *steps_[0].result;
     QVERIFY(step.moved > 0);
@@ -174,7 +174,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(table.model().rowCount(), all);
   }
 
-  void counts_lead_to_their_nodes() {
+  void counts_link_to_their_nodes() {
     QVERIFY(report("greedy_bucketing_by_mb"));
     const StepResult& step = *steps_[0].result;
     QVERIFY(step.added > 0 && step.removed > 0);
@@ -191,7 +191,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(report_->changes().model().rowCount(), report_->changes().model().row_count());
   }
 
-  void what_is_gone_is_shown_where_it_is() {
+  void missing_nodes_link_to_their_state() {
     QVERIFY(report("greedy_bucketing_by_mb"));
     QVERIFY(apply());
     QVERIFY(!node("g0"));
@@ -248,7 +248,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(QApplication::clipboard()->text(), model.tsv(pane.view().selected_rows()));
   }
 
-  void what_is_shown_is_saved() {
+  void visible_rows_are_saved() {
     QVERIFY(report("sink_waits_iterative"));
     report_->pages().setCurrentWidget(&report_->decisions());
     QTemporaryDir folder;
@@ -273,7 +273,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(text.count("\r\n"), report_->decisions().model().rowCount() + 1);
   }
 
-  void the_inspector_says_why() {
+  void inspector_explains_why() {
     InspectorPane inspector(*document_);
     inspector.resize(420, 500);
     inspector.show();

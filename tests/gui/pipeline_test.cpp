@@ -59,29 +59,29 @@ class PipelineTest : public QObject {
     settings_.reset();
   }
 
-  void the_empty_pane_says_what_to_do();
+  void empty_pane_shows_a_hint();
   void a_pass_is_added_by_typing();
   void a_step_is_dragged_and_moved_by_keys();
-  void a_box_is_ticked();
-  void steps_are_removed_duplicated_and_taken_back();
-  void the_form_is_what_the_pass_declares();
-  void what_cannot_be_is_said_at_the_field_and_the_step();
+  void check_box_enables_a_step();
+  void steps_are_removed_duplicated_and_undone();
+  void form_matches_the_declared_parameters();
+  void errors_are_shown_at_the_field_and_the_step();
   void the_text_is_the_pipeline();
   void runs_step_by_step_and_undoes();
   void a_changed_step_runs_again_from_there();
   void another_limit_runs_again();
-  void stopping_takes_no_time();
+  void stopping_is_immediate();
   void a_failure_leaves_the_graph_and_a_reproducer();
-  void an_edit_meanwhile_is_not_lost();
+  void concurrent_edit_is_not_lost();
   void another_order_is_refused_at_its_step();
-  void code_of_others_is_asked_for();
-  void the_document_may_go_while_it_runs();
+  void third_party_code_needs_permission();
+  void document_may_be_closed_during_a_run();
   void the_window_runs_a_preset_as_edits();
   void the_menu_adds_a_pass_and_compare_shows_both_sides();
   void a_pair_opens_with_the_steps_that_follow();
   void a_dropped_pipeline_is_loaded_and_runs_nothing();
-  void a_plugin_that_fails_says_so();
-  void a_workspace_keeps_the_pipeline();
+  void failing_plugin_is_reported();
+  void workspace_stores_the_pipeline();
 
  private:
   // --- The pane alone ---
@@ -161,7 +161,7 @@ class PipelineTest : public QObject {
 
 // --- The list ---
 
-void PipelineTest::the_empty_pane_says_what_to_do() {
+void PipelineTest::empty_pane_shows_a_hint() {
   make_pane();
   QVERIFY(!list().isVisible());
   QVERIFY(!pane_->run_button().isEnabled());
@@ -228,7 +228,7 @@ void PipelineTest::a_step_is_dragged_and_moved_by_keys() {
   QCOMPARE(text(), "remove_tags,told,stays");
 }
 
-void PipelineTest::a_box_is_ticked() {
+void PipelineTest::check_box_enables_a_step() {
   make_pane("stays,remove_tags");
   QTest::mouseClick(list().viewport(), Qt::LeftButton, {}, StepDelegate::box_rect(row(1)).center());
   QCOMPARE(text(), "stays,~remove_tags");
@@ -238,7 +238,7 @@ void PipelineTest::a_box_is_ticked() {
   QCOMPARE(text(), "stays,remove_tags");
 }
 
-void PipelineTest::steps_are_removed_duplicated_and_taken_back() {
+void PipelineTest::steps_are_removed_duplicated_and_undone() {
   make_pane("stays,told{count=3}");
   list().setFocus();
   QTest::keyClick(&list(), Qt::Key_Down);
@@ -253,7 +253,7 @@ void PipelineTest::steps_are_removed_duplicated_and_taken_back() {
 
 // --- Parameters ---
 
-void PipelineTest::the_form_is_what_the_pass_declares() {
+void PipelineTest::form_matches_the_declared_parameters() {
   make_pane("told");
   const auto field = [this](const char* name) { return pane_->form().field(name); };
   QCOMPARE(pane_->form().fields().size(), 7U);
@@ -285,7 +285,7 @@ void PipelineTest::the_form_is_what_the_pass_declares() {
   QVERIFY(!field("flag")->check()->isChecked());
 }
 
-void PipelineTest::what_cannot_be_is_said_at_the_field_and_the_step() {
+void PipelineTest::errors_are_shown_at_the_field_and_the_step() {
   make_pane("stays,told");
   list().setCurrentIndex(list().model().index(1));
   ParameterField* share = pane_->form().field("share");
@@ -435,7 +435,7 @@ void PipelineTest::another_limit_runs_again() {
   QVERIFY2(pane_->status().contains("above the limit of 1 B"), qPrintable(pane_->status()));
 }
 
-void PipelineTest::stopping_takes_no_time() {
+void PipelineTest::stopping_is_immediate() {
   make_pane("remove_tags,slow,apply_sac");
   press(pane_->run_button());
   QVERIFY(session_->is_running());
@@ -494,7 +494,7 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
   }
 }
 
-void PipelineTest::an_edit_meanwhile_is_not_lost() {
+void PipelineTest::concurrent_edit_is_not_lost() {
   make_pane("remove_tags,slow");
   press(pane_->run_button());
   QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
@@ -518,7 +518,7 @@ void PipelineTest::another_order_is_refused_at_its_step() {
   QVERIFY(session_->mistake(0).contains("did you mean sink_waits_iterative?"));
 }
 
-void PipelineTest::code_of_others_is_asked_for() {
+void PipelineTest::third_party_code_needs_permission() {
   make_pane("foreign");
   QSignalSpy asked(session_, &PipelineSession::asks);
   press(pane_->run_button());
@@ -543,7 +543,7 @@ void PipelineTest::code_of_others_is_asked_for() {
   QVERIFY(pane_->form().load_button().isVisible());
 }
 
-void PipelineTest::the_document_may_go_while_it_runs() {
+void PipelineTest::document_may_be_closed_during_a_run() {
   make_pane("slow");
   press(pane_->run_button());
   QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
@@ -654,7 +654,7 @@ void PipelineTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
   QCOMPARE(text(), "remove_tags,~apply_sac");
 }
 
-void PipelineTest::a_plugin_that_fails_says_so() {
+void PipelineTest::failing_plugin_is_reported() {
   // As on disk, described by its host.
   const QString folder = folder_->filePath("bad_passes");
   QVERIFY(QDir().mkpath(folder));
@@ -719,7 +719,7 @@ void PipelineTest::a_plugin_that_fails_says_so() {
   QVERIFY(session_->service().unallowed("crash").has_value());
 }
 
-void PipelineTest::a_workspace_keeps_the_pipeline() {
+void PipelineTest::workspace_stores_the_pipeline() {
   const QString path = folder_->filePath("work.jointer");
   make_window();
   QVERIFY(open(QString::fromStdString(test::source_path(kSample))));

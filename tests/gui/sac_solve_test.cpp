@@ -36,24 +36,24 @@ class SacSolveTest : public test::SacWindow {
   void init() { make_window(); }
   void cleanup() { close_window(); }
 
-  void the_slider_says_what_it_would_come_to_and_solves();
+  void slider_previews_and_solves();
   void keys_move_the_slider_and_enter_solves();
-  void a_peak_is_looked_for();
-  void a_peak_that_nothing_fits_is_refused();
+  void searches_a_budget_for_a_peak();
+  void unreachable_peak_is_refused();
   void the_solver_is_chosen();
   void the_timeline_shows_the_plan();
-  void a_click_on_the_timelines_peak_says_what_makes_it();
+  void click_on_the_timelines_peak_shows_its_tensors();
   void offloading_is_shown_everywhere();
   void several_rows_are_ticked_by_one_switch_and_undone();
   void reserved_is_that_of_the_pair();
-  void the_fastest_plan_that_fits_is_taken();
-  void the_smallest_plan_in_time_is_taken();
-  void limits_are_met_as_the_command_line_meets_them();
-  void limits_are_met_as_the_command_line_meets_them_data();
-  void a_clicked_point_is_what_was_drawn();
-  void a_clicked_point_is_what_was_drawn_data();
-  void files_of_others_are_read();
-  void files_of_others_are_read_data();
+  void uses_the_fastest_plan_that_fits();
+  void uses_the_smallest_plan_within_the_time_limit();
+  void limits_match_the_command_line();
+  void limits_match_the_command_line_data();
+  void clicked_point_has_the_drawn_figures();
+  void clicked_point_has_the_drawn_figures_data();
+  void imports_formats_of_other_programs();
+  void imports_formats_of_other_programs_data();
 
  private:
   [[nodiscard]] SacBar& bar() const { return pane().bar(); }
@@ -73,7 +73,7 @@ class SacSolveTest : public test::SacWindow {
   }
 };
 
-void SacSolveTest::the_slider_says_what_it_would_come_to_and_solves() {
+void SacSolveTest::slider_previews_and_solves() {
   QVERIFY(open(kSample));
   const PlanFigures before = figures();
   QSlider& slider = bar().budget().slider();
@@ -120,7 +120,7 @@ void SacSolveTest::keys_move_the_slider_and_enter_solves() {
   QCOMPARE(base().settings.activation_budget, 0.8);
 }
 
-void SacSolveTest::a_peak_is_looked_for() {
+void SacSolveTest::searches_a_budget_for_a_peak() {
   QVERIFY(open(test::kLarge));
   const double limit = std::floor(static_cast<double>(figures().figures.peak_bytes) / kGib) - 1;
   bar().budget().unit_box().setFocus();
@@ -133,7 +133,7 @@ void SacSolveTest::a_peak_is_looked_for() {
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib);
 }
 
-void SacSolveTest::a_peak_that_nothing_fits_is_refused() {
+void SacSolveTest::unreachable_peak_is_refused() {
   QVERIFY(open(kSample));
   QSignalSpy refused(&session(), &SacSession::refused);
   bar().budget().unit_box().setCurrentIndex(1);
@@ -190,7 +190,7 @@ void SacSolveTest::the_timeline_shows_the_plan() {
   QVERIFY(!timeline().plan_peak_place().has_value());
 }
 
-void SacSolveTest::a_click_on_the_timelines_peak_says_what_makes_it() {
+void SacSolveTest::click_on_the_timelines_peak_shows_its_tensors() {
   QVERIFY(open(kSample));
   window_->dock("modules")->raise();
   const auto place = timeline().plan_peak_place();
@@ -257,7 +257,7 @@ void SacSolveTest::reserved_is_that_of_the_pair() {
   QCOMPARE(document().analysis().reserved.peak_bytes, promised);
 }
 
-void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
+void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QVERIFY(open(kSample));
   pane().show_pareto();
   ParetoPage& page = pane().pareto();
@@ -283,7 +283,7 @@ void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
   QCOMPARE(editing().step_count(), 1);
 }
 
-void SacSolveTest::the_smallest_plan_in_time_is_taken() {
+void SacSolveTest::uses_the_smallest_plan_within_the_time_limit() {
   QVERIFY(open(kSample));
   pane().show_pareto();
   ParetoPage& page = pane().pareto();
@@ -298,7 +298,7 @@ void SacSolveTest::the_smallest_plan_in_time_is_taken() {
   QVERIFY(figures().figures.peak_bytes <= before.figures.peak_bytes);
 }
 
-void SacSolveTest::limits_are_met_as_the_command_line_meets_them_data() {
+void SacSolveTest::limits_match_the_command_line_data() {
   QTest::addColumn<int>("partitioner");
   QTest::addColumn<bool>("is_peak");
   for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition})
@@ -309,7 +309,7 @@ void SacSolveTest::limits_are_met_as_the_command_line_meets_them_data() {
     }
 }
 
-void SacSolveTest::limits_are_met_as_the_command_line_meets_them() {
+void SacSolveTest::limits_match_the_command_line() {
   QFETCH(int, partitioner);
   QFETCH(bool, is_peak);
   QVERIFY(open(test::kLarge));
@@ -340,14 +340,14 @@ void SacSolveTest::limits_are_met_as_the_command_line_meets_them() {
   QCOMPARE(figures().saved_bytes, told[u"saved_storage_bytes"].toInteger());
 }
 
-void SacSolveTest::a_clicked_point_is_what_was_drawn_data() {
+void SacSolveTest::clicked_point_has_the_drawn_figures_data() {
   QTest::addColumn<QString>("name");
   for (const char* name : {"budget 1", "apply_sac", "full", "eager"})
     QTest::newRow(name) << QString::fromLatin1(name);
 }
 
 // Also if the current plan and the controls use another partitioner.
-void SacSolveTest::a_clicked_point_is_what_was_drawn() {
+void SacSolveTest::clicked_point_has_the_drawn_figures() {
   QFETCH(QString, name);
   QVERIFY(open(kSample));
   session().solve({.partitioner = Partitioner::default_partition});
@@ -367,7 +367,7 @@ void SacSolveTest::a_clicked_point_is_what_was_drawn() {
 }
 
 // Each in the format of another program.
-void SacSolveTest::files_of_others_are_read_data() {
+void SacSolveTest::imports_formats_of_other_programs_data() {
   QTest::addColumn<QString>("name");
   QTest::addColumn<int>("format");  // of export_plan, or -1 for a log of torch's partitioner
   QTest::addColumn<PolicySource>("source");
@@ -380,7 +380,7 @@ void SacSolveTest::files_of_others_are_read_data() {
   QTest::newRow("log") << "partitioner.log" << -1 << PolicySource::partitioner_log;
 }
 
-void SacSolveTest::files_of_others_are_read() {
+void SacSolveTest::imports_formats_of_other_programs() {
   QFETCH(QString, name);
   QFETCH(int, format);
   QFETCH(PolicySource, source);

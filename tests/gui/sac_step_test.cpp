@@ -48,16 +48,16 @@ class SacStepTest : public test::SacWindow {
   void init() { make_window(); }
   void cleanup() { close_window(); }
 
-  void opens_with_what_asks_a_partitioner_hidden();
-  void a_click_is_a_tag_and_is_shown_carried_out();
+  void partitioner_controls_are_hidden();
+  void click_adds_a_tag_and_previews_it();
   void keys_tag_offload_and_untag();
-  void says_what_it_would_come_to();
+  void previews_the_result();
   void a_refused_tick_changes_nothing();
-  void carrying_out_is_one_step();
-  void carries_out_what_was_ticked_a_moment_before();
-  void what_was_carried_out_is_settled();
-  void presets_and_texts_are_tags();
-  void the_peak_says_what_makes_it();
+  void applying_tags_is_one_step();
+  void applies_pending_ticks();
+  void applied_tags_are_settled();
+  void presets_and_imports_are_tags();
+  void peak_shows_its_tensors();
   void rungs_scoreboard_and_inspector_follow();
   void layers_fold();
 
@@ -97,13 +97,13 @@ class SacStepTest : public test::SacWindow {
     }
     return -1;
   }
-  void press_carry_out() {
+  void press_apply_tags() {
     QTest::mouseClick(&pane().bar().apply_tags_button(), Qt::LeftButton);
     QVERIFY(settle());
   }
 };
 
-void SacStepTest::opens_with_what_asks_a_partitioner_hidden() {
+void SacStepTest::partitioner_controls_are_hidden() {
   QVERIFY(open_step());
   QCOMPARE(state().kind, SacKind::step);
   QVERIFY(model().row_count() > 50);
@@ -123,7 +123,7 @@ void SacStepTest::opens_with_what_asks_a_partitioner_hidden() {
   QCOMPARE(model().totals().things, state().tensors.size());
 }
 
-void SacStepTest::a_click_is_a_tag_and_is_shown_carried_out() {
+void SacStepTest::click_adds_a_tag_and_previews_it() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
@@ -176,7 +176,7 @@ void SacStepTest::keys_tag_offload_and_untag() {
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_cpu_offload);
 }
 
-void SacStepTest::says_what_it_would_come_to() {
+void SacStepTest::previews_the_result() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
@@ -220,7 +220,7 @@ void SacStepTest::a_refused_tick_changes_nothing() {
                            kPatienceMs);
 }
 
-void SacStepTest::carrying_out_is_one_step() {
+void SacStepTest::applying_tags_is_one_step() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
@@ -234,7 +234,7 @@ void SacStepTest::carrying_out_is_one_step() {
   const Graph step = carried_out();
   const int steps = editing().place();
   QVERIFY(pane().bar().apply_tags_button().isEnabled());
-  press_carry_out();
+  press_apply_tags();
   QCOMPARE(editing().place(), steps + 1);
   QVERIFY(validate(document().graph()));
   QVERIFY(write_native(document().graph()) == write_native(step));
@@ -260,7 +260,7 @@ void SacStepTest::carrying_out_is_one_step() {
   QCOMPARE(figures(), promised);
 }
 
-void SacStepTest::carries_out_what_was_ticked_a_moment_before() {
+void SacStepTest::applies_pending_ticks() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
@@ -275,13 +275,13 @@ void SacStepTest::carries_out_what_was_ticked_a_moment_before() {
   QVERIFY(figures().recomputed > 0);
 }
 
-void SacStepTest::what_was_carried_out_is_settled() {
+void SacStepTest::applied_tags_are_settled() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
-  press_carry_out();
+  press_apply_tags();
   const auto settled = std::ranges::find_if(
       state().tensors, [](const SacTensor& tensor) { return tensor.is_settled(); });
   QVERIFY(settled != state().tensors.end());
@@ -302,7 +302,7 @@ void SacStepTest::what_was_carried_out_is_settled() {
   QCOMPARE(editing().place(), steps);
 }
 
-void SacStepTest::presets_and_texts_are_tags() {
+void SacStepTest::presets_and_imports_are_tags() {
   QVERIFY(open_step());
   const PlanFigures before = figures();
   pane().bar().take_preset(QStringLiteral("full"));
@@ -332,7 +332,7 @@ void SacStepTest::presets_and_texts_are_tags() {
   QCOMPARE(figures().figures.peak_bytes, full.figures.peak_bytes);
 }
 
-void SacStepTest::the_peak_says_what_makes_it() {
+void SacStepTest::peak_shows_its_tensors() {
   QVERIFY(open_step());
   window_->resize(1600, 1400);
   pane().setMinimumHeight(600);  // in a lower pane, the curve is only in the timeline

@@ -41,19 +41,19 @@ class SacTest : public test::SacWindow {
   void a_node_of_another_pane_is_that_node_alone();
   void several_rows_are_one_step();
   void undo_and_redo_give_the_same_figures();
-  void says_what_it_would_come_to();
-  void asks_nothing_that_nobody_asked();
-  void the_inspector_says_why();
-  void the_filter_takes_the_words_of_the_search_bar();
+  void previews_the_result();
+  void requests_no_preview_by_itself();
+  void inspector_explains_why();
+  void filter_uses_the_search_syntax();
   void solving_again_is_a_step();
   void a_preset_is_one_step();
-  void the_peak_says_what_makes_it();
+  void peak_shows_its_tensors();
   void the_ladder_and_the_scoreboard_follow();
-  void a_point_of_the_plot_is_taken();
+  void point_of_the_plot_is_applied();
   void opens_as_a_pair();
   void pairs_are_read_only();
   void copies_rows_and_exports();
-  void cancelling_leaves_a_way_back();
+  void cancelling_allows_a_retry();
 };
 
 void SacTest::shows_a_plan() {
@@ -194,7 +194,7 @@ void SacTest::undo_and_redo_give_the_same_figures() {
   QCOMPARE(figures(), before);
 }
 
-void SacTest::says_what_it_would_come_to() {
+void SacTest::previews_the_result() {
   QVERIFY(open(kSample));
   const int row = largest(Keep::save);
   const NodeId node = model().nodes(row).front();
@@ -220,7 +220,7 @@ void SacTest::says_what_it_would_come_to() {
   QTRY_VERIFY(!session().shown_preview().has_value());
 }
 
-void SacTest::asks_nothing_that_nobody_asked() {
+void SacTest::requests_no_preview_by_itself() {
   QVERIFY(open(kSample));
   const QSignalSpy asked(&session(), &SacSession::previewed);
   // The focus gives the table a current row.
@@ -237,7 +237,7 @@ void SacTest::asks_nothing_that_nobody_asked() {
   QVERIFY(!session().shown_preview().has_value());
 }
 
-void SacTest::the_inspector_says_why() {
+void SacTest::inspector_explains_why() {
   QVERIFY(open(kSample));
   QTRY_VERIFY_WITH_TIMEOUT(window_->dock("inspector")->pane() != nullptr, kPatienceMs);
   const auto& inspector = *qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
@@ -261,7 +261,7 @@ void SacTest::the_inspector_says_why() {
   QTRY_VERIFY(says(model().text(model().row_of(node), SacModel::why_column)));
 }
 
-void SacTest::the_filter_takes_the_words_of_the_search_bar() {
+void SacTest::filter_uses_the_search_syntax() {
   QVERIFY(open(kSample));
   group_by(SacGrouping::tensor);
   const std::size_t all = model().totals().things;
@@ -313,7 +313,7 @@ void SacTest::a_preset_is_one_step() {
     QVERIFY(tensor.decider != Decider::list);
 }
 
-void SacTest::the_peak_says_what_makes_it() {
+void SacTest::peak_shows_its_tensors() {
   QVERIFY(open(kSample));
   pane().setMinimumHeight(600);  // in a lower pane, the curve is only in the timeline
   QTRY_VERIFY(pane().curve().isVisible());
@@ -364,7 +364,7 @@ void SacTest::the_ladder_and_the_scoreboard_follow() {
                                                       time_text(figures().figures.step_ns))));
 }
 
-void SacTest::a_point_of_the_plot_is_taken() {
+void SacTest::point_of_the_plot_is_applied() {
   QVERIFY(open(kSample));
   editing().keep_state(QStringLiteral("as opened"));
   QVERIFY(search_trade_off());
@@ -434,7 +434,7 @@ void SacTest::copies_rows_and_exports() {
   QVERIFY(QApplication::clipboard()->text().contains("torch.ops"));
 }
 
-void SacTest::cancelling_leaves_a_way_back() {
+void SacTest::cancelling_allows_a_retry() {
   auto graph = open_graph({.path = test::source_path(kLarge)});
   QVERIFY(graph.has_value());
   const auto snapshot = make_snapshot(*std::move(graph), {});

@@ -45,14 +45,14 @@ class TuneTest : public test::SacWindow {
   void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_window(); }
   void cleanup() { close_window(); }
-  void the_best_is_taken_step_by_step_and_undone();
-  void a_point_is_taken_by_a_click_and_another_after_it();
-  void it_is_stopped_and_keeps_what_there_is();
-  void of_a_joint_graph_the_pair_opens();
-  void a_search_is_of_the_graph_that_was_shown();
+  void best_is_applied_step_by_step_and_undone();
+  void clicking_points_applies_them();
+  void stopping_keeps_the_result_so_far();
+  void joint_graph_opens_as_a_pair();
+  void search_belongs_to_the_shown_graph();
 };
 
-void TuneTest::the_best_is_taken_step_by_step_and_undone() {
+void TuneTest::best_is_applied_step_by_step_and_undone() {
   QVERIFY(open_tune(test::kPair));
   const std::string before = hash_of(document());
   const std::int64_t peak = document().analysis().memory.peak_bytes();
@@ -83,7 +83,7 @@ void TuneTest::the_best_is_taken_step_by_step_and_undone() {
   QCOMPARE(hash_of(document()), before);
 }
 
-void TuneTest::a_point_is_taken_by_a_click_and_another_after_it() {
+void TuneTest::clicking_points_applies_them() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(30));
   ParetoPlot& plot = pane().plot();
@@ -102,7 +102,7 @@ void TuneTest::a_point_is_taken_by_a_click_and_another_after_it() {
   QVERIFY(pane().session().can_take());
 }
 
-void TuneTest::it_is_stopped_and_keeps_what_there_is() {
+void TuneTest::stopping_keeps_the_result_so_far() {
   QVERIFY(open_tune(test::kPair));
   pane().evaluations_box().setValue(1'000'000);
   pane().seconds_box().setValue(0);
@@ -116,7 +116,7 @@ void TuneTest::it_is_stopped_and_keeps_what_there_is() {
   QVERIFY(pane().take_button().isEnabled());
 }
 
-void TuneTest::of_a_joint_graph_the_pair_opens() {
+void TuneTest::joint_graph_opens_as_a_pair() {
   QVERIFY(open_tune(test::kSample));
   QVERIFY(search(20));
   QVERIFY(pane().session().makes_a_pair());
@@ -131,7 +131,7 @@ void TuneTest::of_a_joint_graph_the_pair_opens() {
 }
 
 // An edit by hand after a search gives another graph; the searched graph stays in the history.
-void TuneTest::a_search_is_of_the_graph_that_was_shown() {
+void TuneTest::search_belongs_to_the_shown_graph() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(12));
   const std::vector<Edit> nothing{Edit{.title = "By hand", .by = {}, .changes = {}, .notes = {}}};

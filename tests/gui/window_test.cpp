@@ -53,12 +53,12 @@ class WindowTest : public QObject {
   void init();
   void cleanup();
 
-  void empty_window_says_what_to_do();
+  void empty_window_shows_a_hint();
   void opens_a_graph_and_shows_its_figures();
   void drops_open_files();
-  void says_why_a_file_cannot_be_opened();
-  void chooses_among_several_graphs();
-  void compares_a_graph_of_a_log_with_the_one_before();
+  void reports_why_a_file_cannot_be_opened();
+  void asks_which_of_several_graphs_to_open();
+  void compares_a_graph_of_a_log_with_the_previous_one();
   void cancels_reading();
   void several_documents_keep_their_selections();
   void keys_work_on_the_timeline();
@@ -66,15 +66,15 @@ class WindowTest : public QObject {
   void clicks_select_in_every_pane();
   void the_ladder_shares_the_selection();
   void goes_to_panes_by_key();
-  void no_pane_makes_a_small_window_larger();
-  void drags_select_a_stretch();
+  void panes_do_not_enlarge_a_small_window();
+  void drag_selects_a_range();
   void finds_nodes();
   void runs_commands_by_name();
   void copies_a_report();
-  void changes_what_is_assumed();
+  void changes_assumed_sizes();
   void reloads_a_changed_file();
   void remembers_files_and_layout();
-  void a_layout_of_another_version_is_not_restored();
+  void layout_of_another_version_is_not_restored();
   void changes_theme();
   void shows_facts();
 
@@ -163,7 +163,7 @@ QPoint WindowTest::point_of(TimelineView& timeline, NodeId node) {
   return {static_cast<int>(x), timeline.layout().lane[lane].center().y()};
 }
 
-void WindowTest::empty_window_says_what_to_do() {
+void WindowTest::empty_window_shows_a_hint() {
   auto* page = window_->findChild<EmptyPage*>();
   QVERIFY(page->isVisible());
   for (const char* name : {"modules", "operators", "alive", "inspector"})
@@ -213,7 +213,7 @@ void WindowTest::drops_open_files() {
   QCOMPARE(pairs, 1);
 }
 
-void WindowTest::says_why_a_file_cannot_be_opened() {
+void WindowTest::reports_why_a_file_cannot_be_opened() {
   const QString path = folder_->filePath("broken.json");
   QFile file(path);
   QVERIFY(file.open(QFile::WriteOnly));
@@ -238,7 +238,7 @@ void WindowTest::says_why_a_file_cannot_be_opened() {
   QCOMPARE(window_->tab_count(), 1);
 }
 
-void WindowTest::chooses_among_several_graphs() {
+void WindowTest::asks_which_of_several_graphs_to_open() {
   const QString folder = folder_->filePath("captures");
   QVERIFY(QDir().mkdir(folder));
   QVERIFY(QFile::copy(kJoint, folder + "/a.json.zst"));
@@ -257,7 +257,7 @@ void WindowTest::chooses_among_several_graphs() {
 }
 
 // A log of passes: one of its graphs is opened and compared with its pass's input.
-void WindowTest::compares_a_graph_of_a_log_with_the_one_before() {
+void WindowTest::compares_a_graph_of_a_log_with_the_previous_one() {
   const std::string head =
       "\tclass GraphModule(torch.nn.Module):\n"
       "\t    def forward(self, x: \"f32[4][1]cpu\"):\n";
@@ -472,7 +472,7 @@ void WindowTest::goes_to_panes_by_key() {
   QVERIFY(!tune->seen_action()->isChecked());
 }
 
-void WindowTest::no_pane_makes_a_small_window_larger() {
+void WindowTest::panes_do_not_enlarge_a_small_window() {
   constexpr QSize kSmall(1280, 800);
   window_->resize(kSmall);
   open(kJoint);
@@ -488,7 +488,7 @@ void WindowTest::no_pane_makes_a_small_window_larger() {
   }
 }
 
-void WindowTest::drags_select_a_stretch() {
+void WindowTest::drag_selects_a_range() {
   DocumentTab* tab = open(kJoint);
   TimelineView* timeline = tab->timeline();
   const int y = timeline->layout().memory.center().y();
@@ -553,7 +553,7 @@ void WindowTest::copies_a_report() {
   QVERIFY(text.contains("|"));
 }
 
-void WindowTest::changes_what_is_assumed() {
+void WindowTest::changes_assumed_sizes() {
   DocumentTab* tab = open(k8b);
   const std::int64_t before = tab->document()->analysis().memory.peak_bytes();
   const std::int64_t h100 = tab->document()->analysis().simulation.step_ns();
@@ -609,13 +609,13 @@ void WindowTest::remembers_files_and_layout() {
 }
 
 // A layout from an incompatible version is replaced with the default one.
-void WindowTest::a_layout_of_another_version_is_not_restored() {
+void WindowTest::layout_of_another_version_is_not_restored() {
   window_.reset();
   settings_->setValue("window/state", QByteArray("of another version"));
   init_window();
   QVERIFY(open(kJoint) != nullptr);
   QVERIFY(window_->dock("inspector")->isVisible());
-  // Wide tables are in the middle, beside the graph.
+  // Wide tables are in the middle, next to the graph.
   const QList<QDockWidget*> beside = window_->tabifiedDockWidgets(window_->dock("graph"));
   for (const char* name : {"sac", "pipeline", "tune", "benchmark", "compare"})
     QVERIFY2(beside.contains(window_->dock(name)), name);

@@ -43,14 +43,14 @@ class WorkspaceTest : public QObject {
   void cleanup();
 
   void saves_and_opens();
-  void restores_what_was_not_closed();
-  void what_is_asked_for_by_name_opens_once();
-  void discards_what_was_restored();
+  void restores_open_documents();
+  void document_on_the_command_line_opens_once();
+  void discards_restored_edits();
   void closing_loses_nothing();
   void reloading_loses_nothing();
   void leaves_another_windows_journals_alone();
-  void what_does_not_fit_is_said();
-  void asks_where_the_capture_is();
+  void skipped_edits_are_reported();
+  void asks_for_a_moved_capture();
 
  private:
   std::unique_ptr<MainWindow> make_window();
@@ -183,7 +183,7 @@ void WorkspaceTest::saves_and_opens() {
   QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).place(), 4, kPatienceMs);
 }
 
-void WorkspaceTest::restores_what_was_not_closed() {
+void WorkspaceTest::restores_open_documents() {
   auto window = make_window();
   DocumentTab* tab = open(*window, kCapture);
   edit(*tab);
@@ -213,7 +213,7 @@ void WorkspaceTest::restores_what_was_not_closed() {
 }
 
 // Opens a capture or its workspace with unsaved work from a journal.
-void WorkspaceTest::what_is_asked_for_by_name_opens_once() {
+void WorkspaceTest::document_on_the_command_line_opens_once() {
   const QString path = folder_->filePath("work.jointer");
   for (const bool is_workspace : {false, true}) {
     auto window = make_window();
@@ -237,7 +237,7 @@ void WorkspaceTest::what_is_asked_for_by_name_opens_once() {
   }
 }
 
-void WorkspaceTest::discards_what_was_restored() {
+void WorkspaceTest::discards_restored_edits() {
   auto window = make_window();
   edit(*open(*window, kCapture));
   kill(window);
@@ -293,7 +293,7 @@ void WorkspaceTest::leaves_another_windows_journals_alone() {
   QCOMPARE(journal_files().size(), 1);
 }
 
-void WorkspaceTest::what_does_not_fit_is_said() {
+void WorkspaceTest::skipped_edits_are_reported() {
   const QString path = folder_->filePath("work.jointer");
   Workspace workspace;
   workspace.title = "work";
@@ -311,7 +311,7 @@ void WorkspaceTest::what_does_not_fit_is_said() {
   QCOMPARE(editing(*tab).step_count(), 0);
 }
 
-void WorkspaceTest::asks_where_the_capture_is() {
+void WorkspaceTest::asks_for_a_moved_capture() {
   const QString path = folder_->filePath("work.jointer");
   Workspace workspace;
   workspace.capture.path = folder_->filePath("none.json").toStdString();

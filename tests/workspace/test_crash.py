@@ -1,4 +1,4 @@
-"""``kill -9`` at any moment of editing and saving: nothing older than a second is lost."""
+"""``kill -9`` at any moment of editing and saving loses at most the last second of work."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MOST_MS = 1000
 
 @dataclass
 class Said:
-    """What the writer said before it was killed."""
+    """The writer's output before it was killed."""
 
-    #: By number: the digest of the history that the step leads to.
+    #: By step number: the digest of the resulting history.
     going: dict[int, str] = field(default_factory=dict)
-    #: By number: when the step had been asked for.
+    #: By step number: the time of the request.
     done: dict[int, int] = field(default_factory=dict)
 
 
@@ -57,14 +57,14 @@ def write_and_kill(folder: Path, seed: int, after: float) -> tuple[Said, int]:
 
 
 def recovered(folder: Path) -> str:
-    """The digest of the history that the next start finds; the workspace opens."""
+    """The digest of the history found by the next start; also checks that the workspace opens."""
     done = subprocess.run([WRITER, "read", folder], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()[1]
 
 
 def check(folder: Path, seed: int) -> int:
-    """One life and death; returns how many milliseconds were lost."""
+    """Runs and kills the writer once; returns the lost time in milliseconds."""
     said, killed = write_and_kill(folder, seed, random.Random(seed).uniform(0.01, 0.6))
     digest = recovered(folder)
     assert digest in said.going.values(), "what is found was never there"
@@ -90,7 +90,7 @@ OFFSCREEN = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_RUNTIME_DIR": "/
 
 
 def kill_window(folder: Path, seed: int) -> int:
-    """One life and death of the real window; how many milliseconds of it are lost."""
+    """Runs and kills the real window once; returns the lost time in milliseconds."""
     folder.mkdir()
     with (folder / "said").open("wb") as out:
         process = subprocess.Popen(
@@ -100,7 +100,7 @@ def kill_window(folder: Path, seed: int) -> int:
             env=OFFSCREEN,
         )
         deadline = time.monotonic() + 60
-        # Its first edits are there: before them there is nothing to restore.
+        # The first edits were made; before them there is nothing to restore.
         while (folder / "said").read_bytes().count(b"\n") < 4 and process.poll() is None:
             assert time.monotonic() < deadline, "it never began"
             time.sleep(0.005)
@@ -117,7 +117,7 @@ def kill_window(folder: Path, seed: int) -> int:
     digest, *earlier = done.stdout.split()[1:]
     known = [int(number) for number, each, _ in states if each == digest]
     if not known:
-        # The journal hears of a step before the test does: it may have one more than was said.
+        # The journal receives a step before the test does, so it may contain one more than was printed.
         assert states[-1][1] in earlier, "what is found was never there"
         return 0
     lost = [int(at) for number, each, at in states if int(number) > max(known) and each != digest]

@@ -37,7 +37,7 @@ class Results : public testing::Test {
 
 using Columns = BenchmarkModel::ColumnIndex;
 
-TEST_F(Results, AreRowsNewestFirst) {
+TEST_F(Results, AreListedNewestFirst) {
   BenchmarkModel model;
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -63,7 +63,7 @@ TEST_F(Results, AreRowsNewestFirst) {
   EXPECT_FALSE(model.index(0, 0).data(TableModel::alarm_role).toBool());
 }
 
-TEST_F(Results, ARunThatFailedSaysWhichRankWhichNodeAndWhy) {
+TEST_F(Results, AFailedRunNamesRankNodeAndReason) {
   BenchmarkModel model;
   model.set_rows_of(snapshot, {row(1, failed())});
   EXPECT_EQ(model.index(0, Columns::status_column).data().toString(),
@@ -82,7 +82,7 @@ TEST_F(Results, WrongOutputsAreAnAlarm) {
   EXPECT_TRUE(model.index(0, 0).data(TableModel::alarm_role).toBool());
 }
 
-TEST_F(Results, APredictionThatIsMetToTheByteSaysZero) {
+TEST_F(Results, AnExactPredictionHasZeroDifference) {
   BenchmarkResult exact = good();
   exact.peak_bytes = exact.predicted.peak_bytes;
   BenchmarkModel model;
@@ -147,7 +147,7 @@ TEST_F(Results, DetailsOfAFailureLinkTheNode) {
 
 // --- Running ranks ---
 
-TEST_F(Results, RanksSayHowFarTheyAreAndHowLongItTakes) {
+TEST_F(Results, RanksShowProgressAndRemainingTime) {
   RankModel model;
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Fatal);

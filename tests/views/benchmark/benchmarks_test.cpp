@@ -47,7 +47,7 @@ class BenchmarksOfADocument : public testing::Test {
   Benchmarks* benchmarks = nullptr;
 };
 
-TEST_F(BenchmarksOfADocument, AskForWhatAPersonChose) {
+TEST_F(BenchmarksOfADocument, RequestTheChosenSettings) {
   EXPECT_EQ(benchmarks->world_size(), 2);
   BenchmarkSettings settings = benchmarks->settings();
   settings.request.iterations = 7;
@@ -63,7 +63,7 @@ TEST_F(BenchmarksOfADocument, AskForWhatAPersonChose) {
   EXPECT_EQ(fake.job().snapshot, snapshot);
 }
 
-TEST_F(BenchmarksOfADocument, AResultBecomesARowAndItsMeasurementIsShown) {
+TEST_F(BenchmarksOfADocument, AResultAddsARowAndShowsItsMeasurement) {
   QSignalSpy shown(benchmarks, &Benchmarks::row_shown);
   benchmarks->run();
   EXPECT_TRUE(benchmarks->is_running());
@@ -80,7 +80,7 @@ TEST_F(BenchmarksOfADocument, AResultBecomesARowAndItsMeasurementIsShown) {
   EXPECT_EQ(document->measured()->peak_bytes(), snapshot->analysis.memory.peak_bytes() + 4096);
 }
 
-TEST_F(BenchmarksOfADocument, AFailureIsARowAndLeavesWhatIsShown) {
+TEST_F(BenchmarksOfADocument, AFailureAddsARowAndKeepsTheShownMeasurement) {
   run_well();
   const MeasuredTimeline* shown = document->measured();
   benchmarks->run();
@@ -95,7 +95,7 @@ TEST_F(BenchmarksOfADocument, AFailureIsARowAndLeavesWhatIsShown) {
   EXPECT_EQ(document->measured(), shown);
 }
 
-TEST_F(BenchmarksOfADocument, CancellingEndsTheRunAndLeavesNoRow) {
+TEST_F(BenchmarksOfADocument, CancellingEndsTheRunWithoutARow) {
   benchmarks->run();
   benchmarks->cancel();
   EXPECT_TRUE(benchmarks->is_cancelling());
@@ -140,11 +140,11 @@ TEST_F(BenchmarksOfADocument, ClosingADocumentEndsItsRun) {
   const quint64 run = fake.run();
   document.reset();
   EXPECT_EQ(fake.cancelled(), run);
-  fake.finish(fake.begun(2), true);  // nobody is left to receive it
+  fake.finish(fake.begun(2), true);  // there is no receiver left
   make();
 }
 
-TEST_F(BenchmarksOfADocument, RowsAreThereAfterARestart) {
+TEST_F(BenchmarksOfADocument, RowsSurviveARestart) {
   run_well();
   make_again();
   ASSERT_EQ(benchmarks->rows().size(), 1U);
@@ -170,7 +170,7 @@ TEST_F(BenchmarksOfADocument, RemovedRowsAreGone) {
   EXPECT_EQ(benchmarks->rows().size(), 1U);
 }
 
-TEST_F(BenchmarksOfADocument, ADamagedFileIsSaidAndKept) {
+TEST_F(BenchmarksOfADocument, ADamagedFileIsReportedAndMovedAside) {
   const BenchmarkHistory history(folder.path().toStdString());
   const QString path = QString::fromStdString(history.path_of(graph_hash(snapshot->graph)));
   std::ofstream(path.toStdString()) << "no result\n";
@@ -183,7 +183,7 @@ TEST_F(BenchmarksOfADocument, ADamagedFileIsSaidAndKept) {
   EXPECT_EQ(benchmarks->rows().size(), 1U);
 }
 
-TEST_F(BenchmarksOfADocument, CalibratingProfilesAndTellsTheTimes) {
+TEST_F(BenchmarksOfADocument, CalibratingProfilesAndReportsTheTimes) {
   QSignalSpy calibrated(benchmarks, &Benchmarks::calibrated);
   BenchmarkSettings settings = benchmarks->settings();
   settings.request.profile = false;

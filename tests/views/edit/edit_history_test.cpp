@@ -66,7 +66,7 @@ class EditHistoryTest : public testing::Test {
   EditRun run_;
 };
 
-TEST_F(EditHistoryTest, any_place_is_reached_from_any_other) {
+TEST_F(EditHistoryTest, any_place_can_be_reached_from_any_other) {
   DocumentState state{opened_, opened_};
   std::size_t at = 0;
   for (const std::size_t to : {60U, 13U, 14U, 59U, 0U, 60U, 31U}) {
@@ -78,7 +78,7 @@ TEST_F(EditHistoryTest, any_place_is_reached_from_any_other) {
   }
 }
 
-TEST_F(EditHistoryTest, what_is_taken_over_is_what_would_be_computed) {
+TEST_F(EditHistoryTest, reused_results_equal_recomputed_ones) {
   const auto result = transform({opened_, opened_}, Transition({}, history(kMoves)));
   ASSERT_TRUE(result);
   const auto anew = make_snapshot(result->now->graph, opened_->analysis.options);
@@ -91,7 +91,7 @@ TEST_F(EditHistoryTest, what_is_taken_over_is_what_would_be_computed) {
             (*anew)->analysis.throughput.tokens_per_second);
 }
 
-TEST_F(EditHistoryTest, figures_of_many_lines_are_those_of_each) {
+TEST_F(EditHistoryTest, figures_of_many_histories_equal_those_of_each) {
   const std::atomic<bool> go_on = false;
   const auto found =
       metrics_of_histories(*opened_, {history(5), history(6), history(20), history(3), {}}, go_on);
@@ -103,7 +103,7 @@ TEST_F(EditHistoryTest, figures_of_many_lines_are_those_of_each) {
   }
 }
 
-TEST_F(EditHistoryTest, a_history_is_the_same_when_it_is_done_again) {
+TEST_F(EditHistoryTest, replaying_a_history_gives_the_same_graph) {
   std::vector<EditStep> steps;
   EditHistory at;
   for (std::size_t i = 0; i < 6; ++i) {
@@ -130,7 +130,7 @@ TEST_F(EditHistoryTest, a_history_is_the_same_when_it_is_done_again) {
   EXPECT_EQ(to_history(pointers, restored->place, restored->named), history);
 }
 
-TEST_F(EditHistoryTest, what_is_not_legal_is_left_out_and_said) {
+TEST_F(EditHistoryTest, illegal_edits_are_skipped_and_reported) {
   History history;
   history.add(run_.done[0]->edit);
   history.add(

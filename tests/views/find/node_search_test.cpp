@@ -58,7 +58,7 @@ TEST_F(NodeSearchTest, FindsByFilters) {
   EXPECT_THAT(found("op:mm,relu -mod:layers.1 phase:forward"), ElementsAre("mm", "relu"));
 }
 
-TEST_F(NodeSearchTest, AWholePartOfAnOperatorsNameIsMeantWhereThereIsOne) {
+TEST_F(NodeSearchTest, PrefersWholePartsOfOperatorNames) {
   EXPECT_THAT(found("op:mul"), ElementsAre("y", "g1"));
   EXPECT_THAT(found("op:all_red"), ElementsAre("ar")) << "no operator is called that: any part";
   EXPECT_THAT(found("op:aten.mm"), ElementsAre("mm", "mm_1", "gw1", "gw0"));
@@ -88,7 +88,7 @@ std::vector<NodeId> naive(const Snapshot& snapshot, const std::string& text) {
   return found;
 }
 
-RC_GTEST_PROP(NodeSearchProperties, AgreesWithAskingEveryNode, ()) {
+RC_GTEST_PROP(NodeSearchProperties, AgreesWithCheckingEveryNode, ()) {
   static const SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
   static const NodeSearch search(snapshot);
   const auto letters = *rc::gen::nonEmpty(
@@ -106,7 +106,7 @@ RC_GTEST_PROP(NodeSearchProperties, AgreesWithAskingEveryNode, ()) {
             snapshot->graph.node_count());
 }
 
-TEST_F(NodeSearchTest, WithoutAPlanItsFiltersAreRefused) {
+TEST_F(NodeSearchTest, RejectsPlanFiltersWithoutAPlan) {
   for (const char* query : {"policy:save", "by:person", "op:mm -policy:save"}) {
     const auto nodes = search_.find(std::string_view(query));
     ASSERT_FALSE(nodes) << query;

@@ -53,7 +53,7 @@ TEST_F(GroupLayoutTest, StaysThroughAMove) {
   EXPECT_EQ(graphs("layers.0.attention/itself"), before);
 }
 
-TEST_F(GroupLayoutTest, FallsBackWhereDotFails) {
+TEST_F(GroupLayoutTest, FallsBackIfDotFails) {
   const GroupGraphs wo = graphs("layers.0.attention.wo");
   const GroupLayout layout = layout_of(wo, "/nowhere/dot");
   EXPECT_FALSE(layout.is_by_dot);
@@ -61,14 +61,14 @@ TEST_F(GroupLayoutTest, FallsBackWhereDotFails) {
     EXPECT_EQ(test::layout_mistake(wo[side], layout.sides[side], {}), "");
 }
 
-TEST(GroupLayout, IsOursForLargeGroups) {
+TEST(GroupLayout, UsesOwnLayoutForLargeGroups) {
   // A program that would hang is not started.
   GroupGraphs large;
   large[0].nodes = kMostDotNodes + 1;
   EXPECT_FALSE(layout_of(large, "sleep").is_by_dot);
 }
 
-TEST_F(GroupLayoutTest, TakesManyAtOnce) {
+TEST_F(GroupLayoutTest, LaysOutManyAtOnce) {
   if (!can_run(find_program("dot"))) GTEST_SKIP() << "dot (Graphviz) is not installed";
   GroupGraphs large;
   large[0].nodes = kMostDotNodes + 1;

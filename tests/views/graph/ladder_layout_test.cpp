@@ -116,7 +116,7 @@ TEST_F(LadderLayoutTest, ShowsTheTopRowsFirst) {
   EXPECT_EQ(mistake(ladder_, layout()), "");
 }
 
-TEST_F(LadderLayoutTest, OpensAndClosesInPlace) {
+TEST_F(LadderLayoutTest, ExpandsAndCollapsesInPlace) {
   expansion_.open(ladder_, ladder_.find("*layers.0"));
   EXPECT_EQ(rows(), (std::vector<std::string>{"inputs and outputs", "*layers.0", "layers.0",
                                               "layers.1", "layers.2"}));
@@ -130,7 +130,7 @@ TEST_F(LadderLayoutTest, OpensAndClosesInPlace) {
   EXPECT_EQ(rows().size(), 8U);
 }
 
-TEST_F(LadderLayoutTest, AFoldThatAnEditSplitsStaysOpen) {
+TEST_F(LadderLayoutTest, AFoldSplitByAnEditStaysExpanded) {
   expansion_.open(ladder_, ladder_.find("*layers.0"));
   graph_ = test::layered_graph(5);
   ladder_ = Ladder(graph_, *analyze(graph_));
@@ -142,7 +142,7 @@ TEST_F(LadderLayoutTest, AFoldThatAnEditSplitsStaysOpen) {
                                       "layers.2", "*layers.3", "layers.3", "layers.4"}));
 }
 
-TEST_F(LadderLayoutTest, StandsOpenLeavesOnOneGround) {
+TEST_F(LadderLayoutTest, AlignsExpandedLeaves) {
   expansion_ = test::all_open(ladder_);
   const LadderLayout layout = this->layout();
   EXPECT_EQ(mistake(ladder_, layout), "");
@@ -157,7 +157,7 @@ TEST_F(LadderLayoutTest, StandsOpenLeavesOnOneGround) {
             layout.node_box(wo, LadderSide::backward, 1).y);
 }
 
-TEST_F(LadderLayoutTest, JoinsRungsWithTheSameEnds) {
+TEST_F(LadderLayoutTest, MergesRungsWithTheSameEnds) {
   LadderLayout closed = layout();
   ASSERT_EQ(closed.links().size(), 1U);
   EXPECT_EQ(closed.links()[0].rung_count, 9U);
@@ -168,7 +168,7 @@ TEST_F(LadderLayoutTest, JoinsRungsWithTheSameEnds) {
   EXPECT_EQ(open.links().size(), 3U);
 }
 
-TEST_F(LadderLayoutTest, PlacesNodesInWhatIsOpen) {
+TEST_F(LadderLayoutTest, PlacesNodesInExpandedRows) {
   const NodeId node = graph_.find("q_1");
   LadderLayout closed = layout();
   EXPECT_EQ(closed.place_of(ladder_, graph_, node), (LadderPlace{1, -1}));
@@ -179,7 +179,7 @@ TEST_F(LadderLayoutTest, PlacesNodesInWhatIsOpen) {
   EXPECT_EQ(place.node, 0);
 }
 
-TEST_F(LadderLayoutTest, IsAlwaysTheSame) {
+TEST_F(LadderLayoutTest, IsDeterministic) {
   expansion_ = test::all_open(ladder_);
   const LadderLayout a = layout(), b = layout();
   ASSERT_EQ(a.items().size(), b.items().size());
@@ -190,7 +190,7 @@ TEST_F(LadderLayoutTest, IsAlwaysTheSame) {
               b.line(b.links()[i].from, LadderSide::forward));
 }
 
-TEST_F(LadderLayoutTest, ReducesADrawingThatIsVeryWide) {
+TEST_F(LadderLayoutTest, ScalesDownVeryWideDrawings) {
   std::string text = "x: f32[8] = input\n";
   for (int i = 0; i < 60; ++i) text += fmt::format("a_{}: f32[8] = aten.relu(x) {{m}}\n", i);
   for (int i = 0; i < 60; ++i)
@@ -214,7 +214,7 @@ TEST(LadderLayoutOfRandom, IsSound) {
   }
 }
 
-TEST(LadderLayoutOfSample, IsSoundWithAllRowsOpen) {
+TEST(LadderLayoutOfSample, IsSoundWithAllRowsExpanded) {
   const auto graph = open_graph(
       {.path = test::source_path("resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst")});
   ASSERT_TRUE(graph) << graph.error().message;

@@ -85,7 +85,7 @@ Graph tagged(Graph graph, const Edit& edit) {
   return graph;
 }
 
-TEST(LadderRungs, AddUpToWhatThePlanSaves) {
+TEST(LadderRungs, AddUpToThePlansSavedBytes) {
   for (const char* name : {"llama_8b_tp2_fsdp2.joint.json.zst", "llama_debug_tp2.joint.json.zst"}) {
     SCOPED_TRACE(name);
     const Graph graph = sample(name);
@@ -96,7 +96,7 @@ TEST(LadderRungs, AddUpToWhatThePlanSaves) {
   }
 }
 
-TEST(LadderRungs, AddUpWhereGatheredParametersAreSaved) {
+TEST(LadderRungs, AddUpIfGatheredParametersAreSaved) {
   const Graph graph = sample("llama_8b_tp2_fsdp2.joint.json.zst");
   const Planned again = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph))));
   const Planned saved = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph, false))));
@@ -116,7 +116,7 @@ TEST(LadderRungs, AddUpWhereGatheredParametersAreSaved) {
   EXPECT_EQ(gathered(again, RungState::recompute), gathered(saved, RungState::save));
 }
 
-TEST(LadderRungs, AddUpToWhatThePlanOffloads) {
+TEST(LadderRungs, AddUpToThePlansOffloadedBytes) {
   const Graph graph = sample("llama_8b_tp2_fsdp2.joint.json.zst");
   const Planned p =
       planned(tagged(graph, value_of(tag_with_memory_policy(graph, "sac_and_offload"))));
@@ -124,7 +124,7 @@ TEST(LadderRungs, AddUpToWhatThePlanOffloads) {
   EXPECT_GT(p.figures.offloaded_bytes, 0);
 }
 
-TEST(LadderRungs, HaveWhatIsSavedForWhatIsMadeAgainFromIt) {
+TEST(LadderRungs, IncludeTensorsSavedForRecomputation) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     w: f32[64,64] = parameter
@@ -146,7 +146,7 @@ TEST(LadderRungs, HaveWhatIsSavedForWhatIsMadeAgainFromIt) {
   EXPECT_THAT(p.ladder.readers(p.rung("b")), ElementsAre(graph.find("h")));
 }
 
-TEST(LadderRungs, CountAsThePartitionerMergedThem) {
+TEST(LadderRungs, CountMergedCallsOnce) {
   // Two calls with the same result are merged, and the plan saves the merged call.
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input

@@ -139,7 +139,7 @@ TEST(Ladder, MarksCollectives) {
   EXPECT_TRUE(row_of(ladder, "*layers.0").side(LadderSide::backward).collectives.empty());
 }
 
-TEST(Ladder, HasWhatTheBackwardReadsAsRungs) {
+TEST(Ladder, HasARungForEachTensorTheBackwardReads) {
   const Graph graph = test::layered_graph(2);
   const Ladder ladder = ladder_of(graph);
   const auto rung = [&](const char* name) {
@@ -158,7 +158,7 @@ TEST(Ladder, HasWhatTheBackwardReadsAsRungs) {
   EXPECT_EQ(row_of(ladder, "layers.0").saved_bytes(), 3 * 8 * 64 * 4);
 }
 
-TEST(Ladder, KnowsWhatTagsMean) {
+TEST(Ladder, InterpretsTags) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     dy: f32[8,64] = tangent
@@ -176,7 +176,7 @@ TEST(Ladder, KnowsWhatTagsMean) {
   EXPECT_THAT(row.saved, ElementsAre(0, bytes, bytes, 0));
 }
 
-TEST(Ladder, NamesTheOriginOfWhatIsMadeAgain) {
+TEST(Ladder, NamesTheOriginOfRecomputedTensors) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     dy: f32[8,64] = tangent
@@ -197,7 +197,7 @@ TEST(Ladder, NamesTheOriginOfWhatIsMadeAgain) {
   EXPECT_EQ(row_of(ladder, "m").side(LadderSide::backward).recomputed, 2);
 }
 
-TEST(Ladder, TellsModulesApartThatDiffer) {
+TEST(Ladder, DistinguishesDifferentModules) {
   const auto members = [](Graph graph, const char* name, const char* target) {
     graph.node(graph.find(name)).target = graph.intern_operator(target);
     const Ladder ladder = ladder_of(graph);
@@ -232,7 +232,7 @@ std::vector<NodeId> other_order(const Graph& graph, std::uint32_t seed) {
   return order;
 }
 
-TEST(Ladder, StaysTheSameWhateverOrderThingsRunIn) {
+TEST(Ladder, IsIndependentOfExecutionOrder) {
   Graph graph = test::layered_graph(4);
   const auto before = keys(ladder_of(graph));
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
@@ -259,7 +259,7 @@ TEST(Ladder, FindsTheSameRowInIdenticalModules) {
   EXPECT_THAT(ladder.identical(inputs), ElementsAre(inputs));
 }
 
-TEST(Ladder, FindsIdenticalModulesWithOthersBetweenThem) {
+TEST(Ladder, FindsIdenticalModulesThatAreNotAdjacent) {
   Graph graph = test::layered_graph(5);
   for (const char* name : {"act_1", "act_3"})
     graph.node(graph.find(name)).target = graph.intern_operator("aten.tanh.default");
@@ -277,7 +277,7 @@ TEST(Ladder, FindsIdenticalModulesWithOthersBetweenThem) {
   EXPECT_THAT(same("layers.3"), ElementsAre("layers.1", "layers.3"));
 }
 
-TEST(Ladder, GivesCallsWithoutAModuleToWhatTheyRead) {
+TEST(Ladder, AssignsCallsWithoutAModuleByTheirInputs) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     a: f32[8,64] = aten.relu(x)          {m.first}
@@ -292,7 +292,7 @@ TEST(Ladder, GivesCallsWithoutAModuleToWhatTheyRead) {
   EXPECT_EQ(ladder.row(ladder.row_of(graph.find("both"))).key, "n");
 }
 
-TEST(Ladder, CutsALongListIntoRows) {
+TEST(Ladder, SplitsALongListIntoRows) {
   std::string text = "x_0: f32[8] = input\n";
   for (int i = 1; i <= 1000; ++i) text += fmt::format("x_{}: f32[8] = aten.relu(x_{})\n", i, i - 1);
   text += "dy: f32[8] = tangent\ng_0: f32[8] = aten.mul.Tensor(dy, x_1000) {backward}\n";
@@ -309,7 +309,7 @@ TEST(Ladder, CutsALongListIntoRows) {
   EXPECT_EQ(ladder.row_of(graph.find("g_499")), 1);
 }
 
-TEST(Ladder, OfAGraphWithoutNodesIsEmpty) {
+TEST(Ladder, IsEmptyForAGraphWithoutNodes) {
   const Ladder ladder = ladder_of(test::parse("return []\n"));
   EXPECT_FALSE(ladder.has(LadderSide::backward));
   EXPECT_TRUE(ladder.rungs().empty());
@@ -365,7 +365,7 @@ TEST(LadderOfCapture, DeepSeekIsItsDenseAndItsExpertLayers) {
   EXPECT_EQ(row_of(ladder, "*layers.3").members, 58);
 }
 
-TEST(LadderOfCapture, MinCutPairMakesSomeAgain) {
+TEST(LadderOfCapture, MinCutPairRecomputesSomeTensors) {
   JOINTER_NEEDS_SHARED();
   const std::string stem = test::shared_directory() + "/captures/llama3_8b_tp2_fsdp2.min_cut.";
   const auto graph = open_graph({.path = stem + "fw.json.zst", .backward = stem + "bw.json.zst"});

@@ -41,7 +41,7 @@ TEST_F(LadderViewTest, FitShowsAllAndNeverEnlarges) {
   EXPECT_LE(view_.scale, 1);
 }
 
-TEST_F(LadderViewTest, ScrollsAsLittleAsItTakes) {
+TEST_F(LadderViewTest, ScrollsAsLittleAsNecessary) {
   view_.y = 100;
   view_.show_y(150, 176);
   EXPECT_EQ(view_.y, 100);
@@ -53,7 +53,7 @@ TEST_F(LadderViewTest, ScrollsAsLittleAsItTakes) {
   EXPECT_EQ(view_.y, 0);
 }
 
-TEST_F(LadderViewTest, DrawsWhatIsSeen) {
+TEST_F(LadderViewTest, DrawsTheVisibleRows) {
   const LadderLayout layout = this->layout();
   view_.y = 200;
   const auto bands = visible_bands(layout, view_);
@@ -66,7 +66,7 @@ TEST_F(LadderViewTest, DrawsWhatIsSeen) {
   }
 }
 
-TEST_F(LadderViewTest, FoldsWhatIsUnderThreePixels) {
+TEST_F(LadderViewTest, FoldsRowsBelowThreePixels) {
   expansion_ = test::all_open(ladder_);
   for (int row = 0; row < static_cast<int>(ladder_.rows().size()); ++row)
     if (ladder_.is_leaf(row)) expansion_.close(ladder_, row);
@@ -86,7 +86,7 @@ TEST_F(LadderViewTest, FoldsWhatIsUnderThreePixels) {
   EXPECT_EQ(next, static_cast<std::int32_t>(layout.items().size()));
 }
 
-TEST_F(LadderViewTest, FindsWhatIsUnderAPoint) {
+TEST_F(LadderViewTest, FindsTheItemAtAPoint) {
   expansion_ = test::all_open(ladder_);
   const LadderLayout layout = this->layout();
   for (const double scale : {0.3, 1.0, 2.0}) {

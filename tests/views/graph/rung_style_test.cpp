@@ -1,4 +1,4 @@
-// Tests that policies of tensors can be told apart without color.
+// Tests that policies of tensors are distinguishable without color.
 
 #include "views/graph/rung_style.h"
 
@@ -51,7 +51,7 @@ int ink_in_the_middle(const QImage& image) {
   return count;
 }
 
-TEST(RungStyle, SavedMadeAgainAndOffloadedAreToldWithoutColour) {
+TEST(RungStyle, StatesAreDistinguishableWithoutColor) {
   for (const double width : {6.0, 12.0}) {
     const QImage saved = drawn(RungState::save, true, width);
     const QImage again = drawn(RungState::recompute, false, width);
@@ -66,7 +66,7 @@ TEST(RungStyle, SavedMadeAgainAndOffloadedAreToldWithoutColour) {
   }
 }
 
-TEST(RungStyle, ThinOnesToo) {
+TEST(RungStyle, ThinRungsAreDistinguishableToo) {
   const QImage saved = drawn(RungState::save, true, 2);
   const QImage again = drawn(RungState::recompute, false, 2);
   const QImage offloaded = drawn(RungState::offload, true, 2);
@@ -87,7 +87,7 @@ int inked_columns(RungState state) {
   return count;
 }
 
-TEST(RungStyle, BoxesOfWhatIsOffloadedHaveTies) {
+TEST(RungStyle, BoxesOfOffloadedTensorsHaveTies) {
   EXPECT_GT(inked_columns(RungState::offload), kWidth / 20);
   EXPECT_LT(inked_columns(RungState::offload), kWidth / 2);
   for (const auto state : {RungState::save, RungState::recompute, RungState::automatic})
@@ -95,7 +95,7 @@ TEST(RungStyle, BoxesOfWhatIsOffloadedHaveTies) {
 }
 
 // A value the partitioner will decide about counts as saved; one that a plan recomputes does not.
-TEST(ChannelText, SaysWhatIsSavedMadeAgainAndOffloadedApart) {
+TEST(ChannelText, ListsSavedRecomputedAndOffloadedSeparately) {
   constexpr std::int64_t kGib = std::int64_t{1} << 30;
   BytesByState saved{};
   EXPECT_EQ(channel_text(saved, 0), "");

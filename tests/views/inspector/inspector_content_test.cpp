@@ -74,7 +74,7 @@ TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
   EXPECT_THAT(row(of("ar"), "wait").links, ElementsAre(node("wt")));
 }
 
-TEST_F(InspectorTest, SaysWhatIsEstimated) {
+TEST_F(InspectorTest, MarksEstimates) {
   EXPECT_EQ(row(of("mm"), "time").provenance, Provenance::estimated);
   EXPECT_TRUE(row(of("mm"), "time").note.contains("roofline"));
   EXPECT_EQ(row(of("mm"), "FLOPs").provenance, Provenance::computed);
@@ -97,7 +97,7 @@ TEST_F(InspectorTest, ShowsSymbolsAsAssumptions) {
   EXPECT_EQ(row(content, "shape").provenance, Provenance::assumed);
 }
 
-TEST_F(InspectorTest, EscapesWhatComesFromTheCapture) {
+TEST_F(InspectorTest, EscapesTextFromTheCapture) {
   InspectorContent content{.title = "<b>", .subtitle = "a & b"};
   content.sections.push_back(
       {"<i>", {{.label = "<u>", .value = "<script>", .note = "\"quoted\""}}});

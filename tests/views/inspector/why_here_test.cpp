@@ -44,7 +44,7 @@ TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
   EXPECT_TRUE(section.rows[1].value.startsWith("moved, by sink_waits_iterative. "));
 }
 
-TEST_F(WhyHereTest, WhatNoEditNamesIsAsItWasOpened) {
+TEST_F(WhyHereTest, UneditedNodesAreAsOpened) {
   apply(test::reported(graph_, "sink_waits_iterative")[0].result->edit);
   EXPECT_TRUE(of("x").empty());
   const InspectorSection section = why_section({});
@@ -52,7 +52,7 @@ TEST_F(WhyHereTest, WhatNoEditNamesIsAsItWasOpened) {
   EXPECT_EQ(section.rows[0].value, "Not affected by any edit.");
 }
 
-TEST_F(WhyHereTest, WhatAPassMadeTellsWhatWasSaidOfItsOrigin) {
+TEST_F(WhyHereTest, NewNodesHaveTheReasonsOfTheirOrigin) {
   Edit edit = test::reported(graph_, "greedy_bucketing_by_mb")[0].result->edit;
   ASSERT_FALSE(edit.decisions.empty());
   apply(edit);

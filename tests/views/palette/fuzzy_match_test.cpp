@@ -23,7 +23,7 @@ TEST(FuzzyMatch, NeedsEveryLetterInOrder) {
   EXPECT_FALSE(fuzzy_match("abc", "ab"));
 }
 
-TEST(FuzzyMatch, PrefersWordStartsThenNeighbours) {
+TEST(FuzzyMatch, PrefersWordStartsThenAdjacentLetters) {
   EXPECT_GT(score("sp", "Show peak"), score("sp", "Resposition"));
   EXPECT_GT(score("fit", "Fit"), score("fit", "Fill in text"));
   EXPECT_GT(score("zoom", "Zoom in"), score("zoom", "a lazy old outdoor map"));

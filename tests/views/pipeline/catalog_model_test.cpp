@@ -43,7 +43,7 @@ TEST_F(Catalog, HasEveryPassUnderItsStage) {
   }
 }
 
-TEST_F(Catalog, ANameIsABetterAnswerThanASentence) {
+TEST_F(Catalog, ANameMatchRanksBeforeASummaryMatch) {
   model.set_text("sinkwaitsit");
   EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
   model.set_text("Waits come later, one after");

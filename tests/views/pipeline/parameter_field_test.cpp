@@ -20,7 +20,7 @@ std::string typed(Parameter::Type type, const char* text) {
   return value ? to_text(*value) : "as by default";
 }
 
-TEST(TypedValue, IsWhatTheTypeHolds) {
+TEST(TypedValue, MatchesTheParametersType) {
   using Type = Parameter::Type;
   EXPECT_EQ(typed(Type::integer, "12"), "12");
   EXPECT_EQ(typed(Type::number, " 0.5 "), "0.5");
@@ -38,7 +38,7 @@ TEST(TypedValue, IsWhatTheTypeHolds) {
 }
 
 // Validation rejects them, and the input is kept.
-TEST(TypedValue, WhatIsNoneStaysAsItWasWritten) {
+TEST(TypedValue, InvalidInputStaysAsWritten) {
   using Type = Parameter::Type;
   for (const auto& [type, text] : {std::pair{Type::integer, "1,5"},
                                    {Type::number, "a lot"},
@@ -61,7 +61,7 @@ TEST(TypedText, ReadsBack) {
   EXPECT_EQ(typed_value(list, typed_text(values)), values);
 }
 
-TEST(ParameterField, ShowsTheDefaultAndTellsOnlyWhatDiffers) {
+TEST(ParameterField, ShowsTheDefaultAndReportsOnlyOtherValues) {
   ParameterField field(parameter(Parameter::Type::number, 0.5), false);
   std::vector<std::optional<PassValue>> told;
   QObject::connect(&field, &ParameterField::edited,
@@ -81,7 +81,7 @@ TEST(ParameterField, ShowsTheDefaultAndTellsOnlyWhatDiffers) {
   EXPECT_EQ(field.line()->text(), "0.75");
 }
 
-TEST(ParameterField, TellsNoneOnlyWhereItIsNotTheDefault) {
+TEST(ParameterField, ReportsNoneOnlyIfItIsNotTheDefault) {
   const auto told = [](const Parameter& declared) {
     ParameterField field(declared, false);
     std::optional<PassValue> last(PassValue("nothing"));

@@ -51,7 +51,7 @@ TEST_F(Draft, MovesIntoAGap) {
   EXPECT_EQ(text(), "a,c,b");
 }
 
-TEST_F(Draft, TakesBackWhatOneThingChangedAtOnce) {
+TEST_F(Draft, UndoesSuccessiveChangesAtOnce) {
   set("a,b");
   draft.set_argument(0, "k", 1);
   draft.set_argument(0, "k", 12);
@@ -67,7 +67,7 @@ TEST_F(Draft, TakesBackWhatOneThingChangedAtOnce) {
   EXPECT_FALSE(draft.can_undo());
 }
 
-TEST_F(Draft, SaysOnlyWhatChanges) {
+TEST_F(Draft, SignalsOnlyRealChanges) {
   set("a{k=1}");
   QSignalSpy changed(&draft, &PipelineDraft::changed);
   set("a{k=1}");
@@ -81,7 +81,7 @@ TEST_F(Draft, SaysOnlyWhatChanges) {
   EXPECT_EQ(text(), "a");
 }
 
-TEST_F(Draft, IsKeptWithWherePassesComeFrom) {
+TEST_F(Draft, StoresTheSourcesOfPasses) {
   set("a,~mine{x=\"two words\"}");
   draft.set_source("mine", "Python: /x/mine.py");
   draft.set_source("gone", "Python: /x/gone.py");
@@ -95,7 +95,7 @@ TEST_F(Draft, IsKeptWithWherePassesComeFrom) {
   EXPECT_EQ(again.kept(), kept);
 }
 
-RC_GTEST_PROP(DraftProperty, EveryChangeIsTakenBack, (const std::vector<std::uint8_t>& changes)) {
+RC_GTEST_PROP(DraftProperty, EveryChangeCanBeUndone, (const std::vector<std::uint8_t>& changes)) {
   PipelineDraft draft;
   std::vector<Pipeline> states{draft.pipeline()};
   for (const std::uint8_t change : changes) {

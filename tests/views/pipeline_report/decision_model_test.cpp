@@ -73,7 +73,7 @@ TEST_F(DecisionModelTest, FiltersByActionAndByNodes) {
   EXPECT_EQ(model_.rowCount(), model_.row_count());
 }
 
-TEST_F(DecisionModelTest, RowsLeadToNodesOfTheGraphThatIsShown) {
+TEST_F(DecisionModelTest, RowsSelectNodesOfTheShownGraph) {
   const int row = model_.row_of(snapshot_->graph.find("v0"));
   ASSERT_EQ(model_.nodes(row).size(), 1U);
   EXPECT_EQ(snapshot_->graph.name(model_.nodes(row).front()), "v0");
@@ -90,7 +90,7 @@ TEST_F(DecisionModelTest, RowsLeadToNodesOfTheGraphThatIsShown) {
   EXPECT_FALSE(model_.note(gone, DecisionModel::node_column).isEmpty());
 }
 
-TEST_F(DecisionModelTest, IsWrittenForOtherPrograms) {
+TEST_F(DecisionModelTest, IsExported) {
   const std::vector<int> rows = shown_rows(model_);
   const QStringList tsv = model_.tsv(rows).split(u'\n');
   EXPECT_EQ(tsv.front(), "node\taction\treason\teffect\tstep");
@@ -101,7 +101,7 @@ TEST_F(DecisionModelTest, IsWrittenForOtherPrograms) {
 }
 
 // Filtering, choosing an action and sorting are fast with 10^5 rows.
-TEST(DecisionModelSpeed, LooksThroughManyRowsAtOnce) {
+TEST(DecisionModelSpeed, FiltersManyRowsQuickly) {
   auto result = std::make_shared<StepResult>();
   result->step = "apply_sac";
   constexpr int kMany = 100000;

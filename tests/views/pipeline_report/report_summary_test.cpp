@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::Field;
 
-TEST(ReportSummary, SaysWhatARunDidFromItsFirstStateToItsLast) {
+TEST(ReportSummary, ComparesTheFirstAndLastStateOfARun) {
   const Graph graph = test::parse(test::kCollectives);
   const auto steps = test::reported(graph, "sink_waits_iterative,eliminate_dead_code");
   ASSERT_EQ(steps.size(), 2U);

@@ -32,7 +32,7 @@ class BudgetTrialTest : public testing::Test {
   std::vector<MemoryPolicy> policies_ = policies_of(snapshot_->graph);
 };
 
-TEST_F(BudgetTrialTest, GivesWhatSolvingGives) {
+TEST_F(BudgetTrialTest, EqualsSolving) {
   for (const KnapsackSolver solver :
        {KnapsackSolver::dp, KnapsackSolver::greedy, KnapsackSolver::sliding_hirschberg,
         KnapsackSolver::knee_point}) {
@@ -85,7 +85,7 @@ TEST_F(BudgetOf8BTest, FindsTheLargestBudgetWhosePeakFits) {
   EXPECT_LT(peak_at(none->budget), limit);
 }
 
-TEST_F(BudgetTrialTest, ObeysPoliciesUnlessTheyAreIgnored) {
+TEST_F(BudgetTrialTest, RespectsPoliciesUnlessIgnored) {
   const NodeId node = snapshot_->graph.find("act0");
   policies_[node.index()] = MemoryPolicy::must_save;
   const auto obeyed = trial(), ignored = trial({.ignore_tags = true});
@@ -93,7 +93,7 @@ TEST_F(BudgetTrialTest, ObeysPoliciesUnlessTheyAreIgnored) {
   EXPECT_GT((*obeyed->at(1))->figures.saved_bytes, (*ignored->at(1))->figures.saved_bytes);
 }
 
-TEST_F(BudgetOf8BTest, SolversTellItOfAnyWish) {
+TEST_F(BudgetOf8BTest, WorksWithEverySolver) {
   SacSolver solver;
   const SacRequest request{snapshot_, snapshot_, {}, {}};
   const auto whole = solver.try_solving(request, {.settings = {}, .max_peak = {}});

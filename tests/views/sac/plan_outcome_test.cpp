@@ -38,21 +38,21 @@ class PlaceStepsTest : public testing::Test {
   MemoryTimeline memory_{graph_};
 };
 
-TEST_F(PlaceStepsTest, TheSameCallsStandAtTheSamePlaces) {
+TEST_F(PlaceStepsTest, TheSameCallsHaveTheSamePlaces) {
   EXPECT_THAT(places({"a", "b", "c", "g", "h"}), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST_F(PlaceStepsTest, WhatIsMadeAgainSharesTheRoomOfWhatReadsIt) {
+TEST_F(PlaceStepsTest, RecomputationSharesTheSpaceOfItsReader) {
   EXPECT_THAT(places({"a", "b", "c", "b", "g", "h"}), ElementsAre(0, 1, 2, 3, 3.5, 4, 5));
   // Also before the last call.
   EXPECT_THAT(places({"a", "b", "c", "g", "b", "h"}), ElementsAre(0, 1, 2, 3, 4, 4.5, 5));
 }
 
-TEST_F(PlaceStepsTest, WhatDoesNotRunLeavesItsRoom) {
+TEST_F(PlaceStepsTest, RemovedCallsLeaveTheirSpace) {
   EXPECT_THAT(places({"a", "c", "g", "h"}), ElementsAre(0, 1, 3, 4, 5));
 }
 
-TEST_F(PlaceStepsTest, OfAnotherOrderTheLongestPartStaysInPlace) {
+TEST_F(PlaceStepsTest, TheLongestCommonOrderStaysInPlace) {
   // c runs early and shares the space of the following step.
   EXPECT_THAT(places({"a", "c", "b", "g", "h"}), ElementsAre(0, 1, 1.5, 2, 4, 5));
 }

@@ -105,7 +105,7 @@ TEST(SacModel, IdenticalLayersAreOneRowWhateverTheirOrder) {
               ElementsAre(snapshot->graph.find("b0"), snapshot->graph.find("b1")));
 }
 
-TEST(SacModel, WithoutAPlanNothingIsSaidOfChains) {
+TEST(SacModel, WithoutAPlanThereAreNoChains) {
   SacModel model;
   model.set_state(state_as_captured(test::snapshot_of(kOtherOrder)));
   for (const int column : {SacModel::time_column, SacModel::flops_column}) {
@@ -128,7 +128,7 @@ TEST_F(SacModelTest, FiguresOfAGroupAreThoseOfItsTensors) {
   }
 }
 
-TEST_F(SacModelTest, ATickKeepsTheRows) {
+TEST_F(SacModelTest, TicksKeepTheRows) {
   model_.set_grouping(SacGrouping::tensor);
   int resets = 0;
   QObject::connect(&model_, &QAbstractItemModel::modelReset, [&resets] { ++resets; });
@@ -138,7 +138,7 @@ TEST_F(SacModelTest, ATickKeepsTheRows) {
   EXPECT_EQ(model_.text(row("act0"), SacModel::decider_column), "person");
 }
 
-TEST_F(SacModelTest, AGroupOfSeveralPoliciesIsMixed) {
+TEST_F(SacModelTest, AGroupWithSeveralPoliciesIsMixed) {
   model_.set_grouping(SacGrouping::op);
   show({{{node("act0")}, Keep::save}, {{node("act1")}, Keep::recompute}});
   const int group = model_.parent_row(row("act0"));
@@ -146,7 +146,7 @@ TEST_F(SacModelTest, AGroupOfSeveralPoliciesIsMixed) {
   EXPECT_TRUE(model_.text(group, SacModel::policy_column).startsWith("mixed"));
 }
 
-TEST_F(SacModelTest, TheFilterTakesTheWordsOfTheSearchBar) {
+TEST_F(SacModelTest, TheFilterUsesTheSearchSyntax) {
   model_.set_grouping(SacGrouping::tensor);
   model_.set_filter("op:sigmoid mod:layers.1");
   EXPECT_THAT(names(), ElementsAre("act1"));
@@ -179,7 +179,7 @@ TEST_F(SacModelTest, TheFilterKnowsThePlan) {
     EXPECT_EQ(model_.index_of(model_.row_of(tensor.node)).isValid(), tensor.bytes > 0);
 }
 
-TEST_F(SacModelTest, OnlyWhatIsShownIsChanged) {
+TEST_F(SacModelTest, OnlyVisibleTensorsAreChanged) {
   model_.set_grouping(SacGrouping::op);
   const int group = model_.parent_row(row("act0"));
   EXPECT_EQ(model_.changeable(std::vector{group}).size(), 5U);
@@ -192,7 +192,7 @@ TEST_F(SacModelTest, OnlyWhatIsShownIsChanged) {
   EXPECT_EQ(model_.changeable(std::vector{group, row("act0")}).size(), 5U);
 }
 
-TEST_F(SacModelTest, BytesAMicrosecondAreTheOrderOfMerit) {
+TEST_F(SacModelTest, SortsByBytesPerMicrosecond) {
   model_.set_grouping(SacGrouping::tensor);
   for (const SacTensor& tensor : model_.state()->tensors) {
     const auto worth = model_.number(model_.row_of(tensor.node), SacModel::worth_column);

@@ -68,7 +68,7 @@ TEST_F(SacSolverTest, WithoutEditsItIsThePartitionersPlan) {
   }
 }
 
-TEST_F(SacSolverTest, ATickIsThePersonsAndChangesTheFigures) {
+TEST_F(SacSolverTest, ATickBelongsToTheUserAndChangesTheFigures) {
   const SacStatePtr before = state();
   const Keep was = tensor(*before, "act0").keep;
   tag("act0", was == Keep::save ? MemoryPolicy::must_recompute : MemoryPolicy::must_save);
@@ -82,7 +82,7 @@ TEST_F(SacSolverTest, ATickIsThePersonsAndChangesTheFigures) {
 }
 
 // The state shown before an edit is applied equals the one afterwards.
-TEST_F(SacSolverTest, WhatIsAskedForIsWhatComes) {
+TEST_F(SacSolverTest, PreviewEqualsTheResult) {
   SacRequest asked = request();
   asked.ticks = {{{node("act0"), node("act1")}, Keep::save}};
   const SacStatePtr promised = state(asked);
@@ -94,7 +94,7 @@ TEST_F(SacSolverTest, WhatIsAskedForIsWhatComes) {
   EXPECT_EQ(tensor(*promised, "act0").decider, Decider::person);
 }
 
-TEST_F(SacSolverTest, UndoGivesWhatWasThere) {
+TEST_F(SacSolverTest, UndoRestoresThePreviousState) {
   const SacRequest before = request();
   const SacStatePtr first = state(before);
   tag("mm1", MemoryPolicy::must_recompute);
@@ -120,7 +120,7 @@ TEST_F(SacSolverTest, TheOrderOfTicksMakesNoDifference) {
   EXPECT_EQ(one->figures, other->figures);
 }
 
-TEST_F(SacSolverTest, SolvingAgainObeysTicksAndIsAStep) {
+TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndIsAStep) {
   tag("act0", MemoryPolicy::must_save);
   const SacRequest ticked = request();
   apply(solve_edit({}));
@@ -145,12 +145,12 @@ TEST_F(SacSolverTest, IgnoredTagsDecideNothing) {
   EXPECT_EQ(s->plan, free->plan);
 }
 
-TEST_F(SacSolverTest, ListsAreToldFromPersons) {
+TEST_F(SacSolverTest, ListsAreDistinguishedFromUsers) {
   tag("act0", MemoryPolicy::must_save, "apply_sac");
   EXPECT_EQ(tensor(*state(), "act0").decider, Decider::list);
 }
 
-TEST_F(SacSolverTest, WhatCannotBeIsRefusedInASentence) {
+TEST_F(SacSolverTest, ImpossibleRequestsAreRefusedInASentence) {
   SacRequest asked = request();
   // The backward does not need it.
   asked.ticks = {{{node("y")}, Keep::offload}};
@@ -159,7 +159,7 @@ TEST_F(SacSolverTest, WhatCannotBeIsRefusedInASentence) {
   EXPECT_FALSE(made.error().message.empty());
 }
 
-TEST_F(SacSolverTest, RowsStayWhileAPersonTicks) {
+TEST_F(SacSolverTest, RowsStayWhileTheUserTicks) {
   const SacStatePtr before = state();
   tag("out0", MemoryPolicy::must_save);
   const SacStatePtr after = state();

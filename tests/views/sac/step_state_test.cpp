@@ -98,7 +98,7 @@ TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
   }
 }
 
-TEST_F(StepStateTest, ATickIsShownAsItIsCarriedOut) {
+TEST_F(StepStateTest, ATickIsShownAsApplied) {
   tag({"act1", "out1"}, MemoryPolicy::must_recompute);
   const SacStatePtr s = state();
   EXPECT_TRUE(s->applied_tags.any);
@@ -113,7 +113,7 @@ TEST_F(StepStateTest, ATickIsShownAsItIsCarriedOut) {
   EXPECT_EQ(s->snapshot->graph.node_count(), baseline_->graph.node_count());
 }
 
-TEST_F(StepStateTest, WhatIsAskedForIsWhatComes) {
+TEST_F(StepStateTest, PreviewEqualsTheResult) {
   const SacStatePtr promised = state({{nodes({"act0", "out0"}), Keep::recompute}});
   EXPECT_EQ(tensor(*promised, "act0").decider, Decider::person);
   tag({"act0", "out0"}, MemoryPolicy::must_recompute);
@@ -121,7 +121,7 @@ TEST_F(StepStateTest, WhatIsAskedForIsWhatComes) {
   EXPECT_EQ(state()->plan, promised->plan);
 }
 
-TEST_F(StepStateTest, UndoGivesWhatWasThere) {
+TEST_F(StepStateTest, UndoRestoresThePreviousState) {
   const SacStatePtr first = state();
   tag({"act2"}, MemoryPolicy::must_recompute);
   EXPECT_NE(state()->figures, first->figures);
@@ -131,7 +131,7 @@ TEST_F(StepStateTest, UndoGivesWhatWasThere) {
   EXPECT_EQ(state()->plan, first->plan);
 }
 
-TEST_F(StepStateTest, SaysWhoDecided) {
+TEST_F(StepStateTest, ReportsWhoDecided) {
   tag({"act2"}, MemoryPolicy::must_recompute, "apply_sac");
   tag({"act3"}, MemoryPolicy::must_cpu_offload);
   const SacStatePtr s = state();
@@ -145,7 +145,7 @@ TEST_F(StepStateTest, SaysWhoDecided) {
 }
 
 // A value not changed by a tag has no decider, and its reason says so.
-TEST_F(StepStateTest, ATagThatDoesNothingSaysSo) {
+TEST_F(StepStateTest, ATagWithoutEffectIsReported) {
   baseline_ = now_ = test::snapshot_of(R"(
     kind train_step
     x: f32[64,64] = input
@@ -163,7 +163,7 @@ TEST_F(StepStateTest, ATagThatDoesNothingSaysSo) {
   EXPECT_THAT(why(*s, tensor(*s, "c")), HasSubstr("before it makes anything again"));
 }
 
-TEST_F(StepStateTest, WhatThePassRefusesIsRefusedInItsSentence) {
+TEST_F(StepStateTest, RefusalsOfThePassAreReported) {
   baseline_ = now_ = test::snapshot_of(R"(
     kind train_step
     x: f32[64,64] = input
@@ -188,7 +188,7 @@ TEST_F(StepStateTest, WhatThePassRefusesIsRefusedInItsSentence) {
   EXPECT_TRUE(mended->applied_tags.refusal.empty());
 }
 
-TEST_F(StepStateTest, WhatWasCarriedOutIsNotCarriedOutTwice) {
+TEST_F(StepStateTest, AppliedTagsAreNotAppliedTwice) {
   tag({"act1", "out1"}, MemoryPolicy::must_recompute);
   tag({"act3"}, MemoryPolicy::must_cpu_offload);
   const SacStatePtr before = state();
@@ -209,7 +209,7 @@ TEST_F(StepStateTest, WhatWasCarriedOutIsNotCarriedOutTwice) {
   expect_figures(*state(), carried_out());
 }
 
-TEST_F(StepStateTest, APartOfATupleComesWithItsCall) {
+TEST_F(StepStateTest, APartOfATupleIsTaggedWithItsCall) {
   baseline_ = now_ = test::snapshot_of(R"(
     kind train_step
     x: f32[8,8] = input
@@ -224,7 +224,7 @@ TEST_F(StepStateTest, APartOfATupleComesWithItsCall) {
   EXPECT_EQ(nodes_to_tag(*s, nodes({"p0"}), Keep::save), nodes({"p0"}));
 }
 
-TEST_F(StepStateTest, ThePeakSaysWhatMakesIt) {
+TEST_F(StepStateTest, ThePeakListsItsTensors) {
   const SacStatePtr s = state();
   ASSERT_FALSE(s->applied_tags.saved_at_peak.empty());
   for (const NodeId id : s->applied_tags.saved_at_peak)

@@ -68,7 +68,7 @@ TEST_F(AliveModelTest, IsLargestFirst) {
               model_.number(rows[i], AliveModel::bytes_column));
 }
 
-TEST_F(AliveModelTest, SaysWhatKeepsATensorAlive) {
+TEST_F(AliveModelTest, ExplainsWhyATensorIsAlive) {
   model_.set_moment(1 + 2 * *memory().step_of(snapshot_->graph.find("wt")));
   EXPECT_EQ(model_.text(row("relu"), AliveModel::why_column), "saved; last read by gw1")
       << "through the view t1";
@@ -78,7 +78,7 @@ TEST_F(AliveModelTest, SaysWhatKeepsATensorAlive) {
   EXPECT_FALSE(model_.number(row("w0"), AliveModel::from_column));
 }
 
-TEST_F(AliveModelTest, SaysWhereItIs) {
+TEST_F(AliveModelTest, DescribesTheMoment) {
   const QString peak = model_.sentence();
   EXPECT_TRUE(peak.startsWith("At the peak, ")) << peak.toStdString();
   model_.set_moment(0);

@@ -86,7 +86,7 @@ TEST(TableModel, KeepsIndicesWhileItSorts) {
   EXPECT_EQ(b.data().toString(), "b");
 }
 
-TEST(TableModel, FiltersWithWhatIsAboveAndBelow) {
+TEST(TableModel, FiltersWithAncestorsAndDescendants) {
   ListModel model(
       {{"layers", 10}, {"attention", 4, 0}, {"wq weight", 2, 1}, {"norm", 1, 0}, {"output", 5}});
   const QAbstractItemModelTester tester(&model,
@@ -125,7 +125,7 @@ TEST(TableModel, WritesTsvWithRawNumbers) {
   EXPECT_EQ(model.tsv(rows), "name\tbytes\na b\t1048576\nc\t\n");
 }
 
-TEST(TableModel, SaysTheExactValueAndHowItIsMade) {
+TEST(TableModel, ShowsTheExactValueAndItsMeaning) {
   const ListModel model({{"a", 1'048'577}});
   EXPECT_EQ(model.index(0, 1).data(Qt::ToolTipRole).toString(), "1,048,577 bytes\nGiven.");
   EXPECT_EQ(model.index(0, 1).data().toString(), "1.00 MiB");
@@ -133,7 +133,7 @@ TEST(TableModel, SaysTheExactValueAndHowItIsMade) {
 }
 
 // The visible rows are always those that match the filter, in stable sort order.
-RC_GTEST_PROP(TableModelProperties, ShowsWhatPassesInOrder, ()) {
+RC_GTEST_PROP(TableModelProperties, ShowsMatchesInOrder, ()) {
   std::vector<ListModel::Row> rows;
   const int count = *rc::gen::inRange(0, 40);
   for (int i = 0; i < count; ++i)

@@ -23,7 +23,7 @@ TEST(ByteBox, WritesTheUnitBySize) {
   EXPECT_EQ(box.text(), "31.2 GiB");
 }
 
-TEST(ByteBox, ReadsWhatIsTyped) {
+TEST(ByteBox, ReadsInput) {
   ByteBox box;
   box.set_bytes(100 * kMib);
   type(box, "2.5 GiB");
@@ -37,7 +37,7 @@ TEST(ByteBox, ReadsWhatIsTyped) {
 }
 
 // Rounding on display does not change the value.
-TEST(ByteBox, KeepsWhatIsNotTypedOver) {
+TEST(ByteBox, KeepsTheExactValueUnlessEdited) {
   ByteBox box;
   const std::int64_t exact = 33 * kMib + 12'345;
   box.set_bytes(exact);
@@ -60,7 +60,7 @@ TEST(ByteBox, StepsByTheSecondDigit) {
   EXPECT_EQ(box.bytes(), kGib);
 }
 
-TEST(ByteBox, NothingMayHaveAName) {
+TEST(ByteBox, ZeroCanHaveASpecialText) {
   ByteBox box;
   box.setSpecialValueText("no limit");
   box.set_bytes(0);

@@ -20,7 +20,7 @@ TEST(AxisView, ShowsAllOfANewAxis) {
   EXPECT_DOUBLE_EQ(axis.to_position(600), 2500);
 }
 
-TEST(AxisView, ZoomKeepsWhatIsUnderThePointer) {
+TEST(AxisView, ZoomKeepsThePositionUnderThePointer) {
   AxisView axis = axis_of(100000);
   const double before = axis.to_position(400);
   axis.zoom_at(400, 3);
@@ -50,7 +50,7 @@ TEST(AxisView, RevealsWithAsLittleMotionAsPossible) {
   EXPECT_NEAR(axis.end() - axis.begin(), 100, 1e-9) << "the zoom stays";
 }
 
-RC_GTEST_PROP(AxisViewProperties, StayWithinTheAxisWhateverIsDone, ()) {
+RC_GTEST_PROP(AxisViewProperties, AlwaysStaysWithinTheAxis, ()) {
   const auto length = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000);
   AxisView axis = axis_of(length);
   for (int i = 0; i < 50; ++i) {

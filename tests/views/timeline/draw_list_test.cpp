@@ -76,7 +76,7 @@ RC_GTEST_PROP(FoldLaneProperties, CoverEveryVisibleItemOnceWithinTheScreen, ()) 
   RC_ASSERT(runs.size() <= static_cast<std::size_t>(width) + 2);
 }
 
-RC_GTEST_PROP(RangeMaximumProperties, AgreeWithLookingAtEveryValue, ()) {
+RC_GTEST_PROP(RangeMaximumProperties, AgreesWithALinearSearch, ()) {
   const auto values = *rc::gen::nonEmpty(
       rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(-50, 50)));
   const RangeMaximum maximum(values);

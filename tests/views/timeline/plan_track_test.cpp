@@ -50,7 +50,7 @@ TEST_F(PlanTrackTest, ShowsThePeakOnEveryAxisAtEveryWidth) {
     }
 }
 
-TEST_F(PlanTrackTest, SavingEverythingItStandsOverTheSameCalls) {
+TEST_F(PlanTrackTest, SavingEverythingAlignsTheSameCalls) {
   SacSolver solver;
   const auto done = std::make_shared<DoneEdit>(
       DoneEdit{solve_edit({.partitioner = Partitioner::default_partition}), {}});
@@ -65,7 +65,7 @@ TEST_F(PlanTrackTest, SavingEverythingItStandsOverTheSameCalls) {
   }
 }
 
-RC_GTEST_FIXTURE_PROP(PlanTrackTest, AStretchHasTheMostOfItsParts, ()) {
+RC_GTEST_FIXTURE_PROP(PlanTrackTest, ARangeHasTheMaximumOfItsParts, ()) {
   const PlanTrack track(*state_, snapshot_->timeline(AxisKind::program_order));
   const auto length = static_cast<int>(snapshot_->timeline(AxisKind::program_order).length());
   const double begin = *rc::gen::inRange(0, length - 1);
