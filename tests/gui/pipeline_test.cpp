@@ -535,7 +535,7 @@ void PipelineTest::third_party_code_needs_permission() {
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(asked.count(), 1);
   // A restored pipeline says where its pass came from and that it is not loaded.
-  const WorkspacePipeline kept = draft().kept();
+  const WorkspacePipeline kept = draft().saved();
   QCOMPARE(kept.sources.size(), 1U);
   service_->remove_foreign();
   QVERIFY(session_->mistake(0).contains("/somewhere"));

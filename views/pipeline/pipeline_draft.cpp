@@ -125,22 +125,22 @@ void PipelineDraft::set_argument(std::size_t place, const std::string& name,
   emit changed();
 }
 
-WorkspacePipeline PipelineDraft::kept() const {
-  WorkspacePipeline kept{.text = text().toStdString(), .sources = {}, .extra = extra_};
+WorkspacePipeline PipelineDraft::saved() const {
+  WorkspacePipeline saved{.text = text().toStdString(), .sources = {}, .extra = extra_};
   // Forget the sources of passes that are no longer used.
   for (const auto& [pass, source] : sources_) {
     const std::string& name = pass;
     if (std::any_of(steps_.begin(), steps_.end(),
                     [&](const DraftStep& each) { return each.step.pass == name; }))
-      kept.sources.emplace_back(pass, source);
+      saved.sources.emplace_back(pass, source);
   }
-  return kept;
+  return saved;
 }
 
-void PipelineDraft::restore(const WorkspacePipeline& kept) {
-  sources_ = kept.sources;
-  extra_ = kept.extra;
-  if (const auto pipeline = parse_step_lines(kept.text)) set_pipeline(*pipeline);
+void PipelineDraft::restore(const WorkspacePipeline& saved) {
+  sources_ = saved.sources;
+  extra_ = saved.extra;
+  if (const auto pipeline = parse_step_lines(saved.text)) set_pipeline(*pipeline);
   past_.clear();
 }
 

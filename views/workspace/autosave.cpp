@@ -98,7 +98,7 @@ WorkspaceOptions Autosave::options() const {
 }
 
 WorkspacePipeline Autosave::pipeline() const {
-  return draft_ == nullptr ? WorkspacePipeline() : draft_->kept();
+  return draft_ == nullptr ? WorkspacePipeline() : draft_->saved();
 }
 
 Workspace Autosave::workspace() {

@@ -85,7 +85,7 @@ TEST_F(Draft, StoresTheSourcesOfPasses) {
   set("a,~mine{x=\"two words\"}");
   draft.set_source("mine", "Python: /x/mine.py");
   draft.set_source("gone", "Python: /x/gone.py");
-  const WorkspacePipeline kept = draft.kept();
+  const WorkspacePipeline kept = draft.saved();
   EXPECT_EQ(kept.sources.size(), 1U) << "of passes that are in the list";
   PipelineDraft again;
   again.restore(kept);
