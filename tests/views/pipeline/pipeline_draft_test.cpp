@@ -92,7 +92,7 @@ TEST_F(Draft, StoresTheSourcesOfPasses) {
   EXPECT_EQ(again.pipeline(), draft.pipeline());
   EXPECT_EQ(again.source_of("mine"), "Python: /x/mine.py");
   EXPECT_FALSE(again.can_undo());
-  EXPECT_EQ(again.kept(), kept);
+  EXPECT_EQ(again.saved(), kept);
 }
 
 RC_GTEST_PROP(DraftProperty, EveryChangeCanBeUndone, (const std::vector<std::uint8_t>& changes)) {
