@@ -160,7 +160,7 @@ void BenchmarkTest::empty_pane_shows_a_hint() {
   const auto labels = pane_->table().view().viewport()->findChildren<QLabel*>();
   QCOMPARE(labels.size(), 1);
   QVERIFY(labels.front()->isVisible());
-  QVERIFY(labels.front()->text().contains("No benchmark of this graph yet"));
+  QVERIFY(labels.front()->text().contains("No benchmarks of this graph yet"));
   QVERIFY(!pane_->details().isVisible());
   QVERIFY(!pane_->rank_view().isVisible());
   QVERIFY(pane_->form().hint().contains("A CPU, 2 cores"));

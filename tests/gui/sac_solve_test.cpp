@@ -94,12 +94,12 @@ void SacSolveTest::slider_previews_and_solves() {
   QVERIFY(pane().figures().what_if().contains("solve"));
   QCOMPARE(figures(), before);
   QCOMPARE(editing().step_count(), 0);
-  const PlanFigures told = *promised();
-  QVERIFY(told.saved_bytes < before.saved_bytes);
+  const PlanFigures previewed = *promised();
+  QVERIFY(previewed.saved_bytes < before.saved_bytes);
   QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(0.05));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
-  QCOMPARE(figures(), told);
+  QCOMPARE(figures(), previewed);
   QCOMPARE(base().settings.activation_budget, bar().budget().box().value());
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
@@ -154,12 +154,12 @@ void SacSolveTest::the_solver_is_chosen() {
       session().is_settled() && promised() &&
           session().shown_preview()->settings->solver == KnapsackSolver::greedy,
       kPatienceMs);
-  const PlanFigures told = *promised();
+  const PlanFigures previewed = *promised();
   QTest::mouseClick(&bar().solve_button(), Qt::LeftButton);
   QVERIFY(settle());
   QCOMPARE(base().settings,
            (SolveSettings{.activation_budget = 0.3, .solver = KnapsackSolver::greedy}));
-  QCOMPARE(figures(), told);
+  QCOMPARE(figures(), previewed);
   // torch's default partitioner has no budget.
   bar().partitioner_box().setFocus();
   QTest::keyClick(&bar().partitioner_box(), Qt::Key_Down);
@@ -276,10 +276,10 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   type(page.limit_box(), "1 B");
   QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
   QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
-  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !told.isEmpty(), kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !messages.isEmpty(), kPatienceMs);
   QVERIFY(settle());
-  QVERIFY2(told.last().front().toString().startsWith("No plan fits"),
-           qPrintable(told.last().front().toString()));
+  QVERIFY2(messages.last().front().toString().startsWith("No plan fits"),
+           qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().step_count(), 1);
 }
 
@@ -334,10 +334,10 @@ void SacSolveTest::limits_match_the_command_line() {
                         : QStringList{QStringLiteral("--slower"), QStringLiteral("5")});
   program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"), arguments);
   QVERIFY(program.waitForFinished(kPatienceMs));
-  const QJsonObject told = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
-  QCOMPARE(figures().figures.peak_bytes, told[u"peak_bytes"].toInteger());
-  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, told[u"step_ms"].toDouble());
-  QCOMPARE(figures().saved_bytes, told[u"saved_storage_bytes"].toInteger());
+  const QJsonObject answer = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+  QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
+  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
+  QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());
 }
 
 void SacSolveTest::clicked_point_has_the_drawn_figures_data() {
@@ -396,7 +396,7 @@ void SacSolveTest::imports_formats_of_other_programs() {
     QSignalSpy messages(&pane(), &SacPane::message);
     for (QAction* action : bar().exchange().actions())
       if (action->data().toInt() == format && action->text().startsWith("Copy")) action->trigger();
-    QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+    QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
     text = QApplication::clipboard()->text().toStdString();
   }
   const QString path = folder_->filePath(name);
@@ -412,10 +412,10 @@ void SacSolveTest::imports_formats_of_other_programs() {
   });
   QSignalSpy messages(&pane(), &SacPane::message);
   for (QAction* action : bar().exchange().actions())
-    if (action->text().startsWith("Import from a File")) action->trigger();
-  QTRY_VERIFY_WITH_TIMEOUT(told.count() > 0, kPatienceMs);
-  const QString read = told.front().front().toString();
-  QVERIFY2(read.startsWith("Read: " + QString::fromStdString(std::string(to_string(source)))),
+    if (action->text().startsWith("Import from File")) action->trigger();
+  QTRY_VERIFY_WITH_TIMEOUT(messages.count() > 0, kPatienceMs);
+  const QString read = messages.front().front().toString();
+  QVERIFY2(read.startsWith("Imported " + QString::fromStdString(std::string(to_string(source)))),
            qPrintable(read));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);

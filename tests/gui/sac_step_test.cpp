@@ -205,12 +205,12 @@ void SacStepTest::a_refused_tick_changes_nothing() {
   QVERIFY(bool(random));
   const SacStatePtr before = session().state();
   const std::string text = write_native(document().graph());
-  QSignalSpy told(&pane(), &SacPane::message);
+  QSignalSpy messages(&pane(), &SacPane::message);
   group_by(SacGrouping::tensor);
   click_switch(model().row_of(random), Keep::recompute);
   QVERIFY(settle());
-  QCOMPARE(told.count(), 1);
-  QVERIFY(told.front().front().toString().contains("draws random numbers"));
+  QCOMPARE(messages.count(), 1);
+  QVERIFY(messages.front().front().toString().contains("draws random numbers"));
   QCOMPARE(session().state(), before);
   QCOMPARE(editing().step_count(), 0);
   QVERIFY(write_native(document().graph()) == text);
@@ -244,10 +244,10 @@ void SacStepTest::applying_tags_is_one_step() {
   // Tags cannot be applied twice.
   QVERIFY(!state().applied_tags.any);
   QVERIFY(!pane().bar().apply_tags_button().isEnabled());
-  QSignalSpy told(&pane(), &SacPane::message);
+  QSignalSpy messages(&pane(), &SacPane::message);
   command("SAC: Apply Tags")->trigger();
   QVERIFY(settle());
-  QCOMPARE(told.count(), 1);
+  QCOMPARE(messages.count(), 1);
   QCOMPARE(editing().place(), steps + 1);
   editing().undo();
   QVERIFY(settle());
@@ -294,11 +294,11 @@ void SacStepTest::applied_tags_are_settled() {
   QCOMPARE(editing().place(), steps);
   choose_row(model().row_of(node));
   table().view().setFocus();
-  QSignalSpy told(&pane(), &SacPane::message);
+  QSignalSpy messages(&pane(), &SacPane::message);
   QTest::keyClick(&table().view(), Qt::Key_S);
   QVERIFY(settle());
-  QCOMPARE(told.count(), 1);
-  QVERIFY(told.front().front().toString().contains("was already applied"));
+  QCOMPARE(messages.count(), 1);
+  QVERIFY(messages.front().front().toString().contains("was already applied"));
   QCOMPARE(editing().place(), steps);
 }
 
@@ -317,10 +317,10 @@ void SacStepTest::presets_and_imports_are_tags() {
   for (QAction* action : pane().bar().exchange().actions())
     if (action->text() == "Open as Pair") QVERIFY(!action->isVisible());
   // Export as a recipe and import it again.
-  QSignalSpy told(&pane(), &SacPane::message);
+  QSignalSpy messages(&pane(), &SacPane::message);
   for (QAction* action : pane().bar().exchange().actions())
     if (action->text().contains("Copy Recipe")) action->trigger();
-  QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+  QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
   QVERIFY(QApplication::clipboard()->text().contains("MUST_RECOMPUTE"));
   editing().undo();
   QVERIFY(settle());

@@ -142,9 +142,9 @@ void SacTest::a_node_of_another_pane_is_that_node_alone() {
   QCOMPARE(tagged(), (std::vector{std::min(node, other), std::max(node, other)}));
   // A node that is not a tensor of the plan gives a message and no edit.
   document().selection().clear();
-  QSignalSpy told(&pane(), &SacPane::message);
+  QSignalSpy messages(&pane(), &SacPane::message);
   QTest::keyClick(&table().view(), Qt::Key_S);
-  QCOMPARE(told.count(), 1);
+  QCOMPARE(messages.count(), 1);
   QCOMPARE(editing().step_count(), 1);
 }
 
@@ -428,9 +428,9 @@ void SacTest::copies_rows_and_exports() {
   const QStringList lines = QApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts);
   QCOMPARE(static_cast<std::size_t>(lines.size()), session().state()->tensors.size() + 1);
   QVERIFY(lines.front().contains("policy"));
-  QSignalSpy told(&pane(), &SacPane::message);
+  QSignalSpy messages(&pane(), &SacPane::message);
   pane().bar().exchange().actions().front()->trigger();
-  QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+  QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
   QVERIFY(QApplication::clipboard()->text().contains("torch.ops"));
 }
 

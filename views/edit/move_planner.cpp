@@ -147,7 +147,7 @@ void MovePlanner::hold(NodeId node, bool carry) {
   if (carry)
     carry_along(graph, *held);
   else if (held->block.size() > 1)
-    held->carried = tr("Moving %1 selected nodes together.").arg(count_text(held->block.size()));
+    held->carried = tr("%1 selected nodes move together.").arg(count_text(held->block.size()));
   Result<RangePreview> preview = basis_->what_if->preview(held->block);
   taken_ = {};
   if (!preview) {
@@ -189,7 +189,7 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else
-    held.carried = tr("Also moving %1 cheap nodes that feed or read them.")
+    held.carried = tr("Includes %1 cheap nodes that feed or read them.")
                        .arg(count_text(held.block.size() - taken.size()));
 }
 
