@@ -1,33 +1,32 @@
 #!/usr/bin/env python3
-"""Writes operators.tsv: schemas, aliasing and tags of the registered operators.
+"""Writes operators.tsv: what each registered operator takes, returns, aliases and is.
 
     python resources/ops/generate_operators.py            # rewrite the table
-    python resources/ops/generate_operators.py --check    # exit 1 if it does not match the installed torch
+    python resources/ops/generate_operators.py --check    # exit 1 if it is wrong about the installed torch
 
-One tab-separated line per overload, higher-order operator or Python function, sorted by name:
+One line an overload, higher-order operator or Python function, sorted by name, tab-separated:
 
-    name      aten.add.Tensor, as in captures (an overload without a name is `default`);
+    name      aten.add.Tensor, as captures write it (an overload without a name is `default`);
               flex_attention; _operator.floordiv, math.ceil, torch.sym_sum
     tags      comma-separated, or `-`; from torch's own tags, plus `alias`:
               pointwise, reduction, random (draws from a generator), view_copy, inplace_view,
               data_dependent (output depends on values), dynamic_shape (its shape does),
-              alias (its output shares its first tensor's storage, although not in its schema),
+              alias (its output shares its first tensor's storage although the schema is silent),
               higher_order, python (works on Python numbers: sizes and conditions);
-              and its classification by torch's partitioners and clean-up
-              (torch._functorch.partitioners, torch._functorch.compile_utils,
-              torch._library.utils.is_impure):
-              recomputable, fusible, compute_intensive, cheap_view (a view that the min cut always
-              allows to be recomputed), impure (not removed even if it has no users and writes
-              to nothing), unmerged (equal calls are not merged)
+              and what torch's partitioners and clean-up take it for (torch._functorch.partitioners,
+              torch._functorch.compile_utils, torch._library.utils.is_impure):
+              recomputable (may be made again), fusible, compute_intensive, cheap_view (a view that
+              the minimum cut never keeps from being made again), impure (stays although nobody
+              reads it and it writes to nothing), unmerged (two equal calls are not one)
     schema    the arguments and returns as registered: (Tensor self, ...) -> Tensor; aliasing and
-              mutation are marked by the schema's `(a)` and `(a!)`; `-` if there is none
+              mutation are the schema's own `(a)` and `(a!)`; `-` where there is none
 
-Older schemas stay in the table. If the installed torch registers an operator with a schema that differs
-from the table's, or no longer registers it, the table's line is renamed to `NAME@2.11`: the schema of
-NAME up to torch 2.11. To build the table, run this with each supported torch, oldest first, starting
-with an empty file.
+Older schemas stay in the table. Where the torch that runs this registers an operator with another
+schema than the table's version does, or no longer registers it, the table's line is kept as
+`NAME@2.11`: how torch up to 2.11 registers NAME. So the table is made by running this under each
+supported torch, oldest first, starting from an empty file.
 
-The C++ code finds a line by binary search and parses only that line.
+The table is data: the C++ side looks a line up by binary search and parses that line alone.
 """
 import argparse
 import builtins
@@ -75,11 +74,11 @@ TAGS = {
     "data_dependent_output": "data_dependent", "dynamic_output_shape": "dynamic_shape",
 }
 BUILTINS = ("abs", "bool", "divmod", "float", "getattr", "int", "len", "max", "min", "pow", "round", "sum")
-# Operators that return a view of their first tensor without declaring it in the schema, to hide it
-# from autograd. Found by comparing storages of fake tensors in real captures.
+# Operators that return a view of their first tensor without saying so in the schema (autograd is
+# kept in the dark on purpose). Found by comparing storages on fake tensors over real captures.
 SILENT_ALIASES = {"aten._unsafe_view.default"}
-# Copies to and from the host in parallel with the compute stream, registered by later versions of
-# torch (torch/_functorch/_activation_offloading). Jointer uses them for offloading.
+# Copies to the host and back, beside the compute stream, that later versions of torch register
+# (torch/_functorch/_activation_offloading); what is offloaded here is written with them.
 OFFLOAD = {
     "ao.offload.default": "(Tensor tensor) -> Tensor",
     "ao.reload.default": "(Tensor tensor, Device device) -> Tensor",
@@ -97,15 +96,15 @@ PARTITIONER_SETS = {
 
 
 def partitioner_tags(target, function):
-    """Tags of a packet or function for partitioners; `function` is the one that clean-up checks."""
+    """What partitioners take a packet or a function for; `function` is what clean-up looks at."""
     tags = {tag for tag, operators in PARTITIONER_SETS.items() if target in operators}
     writes = hasattr(function, "_schema") and function._schema.is_mutable
-    # Unused random operators are removed, as in torchtitan's compilation.
+    # Random operators that nobody reads go, as they do when torchtitan compiles.
     return tags | ({"impure"} if not writes and is_impure(function, impure_random=False) else set())
 
 
 def overload_tags(schema):
-    """torch's tags of the overload, translated to the table's."""
+    """torch's tags of the overload, in our words."""
     namespace, packet = schema.name.split("::")
     packet = getattr(getattr(torch.ops, namespace), packet)
     overload = getattr(packet, schema.overload_name or "default")
@@ -113,7 +112,7 @@ def overload_tags(schema):
 
 
 def python_functions():
-    """The functions that FX calls on Python numbers, with their names in captures."""
+    """The functions that FX calls on Python numbers, under the names that captures give them."""
     for module in (operator, math, builtins, torch):
         for name in dir(module):
             if (
@@ -138,7 +137,7 @@ def table():
         name = f"{namespace}.{packet}.{schema.overload_name or 'default'}"
         try:
             tags = overload_tags(schema)
-        except AttributeError:  # registered only for TorchScript, so FX graphs cannot refer to it
+        except AttributeError:  # registered for TorchScript alone: FX graphs cannot name it
             continue
         if name in SILENT_ALIASES:
             tags.add("alias")
@@ -154,7 +153,7 @@ def table():
 
 
 def with_older(lines, old):
-    """`lines` plus lines of the table `old` that this torch registers differently or no longer."""
+    """`lines` with those of `old`, a whole table, that this torch registers otherwise or no longer."""
     header, *rows = old.splitlines() or [""]
     version = header.partition(";")[0].rpartition(" ")[2]
     minor = ".".join(version.split(".")[:2])
@@ -180,7 +179,7 @@ def numbers(version):
 
 
 def known_at(table_text, version):
-    """The table's schemas for a version by name: the oldest `@` line that still covers it, or the plain line."""
+    """Schemas by name as the table has them for a version: the first `@` line that reaches up to it."""
     newest, older = {}, {}
     for row in table_text.splitlines()[1:]:
         name, _, schema = row.split("\t")
@@ -193,7 +192,7 @@ def known_at(table_text, version):
 
 
 def differences(old_text, lines):
-    """Differences between the table and this torch; compares the whole text if the versions are equal."""
+    """What the table says wrongly of this torch: the whole text where it is of this version."""
     if f" {VERSION};" in old_text.partition("\n")[0]:
         old, new = set(old_text.splitlines()), set(text_of(with_older(lines, old_text)).splitlines())
         return [("-" if row in old else "+") + " " + row for row in sorted(old ^ new)]

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Generates the bundled samples: joint graphs, min-cut pairs and a step of ``examples/llama_like.py``.
+"""Makes the bundled samples: joint graphs, min-cut pairs and a step of ``examples/llama_like.py``.
 
     python resources/samples/make_samples.py [--out FOLDER] [NAME ...]
 
-Needs torch 2.11 and zstandard, one core, 2 GB of memory and about a minute, but no GPU and no network.
-The output is reproducible with the same torch. Without names, all samples are generated, each in a
-separate process.
+Needs torch 2.11 and zstandard, one core, 2 GB and about a minute; no GPU, no network. The same
+torch gives the same bytes. Without names it makes all of them, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ EXAMPLES = HERE.parent / "python" / "examples"
 #: Small enough to run anywhere.
 DEBUG = {"layers": 2, "dim": 256, "heads": 8, "kv-heads": 4, "ffn": 768, "vocab": 2048, "seq": 512}
 
-#: The sizes of Llama3-8B, with its training sequence length.
+#: The sizes of Llama3-8B, with its sequence length in training.
 LLAMA_8B = {
     "layers": 32,
     "dim": 4096,
@@ -42,7 +41,7 @@ SAMPLES = {
     "llama_8b_tp2_fsdp2": {**LLAMA_8B, "tp": 2, "fsdp": 2},
 }
 
-#: Complete training steps.
+#: Whole training steps.
 STEPS = {"llama_debug_fsdp2": {**DEBUG, "fsdp": 2}}
 
 
@@ -55,7 +54,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE)
     options = parser.parse_args()
     if unknown := set(options.names) - SAMPLES.keys():
-        parser.error(f"unknown sample {sorted(unknown)[0]!r}; expected one of {', '.join(SAMPLES)}")
+        parser.error(f"no sample {sorted(unknown)[0]!r}: one of {', '.join(SAMPLES)}")
     for name in options.names or SAMPLES:
         for program, samples in (("llama_like.py", SAMPLES), ("whole_step.py", STEPS)):
             if name not in samples:
