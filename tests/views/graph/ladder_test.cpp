@@ -75,19 +75,19 @@ std::string mistake(const Graph& graph) {
   }
   if (nodes != static_cast<std::int64_t>(boxes.size())) return "the nodes are miscounted";
   // Saved rungs are the memory timeline's saved activations.
-  std::int64_t saved = 0, saved = 0, by_row = 0;
+  std::int64_t saved = 0, rungs = 0, by_row = 0;
   for (const Lifetime& l : analysis->memory.lifetimes())
     if (l.category == MemoryCategory::saved_activation) saved += l.bytes;
   for (const Rung& rung : ladder.rungs()) {
-    if (rung.is_saved) saved += rung.bytes;
+    if (rung.is_saved) rungs += rung.bytes;
     if (ladder.row_of(rung.producer) < 0) return "a rung starts nowhere";
     for (const NodeId reader : ladder.readers(rung))
       if (graph.node(reader).phase != Phase::backward) return "the forward reads a rung";
   }
   for (const LadderRow& row : rows)
     if (row.parent < 0) by_row += row.saved_bytes();
-  if (saved != saved || by_row != saved)
-    return fmt::format("{} bytes of rungs, {} of rows, {} saved", saved, by_row, saved);
+  if (rungs != saved || by_row != saved)
+    return fmt::format("{} bytes of rungs, {} of rows, {} saved", rungs, by_row, saved);
   return {};
 }
 
