@@ -13,7 +13,7 @@ namespace {
 
 using namespace views;
 
-// What NVIDIA's driver calls them: no device's library is asked, which would take a while.
+// Names as NVIDIA's driver reports them in /proc: loading a device library would take too long.
 QStringList gpu_names() {
   QStringList names;
   const QDir folder(QStringLiteral("/proc/driver/nvidia/gpus"));
@@ -40,7 +40,7 @@ LocalBenchmarks::LocalBenchmarks(QObject* parent)
     : BenchmarkService(parent), machine_(this_machine()) {
   const QString processor = QString::fromStdString(processor_name()).simplified();
   devices_ = {
-      tr("%1, %2").arg(processor.isEmpty() ? tr("a processor") : processor,
+      tr("%1, %2").arg(processor.isEmpty() ? tr("unknown processor") : processor,
                        machine_.cores == 1 ? tr("1 core") : tr("%1 cores").arg(machine_.cores))};
   const QStringList gpus = gpu_names();
   if (machine_.gpus == 0)
@@ -59,7 +59,7 @@ LocalBenchmarks::~LocalBenchmarks() {
 
 QString LocalBenchmarks::why_not(Backend backend) const {
   if (backend == Backend::cudagraph && machine_.gpus == 0)
-    return tr("CUDA graphs need a GPU, and this machine has none.");
+    return tr("CUDA graphs need a GPU; this machine has none.");
   if (backend != Backend::python)
     if (const auto runner = runner_program(); !runner) return message_of(runner.error());
   if (needs_python(backend))
@@ -95,8 +95,8 @@ void LocalBenchmarks::cancel(quint64 run) {
   if (run_ && run_->number == run) *run_->cancel = true;
 }
 
-// On the run's thread. What it finds is told on the window's thread: this object outlives the
-// thread, and calls that are still queued go with it.
+// Runs on the run's thread and reports on the window's. This object outlives the thread, and calls
+// that are still queued are dropped with it.
 void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
                            const std::atomic<bool>& cancel) {
   BenchmarkResult so_far{.request = job.request};
@@ -107,7 +107,7 @@ void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
     QMetaObject::invokeMethod(this, [this, number, so_far] { emit progressed(number, so_far); });
   };
   const Graph& graph = job.snapshot->graph;
-  // The window's estimator, for the device that runs, whichever the window shows.
+  // The window's estimator, but for the device that the benchmark runs on.
   EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
   estimator.device.clear();
   const auto result =
@@ -132,7 +132,7 @@ void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
 
 void LocalBenchmarks::end(quint64 number) {
   if (!run_ || run_->number != number) return;
-  run_->thread->wait();  // it has nothing left to do
+  run_->thread->wait();  // the thread has finished its work
   run_.reset();
 }
 

@@ -9,8 +9,8 @@
 
 namespace jointer::desktop {
 
-// Runs benchmarks as processes of this machine, one a rank, on a thread of its own. Deleting it
-// ends all ranks of a run.
+// Runs benchmarks on this machine, one process per rank, from a separate thread. Destroying it
+// stops all ranks of the current run.
 class LocalBenchmarks : public views::BenchmarkService {
   Q_OBJECT
  public:

@@ -23,7 +23,7 @@ const QString kPlugins = QStringLiteral("passes/plugins");
 const QString kPython = QStringLiteral("passes/python");
 const QString kAllowed = QStringLiteral("passes/allowed");
 
-// Of the content of a file; empty if it cannot be read.
+// Hash of a file's content; empty if it cannot be read.
 QString hash_of(const QString& path) {
   QFile file(path);
   QCryptographicHash hash(QCryptographicHash::Sha256);
@@ -31,7 +31,7 @@ QString hash_of(const QString& path) {
   return QString::fromLatin1(hash.result().toHex());
 }
 
-// "/x/my_pass.py" of "/x/my_pass.py:f"; empty of a module.
+// Returns "/x/my_pass.py" for "/x/my_pass.py:f", and an empty string for a module.
 QString python_file(const QString& spec) {
   const qsizetype ending = spec.indexOf(QStringLiteral(".py"));
   const bool is_file =
@@ -81,11 +81,11 @@ Result<std::vector<PassInfo>> infos_of(const QString& text) {
 
 }  // namespace
 
-// Lines of passes come on their threads, and are told on the window's.
+// Forwards output of passes from their threads to the window's thread.
 class LocalPasses::Printer : public QObject {
  public:
   explicit Printer(LocalPasses& passes) : passes_(&passes) {}
-  // On the window's thread.
+  // Called on the window's thread.
   void end() { passes_ = nullptr; }
   static void print(const std::shared_ptr<Printer>& printer, std::string_view pass,
                     std::string_view line) {
@@ -102,7 +102,7 @@ class LocalPasses::Printer : public QObject {
 
 LocalPasses::LocalPasses(QSettings& settings, QObject* parent)
     : PassService(parent), settings_(settings), printer_(new Printer(*this), [](Printer* printer) {
-        printer->deleteLater();  // the last one to let go may be a thread of a pass
+        printer->deleteLater();  // the last reference may be held by a pass's thread
       }) {
   host_.log = [printer = printer_](std::string_view pass, std::string_view line) {
     Printer::print(printer, pass, line);
@@ -144,7 +144,7 @@ void LocalPasses::store() const {
   settings_.beginWriteArray(kPython);
   int index = 0;
   for (const PythonSource& each : python_) {
-    if (each.hash.isEmpty()) continue;  // a module: allowed for this run of the program alone
+    if (each.hash.isEmpty()) continue;  // a module is allowed only until the program exits
     settings_.setArrayIndex(index++);
     settings_.setValue(QStringLiteral("spec"), each.spec);
     settings_.setValue(QStringLiteral("hash"), each.hash);
@@ -153,10 +153,10 @@ void LocalPasses::store() const {
   settings_.endArray();
 }
 
-// --- What there is ---
+// --- The registry ---
 
 void LocalPasses::add_all(PassRegistry& registry, const std::vector<Pass>& passes) {
-  QHash<QString, bool> may_run;  // by source: looking at one reads its file
+  QHash<QString, bool> may_run;  // by source, since checking one reads its file
   for (const Pass& pass : passes) {
     const QString source = QString::fromStdString(pass.info.source);
     if (!may_run.contains(source)) {
@@ -166,7 +166,7 @@ void LocalPasses::add_all(PassRegistry& registry, const std::vector<Pass>& passe
     const auto added = registry.add(
         may_run.value(source)
             ? pass
-            : withheld(pass, fmt::format("nobody allowed {} to run here", pass.info.source)));
+            : withheld(pass, fmt::format("{} has not been allowed to run", pass.info.source)));
     if (!added)
       problems_ << source + QStringLiteral(": ") + QString::fromStdString(added.error().message);
   }
@@ -191,9 +191,9 @@ void LocalPasses::add_plugins(PassRegistry& registry) {
 void LocalPasses::add_python(PassRegistry& registry) {
   for (const PythonSource& each : python_) {
     const auto infos = infos_of(each.declared);
-    if (!infos) continue;  // settings of another version: it is added again by hand
+    if (!infos) continue;  // written by another version; the user has to add it again
     if (python_code(each.spec).hash != each.hash) {
-      problems_ << tr("%1 is not what it was when it was added: add it again.").arg(each.spec);
+      problems_ << tr("%1 has changed since it was added; add it again.").arg(each.spec);
       continue;
     }
     std::vector<Pass> passes;
@@ -214,7 +214,7 @@ void LocalPasses::make_registry() {
   emit changed();
 }
 
-// --- What may run ---
+// --- Permission to run ---
 
 bool LocalPasses::is_allowed(const ForeignCode& code) const {
   return code.hash.isEmpty()
@@ -228,7 +228,7 @@ std::optional<ForeignCode> LocalPasses::code_at(const QString& source) const {
   return std::nullopt;
 }
 
-// Asked anew for each run: the file may be another one by now.
+// Checked before every run, since the file may have changed.
 std::optional<ForeignCode> LocalPasses::unallowed(const QString& pass) const {
   const Pass* known = registry_->find(pass.toStdString());
   if (known == nullptr) return std::nullopt;
@@ -265,7 +265,7 @@ void LocalPasses::add_plugin(const ForeignCode& code) {
   make_registry();
 }
 
-// On a working thread: a host imports torch first.
+// Runs on a working thread, since the host imports torch first.
 void LocalPasses::add_python(const ForeignCode& code) {
   if (!is_allowed(code)) {
     emit failed(tr("%1 was not allowed to run.").arg(code.source));

@@ -10,13 +10,13 @@
 
 namespace jointer::desktop {
 
-// The passes of this machine: built in, plugins that are found or were added, Python passes that
-// were added. What a person allowed is kept in the settings of this machine, by file and content;
-// what Python passes declare is kept with it, so that a start of the program runs none of them.
+// The passes available on this machine: built-in passes, plugins that were found or added, and
+// Python passes that were added. The settings record which code the user allowed, by file and
+// content, and what Python passes declare, so that starting the program runs none of them.
 class LocalPasses : public views::PassService {
   Q_OBJECT
  public:
-  // The settings must outlive it.
+  // `settings` must outlive this object.
   explicit LocalPasses(QSettings& settings, QObject* parent = nullptr);
   ~LocalPasses() override;
   LocalPasses(const LocalPasses&) = delete;
@@ -32,10 +32,10 @@ class LocalPasses : public views::PassService {
 
  private:
   class Printer;
-  // A Python pass that was declared once.
+  // A Python pass whose declaration is cached.
   struct PythonSource {
     QString spec, hash;
-    QString declared;  // JSON: a list of what its passes are and take
+    QString declared;  // JSON list of its passes and their parameters
   };
 
   void load();
@@ -43,7 +43,7 @@ class LocalPasses : public views::PassService {
   void make_registry();
   void add_plugins(PassRegistry& registry);
   void add_python(PassRegistry& registry);
-  // Of a source that is allowed, or withheld.
+  // Adds passes from allowed sources as they are, and withholds the others.
   void add_all(PassRegistry& registry, const std::vector<Pass>& passes);
   void add_plugin(const views::ForeignCode& code);
   void add_python(const views::ForeignCode& code);
@@ -55,7 +55,7 @@ class LocalPasses : public views::PassService {
   QStringList plugins_;  // folders that were added
   std::vector<PythonSource> python_;
   QSet<QString> allowed_;          // "HASH FILE"
-  QSet<QString> allowed_modules_;  // as long as the program runs
+  QSet<QString> allowed_modules_;  // until the program exits
   std::shared_ptr<const PassRegistry> registry_;
   QStringList problems_;
 };

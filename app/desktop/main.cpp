@@ -1,4 +1,4 @@
-// jointer-desktop: opens the window. Everything in it lives in main_window and in views.
+// jointer-desktop: opens the window, which is implemented in main_window and in views.
 
 #include <fmt/format.h>
 
@@ -26,11 +26,10 @@ using namespace jointer::desktop;
 
 constexpr int kUsage = 2;
 constexpr int kInput = 3;
-// What a layout and its repaints take to come to rest before a picture is taken.
+// Time for the layout to settle before a picture is taken.
 constexpr int kSettleMs = 300;
 
-// Without a display nobody needs to hear that there is no window manager to tell sizes to, nor a
-// session's folder.
+// Without a display, warnings about window sizes and a missing session folder are noise.
 void pass_on_message(QtMsgType /*type*/, const QMessageLogContext& /*context*/,
                      const QString& message) {
   if (!message.startsWith(QStringLiteral("This plugin does not support")) &&
@@ -49,7 +48,7 @@ void select_when_shown(MainWindow& window, const QString& name) {
     const NodeId node = document.graph().find(name.toStdString());
     if (!node) {
       fmt::print(stderr,
-                 "jointer-desktop: {}: there is no node `{}`; `/` in the window finds some\n",
+                 "jointer-desktop: {}: no node named `{}`; press `/` in the window to search\n",
                  tab->request().path, name.toStdString());
       return;
     }
@@ -79,7 +78,7 @@ void show_measured_when_shown(MainWindow& window) {
   });
 }
 
-// Once the window has come to rest, and what is kept on disk is read on another thread.
+// Called once the layout has settled and files have been read on other threads.
 void take_picture(MainWindow& window, const QString& path) {
   for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
     const auto* benchmarks =
@@ -91,26 +90,26 @@ void take_picture(MainWindow& window, const QString& path) {
     QTimer::singleShot(kSettleMs, &window, [&window, path] { take_picture(window, path); });
     return;
   }
-  // What was told last has its place before the picture is taken.
+  // Let queued calls finish before the picture is taken.
   QCoreApplication::sendPostedEvents();
   if (window.grab().save(path)) return QCoreApplication::exit(0);
   const QString folder = QFileInfo(path).absolutePath();
-  QCoreApplication::exit(complain(
-      {Error::Kind::usage,
-       fmt::format("{}: {}", path.toStdString(),
-                   QFileInfo::exists(folder)
-                       ? "a picture cannot be written there; does the name end with .png or .jpg?"
-                       : "there is no such folder")}));
+  QCoreApplication::exit(
+      complain({Error::Kind::usage,
+                fmt::format("{}: {}", path.toStdString(),
+                            QFileInfo::exists(folder)
+                                ? "cannot write a picture there; does the name end in .png or .jpg?"
+                                : "no such folder")}));
 }
 
-// The program ends once every document is read (or one could not be), with a picture where one is
-// wanted.
+// Exits once every document has loaded or one has failed, after saving a picture if one was asked
+// for.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
   const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
     QCoreApplication::exit(complain(error));
   };
   QObject::connect(&window, &MainWindow::open_failed, &window, give_up);
-  QObject::connect(&window, &MainWindow::choosing, &window, give_up);  // there is nobody to ask
+  QObject::connect(&window, &MainWindow::choosing, &window, give_up);  // there is no one to answer
   if (options.exit_after_first_frame) {
     QObject::connect(&window, &MainWindow::opened, &window,
                      [&since_start](views::DocumentTab* tab) {
@@ -136,7 +135,7 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
                    });
 }
 
-// A picture needs no display; anything else does, and Qt would end the program with a core dump.
+// Pictures need no display. Anything else does, and without one Qt would abort with a core dump.
 Result<void> find_display(int argc, char** argv) {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     if (const char* value = std::getenv(name); value != nullptr && *value != 0) return {};
@@ -150,10 +149,9 @@ Result<void> find_display(int argc, char** argv) {
       qputenv("QT_QPA_PLATFORM", "offscreen");
       return {};
     }
-  return fail(
-      Error::Kind::usage,
-      "there is no display (DISPLAY and WAYLAND_DISPLAY are not set); `jointer-desktop FILE "
-      "--picture OUT.png` needs none, nor do `jointer info|memory|overlap FILE`");
+  return fail(Error::Kind::usage,
+              "no display found (DISPLAY and WAYLAND_DISPLAY are not set); `jointer-desktop FILE "
+              "--picture OUT.png` works without one, as does `jointer info|memory|overlap FILE`");
 }
 
 }  // namespace
@@ -173,8 +171,7 @@ int main(int argc, char** argv) {
   if (!options) return complain(options.error());
   const bool ends_by_itself = !options->picture.isEmpty() || options->exit_after_first_frame;
 
-  // Pictures and measurements show the window as it is for everyone, and leave a person's settings
-  // alone.
+  // Pictures and measurements use default settings and leave the user's alone.
   QTemporaryDir scratch;
   const auto settings =
       ends_by_itself ? std::make_unique<QSettings>(scratch.filePath(QStringLiteral("settings.ini")),
@@ -193,7 +190,7 @@ int main(int argc, char** argv) {
   if (!options->pane.isEmpty() && window.dock(options->pane) == nullptr)
     return complain(
         {Error::Kind::usage,
-         fmt::format("--pane {}: there is no such pane; one of {}", options->pane.toStdString(),
+         fmt::format("--pane {}: no such pane; expected one of {}", options->pane.toStdString(),
                      MainWindow::pane_names().join(QStringLiteral(", ")).toStdString())});
   if (!options->pane.isEmpty()) show_pane_when_shown(window, options->pane);
   if (options->measured) show_measured_when_shown(window);

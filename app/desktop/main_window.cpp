@@ -40,7 +40,7 @@ using namespace views;
 constexpr int kStateVersion = 7;
 constexpr int kMessageMs = 8000;
 
-// The panes, in the order of the menu. Each is made for a document when it is first seen.
+// The panes in menu order. A pane is created for a document when it is first shown.
 struct PaneKind {
   const char* name;
   const char* title;
@@ -50,7 +50,7 @@ template <class Pane>
 QWidget* make_pane(Document& document) {
   return new Pane(document);
 }
-// Sources are looked for beside the capture and where the program was started.
+// Sources are looked up next to the capture and in the working directory.
 QWidget* make_inspector(Document& document) {
   auto* pane = new InspectorPane(document);
   pane->set_source_roots({QFileInfo(QString::fromStdString(document.source().path)).absolutePath(),
@@ -129,13 +129,13 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   take_tab(-1);
 }
 
-// Tabs end before the docks whose panes show their documents.
+// Tabs go before the docks, whose panes show their documents.
 MainWindow::~MainWindow() {
   tabs_->disconnect(this);
   for (int i = 0; i < tabs_->count(); ++i) delete tab_at(i);
 }
 
-// Menus, documents, figures: what is always at the top of the window, over the docks.
+// The menus, tabs and scoreboard, which stay at the top of the window above the docks.
 void MainWindow::make_top() {
   auto* top = new QWidget(this);
   auto* column = new QVBoxLayout(top);
@@ -173,7 +173,7 @@ void MainWindow::open(const OpenRequest& request) {
 }
 
 void MainWindow::open_tab(const OpenRequest& request, const AnalysisOptions& analysis,
-                          std::optional<Found> found) {
+                          std::optional<SavedWork> found) {
   auto* tab = new DocumentTab(request, analysis, center_);
   if (found) found_.emplace(tab, *std::move(found));
   connect(tab, &DocumentTab::ready, this, [this, tab] { tab_ready(tab); });
@@ -188,7 +188,7 @@ void MainWindow::open_tab(const OpenRequest& request, const AnalysisOptions& ana
   connect(tab, &DocumentTab::open_requested, this, &MainWindow::choose_files);
   center_->addWidget(tab);
   tab->load();
-  const QSignalBlocker quiet(tabs_);  // a first tab comes to the front before it has its data
+  const QSignalBlocker quiet(tabs_);  // a first tab becomes current before its data is set
   const int index = tabs_->addTab(QString());
   tabs_->setTabData(index, QVariant::fromValue<QObject*>(tab));
   auto* close = new QToolButton(tabs_);
@@ -349,15 +349,15 @@ void MainWindow::choose_graph(DocumentTab* tab, const std::vector<GraphEntry>& e
 void MainWindow::refresh_tab_texts(DocumentTab* tab) {
   const int index = index_of(tab);
   if (index < 0) return;
-  const Keeper* keeper = keeper_of(tab->document());
-  const bool is_dirty = keeper != nullptr && keeper->is_dirty();
+  const Autosave* autosave = autosave_of(tab->document());
+  const bool is_dirty = autosave != nullptr && autosave->is_dirty();
   tabs_->setTabText(index, QString(tab->title()).replace(u'&', QStringLiteral("&&")) +
                                (is_dirty ? QStringLiteral(" *") : QString()));
   QString tip = QDir::toNativeSeparators(QString::fromStdString(tab->request().path));
   if (!tab->request().backward.empty())
     tip += u'\n' + QDir::toNativeSeparators(QString::fromStdString(tab->request().backward));
-  if (keeper != nullptr && !keeper->path().isEmpty())
-    tip = QDir::toNativeSeparators(keeper->path()) + u'\n' + tip;
+  if (autosave != nullptr && !autosave->path().isEmpty())
+    tip = QDir::toNativeSeparators(autosave->path()) + u'\n' + tip;
   tabs_->setTabToolTip(index, tip);
 }
 
@@ -378,17 +378,17 @@ void MainWindow::make_docks() {
             });
           }
           if (auto* graph = qobject_cast<GraphPane*>(pane)) {
-            connect(graph, &GraphPane::told, this, &MainWindow::say);
+            connect(graph, &GraphPane::message, this, &MainWindow::say);
             graph->view().addAction(why_);
           }
           if (auto* pipeline = qobject_cast<PipelinePane*>(pane)) connect_pipeline_pane(*pipeline);
           if (auto* sac = qobject_cast<SacPane*>(pane)) {
-            connect(sac, &SacPane::told, this, &MainWindow::say);
+            connect(sac, &SacPane::message, this, &MainWindow::say);
             connect(sac, &SacPane::pair_made, this,
                     [this](const QString& path) { open({.path = path.toStdString()}); });
           }
           if (auto* tune = qobject_cast<TunePane*>(pane)) {
-            connect(tune, &TunePane::told, this, &MainWindow::say);
+            connect(tune, &TunePane::message, this, &MainWindow::say);
             connect(tune, &TunePane::pair_made, this,
                     [this](const QString& path) { open({.path = path.toStdString()}); });
           }
@@ -397,8 +397,8 @@ void MainWindow::make_docks() {
         this));
 }
 
-// The layout of a first start: panes side by side over the timeline, which has the whole width. The
-// ladder has the middle and most of it.
+// The default layout: panes side by side above the timeline, which takes the full width. The graph
+// pane has the middle and most of the space.
 void MainWindow::place_docks() {
   for (PaneDock* dock : docks_) {
     dock->setFloating(false);
@@ -414,7 +414,7 @@ void MainWindow::place_docks() {
   tabifyDockWidget(modules, operators);
   tabifyDockWidget(operators, dock(QStringLiteral("history")));
   tabifyDockWidget(inspector, alive);
-  // Forms beside plots, and tables of many columns, want the room of the middle.
+  // Forms next to plots and wide tables need the space of the middle.
   PaneDock* before = graph;
   for (const char* name : {"sac", "pipeline", "tune", "benchmark", "compare"}) {
     PaneDock* next = dock(QString::fromLatin1(name));
@@ -430,13 +430,12 @@ void MainWindow::place_docks() {
   resizeDocks({graph}, {height() * 2 / 5}, Qt::Vertical);
 }
 
-// Without a document, panes would be empty frames: they leave the window, and come back as they
-// were.
+// Without a document panes would be empty frames, so they are hidden and later shown as they were.
 void MainWindow::show_docks(bool show) {
   if (show == docks_shown_ && isVisible()) return;
   docks_shown_ = show;
   if (show) {
-    // None was kept, or it is that of another version's layout.
+    // No layout was saved, or it was saved by an incompatible version.
     if (!restoreState(settings_.value(QStringLiteral("window/state")).toByteArray(), kStateVersion))
       place_docks();
   } else {
@@ -466,8 +465,8 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  // What was measured is laid over the graph in front, a pipeline is for it; everything else is a
-  // graph.
+  // Measurements are overlaid on the current graph and pipelines are loaded for it; everything else
+  // is opened as a graph.
   QStringList graphs;
   for (const QString& path : dropped_files(event->mimeData())) {
     if (current_document() != nullptr && is_pipeline_file(path.toStdString()))
@@ -486,7 +485,7 @@ void MainWindow::make_status_bar() {
   facts_ = new QToolButton(this);
   facts_->setObjectName(QStringLiteral("facts"));
   facts_->setAutoRaise(true);
-  facts_->setToolTip(tr("What the capture does not say and was derived or assumed"));
+  facts_->setToolTip(tr("Facts that the capture does not record and that were derived or assumed"));
   connect(facts_, &QToolButton::clicked, this, [this] {
     if (const Document* document = current_document())
       (new FactsPopup(document->graph(), this))->show_above(*facts_);
@@ -507,11 +506,11 @@ void MainWindow::refresh_status() {
     facts_->hide();
     return selection_->clear();
   }
-  // A message has the place to itself; when it goes, this comes back.
+  // A message covers the status line; this is shown again when it disappears.
   if (statusBar()->currentMessage().isEmpty()) facts_->show();
   facts_->setText(graph_summary(document->graph()));
   const auto nodes = document->selection().nodes();
-  if (nodes.empty()) return selection_->setText(tr("nothing selected"));
+  if (nodes.empty()) return selection_->setText(tr("Nothing selected"));
   std::int64_t bytes = 0, ns = 0;
   for (const NodeId node : nodes) {
     bytes += document->graph().output_bytes(document->graph().node(node));
@@ -519,7 +518,7 @@ void MainWindow::refresh_status() {
   }
   const QString what = nodes.size() == 1 ? to_qstring(document->graph().name(nodes.front()))
                                          : tr("%1 nodes").arg(count_text(nodes.size()));
-  selection_->setText(tr("%1: %2 of outputs, %3").arg(what, bytes_text(bytes), time_text(ns)));
+  selection_->setText(tr("%1: outputs %2, %3").arg(what, bytes_text(bytes), time_text(ns)));
 }
 
 void MainWindow::say(const QString& message) {

@@ -27,73 +27,73 @@
 #include "views/window/pages.h"
 #include "views/window/pane_dock.h"
 #include "views/window/recent_files.h"
-#include "views/workspace/keeper.h"
+#include "views/workspace/autosave.h"
 
 namespace jointer::desktop {
 
-// The window: documents as tabs, panes in docks around them that show the document in front, menus,
-// the status line. It puts parts together and holds no logic of theirs; nothing holds it.
+// The main window: documents as tabs, docked panes that show the current document, menus and the
+// status line. It connects parts and contains none of their logic; no part holds a reference to it.
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  // `settings` keeps the layout, recent files and the theme. `analysis` is what new documents are
-  // computed with. `service` runs benchmarks, `history` keeps them. Settings and service must
-  // outlive the window.
+  // `settings` stores the layout, recent files and the theme. `analysis` is used for new documents.
+  // `service` runs benchmarks and `history` stores them. `settings` and `service` must outlive the
+  // window.
   MainWindow(QSettings& settings, AnalysisOptions analysis, views::BenchmarkService& service,
              BenchmarkHistory history, QWidget* parent = nullptr);
   ~MainWindow() override;
   MainWindow(const MainWindow&) = delete;
   MainWindow& operator=(const MainWindow&) = delete;
 
-  // In a tab of its own, which comes to the front.
+  // Opens a graph in a new tab and makes it current.
   void open(const OpenRequest& request);
   void open_all(const std::vector<OpenRequest>& requests);
 
-  // Does what fits of it to the document in front, and says what does not.
+  // Applies the edits of a recipe that fit the current document and reports the others.
   void apply_recipe(const QString& path);
 
   [[nodiscard]] views::DocumentTab* current_tab() const;
   [[nodiscard]] int tab_count() const { return tabs_->count(); }
-  // Where journals of edits are kept, from now on; empty, as it is at first: none are.
+  // Sets where journals of edits are written. With an empty folder, the default, none are written.
   void set_journal_folder(const QString& folder);
-  // Opens what was not closed when the program ended, but for what is `asked` for: that comes with
-  // what was left of it when it is opened, which has to follow.
+  // Reopens documents that were open when the program ended, except those in `asked`: these are
+  // restored when they are opened, which has to follow.
   void restore_left(const std::vector<OpenRequest>& asked = {});
   // Object names of the docks: "modules", "sac", ...
   static QStringList pane_names();
   [[nodiscard]] views::PaneDock* dock(const QString& name) const;
 
  signals:
-  // A document was read, or could not be.
+  // A document was loaded, or failed to load.
   void opened(jointer::views::DocumentTab* tab);
   void open_failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
-  // The person is asked which of several graphs to open.
+  // The user is asked which of several graphs to open.
   void choosing(jointer::views::DocumentTab* tab, const jointer::Error& error);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
-  // Of the docks: Qt's own has actions that are not shown.
+  // The menu of the docks: Qt's default also lists actions that are not shown.
   QMenu* createPopupMenu() override;
   void closeEvent(QCloseEvent* event) override;
 
  private:
-  // Which documents an action works on.
+  // When an action is enabled.
   enum class Needs : std::uint8_t { nothing, document, run, passes, undo, redo, edits };
   template <class Slot>
   QAction* add_action(QMenu* menu, const QString& text, const QList<QKeySequence>& keys,
                       Needs needs, Slot slot);
 
-  // Building, in main_window_actions.cpp.
+  // Construction, in main_window_actions.cpp.
   void make_file_menu();
   void make_edit_menu();
-  void add_edit_actions(QMenu* menu);  // these four in main_window_edit.cpp
+  void add_edit_actions(QMenu* menu);  // these four are in main_window_edit.cpp
   QMenu* make_policy_menu();
   void add_recipe_actions(QMenu* menu);
   void listen_to_edits(views::DocumentTab* tab);
   void make_view_menu();
   void make_graph_menu();
-  void make_passes_menu();  // this, and what follows it, in main_window_passes.cpp
+  void make_passes_menu();  // this and the following ones are in main_window_passes.cpp
   void fill_pass_menu();
   void connect_pipeline(views::PipelineSession& session);
   void connect_pipeline_pane(views::PipelinePane& pane);
@@ -118,22 +118,22 @@ class MainWindow : public QMainWindow {
 
   // Commands.
   void open_tab(const OpenRequest& request, const AnalysisOptions& analysis,
-                std::optional<views::Found> found = {});
+                std::optional<views::SavedWork> found = {});
 
   // In main_window_workspace.cpp.
   void open_workspace(const OpenRequest& request);
-  void open_found(views::Found found, const OpenRequest& request);
+  void open_found(views::SavedWork found, const OpenRequest& request);
   void ask_for_capture(const std::string& path, const Workspace& workspace);
   void keep(views::DocumentTab* tab, views::Benchmarks& benchmarks);
-  void restore_found(views::DocumentTab* tab, views::Keeper& keeper);
+  void restore_found(views::DocumentTab* tab, views::Autosave& autosave);
   void reload();
-  void show_restored(views::DocumentTab* tab, const views::Found& found, int edits,
+  void show_restored(views::DocumentTab* tab, const views::SavedWork& found, int edits,
                      const QStringList& refused);
   void save_workspace();
   void save_workspace_as();
   void refresh_title();
   void check_ranks();
-  [[nodiscard]] static views::Keeper* keeper_of(const views::Document* document);
+  [[nodiscard]] static views::Autosave* autosave_of(const views::Document* document);
 
   void choose_files();
   void choose_pair();
@@ -173,7 +173,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] views::DocumentTab* tab_at(int index) const;
   [[nodiscard]] int index_of(const views::DocumentTab* tab) const;
   [[nodiscard]] views::Document* current_document() const;
-  // Of a document that is shown; made when it is ready.
+  // The services of a document that is shown; created when it is ready.
   [[nodiscard]] static views::Benchmarks* benchmarks_of(const views::Document* document);
   [[nodiscard]] static views::PipelineSession* pipeline_of(const views::Document* document);
   [[nodiscard]] views::TimelineView* timeline() const;
@@ -186,25 +186,25 @@ class MainWindow : public QMainWindow {
   LocalPasses passes_;
   views::CodeQuestions* questions_ = nullptr;
   QString journal_folder_;
-  std::map<views::DocumentTab*, views::Found> found_;  // while their graphs are being read
+  std::map<views::DocumentTab*, views::SavedWork> found_;  // while their graphs are loading
   views::RecentFiles recent_;
   QMenuBar* menus_ = nullptr;
   views::CommandPalette* palette_ = nullptr;
   QToolButton* search_ = nullptr;
-  QTabBar* tabs_ = nullptr;  // one a DocumentTab, which is its data
+  QTabBar* tabs_ = nullptr;  // each tab's data is its DocumentTab
   views::DocumentStack* scoreboards_ = nullptr;
   QStackedWidget* center_ = nullptr;
   views::EmptyPage* empty_page_ = nullptr;
   std::vector<views::PaneDock*> docks_;
   std::vector<QAction*> document_actions_;
-  std::vector<QAction*> edited_actions_;  // while there are edits
-  QList<QAction*> node_actions_;          // of the selected nodes, for menus of panes
-  QAction* why_ = nullptr;                // of them: why a node is where it is
+  std::vector<QAction*> edited_actions_;  // enabled while there are edits
+  QList<QAction*> node_actions_;          // for the selected nodes; shown in menus of panes
+  QAction* why_ = nullptr;                // one of them: explains a node's position
   QAction* undo_ = nullptr;
   QAction* redo_ = nullptr;
-  std::vector<QAction*> run_actions_;   // while a benchmark of the document in front runs
-  std::vector<QAction*> pass_actions_;  // while its pipeline runs
-  QMenu* pass_menu_ = nullptr;          // an entry a pass
+  std::vector<QAction*> run_actions_;   // enabled while the current document's benchmark runs
+  std::vector<QAction*> pass_actions_;  // enabled while its pipeline runs
+  QMenu* pass_menu_ = nullptr;          // one entry per pass
   QMenu* recent_menu_ = nullptr;
   QMenu* panes_menu_ = nullptr;
   QToolButton* facts_ = nullptr;

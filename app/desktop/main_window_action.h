@@ -1,6 +1,6 @@
 #pragma once
 
-// How MainWindow's menus are made: the files that make them include this.
+// Creation of MainWindow's actions, for the files that build its menus.
 
 #include <QAction>
 #include <QMenu>

@@ -1,4 +1,4 @@
-// Menus of the window and what their entries do.
+// MainWindow's menus and the commands behind their entries.
 
 #include <QActionGroup>
 #include <QApplication>
@@ -42,8 +42,7 @@ struct ExportFormat {
 constexpr std::array kFormats{
     ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Perfetto Trace..."), "perfetto", ".perfetto.json",
                  export_perfetto},
-    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Table of Nodes (CSV)..."), "csv", ".csv",
-                 export_csv},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Node Table (CSV)..."), "csv", ".csv", export_csv},
     ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Report (Markdown)..."), "markdown", ".md",
                  export_markdown},
     ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "FX Text (print_readable)..."), "fx-text", ".txt",
@@ -51,7 +50,7 @@ constexpr std::array kFormats{
     ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Graphviz (DOT)..."), "dot", ".dot", export_dot},
 };
 
-// What file dialogs offer, from the readers.
+// The filter of file dialogs, made from the readers.
 QString file_filter() {
   QString all = QStringLiteral("*.jointer");
   for (const CaptureReader& reader : capture_readers())
@@ -121,8 +120,7 @@ void MainWindow::fill_export_menu(QMenu* menu) {
                  export_as(QString::fromLatin1(format.format), QString::fromLatin1(format.suffix));
                });
   menu->addSeparator();
-  add_action(menu, tr("Picture of the Window (PNG)..."), {}, Needs::nothing,
-             &MainWindow::save_picture);
+  add_action(menu, tr("Window Picture (PNG)..."), {}, Needs::nothing, &MainWindow::save_picture);
 }
 
 void MainWindow::choose_files() {
@@ -155,7 +153,7 @@ void MainWindow::choose_folder() {
 
 void MainWindow::open_sample() {
   const std::string path = find_resource(kFirstSample.toStdString());
-  if (path.empty()) return say(tr("The samples are not installed with this program."));
+  if (path.empty()) return say(tr("The samples are not installed."));
   open({.path = path});
 }
 
@@ -174,7 +172,7 @@ void MainWindow::export_as(const QString& format, const QString& suffix) {
   const auto* chosen = std::find_if(kFormats.begin(), kFormats.end(),
                                     [&](const ExportFormat& f) { return format == f.format; });
   say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
-  // A trace of a large graph takes a while, and the snapshot never changes.
+  // Writing the trace of a large graph takes a while; the snapshot is immutable.
   const auto write = [path, snapshot = tab->document()->shared_snapshot(),
                       to_text = chosen->write] {
     const auto written =
@@ -190,14 +188,14 @@ void MainWindow::export_as(const QString& format, const QString& suffix) {
 }
 
 void MainWindow::save_picture() {
-  // Before the dialog, which would be in it.
+  // Taken before the dialog opens, which would be in the picture.
   const QPixmap picture = grab();
   const QString path = QFileDialog::getSaveFileName(
       this, tr("Picture of the window"), QDir(last_folder_).filePath(QStringLiteral("jointer.png")),
       QStringLiteral("*.png"));
   if (path.isEmpty()) return;
   say(picture.save(path) ? tr("Wrote %1").arg(QDir::toNativeSeparators(path))
-                         : tr("%1 could not be written").arg(QDir::toNativeSeparators(path)));
+                         : tr("Could not write %1").arg(QDir::toNativeSeparators(path)));
 }
 
 // --- Edit ---
@@ -228,7 +226,7 @@ void MainWindow::copy_report() {
   if (document == nullptr) return;
   QApplication::clipboard()->setText(
       QString::fromStdString(export_markdown(document->graph(), document->analysis())));
-  say(tr("The report is in the clipboard."));
+  say(tr("The report was copied to the clipboard."));
 }
 
 void MainWindow::show_find_bar() {
@@ -246,7 +244,7 @@ void MainWindow::show_find_bar() {
   bar->open();
 }
 
-// First what is held, then what lies over the document, then what is selected in it.
+// Escape drops a held node first, then closes overlays, then clears the selection.
 void MainWindow::escape() {
   const DocumentTab* tab = current_tab();
   if (tab == nullptr || tab->document() == nullptr) return;
@@ -266,11 +264,11 @@ void MainWindow::escape() {
 
 void MainWindow::make_view_menu() {
   QMenu* menu = menus_->addMenu(tr("&View"));
-  add_action(menu, tr("&Whole Step"), {QKeySequence(Qt::Key_F)}, Needs::document,
+  add_action(menu, tr("Zoom to &Whole Step"), {QKeySequence(Qt::Key_F)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.fit(); }); });
   add_action(menu, tr("Zoom to &Selection"), {QKeySequence(Qt::Key_Z)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.show_selection(); }); });
-  add_action(menu, tr("Program Order or &Time"), {QKeySequence(Qt::Key_G)}, Needs::document,
+  add_action(menu, tr("Toggle Program Order and &Time"), {QKeySequence(Qt::Key_G)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.next_axis_kind(); }); });
   menu->addSeparator();
   panes_menu_ = menu->addMenu(tr("&Panes"));
@@ -293,7 +291,7 @@ void MainWindow::fill_theme_menu(QMenu* menu) {
       apply_theme(*qApp, choice);
     });
   };
-  add(tr("As the &System"), ThemeChoice::system);
+  add(tr("&System"), ThemeChoice::system);
   add(tr("&Light"), ThemeChoice::light);
   add(tr("&Dark"), ThemeChoice::dark);
 }
@@ -308,7 +306,7 @@ void MainWindow::make_graph_menu() {
              [this] {
                if (Benchmarks* benchmarks = benchmarks_of(current_document())) benchmarks->cancel();
              });
-  add_action(menu, tr("Ca&librate the Estimates"), {}, Needs::document,
+  add_action(menu, tr("Ca&librate Estimates"), {}, Needs::document,
              [this] { run_benchmark(&Benchmarks::calibrate); });
   menu->addSeparator();
   add_action(menu, tr("&Import Profiler Trace or Memory Snapshot..."), {}, Needs::document,
@@ -319,14 +317,14 @@ void MainWindow::make_graph_menu() {
 
 void MainWindow::choose_measurement() {
   const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Traces of torch.profiler, CUDA memory snapshots"), last_folder_,
+      this, tr("Profiler traces and CUDA memory snapshots"), last_folder_,
       tr("Measurements (*.json *.json.gz *.pickle *.pkl);;All files (*)"));
   if (paths.isEmpty()) return;
   last_folder_ = QFileInfo(paths.front()).absolutePath();
   for (const QString& path : paths) import_measurement(path);
 }
 
-// On a working thread: a trace takes a while to read.
+// Runs on a working thread, since reading a trace takes a while.
 void MainWindow::import_measurement(const QString& path) {
   Document* document = current_document();
   if (document == nullptr) return;
@@ -337,7 +335,7 @@ void MainWindow::import_measurement(const QString& path) {
   QtConcurrent::run(read).then(document, [this, document](const Result<Measurement>& read_one) {
     if (read_one) {
       document->add_import(std::make_shared<const Measurement>(*read_one));
-      say(tr("%1 is laid over the estimates.").arg(QString::fromStdString(read_one->label)));
+      say(tr("Showing %1 with the estimates.").arg(QString::fromStdString(read_one->label)));
       return;
     }
     auto* box =
@@ -348,7 +346,7 @@ void MainWindow::import_measurement(const QString& path) {
   });
 }
 
-// Into the cost database, and the estimates become the device's own.
+// Stores the costs in the database and switches the estimates to the device's own.
 void MainWindow::keep_costs(Document& document, const MeasurementPtr& measurement) {
   const auto work = [snapshot = document.shared_snapshot(), measurement] {
     return store(snapshot->graph, *measurement);
@@ -356,7 +354,7 @@ void MainWindow::keep_costs(Document& document, const MeasurementPtr& measuremen
   QtConcurrent::run(work).then(
       &document, [this, &document, measurement](const Result<CostSamples>& stored) {
         if (!stored) return say(QString::fromStdString(stored.error().message));
-        say(tr("%1 operators and %2 collectives of %3 are kept; the estimates use them.")
+        say(tr("Saved the costs of %1 operators and %2 collectives on %3; estimates now use them.")
                 .arg(stored->nodes.size())
                 .arg(stored->collectives.size())
                 .arg(QString::fromStdString(measurement->device)));
@@ -367,7 +365,7 @@ void MainWindow::keep_costs(Document& document, const MeasurementPtr& measuremen
       });
 }
 
-// Shown while it runs: how far it is belongs on screen.
+// Brings the pane to the front, since it shows the progress.
 void MainWindow::run_benchmark(void (Benchmarks::*start)()) {
   Benchmarks* benchmarks = benchmarks_of(current_document());
   if (benchmarks == nullptr) return;
@@ -381,13 +379,13 @@ void MainWindow::run_benchmark(void (Benchmarks::*start)()) {
 
 void MainWindow::make_go_menu() {
   QMenu* menu = menus_->addMenu(tr("&Go"));
-  add_action(menu, tr("To a &Node or Module..."), {QKeySequence(Qt::CTRL | Qt::Key_P)},
+  add_action(menu, tr("Go to &Node or Module..."), {QKeySequence(Qt::CTRL | Qt::Key_P)},
              Needs::document, [this] { open_palette(QStringLiteral("@")); });
-  add_action(menu, tr("To the &Peak"), {QKeySequence(Qt::Key_P)}, Needs::document,
+  add_action(menu, tr("Go to &Peak"), {QKeySequence(Qt::Key_P)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.show_peak(); }); });
-  add_action(menu, tr("&Along the Flow"), {QKeySequence(Qt::Key_BracketRight)}, Needs::document,
+  add_action(menu, tr("Next &Along Flow"), {QKeySequence(Qt::Key_BracketRight)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.follow_flow(true); }); });
-  add_action(menu, tr("&Back Along the Flow"), {QKeySequence(Qt::Key_BracketLeft)}, Needs::document,
+  add_action(menu, tr("Previous Along &Flow"), {QKeySequence(Qt::Key_BracketLeft)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.follow_flow(false); }); });
   add_action(menu, tr("Next &Exposed Collective"), {QKeySequence(Qt::Key_E)}, Needs::document,
              [this] { with_timeline([](TimelineView& view) { view.step_exposed(1); }); });
@@ -399,7 +397,7 @@ void MainWindow::make_go_menu() {
   menu->addSeparator();
   int number = 0;
   for (PaneDock* dock : docks_)
-    add_action(menu, tr("To %1").arg(dock->windowTitle()),
+    add_action(menu, tr("Go to %1").arg(dock->windowTitle()),
                {QKeySequence(QStringLiteral("Alt+%1").arg(++number % 10))}, Needs::document,
                [dock] {
                  dock->show();
@@ -429,8 +427,8 @@ void MainWindow::make_help_menu() {
   menu->addSeparator();
   add_action(menu, tr("&About Jointer"), {}, Needs::nothing, &MainWindow::show_about);
 
-  search_->setText(
-      tr("Search or command   %1").arg(palette->shortcut().toString(QKeySequence::NativeText)));
+  search_->setText(tr("Search or run a command   %1")
+                       .arg(palette->shortcut().toString(QKeySequence::NativeText)));
   connect(search_, &QToolButton::clicked, palette, &QAction::trigger);
 }
 

@@ -1,4 +1,4 @@
-// Menus of MainWindow that change a graph, and what their entries do.
+// MainWindow's menus that change a graph, and the commands behind their entries.
 
 #include <QFileDialog>
 #include <QFileInfo>
@@ -42,10 +42,11 @@ struct ScopeEntry {
 constexpr std::array kScopes{
     ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Selected Nodes"), PolicyScope::nodes},
     ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator Everywhere"), PolicyScope::op},
-    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator in Such Modules"), PolicyScope::pattern},
+    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator in Similar Modules"),
+               PolicyScope::pattern},
 };
 
-// What can have a policy among what is selected, the current node first.
+// The selected nodes that can have a policy, the current node first.
 std::vector<NodeId> calls_selected(const Document& document) {
   std::vector<NodeId> calls;
   const auto add = [&](NodeId node) {
@@ -78,25 +79,25 @@ void MainWindow::add_edit_actions(QMenu* menu) {
     node_actions_ << add_action(menu, text, {key}, Needs::document, slot);
   };
   add(tr("&Hold and Move"), QKeySequence(Qt::Key_V), &MainWindow::hold_selection);
-  add(tr("Move to the &Best Place"), QKeySequence(Qt::Key_B),
+  add(tr("Move to &Best Place"), QKeySequence(Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(); }));
   add(tr("Move One Place &Earlier"), QKeySequence(Qt::ALT | Qt::Key_Left),
       planner([](MovePlanner& p) { p.nudge(-1); }));
   add(tr("Move One Place &Later"), QKeySequence(Qt::ALT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.nudge(1); }));
-  add(tr("Move to the Change Before"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
+  add(tr("Move to Previous Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
       planner([](MovePlanner& p) { p.to_next_change(-1); }));
-  add(tr("Move to the Next Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
+  add(tr("Move to Next Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.to_next_change(1); }));
   add(tr("Move as Early as Possible"), QKeySequence(Qt::ALT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1); }));
   add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1); }));
-  add(tr("Best Place, with Its Chain"), QKeySequence(Qt::SHIFT | Qt::Key_B),
+  add(tr("Move Chain to Best Place"), QKeySequence(Qt::SHIFT | Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(true); }));
-  add(tr("As Early as Possible, with Its Chain"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
+  add(tr("Move Chain as Early as Possible"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1, true); }));
-  add(tr("As Late as Possible, with Its Chain"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
+  add(tr("Move Chain as Late as Possible"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1, true); }));
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
@@ -109,7 +110,7 @@ void MainWindow::add_edit_actions(QMenu* menu) {
   why_ = node_actions_.last();
 }
 
-// What the edits say of the selected node.
+// Shows the edits' reasons for the selected node's position.
 void MainWindow::ask_why() {
   const Document* document = current_document();
   if (document == nullptr) return;
@@ -122,7 +123,7 @@ void MainWindow::ask_why() {
     if (inspector != nullptr) inspector->ask_why();
     return inspector != nullptr;
   };
-  // A pane is made when it is first seen.
+  // A pane is created when it is first shown.
   if (!ask()) QTimer::singleShot(0, pane, [ask] { ask(); });
 }
 
@@ -144,7 +145,7 @@ void MainWindow::with_planner(const std::function<void(MovePlanner&)>& action) {
   if (Document* document = current_document()) action(document->editing().planner());
 }
 
-// From wherever the node was selected: the timeline shows where it may go, and has the keys.
+// Works wherever the node was selected: the timeline shows its legal range and handles the keys.
 void MainWindow::hold_selection() {
   Document* document = current_document();
   if (document == nullptr) return;
@@ -158,7 +159,7 @@ void MainWindow::set_policy(PolicyScope scope, MemoryPolicy policy) {
   Document* document = current_document();
   if (document == nullptr) return;
   const std::vector<NodeId> nodes = calls_selected(*document);
-  if (nodes.empty()) return say(tr("Select a node that an operator makes first."));
+  if (nodes.empty()) return say(tr("Select the output of an operator first."));
   document->editing().apply(
       policy_edit(document->graph(), document->analysis().modules, nodes, scope, policy));
 }
@@ -202,7 +203,8 @@ void MainWindow::listen_to_edits(DocumentTab* tab) {
   connect(&editing, &Editing::refused, this, &MainWindow::say);
   connect(&editing.planner(), &MovePlanner::refused, this, &MainWindow::say);
   connect(&editing.planner(), &MovePlanner::progressed, this, [this](int done, int count) {
-    if (done < count) say(tr("Finding places: %1 of %2. Esc cancels.").arg(done).arg(count));
+    if (done < count)
+      say(tr("Finding places: %1 of %2. Press Esc to cancel.").arg(done).arg(count));
   });
 }
 
@@ -250,7 +252,7 @@ void MainWindow::apply_recipe(const QString& path) {
       text = tr("%1 was not applied: %2").arg(name, QString::fromStdString(done.error().message));
     } else {
       document->editing().apply_all(done->done);
-      text = tr("%1: %2 of %3 edits were applied.")
+      text = tr("%1: applied %2 of %3 edits.")
                  .arg(name)
                  .arg(done->done.size())
                  .arg(done->done.size() + done->skipped.size());

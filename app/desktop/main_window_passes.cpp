@@ -1,4 +1,4 @@
-// Passes in MainWindow: the menu, the pipeline of the document in front, code of others.
+// Passes in MainWindow: the menu, the current document's pipeline, and third-party code.
 
 #include <QFileInfo>
 #include <QMessageBox>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kMakingMs = 20;  // a pane is made in a turn of the event loop after it is shown
+constexpr int kMakingMs = 20;  // a pane is created in an event loop turn after it is shown
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void MainWindow::make_passes_menu() {
   add_action(menu, tr("&Add Pass..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A)},
              Needs::document,
              [this] { with_pipeline_pane([](PipelinePane& pane) { pane.open_catalog(); }); });
-  pass_menu_ = menu->addMenu(tr("Add &One"));
+  pass_menu_ = menu->addMenu(tr("Passes by &Stage"));
   QMenu* presets = menu->addMenu(tr("Pr&esets"));
   presets->setToolTipsVisible(true);
   for (const PipelinePreset& preset : pipeline_presets()) {
@@ -70,7 +70,7 @@ void MainWindow::make_passes_menu() {
   fill_pass_menu();
 }
 
-// By stage. Plugins come and go: these are made anew.
+// Grouped by stage, and rebuilt whenever plugins change.
 void MainWindow::fill_pass_menu() {
   for (QAction* old : pass_menu_->findChildren<QAction*>()) std::erase(document_actions_, old);
   pass_menu_->clear();
@@ -84,7 +84,7 @@ void MainWindow::fill_pass_menu() {
       stage->setToolTipsVisible(true);
     }
     const QString name = QString::fromStdString(pass.info.name);
-    // Of the menu, and not of the window: it goes with it.
+    // Owned by the menu, not the window, so that it is deleted with the menu.
     auto* action = new QAction(tr("Add Pass %1").arg(name), stage);
     action->setToolTip(QString::fromStdString(pass.info.summary));
     action->setEnabled(current_document() != nullptr);
@@ -100,7 +100,7 @@ void MainWindow::show_pane(const QString& name) {
   pane->raise();
 }
 
-// Shown, so that what happens is seen.
+// The pane is shown first, so that the user sees the result.
 void MainWindow::with_pipeline(const std::function<void(PipelineSession&)>& action) {
   PipelineSession* session = pipeline_of(current_document());
   if (session == nullptr) return;
@@ -148,7 +148,7 @@ void MainWindow::connect_pipeline_pane(PipelinePane& pane) {
   });
   connect(
       &pane, &PipelinePane::compare_wanted, this,
-      [this](const EditLine& before, const EditLine& after) {
+      [this](const EditHistory& before, const EditHistory& after) {
         show_pane(QStringLiteral("compare"));
         QTimer::singleShot(kMakingMs, this, [this, before, after] {
           if (auto* compare = qobject_cast<ComparePane*>(dock(QStringLiteral("compare"))->pane()))
@@ -157,7 +157,7 @@ void MainWindow::connect_pipeline_pane(PipelinePane& pane) {
       });
 }
 
-// The steps that follow it are done to it once it is read.
+// The remaining steps are applied once the graph is loaded.
 void MainWindow::open_graph_of_step(const QString& capture, const QString& recipe) {
   if (!recipe.isEmpty()) {
     auto* waiting = new QObject(this);

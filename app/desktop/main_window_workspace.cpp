@@ -1,4 +1,4 @@
-// Workspaces and journals in MainWindow: saving, opening, and what the last start left behind.
+// Workspaces and journals in MainWindow: saving, opening, and restoring the previous session.
 
 #include <QDateTime>
 #include <QDir>
@@ -18,13 +18,13 @@ namespace {
 
 using namespace views;
 
-// For so long what was closed without saving waits for a person to come back to it.
+// Journals of documents that were closed without saving are deleted after this time.
 constexpr std::int64_t kKeptDays = 90, kSecondsOfDay = 86400;
 
 const QString kSuffix = QStringLiteral(".jointer");
 
-// What was not saved of a document is newer than its workspace.
-void take_journal(const LeftJournal& left, Found& found) {
+// A journal is newer than the workspace that it belongs to.
+void take_journal(const LeftJournal& left, SavedWork& found) {
   found.journal = QString::fromStdString(left.path);
   found.changed_at = left.state.changed_at;
   found.workspace.history = left.state.workspace.history;
@@ -35,8 +35,8 @@ void take_journal(const LeftJournal& left, Found& found) {
 
 }  // namespace
 
-Keeper* MainWindow::keeper_of(const Document* document) {
-  return document == nullptr ? nullptr : document->findChild<Keeper*>();
+Autosave* MainWindow::autosave_of(const Document* document) {
+  return document == nullptr ? nullptr : document->findChild<Autosave*>();
 }
 
 void MainWindow::set_journal_folder(const QString& folder) {
@@ -47,11 +47,11 @@ void MainWindow::set_journal_folder(const QString& folder) {
 
 void MainWindow::open_workspace(const OpenRequest& request) {
   auto workspace = read_workspace(request.path);
-  // The page of a tab says what is wrong: reading its graph comes to the same end.
+  // The tab's page reports the error, since reading the graph fails the same way.
   if (!workspace) return open_tab(request, analysis_);
-  Found found{.workspace = *std::move(workspace),
-              .path = QFileInfo(QString::fromStdString(request.path)).absoluteFilePath(),
-              .journal = {}};
+  SavedWork found{.workspace = *std::move(workspace),
+                  .path = QFileInfo(QString::fromStdString(request.path)).absoluteFilePath(),
+                  .journal = {}};
   auto capture = locate_capture(found.workspace, request.path);
   if (!capture) {
     open_tab(request, analysis_);
@@ -62,7 +62,7 @@ void MainWindow::open_workspace(const OpenRequest& request) {
   open_found(std::move(found), *capture);
 }
 
-void MainWindow::open_found(Found found, const OpenRequest& request) {
+void MainWindow::open_found(SavedWork found, const OpenRequest& request) {
   AnalysisOptions analysis = analysis_;
   const WorkspaceOptions& options = found.workspace.options;
   if (!options.device.empty()) analysis.estimator.device = options.device;
@@ -74,8 +74,8 @@ void MainWindow::open_found(Found found, const OpenRequest& request) {
 
 void MainWindow::ask_for_capture(const std::string& path, const Workspace& workspace) {
   auto* box = new QMessageBox(
-      QMessageBox::Question, tr("The capture is not there"),
-      tr("%1 refers to a capture that is not where it was. Where is %2 now?")
+      QMessageBox::Question, tr("Capture not found"),
+      tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
           .arg(QFileInfo(QString::fromStdString(path)).fileName(),
                QFileInfo(QString::fromStdString(workspace.capture.path)).fileName()),
       QMessageBox::Cancel, this);
@@ -86,9 +86,9 @@ void MainWindow::ask_for_capture(const std::string& path, const Workspace& works
     const auto ask = [&](const QString& title) {
       return QFileDialog::getOpenFileName(this, title, last_folder_).toStdString();
     };
-    Found found{.workspace = workspace,
-                .path = QFileInfo(QString::fromStdString(path)).absoluteFilePath(),
-                .journal = {}};
+    SavedWork found{.workspace = workspace,
+                    .path = QFileInfo(QString::fromStdString(path)).absoluteFilePath(),
+                    .journal = {}};
     CaptureReference& capture = found.workspace.capture;
     const bool is_pair = !capture.backward.empty() || !capture.relative_backward.empty();
     capture.path = ask(is_pair ? tr("Forward graph") : tr("Capture"));
@@ -112,40 +112,40 @@ void MainWindow::restore_left(const std::vector<OpenRequest>& asked) {
   for (const OpenRequest& request : asked) asked_for.insert(journal_of(all, request));
   for (const LeftJournal& left : all) {
     if (left.state.is_closed || asked_for.contains(&left)) continue;
-    Found found{
+    SavedWork found{
         .workspace = {}, .path = QString::fromStdString(left.state.workspace_path), .journal = {}};
-    // Benchmarks and layout are in the workspace alone.
+    // Benchmarks and the layout are stored only in the workspace.
     if (auto saved = read_workspace(left.state.workspace_path)) found.workspace = *saved;
     take_journal(left, found);
-    // What cannot be found now waits for the next start.
+    // A capture that is missing now is looked for again at the next start.
     if (const auto capture = locate_capture(found.workspace, left.path))
       open_found(std::move(found), *capture);
   }
 }
 
-// --- Keeping ---
+// --- Autosave ---
 
 void MainWindow::keep(DocumentTab* tab, Benchmarks& benchmarks) {
-  auto* keeper = new Keeper(*tab->document(), benchmarks, journal_folder_,
-                            &pipeline_of(tab->document())->draft());
-  connect(keeper, &Keeper::dirty_changed, this, [this, tab] {
+  auto* autosave = new Autosave(*tab->document(), benchmarks, journal_folder_,
+                                &pipeline_of(tab->document())->draft());
+  connect(autosave, &Autosave::dirty_changed, this, [this, tab] {
     refresh_tab_texts(tab);
     refresh_title();
   });
-  connect(keeper, &Keeper::failed, this, &MainWindow::say);
-  connect(keeper, &Keeper::saved, this, [this, tab](const QString& path) {
+  connect(autosave, &Autosave::failed, this, &MainWindow::say);
+  connect(autosave, &Autosave::saved, this, [this, tab](const QString& path) {
     recent_.add(path, {});
     refresh_tab_texts(tab);
     say(tr("Saved as %1").arg(QDir::toNativeSeparators(path)));
   });
 
-  // A document that this one takes the place of lets go of its journal first.
+  // A document that this one replaces releases its journal first.
   QMetaObject::invokeMethod(
-      keeper, [this, tab, keeper] { restore_found(tab, *keeper); }, Qt::QueuedConnection);
+      autosave, [this, tab, autosave] { restore_found(tab, *autosave); }, Qt::QueuedConnection);
 }
 
-void MainWindow::restore_found(DocumentTab* tab, Keeper& keeper) {
-  Found found;
+void MainWindow::restore_found(DocumentTab* tab, Autosave& autosave) {
+  SavedWork found;
   bool is_found = false;
   if (auto node = found_.extract(tab)) {
     found = std::move(node.mapped());
@@ -166,13 +166,13 @@ void MainWindow::restore_found(DocumentTab* tab, Keeper& keeper) {
     recent_.add(found.path, {});
   if (!is_found) return;
   connect(
-      &keeper, &Keeper::restored, this,
+      &autosave, &Autosave::restored, this,
       [this, tab, found](int edits, const QStringList& refused) {
         show_restored(tab, found, edits, refused);
       },
       Qt::SingleShotConnection);
-  keeper.restore(found);
-  // The layout is one of the whole window: that of its only document.
+  autosave.restore(found);
+  // The layout belongs to the whole window, so it is restored only for a single document.
   if (!found.workspace.layout.empty() && tabs_->count() == 1)
     restoreState(QByteArray::fromBase64(QByteArray::fromStdString(found.workspace.layout)));
 }
@@ -180,53 +180,54 @@ void MainWindow::restore_found(DocumentTab* tab, Keeper& keeper) {
 void MainWindow::reload() {
   DocumentTab* tab = current_tab();
   if (tab == nullptr) return;
-  // What is not saved comes back from its journal, the rest from the workspace.
-  const Keeper* keeper = keeper_of(tab->document());
-  if (keeper != nullptr && !keeper->is_dirty() && !keeper->path().isEmpty())
-    if (auto workspace = read_workspace(keeper->path().toStdString()))
+  // Unsaved edits come back from the journal, saved ones from the workspace.
+  const Autosave* autosave = autosave_of(tab->document());
+  if (autosave != nullptr && !autosave->is_dirty() && !autosave->path().isEmpty())
+    if (auto workspace = read_workspace(autosave->path().toStdString()))
       found_.insert_or_assign(
-          tab, Found{.workspace = *std::move(workspace), .path = keeper->path(), .journal = {}});
+          tab,
+          SavedWork{.workspace = *std::move(workspace), .path = autosave->path(), .journal = {}});
   tab->load();
 }
 
-void MainWindow::show_restored(DocumentTab* tab, const Found& found, int edits,
+void MainWindow::show_restored(DocumentTab* tab, const SavedWork& found, int edits,
                                const QStringList& refused) {
   refresh_tab_texts(tab);
   refresh_title();
-  Keeper* keeper = keeper_of(tab->document());
+  Autosave* autosave = autosave_of(tab->document());
   const bool was_left = !found.journal.isEmpty();
-  const bool has_changed = keeper->has_changed(found);
+  const bool has_changed = autosave->has_changed(found);
   if (!was_left && refused.isEmpty() && !has_changed) return;
   QString sentence = restored_text(edits, tab->title(), found.changed_at);
-  if (has_changed) sentence += u' ' + tr("The capture is another one than it was made on.");
+  if (has_changed) sentence += u' ' + tr("The capture has changed since then.");
   auto* bar = new RestoreBar(sentence, refused, was_left, tab);
-  connect(bar, &RestoreBar::discarded, keeper, &Keeper::discard);
+  connect(bar, &RestoreBar::discarded, autosave, &Autosave::discard);
   tab->insert_bar(bar);
 }
 
 // --- Saving ---
 
 void MainWindow::save_workspace() {
-  Keeper* keeper = keeper_of(current_document());
-  if (keeper == nullptr) return;
-  if (keeper->path().isEmpty()) return save_workspace_as();
-  keeper->save(keeper->path(), saveState());
+  Autosave* autosave = autosave_of(current_document());
+  if (autosave == nullptr) return;
+  if (autosave->path().isEmpty()) return save_workspace_as();
+  autosave->save(autosave->path(), saveState());
 }
 
 void MainWindow::save_workspace_as() {
-  Keeper* keeper = keeper_of(current_document());
-  if (keeper == nullptr) return;
+  Autosave* autosave = autosave_of(current_document());
+  if (autosave == nullptr) return;
   if (current_document()->source().path == "-")
-    return say(tr("The graph came from standard input: save it to a file and open that."));
-  const QString name = keeper->path().isEmpty()
+    return say(tr("The graph was read from standard input. Save it to a file and open that file."));
+  const QString name = autosave->path().isEmpty()
                            ? QDir(last_folder_).filePath(current_document()->title() + kSuffix)
-                           : keeper->path();
+                           : autosave->path();
   QString path = QFileDialog::getSaveFileName(this, tr("Save workspace"), name,
                                               tr("Workspaces (*%1)").arg(kSuffix));
   if (path.isEmpty()) return;
   if (!path.endsWith(kSuffix)) path += kSuffix;
   last_folder_ = QFileInfo(path).absolutePath();
-  keeper->save(path, saveState());
+  autosave->save(path, saveState());
 }
 
 // --- Other ranks ---
@@ -246,10 +247,10 @@ void MainWindow::check_ranks() {
 
 void MainWindow::refresh_title() {
   const Document* document = current_document();
-  const Keeper* keeper = keeper_of(document);
+  const Autosave* autosave = autosave_of(document);
   setWindowTitle(document == nullptr ? QStringLiteral("Jointer")
                                      : tr("%1[*] - Jointer").arg(document->title()));
-  setWindowModified(keeper != nullptr && keeper->is_dirty());
+  setWindowModified(autosave != nullptr && autosave->is_dirty());
 }
 
 }  // namespace jointer::desktop

@@ -13,7 +13,8 @@ Result<QSize> parse_size(const QString& text) {
   static const QRegularExpression kSize(QStringLiteral("^([0-9]{3,5})x([0-9]{3,5})$"));
   const auto match = kSize.match(text);
   if (!match.hasMatch())
-    return fail(Error::Kind::usage, "--size {}: not a size such as 1600x1000", text.toStdString());
+    return fail(Error::Kind::usage, "--size {}: expected WIDTHxHEIGHT, such as 1600x1000",
+                text.toStdString());
   return QSize(match.captured(1).toInt(), match.captured(2).toInt());
 }
 
@@ -28,16 +29,17 @@ Result<Options> parse_options(const QStringList& arguments) {
                                     QStringLiteral("The backward half of a partitioned pair."),
                                     QStringLiteral("FILE"));
   const QCommandLineOption graph(QStringLiteral("graph"),
-                                 QStringLiteral("Which graph of a log or folder, from 0."),
+                                 QStringLiteral("Index of the graph in a log or folder, from 0."),
                                  QStringLiteral("N"));
   const QCommandLineOption assume(QStringLiteral("assume"),
-                                  QStringLiteral("Numbers for symbolic sizes: u0=64,u1=32."),
+                                  QStringLiteral("Values for symbolic sizes: u0=64,u1=32."),
                                   QStringLiteral("LIST"));
   const QCommandLineOption device(
       QStringLiteral("device"),
-      QStringLiteral("What the estimates are for: a100, h100, h200, b200, mi300x, cpu, or a file."),
+      QStringLiteral("Device to estimate for: a100, h100, h200, b200, mi300x, cpu, or a file."),
       QStringLiteral("DEVICE"));
-  const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("light, dark or system."),
+  const QCommandLineOption theme(QStringLiteral("theme"),
+                                 QStringLiteral("Theme: light, dark or system."),
                                  QStringLiteral("THEME"));
   const QCommandLineOption select(QStringLiteral("select"),
                                   QStringLiteral("Select a node and show it."),
@@ -48,22 +50,22 @@ Result<Options> parse_options(const QStringList& arguments) {
                                 QStringLiteral("PANE"));
   const QCommandLineOption measured(
       QStringLiteral("measured"),
-      QStringLiteral("Lay the last benchmark of the graph over its estimates."));
+      QStringLiteral("Show the graph's latest benchmark with its estimates."));
   const QCommandLineOption picture(QStringLiteral("picture"),
-                                   QStringLiteral("Write a picture of the window and end."),
+                                   QStringLiteral("Save a picture of the window and exit."),
                                    QStringLiteral("FILE"));
   const QCommandLineOption size(QStringLiteral("size"),
-                                QStringLiteral("Size of the window: 1600x1000."),
+                                QStringLiteral("Window size, such as 1600x1000."),
                                 QStringLiteral("WxH"));
   const QCommandLineOption first_frame(
       QStringLiteral("exit-after-first-frame"),
-      QStringLiteral("End when the graph is on screen, and say how long that took."));
+      QStringLiteral("Exit once the graph is on screen and print how long that took."));
   parser.addOptions(
       {backward, graph, assume, device, theme, select, pane, measured, picture, size, first_frame});
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("FILE"),
-                               QStringLiteral("Captures, text of print_readable, TORCH_TRACE logs "
+                               QStringLiteral("Captures, print_readable text, TORCH_TRACE logs "
                                               "or folders."),
                                QStringLiteral("[FILE...]"));
   if (!parser.parse(arguments))

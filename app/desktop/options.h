@@ -13,21 +13,21 @@
 
 namespace jointer::desktop {
 
-// What the command line asks for.
+// The parsed command line.
 struct Options {
   std::vector<OpenRequest> open;
   AnalysisOptions analysis;
   std::optional<views::ThemeChoice> theme;
-  QString select;         // a node that is selected when its graph is on screen
-  QString pane;           // a pane that comes to the front
-  bool measured = false;  // the last benchmark is laid over the estimates
-  QString picture;        // write the window into this file and end
+  QString select;         // node to select once its graph is shown
+  QString pane;           // pane to bring to the front
+  bool measured = false;  // show the latest benchmark with the estimates
+  QString picture;        // save the window as this picture and exit
   QSize size{1600, 1000};
   bool size_is_given = false;
   bool exit_after_first_frame = false;
 };
 
-// `--help` and `--version` print and end the program. Error (usage): what does not fit, in a line.
+// `--help` and `--version` print and exit. Error (usage): one line on the invalid argument.
 Result<Options> parse_options(const QStringList& arguments);
 
 }  // namespace jointer::desktop

@@ -1,13 +1,13 @@
--- Measured times of operators and collectives on devices, kept from run to run.
--- Default place: $XDG_DATA_HOME/jointer/costs.sqlite, else ~/.local/share/jointer/costs.sqlite;
--- JOINTER_COSTS names another file.
+-- Measured times of operators and collectives on devices, stored across runs.
+-- Default path: $XDG_DATA_HOME/jointer/costs.sqlite, or ~/.local/share/jointer/costs.sqlite;
+-- JOINTER_COSTS overrides it.
 --
 -- PRAGMA application_id is 0x4a4e5452 ("JNTR"). PRAGMA user_version is the version of this schema,
--- major * 100 + minor: a newer major version is refused, a newer minor one only adds tables or
--- columns that an older program does not ask for.
+-- major * 100 + minor: newer major versions are rejected; newer minor versions only add tables or
+-- columns that older programs do not query.
 --
--- Times are nanoseconds, dates are seconds since 1970 in UTC. A time is the median of a key's
--- samples; of each key the last nine are kept, one a run.
+-- Times are in nanoseconds, dates in seconds since 1970 (UTC). The time of a key is the median of
+-- its samples; the nine newest samples of each key are stored, one per run.
 
 PRAGMA application_id = 0x4a4e5452;
 PRAGMA user_version = 100;
@@ -20,8 +20,8 @@ CREATE TABLE device (
   last_measured INTEGER NOT NULL
 );
 
--- What a node does: operator, shapes, layouts and types of its tensors, and the numbers that decide
--- the work: 'aten.mm.default(bf16[8,64], bf16[64,64]^1.0)'. See core/cost/work_key.h.
+-- The work of a node: its operator, the shapes, layouts and types of its tensors, and the numbers
+-- that determine the work: 'aten.mm.default(bf16[8,64], bf16[64,64]^1.0)'. See core/cost/work_key.h.
 CREATE TABLE node_cost (
   id INTEGER PRIMARY KEY,
   device INTEGER NOT NULL REFERENCES device(id) ON DELETE CASCADE,
@@ -30,7 +30,7 @@ CREATE TABLE node_cost (
 );
 
 CREATE TABLE node_sample (
-  id INTEGER PRIMARY KEY,             -- grows: the last ones are the newest
+  id INTEGER PRIMARY KEY,             -- ascending: higher ids are newer
   cost INTEGER NOT NULL REFERENCES node_cost(id) ON DELETE CASCADE,
   ns INTEGER NOT NULL CHECK (ns >= 0)
 );
@@ -42,8 +42,8 @@ CREATE TABLE collective_cost (
   kind TEXT NOT NULL,                 -- 'all-gather', 'reduce-scatter', 'all-reduce', ...
   backend TEXT NOT NULL,              -- 'gloo', 'nccl'
   ranks INTEGER NOT NULL,             -- in the group
-  machines INTEGER NOT NULL,          -- that the ranks are spread over
-  bytes INTEGER NOT NULL,             -- the larger of what one rank gives and what it gets
+  machines INTEGER NOT NULL,          -- number of machines with ranks of the group
+  bytes INTEGER NOT NULL,             -- the larger of a rank's input and output
   dtype TEXT NOT NULL,
   UNIQUE (device, kind, backend, ranks, machines, bytes, dtype)
 );

@@ -1,11 +1,10 @@
-"""The main journey, step by step, with the real programs: from a training script to the same script with
-a recipe.
+"""The main journey with the real programs: from a training script to the same script with a recipe.
 
-Two ranks train the example model (``train.py``); ``jointer capture`` leaves their joint graphs. One is
-opened, a preset is applied, two rows of the save plan are ticked and a collective is moved: in the
-window (``tests/gui/day_test.cpp``), and once more on the command line. Both give a recipe. The edited
-graph runs on two Gloo ranks beside the captured one, and the recipes are replayed on the graphs that
-``train.py`` traces anew: what is trained is the same, bit for bit, and torch saves what was planned.
+Two ranks train the example model (``train.py``), and ``jointer capture`` writes their joint graphs. One
+graph is opened, a preset is applied, two rows of the save plan are ticked and a collective is moved, both
+in the window (``tests/gui/day_test.cpp``) and on the command line. Each way produces a recipe. The edited
+graph runs on two Gloo ranks and is compared with the captured one. The recipes are replayed on graphs
+that ``train.py`` traces again: training gives bitwise equal results, and torch saves the planned values.
 
 Needs torch 2.11 and zstandard. ``JOINTER_BIN`` names the folder of the built programs.
 """
@@ -35,14 +34,14 @@ from jointer.document import read_document  # noqa: E402  (found by the line abo
 HAS_WINDOW = (BIN / "day_test").exists()
 WINDOW = pytest.param("window", marks=[] if HAS_WINDOW else [pytest.mark.skip(reason="the window's test is not built")])
 each_hand = pytest.mark.parametrize("hand", [WINDOW, pytest.param("command line", id="command_line")])
-# Two ranks that trace and train take what time there is: with both recipes only by --run-slow.
+# Tracing and training on two ranks is slow, so both recipes are tested only with --run-slow.
 each_trained_hand = pytest.mark.parametrize(
     "hand", [WINDOW, pytest.param("command line", marks=[pytest.mark.slow] if HAS_WINDOW else [], id="command_line")]
 )
 
 
 def run(*command: object, **environment: str) -> str:
-    """What a program says that must end well."""
+    """Runs a program that must succeed and returns its output."""
     done = subprocess.run(
         [str(word) for word in command],
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
@@ -56,12 +55,12 @@ def run(*command: object, **environment: str) -> str:
 
 
 def jointer(*arguments: object) -> Any:
-    """The object that a command prints."""
+    """The JSON object printed by a command."""
     return json.loads(run(BIN / "jointer", *arguments, "--json"))
 
 
 def capture_training(folder: Path, *arguments: object) -> Path:
-    """Trains with ``jointer capture`` around it; the folder with captures and results."""
+    """Trains under ``jointer capture``; returns the folder with captures and results."""
     torchrun = ("torchrun", "--standalone", "--nproc-per-node", RANKS)
     run(
         *(BIN / "jointer", "capture", "--pair", "--python", sys.executable, "--out", folder, "--"),
@@ -72,13 +71,13 @@ def capture_training(folder: Path, *arguments: object) -> Path:
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What training left as it is: ``rank{rank}.0.joint.json.zst``, ``rank{rank}.0.pt``."""
+    """The results of training without edits: ``rank{rank}.0.joint.json.zst``, ``rank{rank}.0.pt``."""
     return capture_training(tmp_path_factory.mktemp("captured"))
 
 
 @pytest.fixture(scope="module")
 def recipes(captured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same journey by two hands."""
+    """The recipes of the journey in the window and on the command line."""
     folder = tmp_path_factory.mktemp("recipes")
     made = {"command line": by_command_line(captured / "rank0.0.joint.json.zst", folder)}
     if HAS_WINDOW:
@@ -93,7 +92,7 @@ def recipes(captured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 
 def by_command_line(graph: Path, folder: Path) -> Path:
-    """A preset of tags, a tick each way, and a wait that moves to its first reader."""
+    """Applies a preset, ticks one tensor each way, and moves a wait to its first reader."""
     path = folder / "command_line.recipe.json"
     run(BIN / "jointer", "apply", graph, "--passes", "apply_sac,fsdp_reshard_after_fwd", "--save-recipe", path)
     recipe = json.loads(path.read_text())
@@ -117,7 +116,7 @@ def by_command_line(graph: Path, folder: Path) -> Path:
             change = {"move": [each["wait"]], "before": names[reader]}
             recipe["edits"].append({"title": f"Move {each['wait']} to its reader", "changes": [change]})
             break
-    # A person changed it: the graph that it ended with is no longer the one that it ends with.
+    # The recipe was changed by hand, so its recorded final graph is no longer valid.
     for binding in recipe["graphs"].values():
         del binding["after"]
     path.write_text(json.dumps(recipe, indent=2))
@@ -129,7 +128,7 @@ def reads(node: dict[str, Any], name: str) -> bool:
 
 
 def edited(captured: Path, recipe: Path, folder: Path) -> str:
-    """The recipe replayed on every rank's capture: a path with ``{rank}``."""
+    """Replays the recipe on every rank's capture; returns a path with ``{rank}``."""
     for rank in range(RANKS):
         graph = captured / f"rank{rank}.0.joint.json.zst"
         answer = jointer("apply", graph, "--recipe", recipe, "-o", folder / f"edited.{rank}.json")
@@ -141,16 +140,16 @@ def edited(captured: Path, recipe: Path, folder: Path) -> str:
 
 @dataclass(frozen=True)
 class Trained:
-    """What training left with recipes."""
+    """The results of training with recipes."""
 
     folder: Path
-    hands: list[str]  # whose, in their order
+    hands: list[str]  # in the order of the recipes
 
     def result(self, rank: int, hand: str) -> dict[str, Any]:
         return result(self.folder, rank, self.hands.index(hand))
 
     def pair(self, hand: str) -> Path:
-        """What torch's partitioner made on rank 0."""
+        """The pair made by torch's partitioner on rank 0."""
         return self.folder / f"rank0.{self.hands.index(hand)}.pair.json.zst"
 
 
@@ -158,7 +157,7 @@ class Trained:
 def trained(
     recipes: dict[str, Path], request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Trained:
-    """With each of the recipes, or the window's alone."""
+    """Trains with each recipe, or only with the window's."""
     hands = sorted(recipes)
     if HAS_WINDOW and not request.config.getoption("--run-slow"):
         hands = ["window"]
@@ -178,7 +177,7 @@ def test_the_capture_opens(captured: Path) -> None:
 
 
 def test_a_preset_runs(captured: Path) -> None:
-    """And cuts the graph as torch did in the training script."""
+    """It also partitions the graph as torch did in the training script."""
     graph = captured / "rank0.0.joint.json.zst"
     out = captured / "ours.json"
     answer = jointer("apply", graph, "--passes", "min_cut_partition", "-o", out)
@@ -193,7 +192,7 @@ def test_a_preset_runs(captured: Path) -> None:
 def test_two_ranks_compute_the_same(
     is_cut: bool, hand: str, captured: Path, recipes: dict[str, Path], tmp_path: Path
 ) -> None:
-    """Cut in two, what the ticks say is saved and made again."""
+    """In the partitioned graph, values are saved and recomputed as ticked."""
     graph = edited(captured, recipes[hand], tmp_path)
     result = jointer(
         *("bench", graph, "--baseline", captured / "rank{rank}.0.joint.json.zst", "--verify"),
@@ -243,8 +242,8 @@ def test_torch_saves_what_was_planned(
 
 
 def halves(path: Path) -> list[Any]:
-    """Of a pair: the calls of each half in their order, and what it hands on. Torch keeps less of the
-    values of attention that is made again than our partitioner does, and calls its output otherwise.
+    """The calls of each half of a pair in order, and its outputs. The metadata is not compared: torch keeps
+    fewer values of recomputed attention than our partitioner, and names its output differently.
     """
     document = read_document(path)
     return [

@@ -1,11 +1,11 @@
-"""The training script of the day: ranks that train the example model with ``torch.compile``.
+"""The training script of the main journey: trains the example model with ``torch.compile``.
 
     torchrun --nproc-per-node 2 train.py --out RESULTS [--recipe RECIPE ...]
 
-Knows nothing of captures. With a recipe, the joint graph that torch has just traced is edited as the
-recipe says, before torch's partitioner cuts it; with several, each trains a model of its own. Every
-rank leaves what came of it, bit for bit: ``RESULTS/rank{rank}.{n}.pt`` holds the losses, the
-parameters after each step, and what was replayed.
+The script does not know about captures. With a recipe, it edits the joint graph that torch has traced
+before torch's partitioner runs; with several recipes, each one trains a separate model. Every rank
+writes its exact results: ``RESULTS/rank{rank}.{n}.pt`` contains the losses, the parameters after each
+step, and the replay reports.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ STEPS = 2
 
 
 def replaying(recipe: str | None, reports: list[Any]) -> Callable[..., Any]:
-    """A backend that is ``aot_eager``, but for the recipe."""
+    """A backend equal to ``aot_eager`` except for the recipe."""
 
     def partition(joint: torch.fx.GraphModule, *args: Any, **options: Any) -> Any:
         if recipe is not None:
@@ -49,7 +49,7 @@ def replaying(recipe: str | None, reports: list[Any]) -> Callable[..., Any]:
 
 
 def train(mesh: Mesh, recipe: str | None) -> dict[str, Any]:
-    """A few steps of stochastic gradient descent."""
+    """Runs a few steps of stochastic gradient descent."""
     torch._dynamo.reset()
     torch.manual_seed(0)
     model = Llama(CONFIG, mesh)

@@ -1,5 +1,4 @@
-// The benchmark pane and the window around it under real events, with a service that the test
-// plays.
+// Tests the benchmark pane and the window around it with real events and a fake service.
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -35,7 +34,7 @@ constexpr int kPatienceMs = 20000;
 const QString kSample = QString::fromStdString(
     test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
 
-// A run of two ranks that failed on the second one, at a node.
+// A run of two ranks in which the second one failed at a node.
 BenchmarkResult failed_at(const test::FakeBenchmarks& fake, const std::string& node) {
   BenchmarkResult result = fake.begun(2);
   result.ranks[1].apply(RankFailed{"memory", node, "out of memory: 2 GiB more was needed"});
@@ -44,7 +43,7 @@ BenchmarkResult failed_at(const test::FakeBenchmarks& fake, const std::string& n
   return result;
 }
 
-// How much of a widget is painted in the colour of errors.
+// Number of a widget's pixels painted in the error color.
 int pixels_of_errors(QWidget& widget) {
   QImage picture(widget.size(), QImage::Format_RGB32);
   widget.render(&picture);
@@ -79,24 +78,24 @@ class BenchmarkTest : public QObject {
   void init();
   void cleanup();
 
-  void an_empty_pane_says_what_to_do();
-  void runs_with_what_was_chosen();
-  void asks_for_regions_where_they_are_compiled();
+  void empty_pane_shows_a_hint();
+  void runs_with_the_chosen_settings();
+  void shows_regions_for_the_regional_backend();
   void shows_every_rank_while_it_runs();
   void cancels_at_once();
-  void a_failure_is_a_red_row_that_leads_to_the_node();
-  void a_row_lays_its_measurement_over_the_timeline();
+  void failure_is_a_red_row_linked_to_its_node();
+  void row_shows_its_measurement_in_the_timeline();
   void copies_and_removes_rows();
   void copies_command_lines();
-  void says_why_something_is_impossible();
+  void explains_why_an_option_is_disabled();
   void the_window_runs_and_cancels_by_key();
-  void the_window_goes_on_after_a_crash();
+  void window_survives_a_crash();
   void closing_the_document_or_the_window_ends_the_run();
-  void the_scoreboard_says_what_was_measured();
+  void scoreboard_shows_the_measurement();
   void the_timeline_has_a_measured_axis();
-  void rows_are_there_after_a_restart();
-  void imports_what_other_tools_measured();
-  void calibrating_makes_the_estimates_the_devices_own();
+  void rows_survive_a_restart();
+  void imports_measurements_of_other_tools();
+  void calibrating_updates_the_estimates();
 
  private:
   void make_pane();
@@ -156,12 +155,12 @@ void BenchmarkTest::open_window() {
   QVERIFY(opened.wait(kPatienceMs));
 }
 
-void BenchmarkTest::an_empty_pane_says_what_to_do() {
+void BenchmarkTest::empty_pane_shows_a_hint() {
   make_pane();
   const auto labels = pane_->table().view().viewport()->findChildren<QLabel*>();
   QCOMPARE(labels.size(), 1);
   QVERIFY(labels.front()->isVisible());
-  QVERIFY(labels.front()->text().contains("No benchmark of this graph yet"));
+  QVERIFY(labels.front()->text().contains("No benchmarks of this graph yet"));
   QVERIFY(!pane_->details().isVisible());
   QVERIFY(!pane_->rank_view().isVisible());
   QVERIFY(pane_->form().hint().contains("A CPU, 2 cores"));
@@ -169,7 +168,7 @@ void BenchmarkTest::an_empty_pane_says_what_to_do() {
   QVERIFY(!pane_->form().cancel_button().isVisible());
 }
 
-void BenchmarkTest::runs_with_what_was_chosen() {
+void BenchmarkTest::runs_with_the_chosen_settings() {
   make_pane();
   pane_->form().iterations_box().setFocus();
   pane_->form().iterations_box().selectAll();
@@ -178,17 +177,17 @@ void BenchmarkTest::runs_with_what_was_chosen() {
   press(pane_->form().run_button());
   QCOMPARE(fake_->run(), 1U);
   QCOMPARE(fake_->job().request.iterations, 25);
-  // The second backend is impossible here: the keys pass over it.
+  // The second backend is disabled, so the keys skip it.
   QVERIFY(fake_->job().request.backend == Backend::inductor);
   QVERIFY(!fake_->job().request.solo);
   QCOMPARE(fake_->job().request.baseline.graph, std::string("/tmp/graph.json"));
 }
 
-void BenchmarkTest::asks_for_regions_where_they_are_compiled() {
+void BenchmarkTest::shows_regions_for_the_regional_backend() {
   make_pane();
   auto* regions = pane_->form().findChild<QLineEdit*>("marked");
   QVERIFY(!regions->isVisible());
-  // Past the second, which is impossible here, to the fourth.
+  // Skips the disabled second backend and goes to the fourth.
   QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
   QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
   QVERIFY(regions->isVisible());
@@ -218,7 +217,7 @@ void BenchmarkTest::shows_every_rank_while_it_runs() {
   fake_->progress(so_far);
   QCOMPARE(pane_->ranks().index(1, RankModel::doing_column).data().toString(), "measure, 3 of 10");
   QVERIFY(pane_->status().startsWith("Running for"));
-  // Time goes on while ranks are silent.
+  // Time advances while ranks are silent.
   const auto in_stage = [this] {
     return pane_->ranks().number(1, RankModel::stage_column).value_or(0);
   };
@@ -228,7 +227,7 @@ void BenchmarkTest::shows_every_rank_while_it_runs() {
   QVERIFY(!pane_->rank_view().isVisible());
   QVERIFY(pane_->status().startsWith("Done in"));
   QCOMPARE(pane_->table().model().rowCount(), 1);
-  // The new row is selected, and said of.
+  // The new row is selected and described.
   QCOMPARE(pane_->table().view().selected_rows(), std::vector{0});
   QVERIFY(pane_->details().toPlainText().contains("Peak memory"));
 }
@@ -242,7 +241,7 @@ void BenchmarkTest::cancels_at_once() {
   press(pane_->form().cancel_button());
   QCOMPARE(fake_->cancelled(), fake_->run());
   QVERIFY(!pane_->form().cancel_button().isEnabled());
-  QCOMPARE(pane_->status(), "Ending all ranks...");
+  QCOMPARE(pane_->status(), "Stopping all ranks...");
   fake_->finish(fake_->begun(2), /*was_cancelled=*/true);
   QVERIFY(since.elapsed() < 100);
   QVERIFY(pane_->form().run_button().isVisible());
@@ -250,7 +249,7 @@ void BenchmarkTest::cancels_at_once() {
   QCOMPARE(pane_->table().model().rowCount(), 0);
 }
 
-void BenchmarkTest::a_failure_is_a_red_row_that_leads_to_the_node() {
+void BenchmarkTest::failure_is_a_red_row_linked_to_its_node() {
   make_pane();
   press(pane_->form().run_button());
   fake_->finish(failed_at(*fake_, "mm_1"));
@@ -259,21 +258,21 @@ void BenchmarkTest::a_failure_is_a_red_row_that_leads_to_the_node() {
   QVERIFY(pane_->status().contains("rank 1: at mm_1"));
   const QModelIndex index = pane_->table().model().index(0, 0);
   QVERIFY(index.data(TableModel::alarm_role).toBool());
-  // It is painted in the colour of errors, and so is what is said of the run.
+  // The row and the run's status are painted in the error color.
   pane_->table().view().clearSelection();
   QVERIFY(pixels_of_errors(*pane_->table().view().viewport()) > 20);
   QVERIFY(pixels_of_errors(pane_->status_label()) > 20);
-  // The date is there in full, though the columns were made for an empty table.
+  // The date is fully visible, although the columns were sized for an empty table.
   QVERIFY(pane_->table().view().columnWidth(BenchmarkModel::when_column) >
           pane_->fontMetrics().horizontalAdvance(cell(0, BenchmarkModel::when_column)));
-  // The name of the node in the details selects it everywhere.
+  // The node's name in the details selects the node everywhere.
   QTest::mouseClick(pane_->table().view().viewport(), Qt::LeftButton, {},
                     pane_->table().view().visualRect(index).center());
   document_->selection().clear();
   const QPoint link = place_of_link(pane_->details(), "mm_1");
   QTest::mouseClick(pane_->details().viewport(), Qt::LeftButton, {}, link);
   QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
-  // So does a double click on the row.
+  // So does double-clicking the row.
   document_->selection().clear();
   QSignalSpy activated(&pane_->table(), &TablePane::node_activated);
   const QPoint at = pane_->table().view().visualRect(index).center();
@@ -283,7 +282,7 @@ void BenchmarkTest::a_failure_is_a_red_row_that_leads_to_the_node() {
   QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
 }
 
-void BenchmarkTest::a_row_lays_its_measurement_over_the_timeline() {
+void BenchmarkTest::row_shows_its_measurement_in_the_timeline() {
   make_pane();
   for (int i = 0; i < 2; ++i) {
     press(pane_->form().run_button());
@@ -338,14 +337,14 @@ void BenchmarkTest::copies_command_lines() {
   QVERIFY(copied[1].contains("srun"));
 }
 
-void BenchmarkTest::says_why_something_is_impossible() {
+void BenchmarkTest::explains_why_an_option_is_disabled() {
   make_pane();
   const auto* items = qobject_cast<QStandardItemModel*>(pane_->form().backend_box().model());
   const QStandardItem* cudagraph = items->item(1);
   QVERIFY(!cudagraph->isEnabled());
   QVERIFY(cudagraph->toolTip().contains("no CUDA device"));
   QVERIFY(items->item(0)->isEnabled());
-  // The one that runs elsewhere is in the way, and said so.
+  // A run in another window blocks this one, and the reason says so.
   Document other(OpenRequest{.path = "b.json"}, test::snapshot_of(test::kSmallStep));
   auto* others = new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()));
   others->run();
@@ -367,7 +366,7 @@ void BenchmarkTest::the_window_runs_and_cancels_by_key() {
   QVERIFY(!benchmarks().is_running());
 }
 
-void BenchmarkTest::the_window_goes_on_after_a_crash() {
+void BenchmarkTest::window_survives_a_crash() {
   open_window();
   QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
   BenchmarkResult crashed = fake_->begun(2);
@@ -399,9 +398,9 @@ void BenchmarkTest::closing_the_document_or_the_window_ends_the_run() {
   QCOMPARE(fake_->cancelled(), 2U);
 }
 
-void BenchmarkTest::the_scoreboard_says_what_was_measured() {
+void BenchmarkTest::scoreboard_shows_the_measurement() {
   open_window();
-  // Panes are made one by one, each in a turn of the event loop of its own.
+  // Panes are created one by one, each in its own turn of the event loop.
   QTRY_VERIFY(window_->findChild<Scoreboard*>() != nullptr);
   const auto* board = window_->findChild<Scoreboard*>();
   const auto measured = [board]() -> QLabel* {
@@ -433,7 +432,7 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   QVERIFY(timeline->axis_kind() == AxisKind::measured_time);
   QCOMPARE(&timeline->data(), timeline->measured());
 
-  // A click into a measured lane selects the node, and the card says both times.
+  // Clicking a measured lane selects the node, and the card shows both times.
   const auto row = std::find_if(timeline->rows().begin(), timeline->rows().end(),
                                 [](const TimelineView::Row& r) { return r.is_measured; });
   const LaneItem& item = timeline->lane(*row).items().front();
@@ -450,7 +449,7 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   QCOMPARE(document().selection().current(), item.node);
   QVERIFY(timeline->card_at(at).join('\n').contains("measured 200 us · estimated"));
 
-  // Its choice is the document's: with nothing shown there is no such axis.
+  // The choice belongs to the document: without a measurement the axis is unavailable.
   document().show_measurement(nullptr);
   QVERIFY(timeline->axis_kind() == AxisKind::estimated_time);
   QCOMPARE(timeline->rows().size(), lanes);
@@ -458,12 +457,12 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   auto* choice = bar->findChild<QToolButton*>("measurement");
   QVERIFY(choice->isVisible());
   emit choice->menu()->aboutToShow();
-  QCOMPARE(choice->menu()->actions().size(), 4);  // two ranks, a line, none
+  QCOMPARE(choice->menu()->actions().size(), 4);  // two ranks, a separator, none
   choice->menu()->actions()[1]->trigger();
   QCOMPARE(document().measured()->measurement().label, std::string("rank 1, interpret"));
 }
 
-void BenchmarkTest::rows_are_there_after_a_restart() {
+void BenchmarkTest::rows_survive_a_restart() {
   open_window();
   benchmarks().run();
   fake_->finish(fake_->measured(2));
@@ -474,7 +473,7 @@ void BenchmarkTest::rows_are_there_after_a_restart() {
   QTRY_COMPARE(benchmarks().rows().size(), 1U);
 }
 
-void BenchmarkTest::imports_what_other_tools_measured() {
+void BenchmarkTest::imports_measurements_of_other_tools() {
   open_window();
   const QString snapshot = QString::fromStdString(
       test::source_path("tests/fuzz/corpus/memory_snapshot/protocol4.pickle"));
@@ -497,8 +496,8 @@ void BenchmarkTest::imports_what_other_tools_measured() {
   QTRY_VERIFY(document().measured() != nullptr);
   QCOMPARE(document().measured()->measurement().label, std::string("protocol4.pickle"));
   QVERIFY(document().measured()->peak_bytes() > 0);
-  QCOMPARE(window_->tab_count(), 1);  // it is laid over the graph, not opened as one
-  // A trace with nothing of this graph says so, and leaves what is shown.
+  QCOMPARE(window_->tab_count(), 1);  // not opened as a graph
+  // A trace without nodes of this graph is rejected and leaves the shown measurement.
   drop(broken);
   QMessageBox* box = nullptr;
   QTRY_VERIFY((box = window_->findChild<QMessageBox*>()) != nullptr && box->isVisible());
@@ -508,7 +507,7 @@ void BenchmarkTest::imports_what_other_tools_measured() {
   QCOMPARE(window_->tab_count(), 1);
 }
 
-void BenchmarkTest::calibrating_makes_the_estimates_the_devices_own() {
+void BenchmarkTest::calibrating_updates_the_estimates() {
   qputenv("JOINTER_COSTS", folder_->filePath("costs.sqlite").toUtf8());
   open_window();
   QTRY_VERIFY(window_->findChild<Scoreboard*>() != nullptr);
@@ -519,7 +518,7 @@ void BenchmarkTest::calibrating_makes_the_estimates_the_devices_own() {
   QCOMPARE(document().analysis().options.estimator.name,
            std::string(R"(measured{device="A CPU, 2 threads"})"));
   QVERIFY(document().analysis().estimator.starts_with("measured on A CPU, 2 threads"));
-  // It is among the choices, and another one leads back.
+  // It is one of the choices, and choosing another one switches back.
   auto* choice = window_->findChild<Scoreboard*>()->findChild<QComboBox*>("device");
   QCOMPARE(choice->currentText(), "measured on A CPU, 2 threads");
   choice->setCurrentIndex(0);

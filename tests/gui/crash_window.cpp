@@ -1,9 +1,9 @@
-// The real window, for tests/workspace/test_crash.py to kill at any moment.
+// The real window, which tests/workspace/test_crash.py kills at any moment.
 //
 //   crash_window write FOLDER SEED CAPTURE   opens the capture, edits, undoes, saves; never ends
-//   crash_window read FOLDER                 starts again, and says what it has restored
+//   crash_window read FOLDER                 starts again and prints what it has restored
 //
-// It says what crash_writer says: `at N DIGEST MILLISECONDS` once a state is on screen.
+// Its output is that of crash_writer: `at N DIGEST MILLISECONDS` once a state is on screen.
 
 #include <openssl/evp.h>
 #include <unistd.h>
@@ -26,8 +26,8 @@ using desktop::MainWindow;
 
 constexpr int kPatienceMs = 30'000;
 
-// Of what is done and kept. What was undone is left out: a step that takes its place would hide
-// from `earlier` what was there before it.
+// Digest of applied edits and named states. Undone edits are excluded, since an edit that replaces
+// them would hide the state before it from `earlier`.
 std::string digest(History history) {
   history.steps.resize(history.place);
   OrderedJson json = OrderedJson::object();
@@ -39,7 +39,7 @@ std::string digest(History history) {
   return fmt::format("{:02x}", fmt::join(bytes.begin(), bytes.begin() + 16, ""));
 }
 
-// What a state may have been one step earlier: a step was added, undone, or a state was kept.
+// The states that could have preceded a state: a step was added or undone, or a state was named.
 std::string earlier(const History& now) {
   std::string digests;
   if (now.place > 0 && now.place == now.steps.size()) {
@@ -75,7 +75,7 @@ class Hand : public QObject {
  public:
   Hand(views::Document& document, const QString& folder, unsigned seed)
       : editing_(document.editing()),
-        keeper_(*document.findChild<views::Keeper*>()),
+        autosave_(*document.findChild<views::Autosave*>()),
         path_(folder + "/work.jointer"),
         random_(seed) {
     const Graph& graph = document.graph();
@@ -94,7 +94,7 @@ class Hand : public QObject {
 
   void step() {
     const int choice = below(10);
-    if (choice == 0) keeper_.save(path_, {});
+    if (choice == 0) autosave_.save(path_, {});
     if (choice <= 2 && editing_.place() > 0) return editing_.undo();
     if (choice == 3) return editing_.keep_state(QString::number(number_));
     const std::string& node =
@@ -106,7 +106,7 @@ class Hand : public QObject {
   }
 
   views::Editing& editing_;
-  views::Keeper& keeper_;
+  views::Autosave& autosave_;
   QString path_;
   std::mt19937_64 random_;
   std::vector<std::string> calls_;
@@ -137,10 +137,10 @@ int main(int argc, char** argv) {
     window.open({.path = arguments[4].toStdString()});
     return QApplication::exec();
   }
-  // The journal, if there is one, else the workspace.
+  // The journal if there is one, or else the workspace.
   const auto tell = [](views::DocumentTab* tab) {
-    QObject::connect(tab->document()->findChild<views::Keeper*>(), &views::Keeper::restored, tab,
-                     [tab](int, const QStringList& refused) {
+    QObject::connect(tab->document()->findChild<views::Autosave*>(), &views::Autosave::restored,
+                     tab, [tab](int, const QStringList& refused) {
                        if (!refused.isEmpty()) say(refused.join(u' ').toStdString());
                        const History now = tab->document()->editing().history();
                        say("restored " + digest(now) + earlier(now));

@@ -1,9 +1,9 @@
-// A day at the workbench, in the real window with the mouse and the keys: a capture is opened, a
-// preset applied, two rows ticked, a collective moved, the graph run on real ranks beside the one
-// that was opened, and the recipe exported.
+// The main journey in the real window with mouse and keyboard: open a capture, apply a preset, tick
+// two rows, move a collective, run the graph on real ranks together with the original, and export
+// the recipe.
 //
-// With JOINTER_DAY_CAPTURE it is that capture, with JOINTER_DAY_RECIPE the recipe is written there:
-// tests/day/test_day.py takes it on into training.
+// JOINTER_DAY_CAPTURE names the capture. JOINTER_DAY_RECIPE names the recipe to write, which
+// tests/day/test_day.py uses for training.
 
 #include <QApplication>
 #include <QFileDialog>
@@ -44,7 +44,7 @@ class DayTest : public test::SacWindow {
   void from_a_capture_to_a_recipe();
 
  private:
-  // Each is one step of the history.
+  // Each is one history entry.
   void apply_preset();
   void tick_two_rows();
   void move_a_collective();
@@ -123,7 +123,7 @@ void DayTest::move_a_collective() {
   QVERIFY(document().graph().position(wait) > from);
 }
 
-// The dialog is a person's too.
+// The dialog is operated like a user would.
 void DayTest::export_recipe(const QString& path) {
   QTimer::singleShot(0, this, [&path] {
     auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
@@ -150,7 +150,7 @@ void DayTest::run_beside_the_opened_graph() {
   settings.verify = true;
   benchmarks.set_settings(settings);
   QCOMPARE(benchmarks.world_size(), 2);
-  // The dialog had the keys.
+  // The dialog had the focus.
   window_->activateWindow();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);

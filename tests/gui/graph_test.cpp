@@ -1,4 +1,4 @@
-// The Graph pane under real events: keys and mouse as a person's, on the offscreen platform.
+// Tests the Graph pane with real keyboard and mouse events on the offscreen platform.
 
 #include <QApplication>
 #include <QClipboard>
@@ -43,7 +43,7 @@ class GraphTest : public QObject {
   [[nodiscard]] QPoint middle(const char* key, LadderSide side = LadderSide::forward) const {
     return view().place_of_row(row(key), side).center();
   }
-  // The mark at the outer end of a row's box.
+  // The toggle at the outer end of a row's box.
   [[nodiscard]] QPoint mark(const char* key, LadderSide side = LadderSide::forward) const {
     const QRect box = view().place_of_row(row(key), side);
     return {side == LadderSide::forward ? box.left() + 9 : box.right() - 9, box.center().y()};
@@ -107,7 +107,7 @@ class GraphTest : public QObject {
   void init() { show(test::layered_graph(3)); }
   void cleanup() { pane_.reset(); }
 
-  void opens_and_closes_with_clicks() {
+  void expands_and_collapses_with_clicks() {
     QVERIFY(is_shown("*layers.0"));
     QVERIFY(!is_shown("layers.1"));
     click(mark("*layers.0"));
@@ -118,7 +118,7 @@ class GraphTest : public QObject {
     QVERIFY(!is_shown("layers.1"));
   }
 
-  void what_is_clicked_stays_where_it_is() {
+  void clicked_item_keeps_its_place() {
     open({"*layers.0", "layers.0", "layers.1", "layers.2"});
     QTest::mouseMove(view().viewport(), QPoint(300, 300));
     wheel(QPoint(300, 300), -2);
@@ -135,7 +135,7 @@ class GraphTest : public QObject {
     }
   }
 
-  void an_open_row_shows_its_nodes() {
+  void expanded_row_shows_its_nodes() {
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
     const QRect mm = view().place_of_node(node("o_0")), ar = view().place_of_node(node("ar_0"));
     QVERIFY(!mm.isEmpty());
@@ -145,7 +145,7 @@ class GraphTest : public QObject {
     QVERIFY(view().place_of_node(node("q_0")).isEmpty());
   }
 
-  void a_click_selects_what_is_under_it() {
+  void click_selects_the_item_under_the_pointer() {
     click(middle("*layers.0"));
     QCOMPARE(selection().nodes().size(), 3 * 7U);
     for (const NodeId id : selection().nodes())
@@ -163,7 +163,7 @@ class GraphTest : public QObject {
     QCOMPARE(current(), "wt_0");
   }
 
-  void a_click_on_a_rung_selects_what_is_saved() {
+  void click_on_a_rung_selects_its_tensors() {
     const QRect left = view().place_of_row(row("*layers.0"), LadderSide::forward);
     const QRect right = view().place_of_row(row("*layers.0"), LadderSide::backward);
     const QPoint rung((left.right() + right.left()) / 2, left.center().y());
@@ -175,20 +175,20 @@ class GraphTest : public QObject {
 
   void follows_a_selection_made_elsewhere() {
     selection().select(node("o_2"));
-    // Its row is marked; nothing opened by itself.
+    // Its row is marked; no row is expanded automatically.
     QCOMPARE(focused(), "*layers.0");
     QVERIFY(!is_shown("layers.2"));
     press(Qt::Key_Z);
     QTRY_VERIFY(!view().place_of_node(node("o_2")).isEmpty());
     QVERIFY(view().area().contains(view().place_of_node(node("o_2"))));
-    // What is far away comes on screen.
+    // A distant node is scrolled into view.
     open({"layers.0"});
     selection().select(node("norm_0"));
     QCOMPARE(focused(), "layers.0.norm");
     QVERIFY(view().area().contains(middle("layers.0.norm")));
   }
 
-  void keys_walk_and_open() {
+  void keys_navigate_and_expand() {
     press(Qt::Key_Home);
     QCOMPARE(focused(), "inputs and outputs");
     press(Qt::Key_Down);
@@ -217,7 +217,7 @@ class GraphTest : public QObject {
     QCOMPARE(focused(), "*layers.0");
   }
 
-  void keys_walk_from_node_to_node() {
+  void keys_navigate_between_nodes() {
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
     click(middle("layers.0.attention.wo"));
     press(Qt::Key_Right);
@@ -273,7 +273,7 @@ class GraphTest : public QObject {
     QTest::mouseMove(view().viewport(), QPoint(300, 340));
     QTest::mouseRelease(view().viewport(), Qt::LeftButton, {}, QPoint(300, 340));
     QCOMPARE(view().verticalScrollBar()->value(), std::max(most - 40, 0));
-    QCOMPARE(selection().nodes().size(), selected);  // a drag is no click
+    QCOMPARE(selection().nodes().size(), selected);  // a drag is not a click
     view().verticalScrollBar()->setValue(5);
     QCOMPARE(view().view().y, 5.0);
   }
@@ -290,14 +290,14 @@ class GraphTest : public QObject {
   }
 
   void the_menu_opens_selects_and_copies() {
-    choose(middle("*layers.0"), "Open All in Here");
+    choose(middle("*layers.0"), "Expand All Below");
     QTRY_COMPARE(view().pending(), 0U);
     QTRY_VERIFY(!view().place_of_node(node("q_2")).isEmpty());
-    choose(middle("*layers.0"), "Close All in Here");
+    choose(middle("*layers.0"), "Collapse All Below");
     QVERIFY(!is_shown("layers.0"));
     open({"*layers.0", "layers.1", "layers.1.attention", "layers.1.attention.wo"});
     choose(middle("layers.1"), "Select All Nodes of layers.1");
-    QCOMPARE(selection().nodes().size(), 7 + 6 + 2U);  // its two parameters as well
+    QCOMPARE(selection().nodes().size(), 7 + 6 + 2U);  // including its two parameters
     choose(middle("layers.1"), "Copy Name");
     QCOMPARE(QApplication::clipboard()->text(), "layers.1");
     choose(view().place_of_node(node("ar_1")).center(), "Select This Node in All Identical");
@@ -308,7 +308,7 @@ class GraphTest : public QObject {
     QCOMPARE(QApplication::clipboard()->text(), "ar_1");
   }
 
-  void cards_tell_of_what_is_under_the_pointer() {
+  void hover_cards_describe_the_item() {
     const QString row_card = view().card_at(middle("*layers.0")).join(u'\n');
     QVERIFY2(row_card.contains("3 identical"), qPrintable(row_card));
     QVERIFY(row_card.contains("6 parameters"));
@@ -321,7 +321,7 @@ class GraphTest : public QObject {
              qPrintable(node_card));
   }
 
-  void colours_by_data() {
+  void colors_by_data() {
     const auto image = [&] { return view().grab().toImage(); };
     QList<QImage> seen;
     for (const LadderColor color : {LadderColor::time, LadderColor::bytes, LadderColor::phase,
@@ -358,7 +358,7 @@ class GraphTest : public QObject {
     QVERIFY(!view().write_picture("/nowhere/ladder.svg", true));
   }
 
-  void stays_open_when_the_document_changes() {
+  void stays_expanded_when_the_document_changes() {
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
     selection().select(node("ar_0"));
     const QRect before = view().place_of_node(node("ar_0"));
@@ -367,12 +367,12 @@ class GraphTest : public QObject {
     QSignalSpy changed(document_.get(), &Document::changed);
     document_->analyze_with(options);
     QTRY_COMPARE(changed.count(), 1);
-    // In the very next frame, not after a while.
+    // In the next frame, without delay.
     QCOMPARE(view().place_of_node(node("ar_0")), before);
     QCOMPARE(&view().snapshot(), &document_->snapshot());
   }
 
-  void dot_that_hangs_is_not_waited_for() {
+  void hanging_dot_is_not_waited_for() {
     const QTemporaryDir folder;
     const std::string program = folder.filePath("dot").toStdString();
     std::ofstream(program) << "#!/bin/sh\nexec sleep 600\n";
@@ -382,13 +382,13 @@ class GraphTest : public QObject {
     QVERIFY(!view().place_of_node(node("ar_0")).isEmpty());
   }
 
-  void a_pane_that_is_closed_while_it_lays_out_ends() {
+  void pane_can_be_closed_during_layout() {
     view().open_all(-1);
     QVERIFY(view().pending() > 0);
     pane_.reset();
   }
 
-  void is_read_in_the_dark() {
+  void is_readable_in_the_dark_theme() {
     apply_theme(*qApp, ThemeChoice::dark);
     const QImage dark = view().grab().toImage();
     QVERIFY(dark.pixelColor(view().area().center()).lightness() < 100);

@@ -1,5 +1,5 @@
-// Benchmarks of the desktop with real processes: ranks that do what the test tells them
-// (tests/support/fake_rank.py), started, watched and ended as those of a person are.
+// Tests the desktop's benchmarks with real processes: fake ranks (tests/support/fake_rank.py) that
+// are started, watched and stopped like real ones.
 
 #include <signal.h>
 
@@ -45,11 +45,11 @@ class LocalBenchmarksTest : public QObject {
 
   void runs_every_rank();
   void runs_the_edited_graph_beside_the_opened_one();
-  void says_which_rank_failed_where_and_why();
-  void goes_on_when_every_rank_crashes();
+  void reports_the_failed_rank_its_node_and_reason();
+  void survives_a_crash_of_all_ranks();
   void cancels_a_run_that_hangs();
   void closing_the_window_ends_all_ranks();
-  void says_that_there_is_no_runner();
+  void reports_a_missing_runner();
 
  private:
   void script(const char* json) { qputenv("FAKE_RANKS", json); }
@@ -57,7 +57,7 @@ class LocalBenchmarksTest : public QObject {
     return *window_->current_tab()->document()->findChild<Benchmarks*>();
   }
   void press_run() { QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier); }
-  // Ranks and their children that have said so and still run.
+  // Ranks and their children that have reported and still run.
   [[nodiscard]] int processes() const;
   [[nodiscard]] int logged() const {
     return static_cast<int>(QDir(log_->path()).entryList({"*.json"}).size());
@@ -84,7 +84,7 @@ void LocalBenchmarksTest::init() {
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   window_->open({.path = kSample.toStdString()});
   QVERIFY(opened.wait(kPatienceMs));
-  // What is asked of every run: the sample's own ranks, on the CPU.
+  // Settings for all runs: the sample's own ranks, on the CPU.
   BenchmarkSettings settings = benchmarks().settings();
   QCOMPARE(benchmarks().world_size(), 4);
   settings.request.on = RunOn::cpu;
@@ -129,7 +129,7 @@ void LocalBenchmarksTest::runs_every_rank() {
 void LocalBenchmarksTest::runs_the_edited_graph_beside_the_opened_one() {
   Document& document = *window_->current_tab()->document();
   const std::string opened = graph_hash(document.graph());
-  // The last call, before the one that it need not stand behind.
+  // The last call, moved before one that does not have to precede it.
   const auto order = document.graph().order();
   std::size_t moved = order.size() - 2;
   while (std::ranges::count(document.graph().inputs(order[moved]), order[moved - 1]) > 0) --moved;
@@ -150,7 +150,7 @@ void LocalBenchmarksTest::runs_the_edited_graph_beside_the_opened_one() {
   QCOMPARE(result.graph_hash, graph_hash(document.graph()));
   QVERIFY(result.graph_hash != opened);
   QVERIFY(document.measured() != nullptr);
-  // A rank was given what was written of the edited graph, and the file as the baseline.
+  // A rank received the edited graph, and the file as the baseline.
   QFile log(log_->filePath("0.json"));
   QVERIFY(log.open(QFile::ReadOnly));
   const QJsonArray given = QJsonDocument::fromJson(log.readAll())["arguments"].toArray();
@@ -158,14 +158,14 @@ void LocalBenchmarksTest::runs_the_edited_graph_beside_the_opened_one() {
   for (const QJsonValue& each : given) arguments << each.toString();
   QVERIFY(!arguments.filter(QRegularExpression("edited\\.json$")).isEmpty());
   QVERIFY(!arguments.filter(QFileInfo(kSample).fileName()).isEmpty());
-  // Undone, the graph is another than the one that ran.
+  // After undo, the graph differs from the one that ran.
   document.editing().undo();
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document.graph()), opened, kPatienceMs);
   benchmarks().show(benchmarks().rows().front().id);
   QVERIFY(benchmarks().message().contains("another state"));
 }
 
-void LocalBenchmarksTest::says_which_rank_failed_where_and_why() {
+void LocalBenchmarksTest::reports_the_failed_rank_its_node_and_reason() {
   script(R"({"1": [["started"], ["stage", "measure", 1, 10],
                    ["fail", "memory", "mm_3", "out of memory"], ["exit", 1]],
              "*": [["started"], ["hang"]]})");
@@ -177,14 +177,14 @@ void LocalBenchmarksTest::says_which_rank_failed_where_and_why() {
   QTRY_COMPARE(processes(), 0);
 }
 
-void LocalBenchmarksTest::goes_on_when_every_rank_crashes() {
+void LocalBenchmarksTest::survives_a_crash_of_all_ranks() {
   script(R"({"*": [["started"], ["stage", "inputs", 0, 1], ["kill", 11]]})");
   press_run();
   QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
   QCOMPARE(benchmarks().rows().size(), 1U);
   QVERIFY(!benchmarks().rows().front().result->succeeded());
   QVERIFY(benchmarks().message().contains("signal"));
-  // The window works as before, and the next run does.
+  // The window still works, and so does the next run.
   QTest::keyClick(window_->current_tab()->timeline(), Qt::Key_P);
   QVERIFY(window_->current_tab()->document()->selection().current());
   script("{}");
@@ -202,7 +202,7 @@ void LocalBenchmarksTest::cancels_a_run_that_hangs() {
   since.start();
   QTest::keyClick(window_.get(), Qt::Key_Period, Qt::ControlModifier);
   QVERIFY(benchmarks().is_cancelling());
-  QVERIFY(since.elapsed() < 100);  // the window itself is free at once
+  QVERIFY(since.elapsed() < 100);  // the window is responsive immediately
   QTRY_VERIFY_WITH_TIMEOUT(!benchmarks().is_running(), kPatienceMs);
   QVERIFY(benchmarks().message().startsWith("Cancelled after"));
   QVERIFY(benchmarks().rows().empty());
@@ -219,7 +219,7 @@ void LocalBenchmarksTest::closing_the_window_ends_all_ranks() {
   QCOMPARE(processes(), 0);
 }
 
-void LocalBenchmarksTest::says_that_there_is_no_runner() {
+void LocalBenchmarksTest::reports_a_missing_runner() {
   qputenv("JOINTER_RUNNER", "/nowhere/jointer-runner");
   press_run();
   QVERIFY(!benchmarks().is_running());

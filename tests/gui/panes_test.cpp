@@ -1,4 +1,4 @@
-// The panes under real events: keys and mouse as a person's, on the offscreen platform.
+// Tests the panes with real keyboard and mouse events on the offscreen platform.
 
 #include <QAction>
 #include <QApplication>
@@ -38,7 +38,7 @@ QString cell(const TableView& view, int row, int column = 0) {
   return view.model()->index(row, column).data().toString();
 }
 
-// Where a link of the page is on screen.
+// Position of a link on the page.
 QPoint place_of_link(QTextBrowser& page, const QString& text) {
   const QTextCursor cursor = page.document()->find(text);
   QTextCursor middle(page.document());
@@ -67,7 +67,7 @@ class PanesTest : public QObject {
     document_ = std::make_unique<Document>(OpenRequest{}, test::snapshot_of(test::kSmallStep));
   }
 
-  void filters_while_one_types() {
+  void filters_while_typing() {
     OperatorsPane pane(*document_);
     show(pane);
     QCOMPARE(pane.model().rowCount(), 6);
@@ -103,7 +103,7 @@ class PanesTest : public QObject {
     click(pane.view(), relu, Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), 6U);
     QVERIFY(pane.footer().startsWith("Selected: 2 operators · 6 nodes"));
-    // Elsewhere one node is selected; its row is shown, and a click on it means all of them again.
+    // Select one node elsewhere: its row is shown, and clicking it selects all of its nodes again.
     selection().select(node("mm"));
     QCOMPARE(pane.view().selected_rows(), std::vector{pane.model().row_of(node("mm"))});
     QCOMPARE(selection().nodes().size(), 1U);
@@ -136,7 +136,7 @@ class PanesTest : public QObject {
     QCOMPARE(lines[1].count('\t'), lines[0].count('\t'));
   }
 
-  void copies_all_that_is_shown() {
+  void copies_all_visible_rows() {
     OperatorsPane pane(*document_);
     show(pane);
     QTest::keyClicks(&pane.filter_edit(), "aten.m");
@@ -146,7 +146,7 @@ class PanesTest : public QObject {
     QVERIFY(lines[1].startsWith("aten.m"));
   }
 
-  void a_new_snapshot_keeps_what_is_open_and_selected() {
+  void new_snapshot_keeps_expansion_and_selection() {
     ModulesPane pane(*document_);
     show(pane);
     const int layer = pane.model().row_of(node("relu"));
@@ -162,12 +162,12 @@ class PanesTest : public QObject {
     QCOMPARE(nodes_changed.count(), 0);
   }
 
-  void a_node_selected_elsewhere_opens_nothing() {
+  void selecting_elsewhere_expands_nothing() {
     ModulesPane pane(*document_);
     show(pane);
     pane.view().collapseAll();
     selection().select(node("mm"));
-    // The two layers are one row; it is shown, not opened.
+    // The two layers share a row, which is shown but not expanded.
     QCOMPARE(pane.view().selected_rows().size(), 1U);
     QCOMPARE(cell(pane.view(), pane.view().currentIndex().row()), "layers.0..1  ×2");
     pane.view().expandAll();
@@ -182,7 +182,7 @@ class PanesTest : public QObject {
     selection().set_moment(0);
     QCOMPARE(pane.model().alive_bytes(), document_->analysis().memory.profile()[0]);
     QVERIFY(pane.model().sentence().startsWith("At the start"));
-    // Hidden, it waits; shown, it catches up.
+    // A hidden pane waits and catches up when it is shown.
     pane.hide();
     selection().set_moment(1);
     QCOMPARE(pane.model().moment(), 0U);
@@ -198,7 +198,7 @@ class PanesTest : public QObject {
     QVERIFY(pane.view().rootIsDecorated());
     QTest::keyClick(&pane.grouping_box(), Qt::Key_Down);
     QCOMPARE(pane.model().grouping(), AliveModel::Grouping::category);
-    // What is open stays open from moment to moment.
+    // Expanded rows stay expanded when the moment changes.
     pane.view().setExpanded(pane.model().index(0, 0), true);
     const QString open = cell(pane.view(), 0);
     selection().set_moment(3);
@@ -228,7 +228,7 @@ class PanesTest : public QObject {
     pane.resize(420, 800);
     pane.show();
     QVERIFY(QTest::qWaitForWindowExposed(&pane));
-    QVERIFY(pane.page().toPlainText().contains("Nothing is selected"));
+    QVERIFY(pane.page().toPlainText().contains("Nothing selected"));
     selection().select(node("mm"));
     QVERIFY(pane.page().toPlainText().contains("aten.mm.default"));
     QTest::mouseClick(pane.page().viewport(), Qt::LeftButton, {},
@@ -238,7 +238,7 @@ class PanesTest : public QObject {
     QVERIFY(pane.page().toPlainText().startsWith("2 nodes"));
   }
 
-  void finds_while_one_types_and_walks() {
+  void finds_while_typing_and_steps_through_matches() {
     FindBar bar(*document_);
     bar.resize(700, 34);
     bar.open();
@@ -256,7 +256,7 @@ class PanesTest : public QObject {
     QTest::keyClick(&bar.edit(), Qt::Key_Return);
     QTest::keyClick(&bar.edit(), Qt::Key_Return);
     QTest::keyClick(&bar.edit(), Qt::Key_Return);
-    QCOMPARE(current(), "mm");  // round to the first one
+    QCOMPARE(current(), "mm");  // wraps around to the first one
     QTest::keyClick(&bar.edit(), Qt::Key_Return, Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), 4U);
   }
@@ -276,15 +276,15 @@ class PanesTest : public QObject {
     QCOMPARE(current(), "mm_1");
   }
 
-  void find_says_what_is_wrong_and_closes() {
+  void find_reports_errors_and_closes() {
     FindBar bar(*document_);
     bar.open();
     selection().select(node("relu"));
     QTest::keyClicks(&bar.edit(), "bytes>");
-    QVERIFY(bar.status().contains("number is missing"));
-    QCOMPARE(current(), "relu");  // what was selected stays
+    QVERIFY(bar.status().contains("Missing number"));
+    QCOMPARE(current(), "relu");  // the selection stays
     bar.edit().setText("nothing_like_that");
-    QCOMPARE(bar.status(), "no node");
+    QCOMPARE(bar.status(), "no match");
     QSignalSpy closed(&bar, &FindBar::closed);
     QTest::keyClick(&bar.edit(), Qt::Key_Escape);
     QCOMPARE(closed.count(), 1);
@@ -340,7 +340,7 @@ class PanesTest : public QObject {
     QVERIFY(!palette.isVisible());
   }
 
-  void palette_passes_over_what_is_disabled() {
+  void palette_skips_disabled_actions() {
     QWidget window;
     show(window);
     QAction off("Fit all"), on("Fit selection");

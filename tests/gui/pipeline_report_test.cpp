@@ -1,5 +1,5 @@
-// What a step of a pipeline did, under real events: rows, links and filters as a person's hands use
-// them, and the inspector's answer to why a node is where it is.
+// Tests the report of a pipeline step with real events: rows, links and filters, and the
+// inspector's explanation of a node's position.
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -37,7 +37,7 @@ void click(TableView& view, int row, int column = 0) {
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(index).center());
 }
 
-// The first link of a label, by the keys.
+// Follows the first link of a label by keyboard.
 void follow_link(QLabel& label, int number = 0) {
   label.setFocus();
   for (int i = 0; i <= number; ++i) QTest::keyClick(&label, Qt::Key_Tab);
@@ -64,14 +64,14 @@ class PipelineReportTest : public QObject {
   bool settle() {
     return QTest::qWaitFor([this] { return editing().is_settled(); }, kPatienceMs);
   }
-  // Runs a pipeline on the graph that is shown, and shows what it did.
+  // Runs a pipeline on the shown graph and shows its report.
   bool report(const char* pipeline) {
     steps_ = test::reported(document_->graph(), pipeline);
     QSignalSpy shown(report_.get(), &StepReport::shown);
     report_->show_steps(steps_);
     return !shown.isEmpty() || shown.wait(kPatienceMs);
   }
-  // As the pane of pipelines does: a step of the history each.
+  // Adds one history entry per step, like the pipeline pane.
   bool apply() {
     for (const ReportedStep& step : steps_)
       if (!step.result->edit.changes.empty()) editing().apply(step.result->edit);
@@ -98,7 +98,7 @@ class PipelineReportTest : public QObject {
     document_.reset();
   }
 
-  void says_what_a_step_did() {
+  void shows_the_result_of_a_step() {
     QVERIFY(report("sink_waits_iterative"));
     const StepResult& step = *steps_[0].result;
     QVERIFY(step.moved > 0);
@@ -109,21 +109,21 @@ class PipelineReportTest : public QObject {
     QVERIFY(figures.contains(
         time_difference_text(step.before.figures.exposed_ns, step.after.figures.exposed_ns)));
     QCOMPARE(report_->pages().tabText(0), QString("Changes (%1)").arg(step.moved));
-    // Where it is low, figures are a line.
+    // In a low pane the figures are one line.
     report_->resize(380, 360);
     QTRY_COMPARE(report_->brief().text(),
                  QStringList({figures_difference_text(step.before.figures, step.after.figures),
                               report_effort(report_->steps())})
                      .join(" · "));
     QVERIFY(report_->brief().isVisible() && !report_->figures().isVisible());
-    // Rows can be read there, in a window of 1280 by 800, too.
+    // Rows are readable in a window of 1280 by 800 as well.
     report_->resize(300, 190);
     const TableView& rows = report_->changes().view();
     QTRY_VERIFY(rows.viewport()->height() >= 2 * rows.fontMetrics().lineSpacing());
     report_->resize(kSize);
     QTRY_VERIFY(report_->figures().isVisible() && !report_->brief().isVisible());
     QCOMPARE(report_->tables().size(), 1U);
-    // Nothing, again.
+    // Empty again.
     report_->clear();
     QTRY_VERIFY_WITH_TIMEOUT(!report_->pages().isVisible(), kPatienceMs);
   }
@@ -138,7 +138,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(current(), "v1");
     selection().select(node("v0"));
     QCOMPARE(view.selected_rows(), std::vector{decision_about("v0")});
-    // A node that nothing was decided about.
+    // A node without decisions.
     selection().select(node("x"));
     QVERIFY(view.selected_rows().empty());
   }
@@ -155,14 +155,14 @@ class PipelineReportTest : public QObject {
     QVERIFY(some > 0 && some < all);
     QCOMPARE(table.footer(), QString("%1 of %2 decisions").arg(some).arg(all));
     table.filter_edit().clear();
-    // Of one action: the box is opened by a key.
+    // Filter by action: the box is opened by key.
     table.action_box().setFocus();
     QTest::keyClick(&table.action_box(), Qt::Key_Down);
     const auto& [action, count] = table.model().list().actions.front();
     QCOMPARE(table.model().action(), action);
     QCOMPARE(table.model().rowCount(), static_cast<int>(count));
     QTest::keyClick(&table.action_box(), Qt::Key_Up);
-    // Of the selected nodes.
+    // Filter by the selected nodes.
     selection().select(node("v0"));
     QTest::mouseClick(&table.selected_button(), Qt::LeftButton);
     const std::vector<int> about = shown_rows(table.model());
@@ -174,7 +174,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(table.model().rowCount(), all);
   }
 
-  void counts_lead_to_their_nodes() {
+  void counts_link_to_their_nodes() {
     QVERIFY(report("greedy_bucketing_by_mb"));
     const StepResult& step = *steps_[0].result;
     QVERIFY(step.added > 0 && step.removed > 0);
@@ -191,7 +191,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(report_->changes().model().rowCount(), report_->changes().model().row_count());
   }
 
-  void what_is_gone_is_shown_where_it_is() {
+  void missing_nodes_link_to_their_state() {
     QVERIFY(report("greedy_bucketing_by_mb"));
     QVERIFY(apply());
     QVERIFY(!node("g0"));
@@ -206,15 +206,14 @@ class PipelineReportTest : public QObject {
     click(report_->changes().view(), gone, DifferenceModel::node_column);
     QCOMPARE(current(), "a");
     QVERIFY(report_->notice().isVisible());
-    QVERIFY2(
-        shown_text(report_->notice())
-            .startsWith("g0 is not in the graph that is shown: greedy_bucketing_by_mb removed it"),
-        qPrintable(report_->notice().text()));
+    QVERIFY2(shown_text(report_->notice())
+                 .startsWith("g0 is not in the current graph: greedy_bucketing_by_mb removed it"),
+             qPrintable(report_->notice().text()));
     follow_link(report_->notice());
     QVERIFY(QTest::qWaitFor([this] { return current() == "g0"; }, kPatienceMs));
     QCOMPARE(editing().place(), 0);
     QVERIFY(!report_->notice().isVisible());
-    // From there, what the step adds is what is missing.
+    // From there, nodes that the step adds are missing.
     changes.show_only(NodeChange::added);
     const int added = shown_rows(changes).front();
     const QString name = changes.text(added, DifferenceModel::node_column);
@@ -249,7 +248,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(QApplication::clipboard()->text(), model.tsv(pane.view().selected_rows()));
   }
 
-  void what_is_shown_is_saved() {
+  void visible_rows_are_saved() {
     QVERIFY(report("sink_waits_iterative"));
     report_->pages().setCurrentWidget(&report_->decisions());
     QTemporaryDir folder;
@@ -274,7 +273,7 @@ class PipelineReportTest : public QObject {
     QCOMPARE(text.count("\r\n"), report_->decisions().model().rowCount() + 1);
   }
 
-  void the_inspector_says_why() {
+  void inspector_explains_why() {
     InspectorPane inspector(*document_);
     inspector.resize(420, 500);
     inspector.show();
@@ -287,22 +286,22 @@ class PipelineReportTest : public QObject {
     QCOMPARE(section.title, why_title());
     QVERIFY(section.rows.front().value.startsWith("moved, by sink_waits_iterative. "));
     QVERIFY(inspector.page().toPlainText().contains("Effect: "));
-    // Undo takes it away, redo brings it back.
+    // Undo removes it, redo restores it.
     editing().undo();
     QVERIFY(settle());
     QVERIFY(inspector.content().sections.front().title != why_title());
     editing().redo();
     QVERIFY(settle());
     QCOMPARE(inspector.content().sections.front().title, why_title());
-    // A workspace has it.
+    // A workspace contains it.
     const History history = editing().history();
     QCOMPARE(history.steps.back().edits.back().decisions, steps_[0].result->edit.decisions);
-    // Of what no edit names, only when it is asked.
+    // Nodes that no edit names are explained only on request.
     selection().select(node("x"));
     QVERIFY(inspector.content().sections.front().title != why_title());
     inspector.ask_why();
     QCOMPARE(inspector.content().sections.front().title, why_title());
-    QCOMPARE(inspector.content().sections.front().rows.front().value, "No edit names it.");
+    QCOMPARE(inspector.content().sections.front().rows.front().value, "Not affected by any edit.");
     selection().select(node("a"));
     QVERIFY(inspector.content().sections.front().title != why_title());
   }

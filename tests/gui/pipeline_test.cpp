@@ -1,5 +1,5 @@
-// The pipeline pane with the mouse and the keys as a person's: alone with passes that a test plays,
-// and in the real window with plugins.
+// Tests the pipeline pane with mouse and keyboard: by itself with fake passes, and in the real
+// window with plugins.
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -59,29 +59,29 @@ class PipelineTest : public QObject {
     settings_.reset();
   }
 
-  void the_empty_pane_says_what_to_do();
+  void empty_pane_shows_a_hint();
   void a_pass_is_added_by_typing();
   void a_step_is_dragged_and_moved_by_keys();
-  void a_box_is_ticked();
-  void steps_are_removed_duplicated_and_taken_back();
-  void the_form_is_what_the_pass_declares();
-  void what_cannot_be_is_said_at_the_field_and_the_step();
+  void check_box_enables_a_step();
+  void steps_are_removed_duplicated_and_undone();
+  void form_matches_the_declared_parameters();
+  void errors_are_shown_at_the_field_and_the_step();
   void the_text_is_the_pipeline();
   void runs_step_by_step_and_undoes();
   void a_changed_step_runs_again_from_there();
   void another_limit_runs_again();
-  void stopping_takes_no_time();
+  void stopping_is_immediate();
   void a_failure_leaves_the_graph_and_a_reproducer();
-  void an_edit_meanwhile_is_not_lost();
+  void concurrent_edit_is_not_lost();
   void another_order_is_refused_at_its_step();
-  void code_of_others_is_asked_for();
-  void the_document_may_go_while_it_runs();
+  void third_party_code_needs_permission();
+  void document_may_be_closed_during_a_run();
   void the_window_runs_a_preset_as_edits();
   void the_menu_adds_a_pass_and_compare_shows_both_sides();
   void a_pair_opens_with_the_steps_that_follow();
   void a_dropped_pipeline_is_loaded_and_runs_nothing();
-  void a_plugin_that_fails_says_so();
-  void a_workspace_keeps_the_pipeline();
+  void failing_plugin_is_reported();
+  void workspace_stores_the_pipeline();
 
  private:
   // --- The pane alone ---
@@ -161,11 +161,11 @@ class PipelineTest : public QObject {
 
 // --- The list ---
 
-void PipelineTest::the_empty_pane_says_what_to_do() {
+void PipelineTest::empty_pane_shows_a_hint() {
   make_pane();
   QVERIFY(!list().isVisible());
   QVERIFY(!pane_->run_button().isEnabled());
-  QCOMPARE(pane_->run_button().toolTip(), "There is no step yet.");
+  QCOMPARE(pane_->run_button().toolTip(), "No steps yet.");
   bool is_said = false;
   for (const auto* label : pane_->findChildren<QLabel*>())
     is_said = is_said || (label->isVisible() && label->text().contains("choose a preset"));
@@ -187,7 +187,7 @@ void PipelineTest::a_pass_is_added_by_typing() {
   QVERIFY(text().startsWith("sink_waits"));
   QCOMPARE(draft().size(), 2U);
   QCOMPARE(list().current(), std::optional<std::size_t>(1));
-  // What could not be loaded is in the list, with its reason.
+  // Passes that could not be loaded are listed with the reason.
   service_->set_problems({"/x/broken: its library is not there"});
   bool is_listed = false;
   for (int i = 0; i < pane_->catalog().model().rowCount(); ++i)
@@ -209,14 +209,14 @@ void PipelineTest::a_step_is_dragged_and_moved_by_keys() {
   QTest::mouseRelease(list().viewport(), Qt::LeftButton, {}, to);
   QCOMPARE(text(), "remove_tags,told,stays");
   QVERIFY(!list().gap());
-  // It stays the current one, and goes on by keys.
+  // It stays current and can be moved by keyboard.
   QCOMPARE(list().current(), std::optional<std::size_t>(2));
   QTest::keyClick(&list(), Qt::Key_Up, Qt::AltModifier);
   QCOMPARE(text(), "remove_tags,stays,told");
   QTest::keyClick(&list(), Qt::Key_Down, Qt::AltModifier);
   QTest::keyClick(&list(), Qt::Key_Down, Qt::AltModifier);
   QCOMPARE(text(), "remove_tags,told,stays");
-  // Esc leaves all where it was.
+  // Esc restores the order.
   QTest::mousePress(list().viewport(), Qt::LeftButton, {}, row(2).center());
   QMouseEvent move(QEvent::MouseMove, row(0).topLeft(),
                    list().viewport()->mapToGlobal(row(0).topLeft()), Qt::NoButton, Qt::LeftButton,
@@ -228,7 +228,7 @@ void PipelineTest::a_step_is_dragged_and_moved_by_keys() {
   QCOMPARE(text(), "remove_tags,told,stays");
 }
 
-void PipelineTest::a_box_is_ticked() {
+void PipelineTest::check_box_enables_a_step() {
   make_pane("stays,remove_tags");
   QTest::mouseClick(list().viewport(), Qt::LeftButton, {}, StepDelegate::box_rect(row(1)).center());
   QCOMPARE(text(), "stays,~remove_tags");
@@ -238,7 +238,7 @@ void PipelineTest::a_box_is_ticked() {
   QCOMPARE(text(), "stays,remove_tags");
 }
 
-void PipelineTest::steps_are_removed_duplicated_and_taken_back() {
+void PipelineTest::steps_are_removed_duplicated_and_undone() {
   make_pane("stays,told{count=3}");
   list().setFocus();
   QTest::keyClick(&list(), Qt::Key_Down);
@@ -247,13 +247,13 @@ void PipelineTest::steps_are_removed_duplicated_and_taken_back() {
   QTest::keyClick(&list(), Qt::Key_Delete);
   QTest::keyClick(&list(), Qt::Key_Delete);
   QCOMPARE(text(), "stays");
-  draft().take_back();
+  draft().undo();
   QCOMPARE(text(), "stays,told{count=3}");
 }
 
-// --- What a step is told ---
+// --- Parameters ---
 
-void PipelineTest::the_form_is_what_the_pass_declares() {
+void PipelineTest::form_matches_the_declared_parameters() {
   make_pane("told");
   const auto field = [this](const char* name) { return pane_->form().field(name); };
   QCOMPARE(pane_->form().fields().size(), 7U);
@@ -261,7 +261,7 @@ void PipelineTest::the_form_is_what_the_pass_declares() {
   QVERIFY(field("flag")->check()->hasFocus());
   QTest::keyClick(field("flag")->check(), Qt::Key_Space);
   QCOMPARE(text(), "told{flag=true}");
-  // The default is shown as such, and is not written down.
+  // The default is shown as such and not stored.
   QVERIFY(field("count")->line()->placeholderText().contains("4 (default)"));
   QTest::keyClicks(field("count")->line(), "12");
   QCOMPARE(text(), "told{flag=true,count=12}");
@@ -285,7 +285,7 @@ void PipelineTest::the_form_is_what_the_pass_declares() {
   QVERIFY(!field("flag")->check()->isChecked());
 }
 
-void PipelineTest::what_cannot_be_is_said_at_the_field_and_the_step() {
+void PipelineTest::errors_are_shown_at_the_field_and_the_step() {
   make_pane("stays,told");
   list().setCurrentIndex(list().model().index(1));
   ParameterField* share = pane_->form().field("share");
@@ -294,7 +294,7 @@ void PipelineTest::what_cannot_be_is_said_at_the_field_and_the_step() {
   QCOMPARE(status(1), StepStatus::wrong);
   QVERIFY(!pane_->run_button().isEnabled());
   QVERIFY(pane_->run_button().toolTip().startsWith("Step 2 cannot run: "));
-  // What is typed stays while it is wrong.
+  // Invalid input is kept.
   QCOMPARE(share->line()->text(), "1.5");
   QTest::keyClick(share->line(), Qt::Key_Backspace);
   QTest::keyClick(share->line(), Qt::Key_Backspace);
@@ -316,7 +316,7 @@ void PipelineTest::the_text_is_the_pipeline() {
   QTest::keyClick(&edit, Qt::Key_Return);
   QTest::keyClicks(&edit, "told{count=2}, ~stays");
   QCOMPARE(text(), "told{count=2},~stays");
-  // What says the same is left as it was written.
+  // Text with the same meaning is kept as written.
   QVERIFY(edit.toPlainText().startsWith("# mine"));
   QTest::keyClicks(&edit, "{count}");
   QCOMPARE(pane_->text_page().mistake_at(),
@@ -324,12 +324,12 @@ void PipelineTest::the_text_is_the_pipeline() {
   QVERIFY(pane_->text_page().mistake().startsWith("line 2:"));
   QCOMPARE(edit.extraSelections().size(), 1);
   QCOMPARE(text(), "told{count=2},~stays");
-  // Another change of the list, while the keys are elsewhere, is what there is then.
+  // A change of the list while the focus is elsewhere replaces the text.
   list().setFocus();
   draft().enable(1, true);
   QCOMPARE(edit.toPlainText(), "told{count=2}\nstays\n");
   QVERIFY(pane_->text_page().mistake().isEmpty());
-  // A form and a text of the same thing.
+  // The form and the text show the same pipeline.
   list().setCurrentIndex(list().model().index(0));
   QTest::keyClicks(pane_->form().field("count")->line(), "0");
   QCOMPARE(edit.toPlainText(), "told{count=20}\nstays\n");
@@ -353,8 +353,8 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QCOMPARE(editing.step_count(), 1);
   QCOMPARE(editing.step(0).title, "remove_tags");
   QCOMPARE(list().current(), std::optional<std::size_t>(0));
-  QTRY_VERIFY(pane_->step_page().report().counts().text().contains("other policies 2"));
-  // A step that changes nothing is no step of the history.
+  QTRY_VERIFY(pane_->step_page().report().counts().text().contains("policy changed 2"));
+  // A step that changes nothing adds no history entry.
   press(pane_->next_button());
   QVERIFY(settle());
   QCOMPARE(status(1), StepStatus::done);
@@ -368,7 +368,7 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QVERIFY(tagged());
   QCOMPARE(hash(), start);
   QCOMPARE(status(0), StepStatus::undone);
-  // Again from where the document is now.
+  // Runs again from the document's current place.
   press(pane_->run_button());
   QVERIFY(settle());
   QCOMPARE(status(0), StepStatus::done);
@@ -406,7 +406,7 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
   QCOMPARE(editing.place(), 0);
 }
 
-// Typed into its field, and told to every pass.
+// Typed into its field and passed to every pass.
 void PipelineTest::another_limit_runs_again() {
   make_pane("limited");
   const auto told = [this] {
@@ -432,10 +432,10 @@ void PipelineTest::another_limit_runs_again() {
   session_->set_peak_limit(1);
   press(pane_->run_button());
   QVERIFY(settle());
-  QVERIFY2(pane_->status().contains("above the 1 B to keep within"), qPrintable(pane_->status()));
+  QVERIFY2(pane_->status().contains("above the limit of 1 B"), qPrintable(pane_->status()));
 }
 
-void PipelineTest::stopping_takes_no_time() {
+void PipelineTest::stopping_is_immediate() {
   make_pane("remove_tags,slow,apply_sac");
   press(pane_->run_button());
   QVERIFY(session_->is_running());
@@ -451,11 +451,11 @@ void PipelineTest::stopping_takes_no_time() {
   QVERIFY(settle());
   QVERIFY2(time.elapsed() < 100, qPrintable(QString::number(time.elapsed())));
   QVERIFY(pane_->status().startsWith("Cancelled in slow"));
-  // The step before it stays, and can be undone.
+  // The previous step was kept and can be undone.
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(status(1), StepStatus::idle);
   QCOMPARE(document_->editing().step_count(), 1);
-  // The next run does not wait for what was given up.
+  // The next run does not wait for the cancelled one.
   draft().remove(1);
   press(pane_->run_button());
   QVERIFY(settle());
@@ -475,10 +475,10 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
     QCOMPARE(status(2), StepStatus::idle);
     QCOMPARE(document_->editing().step_count(), 1);
     const StepFailure* failure = session_->failure(1);
-    QVERIFY(pane_->status().contains("The graph is as it was before this step"));
+    QVERIFY(pane_->status().contains("The graph is unchanged by this step"));
     QVERIFY(QFile::exists(failure->reproducer));
     QCOMPARE(list().current(), std::optional<std::size_t>(1));
-    // It is a capture, and comes with the step that failed.
+    // It is a capture that contains the failed step.
     const auto graph = open_graph({.path = failure->reproducer.toStdString()});
     QVERIFY(graph);
     Document again(OpenRequest{.path = "again"}, *make_snapshot(*graph, {}));
@@ -487,14 +487,14 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
     QVERIFY(session->message().startsWith("This is a reproducer"));
     QCOMPARE(session->peak_limit(), std::optional<std::int64_t>(3 << 20));
     QFile::remove(failure->reproducer);
-    // Told otherwise, it is no failure any more.
+    // With other parameters it no longer fails.
     draft().remove(1);
     QCOMPARE(status(1), StepStatus::idle);
     cleanup();
   }
 }
 
-void PipelineTest::an_edit_meanwhile_is_not_lost() {
+void PipelineTest::concurrent_edit_is_not_lost() {
   make_pane("remove_tags,slow");
   press(pane_->run_button());
   QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
@@ -518,7 +518,7 @@ void PipelineTest::another_order_is_refused_at_its_step() {
   QVERIFY(session_->mistake(0).contains("did you mean sink_waits_iterative?"));
 }
 
-void PipelineTest::code_of_others_is_asked_for() {
+void PipelineTest::third_party_code_needs_permission() {
   make_pane("foreign");
   QSignalSpy asked(session_, &PipelineSession::asks);
   press(pane_->run_button());
@@ -528,14 +528,14 @@ void PipelineTest::code_of_others_is_asked_for() {
   QCOMPARE(code.size(), 1);
   QCOMPARE(code[0].source, "/somewhere");
   QVERIFY(code_text(code[0]).contains("foreign"));
-  // Once it is allowed, what was asked for goes on.
+  // Once allowed, the requested command continues.
   service_->allow(code[0]);
   asked[0][1].value<std::function<void()>>()();
   QVERIFY(settle());
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(asked.count(), 1);
-  // A list that is kept says where it was from, and that it is not loaded.
-  const WorkspacePipeline kept = draft().kept();
+  // A restored pipeline says where its pass came from and that it is not loaded.
+  const WorkspacePipeline kept = draft().saved();
   QCOMPARE(kept.sources.size(), 1U);
   service_->remove_foreign();
   QVERIFY(session_->mistake(0).contains("/somewhere"));
@@ -543,7 +543,7 @@ void PipelineTest::code_of_others_is_asked_for() {
   QVERIFY(pane_->form().load_button().isVisible());
 }
 
-void PipelineTest::the_document_may_go_while_it_runs() {
+void PipelineTest::document_may_be_closed_during_a_run() {
   make_pane("slow");
   press(pane_->run_button());
   QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
@@ -569,7 +569,7 @@ void PipelineTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
   QTest::keyClick(window_.get(), Qt::Key_F10);
   QVERIFY(settle());
   QCOMPARE(document().editing().step_count(), 2);
-  // Of the step that ran last, which is the current one now.
+  // For the step that ran last, which is now current.
   window_pane().step_page().compare_action().trigger();
   PaneDock* dock = window_->dock("compare");
   QTRY_VERIFY(dock->pane() != nullptr);
@@ -593,8 +593,8 @@ void PipelineTest::the_window_runs_a_preset_as_edits() {
   QVERIFY(session_->is_running());
   QVERIFY(settle());
   for (int i = 0; i < 4; ++i) QCOMPARE(status(i), StepStatus::done);
-  // Up to the partitioner they are edits of the joint graph; the partition is one that the SAC pane
-  // understands, and what follows belongs to the pair.
+  // Steps up to the partitioner are edits of the joint graph; the partition is one that the SAC
+  // pane understands, and later steps belong to the pair.
   const Editing& editing = document().editing();
   QVERIFY(editing.step_count() >= 1);
   QCOMPARE(editing.step(editing.step_count() - 1).title, "min_cut_partition");
@@ -637,13 +637,13 @@ void PipelineTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
   QVERIFY(!session_->is_running());
   QCOMPARE(window_->tab_count(), 1);
   QCOMPARE(document().editing().step_count(), 0);
-  // Saved and read again it is the same.
+  // Saving and loading gives the same pipeline.
   const QString saved = folder_->filePath("saved.jointer-passes");
   QVERIFY(save_pipeline(*session_, saved));
   session_->draft().set_pipeline({});
   drop(saved);
   QCOMPARE(text(), "remove_tags,~apply_sac");
-  // What is none says so, and the list stays.
+  // An invalid file is rejected, and the list stays.
   QFile broken(folder_->filePath("broken.jointer-passes"));
   QVERIFY(broken.open(QFile::WriteOnly));
   broken.write("remove_tags{");
@@ -654,8 +654,8 @@ void PipelineTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
   QCOMPARE(text(), "remove_tags,~apply_sac");
 }
 
-void PipelineTest::a_plugin_that_fails_says_so() {
-  // As it lies on disk, described by its host.
+void PipelineTest::failing_plugin_is_reported() {
+  // As on disk, described by its host.
   const QString folder = folder_->filePath("bad_passes");
   QVERIFY(QDir().mkpath(folder));
   const QString library = folder + "/bad_passes.so";
@@ -671,12 +671,12 @@ void PipelineTest::a_plugin_that_fails_says_so() {
   auto& service = session_->service();
   const auto code = service.code_at("plugin: " + folder);
   QVERIFY(code.has_value());
-  service.add(*code);  // runs nothing of it
+  service.add(*code);  // runs nothing
   QVERIFY(service.registry()->find("throw_exception") != nullptr);
   const std::string before = graph_hash(document().graph());
   session_->draft().set_pipeline(*parse_step_lines("print,crash"));
   session_->run();
-  // Nothing runs before it is allowed; Esc allows nothing.
+  // Nothing runs before it is allowed; Esc does not allow it.
   auto* box = window_->findChild<QMessageBox*>("code_question");
   QVERIFY(box != nullptr);
   QVERIFY(box->informativeText().contains("bad_passes.so"));
@@ -695,7 +695,7 @@ void PipelineTest::a_plugin_that_fails_says_so() {
   QCOMPARE(status(1), StepStatus::failed);
   QVERIFY(session_->message().contains("signal"));
   QCOMPARE(graph_hash(document().graph()), before);
-  // What it needs to be seen again names it, and its pass says where it was from.
+  // The reproducer names the pass and says where it came from.
   const auto again = open_graph({.path = session_->failure(1)->reproducer.toStdString()});
   QVERIFY(again);
   const auto said = reproduced(*again);
@@ -706,7 +706,7 @@ void PipelineTest::a_plugin_that_fails_says_so() {
   QCOMPARE(session->draft().source_of("crash"), "plugin: " + folder);
   QVERIFY(QFile::exists(session_->failure(1)->reproducer));
   QFile::remove(session_->failure(1)->reproducer);
-  // Asked once: also after a restart, and until the file is another one.
+  // Asked once, also across restarts, until the file changes.
   cleanup();
   make_window();
   QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
@@ -719,18 +719,18 @@ void PipelineTest::a_plugin_that_fails_says_so() {
   QVERIFY(session_->service().unallowed("crash").has_value());
 }
 
-void PipelineTest::a_workspace_keeps_the_pipeline() {
+void PipelineTest::workspace_stores_the_pipeline() {
   const QString path = folder_->filePath("work.jointer");
   make_window();
   QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
   session_->draft().set_pipeline(
       *parse_step_lines("remove_tags,~sink_waits_iterative{budget=0.1}"));
-  auto* keeper = document().findChild<Keeper*>();
-  QVERIFY(keeper->is_dirty());
-  QSignalSpy saved(keeper, &Keeper::saved);
-  keeper->save(path, {});
+  auto* autosave = document().findChild<Autosave*>();
+  QVERIFY(autosave->is_dirty());
+  QSignalSpy saved(autosave, &Autosave::saved);
+  autosave->save(path, {});
   QVERIFY(saved.wait(kPatienceMs));
-  QVERIFY(!keeper->is_dirty());
+  QVERIFY(!autosave->is_dirty());
   cleanup();
   make_window();
   QVERIFY(open(path));

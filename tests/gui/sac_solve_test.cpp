@@ -1,5 +1,5 @@
-// How a plan is found in the SAC pane, by the mouse, the keys and files: budgets, solvers, limits,
-// the peak, lists of others.
+// Tests how plans are found in the SAC pane by mouse, keyboard and files: budgets, solvers, limits,
+// the peak, imported lists.
 
 #include <QClipboard>
 #include <QFileDialog>
@@ -36,24 +36,24 @@ class SacSolveTest : public test::SacWindow {
   void init() { make_window(); }
   void cleanup() { close_window(); }
 
-  void the_slider_says_what_it_would_come_to_and_solves();
+  void slider_previews_and_solves();
   void keys_move_the_slider_and_enter_solves();
-  void a_peak_is_looked_for();
-  void a_peak_that_nothing_fits_is_refused();
+  void searches_a_budget_for_a_peak();
+  void unreachable_peak_is_refused();
   void the_solver_is_chosen();
   void the_timeline_shows_the_plan();
-  void a_click_on_the_timelines_peak_says_what_makes_it();
+  void click_on_the_timelines_peak_shows_its_tensors();
   void offloading_is_shown_everywhere();
   void several_rows_are_ticked_by_one_switch_and_undone();
   void reserved_is_that_of_the_pair();
-  void the_fastest_plan_that_fits_is_taken();
-  void the_smallest_plan_in_time_is_taken();
-  void limits_are_met_as_the_command_line_meets_them();
-  void limits_are_met_as_the_command_line_meets_them_data();
-  void a_clicked_point_is_what_was_drawn();
-  void a_clicked_point_is_what_was_drawn_data();
-  void files_of_others_are_read();
-  void files_of_others_are_read_data();
+  void uses_the_fastest_plan_that_fits();
+  void uses_the_smallest_plan_within_the_time_limit();
+  void limits_match_the_command_line();
+  void limits_match_the_command_line_data();
+  void clicked_point_has_the_drawn_figures();
+  void clicked_point_has_the_drawn_figures_data();
+  void imports_formats_of_other_programs();
+  void imports_formats_of_other_programs_data();
 
  private:
   [[nodiscard]] SacBar& bar() const { return pane().bar(); }
@@ -73,7 +73,7 @@ class SacSolveTest : public test::SacWindow {
   }
 };
 
-void SacSolveTest::the_slider_says_what_it_would_come_to_and_solves() {
+void SacSolveTest::slider_previews_and_solves() {
   QVERIFY(open(kSample));
   const PlanFigures before = figures();
   QSlider& slider = bar().budget().slider();
@@ -94,12 +94,12 @@ void SacSolveTest::the_slider_says_what_it_would_come_to_and_solves() {
   QVERIFY(pane().figures().what_if().contains("solve"));
   QCOMPARE(figures(), before);
   QCOMPARE(editing().step_count(), 0);
-  const PlanFigures told = *promised();
-  QVERIFY(told.saved_bytes < before.saved_bytes);
+  const PlanFigures previewed = *promised();
+  QVERIFY(previewed.saved_bytes < before.saved_bytes);
   QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(0.05));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
-  QCOMPARE(figures(), told);
+  QCOMPARE(figures(), previewed);
   QCOMPARE(base().settings.activation_budget, bar().budget().box().value());
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
@@ -120,7 +120,7 @@ void SacSolveTest::keys_move_the_slider_and_enter_solves() {
   QCOMPARE(base().settings.activation_budget, 0.8);
 }
 
-void SacSolveTest::a_peak_is_looked_for() {
+void SacSolveTest::searches_a_budget_for_a_peak() {
   QVERIFY(open(test::kLarge));
   const double limit = std::floor(static_cast<double>(figures().figures.peak_bytes) / kGib) - 1;
   bar().budget().unit_box().setFocus();
@@ -133,7 +133,7 @@ void SacSolveTest::a_peak_is_looked_for() {
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib);
 }
 
-void SacSolveTest::a_peak_that_nothing_fits_is_refused() {
+void SacSolveTest::unreachable_peak_is_refused() {
   QVERIFY(open(kSample));
   QSignalSpy refused(&session(), &SacSession::refused);
   bar().budget().unit_box().setCurrentIndex(1);
@@ -154,13 +154,13 @@ void SacSolveTest::the_solver_is_chosen() {
       session().is_settled() && promised() &&
           session().shown_preview()->settings->solver == KnapsackSolver::greedy,
       kPatienceMs);
-  const PlanFigures told = *promised();
+  const PlanFigures previewed = *promised();
   QTest::mouseClick(&bar().solve_button(), Qt::LeftButton);
   QVERIFY(settle());
   QCOMPARE(base().settings,
            (SolveSettings{.activation_budget = 0.3, .solver = KnapsackSolver::greedy}));
-  QCOMPARE(figures(), told);
-  // Of torch's default partitioner there is no budget.
+  QCOMPARE(figures(), previewed);
+  // torch's default partitioner has no budget.
   bar().partitioner_box().setFocus();
   QTest::keyClick(&bar().partitioner_box(), Qt::Key_Down);
   QVERIFY(!bar().solver_box().isEnabled());
@@ -179,10 +179,10 @@ void SacSolveTest::the_timeline_shows_the_plan() {
   table().view().scrollTo(model().index_of(row));
   move_pointer(table().switch_of(row, Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(promised().has_value(), kPatienceMs);
-  QVERIFY(card_in_the_middle().contains("would be"));
+  QVERIFY(card_in_the_middle().contains("preview"));
   move_pointer({2, 2});
-  QTRY_VERIFY(!card_in_the_middle().contains("would be"));
-  // It can be put away.
+  QTRY_VERIFY(!card_in_the_middle().contains("preview"));
+  // It can be hidden.
   auto* plan = window_->findChild<QToolButton*>("plan");
   QVERIFY(plan != nullptr && plan->isVisible());
   QTest::mouseClick(plan, Qt::LeftButton);
@@ -190,7 +190,7 @@ void SacSolveTest::the_timeline_shows_the_plan() {
   QVERIFY(!timeline().plan_peak_place().has_value());
 }
 
-void SacSolveTest::a_click_on_the_timelines_peak_says_what_makes_it() {
+void SacSolveTest::click_on_the_timelines_peak_shows_its_tensors() {
   QVERIFY(open(kSample));
   window_->dock("modules")->raise();
   const auto place = timeline().plan_peak_place();
@@ -211,7 +211,7 @@ void SacSolveTest::offloading_is_shown_everywhere() {
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(figures().offloaded_bytes > 0);
   QVERIFY(labels_of(pane().figures()).contains(bytes_text(figures().offloaded_bytes)));
-  // The curve stays placed over the joint graph, copies and all.
+  // The curve stays aligned with the joint graph, despite copies.
   QVERIFY(timeline().plan_peak_place().has_value());
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_COMPARE_WITH_TIMEOUT(figures().offloaded_bytes, 0, kPatienceMs);
@@ -257,12 +257,12 @@ void SacSolveTest::reserved_is_that_of_the_pair() {
   QCOMPARE(document().analysis().reserved.peak_bytes, promised);
 }
 
-void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
+void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QVERIFY(open(kSample));
   pane().show_pareto();
   ParetoPage& page = pane().pareto();
   const double limit = static_cast<double>(figures().figures.peak_bytes) * 0.97 / kGib;
-  // The sample is small, and the field says so.
+  // The sample is small, and the field shows it.
   QVERIFY2(page.limit_box().text().endsWith("MiB"), qPrintable(page.limit_box().text()));
   type(page.limit_box(), QString::number(limit * 1024, 'f', 6) + " MiB");
   QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
@@ -271,19 +271,19 @@ void SacSolveTest::the_fastest_plan_that_fits_is_taken() {
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib + 1);
-  // What nothing fits in is told, and nothing is taken.
-  QSignalSpy told(&pane(), &SacPane::told);
+  // If nothing fits, a message says so and the plan stays.
+  QSignalSpy messages(&pane(), &SacPane::message);
   type(page.limit_box(), "1 B");
   QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
   QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
-  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !told.isEmpty(), kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !messages.isEmpty(), kPatienceMs);
   QVERIFY(settle());
-  QVERIFY2(told.last().front().toString().startsWith("No plan fits"),
-           qPrintable(told.last().front().toString()));
+  QVERIFY2(messages.last().front().toString().startsWith("No plan fits"),
+           qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().step_count(), 1);
 }
 
-void SacSolveTest::the_smallest_plan_in_time_is_taken() {
+void SacSolveTest::uses_the_smallest_plan_within_the_time_limit() {
   QVERIFY(open(kSample));
   pane().show_pareto();
   ParetoPage& page = pane().pareto();
@@ -298,7 +298,7 @@ void SacSolveTest::the_smallest_plan_in_time_is_taken() {
   QVERIFY(figures().figures.peak_bytes <= before.figures.peak_bytes);
 }
 
-void SacSolveTest::limits_are_met_as_the_command_line_meets_them_data() {
+void SacSolveTest::limits_match_the_command_line_data() {
   QTest::addColumn<int>("partitioner");
   QTest::addColumn<bool>("is_peak");
   for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition})
@@ -309,7 +309,7 @@ void SacSolveTest::limits_are_met_as_the_command_line_meets_them_data() {
     }
 }
 
-void SacSolveTest::limits_are_met_as_the_command_line_meets_them() {
+void SacSolveTest::limits_match_the_command_line() {
   QFETCH(int, partitioner);
   QFETCH(bool, is_peak);
   QVERIFY(open(test::kLarge));
@@ -334,20 +334,20 @@ void SacSolveTest::limits_are_met_as_the_command_line_meets_them() {
                         : QStringList{QStringLiteral("--slower"), QStringLiteral("5")});
   program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"), arguments);
   QVERIFY(program.waitForFinished(kPatienceMs));
-  const QJsonObject told = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
-  QCOMPARE(figures().figures.peak_bytes, told[u"peak_bytes"].toInteger());
-  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, told[u"step_ms"].toDouble());
-  QCOMPARE(figures().saved_bytes, told[u"saved_storage_bytes"].toInteger());
+  const QJsonObject answer = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+  QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
+  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
+  QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());
 }
 
-void SacSolveTest::a_clicked_point_is_what_was_drawn_data() {
+void SacSolveTest::clicked_point_has_the_drawn_figures_data() {
   QTest::addColumn<QString>("name");
   for (const char* name : {"budget 1", "apply_sac", "full", "eager"})
     QTest::newRow(name) << QString::fromLatin1(name);
 }
 
-// Also where the plan on the screen, and the controls, are another partitioner's.
-void SacSolveTest::a_clicked_point_is_what_was_drawn() {
+// Also if the current plan and the controls use another partitioner.
+void SacSolveTest::clicked_point_has_the_drawn_figures() {
   QFETCH(QString, name);
   QVERIFY(open(kSample));
   session().solve({.partitioner = Partitioner::default_partition});
@@ -366,10 +366,10 @@ void SacSolveTest::a_clicked_point_is_what_was_drawn() {
   QCOMPARE(figures().figures.step_ns, wanted.step_ns);
 }
 
-// Each as another program writes it.
-void SacSolveTest::files_of_others_are_read_data() {
+// Each in the format of another program.
+void SacSolveTest::imports_formats_of_other_programs_data() {
   QTest::addColumn<QString>("name");
-  QTest::addColumn<int>("format");  // of export_plan, or -1: a log of torch's partitioner
+  QTest::addColumn<int>("format");  // of export_plan, or -1 for a log of torch's partitioner
   QTest::addColumn<PolicySource>("source");
   QTest::newRow("operators") << "save_ops.py" << static_cast<int>(PolicyFormat::torchtitan)
                              << PolicySource::operator_list;
@@ -380,7 +380,7 @@ void SacSolveTest::files_of_others_are_read_data() {
   QTest::newRow("log") << "partitioner.log" << -1 << PolicySource::partitioner_log;
 }
 
-void SacSolveTest::files_of_others_are_read() {
+void SacSolveTest::imports_formats_of_other_programs() {
   QFETCH(QString, name);
   QFETCH(int, format);
   QFETCH(PolicySource, source);
@@ -392,17 +392,17 @@ void SacSolveTest::files_of_others_are_read() {
            std::to_string(document().graph().output_bytes(document().graph().node(node))) + ", '" +
            std::string(document().graph().name(node)) + "')]\n";
   } else {
-    // The pane's own export, which others write alike.
-    QSignalSpy told(&pane(), &SacPane::told);
+    // The pane's own export, in a format that others write, too.
+    QSignalSpy messages(&pane(), &SacPane::message);
     for (QAction* action : bar().exchange().actions())
       if (action->data().toInt() == format && action->text().startsWith("Copy")) action->trigger();
-    QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+    QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
     text = QApplication::clipboard()->text().toStdString();
   }
   const QString path = folder_->filePath(name);
   QVERIFY(write_bytes(path.toStdString(), text).has_value());
 
-  // The dialog is a person's too.
+  // The dialog is operated like a user would.
   QTimer::singleShot(0, this, [&] {
     auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
     QVERIFY(dialog != nullptr);
@@ -410,12 +410,12 @@ void SacSolveTest::files_of_others_are_read() {
     edit->setText(path);
     QTest::keyClick(edit, Qt::Key_Return);
   });
-  QSignalSpy told(&pane(), &SacPane::told);
+  QSignalSpy messages(&pane(), &SacPane::message);
   for (QAction* action : bar().exchange().actions())
-    if (action->text().startsWith("Import from a File")) action->trigger();
-  QTRY_VERIFY_WITH_TIMEOUT(told.count() > 0, kPatienceMs);
-  const QString read = told.front().front().toString();
-  QVERIFY2(read.startsWith("Read: " + QString::fromStdString(std::string(to_string(source)))),
+    if (action->text().startsWith("Import from File")) action->trigger();
+  QTRY_VERIFY_WITH_TIMEOUT(messages.count() > 0, kPatienceMs);
+  const QString read = messages.front().front().toString();
+  QVERIFY2(read.startsWith("Imported " + QString::fromStdString(std::string(to_string(source)))),
            qPrintable(read));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);

@@ -1,5 +1,5 @@
-// The SAC pane on a flat training step: ticks are tags, shown as they would be carried out, and
-// carried out as one step of the history.
+// Tests the SAC pane with a flat training step: ticks are tags, whose effect is previewed and then
+// applied as one history entry.
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
@@ -28,7 +28,7 @@ using test::kPatienceMs;
 
 constexpr char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
 
-// What core says of a step.
+// Core's figures of a step.
 PlanFigures figures_of(const Graph& step, const AnalysisOptions& options) {
   const Analysis analysis = analyze(step, options).value();
   PlanFigures figures =
@@ -48,27 +48,27 @@ class SacStepTest : public test::SacWindow {
   void init() { make_window(); }
   void cleanup() { close_window(); }
 
-  void opens_with_what_asks_a_partitioner_hidden();
-  void a_click_is_a_tag_and_is_shown_carried_out();
+  void partitioner_controls_are_hidden();
+  void click_adds_a_tag_and_previews_it();
   void keys_tag_offload_and_untag();
-  void says_what_it_would_come_to();
+  void previews_the_result();
   void a_refused_tick_changes_nothing();
-  void carrying_out_is_one_step();
-  void carries_out_what_was_ticked_a_moment_before();
-  void what_was_carried_out_is_settled();
-  void presets_and_texts_are_tags();
-  void the_peak_says_what_makes_it();
+  void applying_tags_is_one_step();
+  void applies_pending_ticks();
+  void applied_tags_are_settled();
+  void presets_and_imports_are_tags();
+  void peak_shows_its_tensors();
   void rungs_scoreboard_and_inspector_follow();
   void layers_fold();
 
  private:
-  // `draws`: with a call of the forward that draws random numbers, which cannot be made again.
+  // `draws`: includes a forward call that draws random numbers, which cannot be recomputed.
   bool open_step(bool draws = false) {
     if (!draws) return open(kStep);
     const auto bytes = read_bytes(test::source_path(kStep));
     if (!bytes) return false;
     std::string text(bytes->view());
-    // Pointwise, and of the same arguments.
+    // Pointwise, with the same arguments.
     const std::string from = "\"aten.silu.default\"", to = "\"aten.bernoulli.default\"";
     const std::size_t at = text.find(from);
     if (at == std::string::npos) return false;
@@ -77,16 +77,16 @@ class SacStepTest : public test::SacWindow {
     return write_bytes(path, text) && open_path(path);
   }
   [[nodiscard]] const SacState& state() const { return *session().state(); }
-  // The document's graph with its tags carried out, by core alone.
+  // The document's graph with its tags applied by core.
   [[nodiscard]] Graph carried_out() const {
     Graph step = document().graph();
-    if (!carry_out_tags(step)) throw std::runtime_error("the tags cannot be carried out");
+    if (!carry_out_tags(step)) throw std::runtime_error("the tags cannot be applied");
     return step;
   }
   [[nodiscard]] PlanFigures wanted() const {
     return figures_of(carried_out(), document().analysis().options);
   }
-  // A row whose tensor takes memory that making it again frees.
+  // A row whose tensor occupies memory that recomputation frees.
   int row_to_recompute() {
     for (const int row : rows_of(Keep::save)) {
       const NodeId node = model().nodes(row).front();
@@ -97,33 +97,33 @@ class SacStepTest : public test::SacWindow {
     }
     return -1;
   }
-  void press_carry_out() {
-    QTest::mouseClick(&pane().bar().carry_out_button(), Qt::LeftButton);
+  void press_apply_tags() {
+    QTest::mouseClick(&pane().bar().apply_tags_button(), Qt::LeftButton);
     QVERIFY(settle());
   }
 };
 
-void SacStepTest::opens_with_what_asks_a_partitioner_hidden() {
+void SacStepTest::partitioner_controls_are_hidden() {
   QVERIFY(open_step());
   QCOMPARE(state().kind, SacKind::step);
   QVERIFY(model().row_count() > 50);
   const QAbstractItemModelTester tester(&model());
   SacBar& bar = pane().bar();
   QVERIFY(bar.isVisible());
-  QVERIFY(bar.carry_out_button().isVisible());
-  QVERIFY(!bar.carry_out_button().isEnabled());  // nothing is tagged
+  QVERIFY(bar.apply_tags_button().isVisible());
+  QVERIFY(!bar.apply_tags_button().isEnabled());  // there are no tags
   QVERIFY(!bar.solve_button().isVisible());
   QVERIFY(!bar.partitioner_box().isVisible());
   QVERIFY(!bar.budget().isVisible());
   QVERIFY(!pane().pages().isTabVisible(1));
   QVERIFY(!command("SAC: Solve Again")->isVisible());
   QVERIFY(!command("SAC: Open as Pair")->isVisible());
-  QVERIFY(command("SAC: Carry Out the Tags")->isVisible());
+  QVERIFY(command("SAC: Apply Tags")->isVisible());
   QCOMPARE(figures(), figures_of(document().graph(), document().analysis().options));
   QCOMPARE(model().totals().things, state().tensors.size());
 }
 
-void SacStepTest::a_click_is_a_tag_and_is_shown_carried_out() {
+void SacStepTest::click_adds_a_tag_and_previews_it() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
@@ -136,7 +136,7 @@ void SacStepTest::a_click_is_a_tag_and_is_shown_carried_out() {
   QCOMPARE(editing().place(), steps + 1);
   QCOMPARE(keep_of(node), Keep::recompute);
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
-  QCOMPARE(document().graph().order().size(), calls);  // tagged, not carried out
+  QCOMPARE(document().graph().order().size(), calls);  // tagged, not applied
   QCOMPARE(figures(), wanted());
   QVERIFY(figures().saved_bytes < before.saved_bytes);
   QVERIFY(figures().recomputed > 0);
@@ -176,7 +176,7 @@ void SacStepTest::keys_tag_offload_and_untag() {
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_cpu_offload);
 }
 
-void SacStepTest::says_what_it_would_come_to() {
+void SacStepTest::previews_the_result() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
@@ -189,7 +189,7 @@ void SacStepTest::says_what_it_would_come_to() {
                            kPatienceMs);
   const PlanFigures promised = session().shown_preview()->outcome->figures;
   QVERIFY(pane().figures().what_if().contains("To recompute"));
-  QCOMPARE(editing().place(), steps);  // nothing is done by pointing
+  QCOMPARE(editing().place(), steps);  // hovering changes nothing
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
   QCOMPARE(figures(), promised);
@@ -205,22 +205,22 @@ void SacStepTest::a_refused_tick_changes_nothing() {
   QVERIFY(bool(random));
   const SacStatePtr before = session().state();
   const std::string text = write_native(document().graph());
-  QSignalSpy told(&pane(), &SacPane::told);
+  QSignalSpy messages(&pane(), &SacPane::message);
   group_by(SacGrouping::tensor);
   click_switch(model().row_of(random), Keep::recompute);
   QVERIFY(settle());
-  QCOMPARE(told.count(), 1);
-  QVERIFY(told.front().front().toString().contains("draws random numbers"));
+  QCOMPARE(messages.count(), 1);
+  QVERIFY(messages.front().front().toString().contains("draws random numbers"));
   QCOMPARE(session().state(), before);
   QCOMPARE(editing().step_count(), 0);
   QVERIFY(write_native(document().graph()) == text);
-  // Asked before it is done it says the same.
+  // The preview shows the same figures.
   move_pointer(table().switch_of(model().row_of(random), Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(pane().figures().what_if().contains("draws random numbers"),
                            kPatienceMs);
 }
 
-void SacStepTest::carrying_out_is_one_step() {
+void SacStepTest::applying_tags_is_one_step() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
@@ -233,55 +233,55 @@ void SacStepTest::carrying_out_is_one_step() {
   const PlanFigures promised = figures();
   const Graph step = carried_out();
   const int steps = editing().place();
-  QVERIFY(pane().bar().carry_out_button().isEnabled());
-  press_carry_out();
+  QVERIFY(pane().bar().apply_tags_button().isEnabled());
+  press_apply_tags();
   QCOMPARE(editing().place(), steps + 1);
   QVERIFY(validate(document().graph()));
   QVERIFY(write_native(document().graph()) == write_native(step));
   QCOMPARE(figures(), promised);
   QCOMPARE(document().analysis().memory.peak_bytes(), promised.figures.peak_bytes);
   QCOMPARE(document().analysis().simulation.step_ns(), promised.figures.step_ns);
-  // Once is enough.
-  QVERIFY(!state().carried_out.any);
-  QVERIFY(!pane().bar().carry_out_button().isEnabled());
-  QSignalSpy told(&pane(), &SacPane::told);
-  command("SAC: Carry Out the Tags")->trigger();
+  // Tags cannot be applied twice.
+  QVERIFY(!state().applied_tags.any);
+  QVERIFY(!pane().bar().apply_tags_button().isEnabled());
+  QSignalSpy messages(&pane(), &SacPane::message);
+  command("SAC: Apply Tags")->trigger();
   QVERIFY(settle());
-  QCOMPARE(told.count(), 1);
+  QCOMPARE(messages.count(), 1);
   QCOMPARE(editing().place(), steps + 1);
   editing().undo();
   QVERIFY(settle());
   QVERIFY(write_native(document().graph()) == tagged);
   QCOMPARE(figures(), promised);
-  QVERIFY(pane().bar().carry_out_button().isEnabled());
+  QVERIFY(pane().bar().apply_tags_button().isEnabled());
   editing().redo();
   QVERIFY(settle());
   QVERIFY(write_native(document().graph()) == write_native(step));
   QCOMPARE(figures(), promised);
 }
 
-void SacStepTest::carries_out_what_was_ticked_a_moment_before() {
+void SacStepTest::applies_pending_ticks() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
   const NodeId node = model().nodes(row).front();
   const int steps = editing().place();
   session().set_keep({node}, Keep::recompute);
-  session().carry_out_tags();
+  session().apply_tags();
   QVERIFY(!session().is_settled());
   QVERIFY(settle());
   QCOMPARE(editing().place(), steps + 2);
-  QVERIFY(!state().carried_out.any);
+  QVERIFY(!state().applied_tags.any);
   QVERIFY(figures().recomputed > 0);
 }
 
-void SacStepTest::what_was_carried_out_is_settled() {
+void SacStepTest::applied_tags_are_settled() {
   QVERIFY(open_step());
   const int row = row_to_recompute();
   QVERIFY(row >= 0);
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
-  press_carry_out();
+  press_apply_tags();
   const auto settled = std::ranges::find_if(
       state().tensors, [](const SacTensor& tensor) { return tensor.is_settled(); });
   QVERIFY(settled != state().tensors.end());
@@ -294,15 +294,15 @@ void SacStepTest::what_was_carried_out_is_settled() {
   QCOMPARE(editing().place(), steps);
   choose_row(model().row_of(node));
   table().view().setFocus();
-  QSignalSpy told(&pane(), &SacPane::told);
+  QSignalSpy messages(&pane(), &SacPane::message);
   QTest::keyClick(&table().view(), Qt::Key_S);
   QVERIFY(settle());
-  QCOMPARE(told.count(), 1);
-  QVERIFY(told.front().front().toString().contains("was carried out already"));
+  QCOMPARE(messages.count(), 1);
+  QVERIFY(messages.front().front().toString().contains("was already applied"));
   QCOMPARE(editing().place(), steps);
 }
 
-void SacStepTest::presets_and_texts_are_tags() {
+void SacStepTest::presets_and_imports_are_tags() {
   QVERIFY(open_step());
   const PlanFigures before = figures();
   pane().bar().take_preset(QStringLiteral("full"));
@@ -316,31 +316,31 @@ void SacStepTest::presets_and_texts_are_tags() {
   const PlanFigures full = figures();
   for (QAction* action : pane().bar().exchange().actions())
     if (action->text() == "Open as Pair") QVERIFY(!action->isVisible());
-  // Out as a recipe, and back.
-  QSignalSpy told(&pane(), &SacPane::told);
+  // Export as a recipe and import it again.
+  QSignalSpy messages(&pane(), &SacPane::message);
   for (QAction* action : pane().bar().exchange().actions())
     if (action->text().contains("Copy Recipe")) action->trigger();
-  QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+  QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
   QVERIFY(QApplication::clipboard()->text().contains("MUST_RECOMPUTE"));
   editing().undo();
   QVERIFY(settle());
   QCOMPARE(figures(), before);
   for (QAction* action : pane().bar().exchange().actions())
-    if (action->text() == "Import from the Clipboard") action->trigger();
+    if (action->text() == "Import from Clipboard") action->trigger();
   QTRY_VERIFY_WITH_TIMEOUT(editing().place() == 1 && session().is_settled(), kPatienceMs);
   QCOMPARE(figures().saved_bytes, full.saved_bytes);
   QCOMPARE(figures().figures.peak_bytes, full.figures.peak_bytes);
 }
 
-void SacStepTest::the_peak_says_what_makes_it() {
+void SacStepTest::peak_shows_its_tensors() {
   QVERIFY(open_step());
   window_->resize(1600, 1400);
-  pane().setMinimumHeight(600);  // lower, the pane leaves the curve to the timeline
+  pane().setMinimumHeight(600);  // in a lower pane, the curve is only in the timeline
   QTRY_VERIFY(pane().curve().isVisible());
   QTest::mouseClick(&pane().curve(), Qt::LeftButton, {}, pane().curve().peak_place());
   QVERIFY(model().shows_only_some());
   const auto rows = model().shown(-1);
-  QCOMPARE(rows.size(), state().carried_out.saved_at_peak.size());
+  QCOMPARE(rows.size(), state().applied_tags.saved_at_peak.size());
   QVERIFY(!rows.empty());
   for (const int row : rows) QVERIFY(model().keeps(row).one() == Keep::save);
   QTest::mouseClick(table().findChild<QToolButton*>("show_all"), Qt::LeftButton);
@@ -377,7 +377,7 @@ void SacStepTest::rungs_scoreboard_and_inspector_follow() {
   document().selection().select(node);
   QTRY_VERIFY(
       std::ranges::any_of(inspector.content().sections, [](const InspectorSection& section) {
-        return section.title == "For the backward" &&
+        return section.title == "In the backward" &&
                section.rows.front().value == "recompute, decided by person" &&
                section.rows.back().value.startsWith("Recomputed by hand");
       }));

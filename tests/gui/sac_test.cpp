@@ -1,4 +1,4 @@
-// The SAC pane in the real window, with the mouse and the keys as a person's.
+// Tests the SAC pane in the real window with mouse and keyboard.
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -41,19 +41,19 @@ class SacTest : public test::SacWindow {
   void a_node_of_another_pane_is_that_node_alone();
   void several_rows_are_one_step();
   void undo_and_redo_give_the_same_figures();
-  void says_what_it_would_come_to();
-  void asks_nothing_that_nobody_asked();
-  void the_inspector_says_why();
-  void the_filter_takes_the_words_of_the_search_bar();
+  void previews_the_result();
+  void requests_no_preview_by_itself();
+  void inspector_explains_why();
+  void filter_uses_the_search_syntax();
   void solving_again_is_a_step();
   void a_preset_is_one_step();
-  void the_peak_says_what_makes_it();
+  void peak_shows_its_tensors();
   void the_ladder_and_the_scoreboard_follow();
-  void a_point_of_the_plot_is_taken();
+  void point_of_the_plot_is_applied();
   void opens_as_a_pair();
   void pairs_are_read_only();
   void copies_rows_and_exports();
-  void cancelling_leaves_a_way_back();
+  void cancelling_allows_a_retry();
 };
 
 void SacTest::shows_a_plan() {
@@ -114,7 +114,7 @@ void SacTest::a_node_of_another_pane_is_that_node_alone() {
   group_by(SacGrouping::layer);
   table().view().collapseAll();
   document().selection().select(node);
-  // Its own row is in sight, and no group stands for it.
+  // Its own row is visible, and no group represents it.
   QCOMPARE(table().view().selected_rows(), std::vector{model().row_of(node)});
   const Graph before = document().graph();
   QAction* recompute = command("SAC: Recompute Selected");
@@ -130,7 +130,7 @@ void SacTest::a_node_of_another_pane_is_that_node_alone() {
   QCOMPARE(tagged(), std::vector{node});
   editing().undo();
   QVERIFY(settle());
-  // What was expanded for the one is collapsed for the next.
+  // Rows expanded for one node are collapsed for the next.
   int above = model().row_of(node);
   while (model().parent_row(above) >= 0) above = model().parent_row(above);
   document().selection().select_all({node, other});
@@ -140,18 +140,18 @@ void SacTest::a_node_of_another_pane_is_that_node_alone() {
   QTest::keyClick(&table().view(), Qt::Key_R);
   QVERIFY(settle());
   QCOMPARE(tagged(), (std::vector{std::min(node, other), std::max(node, other)}));
-  // What is no tensor of the plan is told, not done.
+  // A node that is not a tensor of the plan gives a message and no edit.
   document().selection().clear();
-  QSignalSpy told(&pane(), &SacPane::told);
+  QSignalSpy messages(&pane(), &SacPane::message);
   QTest::keyClick(&table().view(), Qt::Key_S);
-  QCOMPARE(told.count(), 1);
+  QCOMPARE(messages.count(), 1);
   QCOMPARE(editing().step_count(), 1);
 }
 
 void SacTest::several_rows_are_one_step() {
   QVERIFY(open(kSample));
   group_by(SacGrouping::op);
-  // A group stands for all below it.
+  // A group stands for all rows below it.
   int group = -1;
   for (const int row : model().shown(-1))
     if (model().keeps(row).of(Keep::save) > 1) group = row;
@@ -194,7 +194,7 @@ void SacTest::undo_and_redo_give_the_same_figures() {
   QCOMPARE(figures(), before);
 }
 
-void SacTest::says_what_it_would_come_to() {
+void SacTest::previews_the_result() {
   QVERIFY(open(kSample));
   const int row = largest(Keep::save);
   const NodeId node = model().nodes(row).front();
@@ -215,12 +215,12 @@ void SacTest::says_what_it_would_come_to() {
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
   QCOMPARE(figures(), promised.outcome->figures);
-  // The pointer goes, and so does what was said.
+  // The preview disappears when the pointer leaves.
   move_pointer({2, 2});
   QTRY_VERIFY(!session().shown_preview().has_value());
 }
 
-void SacTest::asks_nothing_that_nobody_asked() {
+void SacTest::requests_no_preview_by_itself() {
   QVERIFY(open(kSample));
   const QSignalSpy asked(&session(), &SacSession::previewed);
   // The focus gives the table a current row.
@@ -230,14 +230,14 @@ void SacTest::asks_nothing_that_nobody_asked() {
   QTest::qWait(100);
   QVERIFY(settle());
   QCOMPARE(asked.count(), 0);
-  // A key does ask, and what it asked goes with the focus.
+  // A key requests a preview, which ends with the focus.
   QTest::keyClick(&table().view(), Qt::Key_Down);
   QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview().has_value(), kPatienceMs);
   table().filter_edit().setFocus();
   QVERIFY(!session().shown_preview().has_value());
 }
 
-void SacTest::the_inspector_says_why() {
+void SacTest::inspector_explains_why() {
   QVERIFY(open(kSample));
   QTRY_VERIFY_WITH_TIMEOUT(window_->dock("inspector")->pane() != nullptr, kPatienceMs);
   const auto& inspector = *qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
@@ -251,7 +251,7 @@ void SacTest::the_inspector_says_why() {
   QCOMPARE(said(), model().text(row, SacModel::why_column));
   command("SAC: Recompute Selected")->trigger();
   QVERIFY(settle());
-  // Another plan, another reason; what edits say of it is told first.
+  // Another plan gives another reason; the reason of edits comes first.
   const auto says = [&](const QString& why) {
     for (const InspectorSection& section : inspector.content().sections)
       for (const InspectorRow& r : section.rows)
@@ -261,7 +261,7 @@ void SacTest::the_inspector_says_why() {
   QTRY_VERIFY(says(model().text(model().row_of(node), SacModel::why_column)));
 }
 
-void SacTest::the_filter_takes_the_words_of_the_search_bar() {
+void SacTest::filter_uses_the_search_syntax() {
   QVERIFY(open(kSample));
   group_by(SacGrouping::tensor);
   const std::size_t all = model().totals().things;
@@ -278,7 +278,7 @@ void SacTest::solving_again_is_a_step() {
   QVERIFY(open(kSample));
   const PlanFigures before = figures();
   pane().bar().budget().box().setValue(0.0);
-  QCOMPARE(figures(), before);  // nothing happens before it is asked for
+  QCOMPARE(figures(), before);  // nothing changes before it is requested
   QTest::mouseClick(&pane().bar().solve_button(), Qt::LeftButton);
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
@@ -313,9 +313,9 @@ void SacTest::a_preset_is_one_step() {
     QVERIFY(tensor.decider != Decider::list);
 }
 
-void SacTest::the_peak_says_what_makes_it() {
+void SacTest::peak_shows_its_tensors() {
   QVERIFY(open(kSample));
-  pane().setMinimumHeight(600);  // lower, the pane leaves the curve to the timeline
+  pane().setMinimumHeight(600);  // in a lower pane, the curve is only in the timeline
   QTRY_VERIFY(pane().curve().isVisible());
   QTest::mouseClick(&pane().curve(), Qt::LeftButton, {}, pane().curve().peak_place());
   QVERIFY(model().shows_only_some());
@@ -335,7 +335,7 @@ void SacTest::the_peak_says_what_makes_it() {
 
 void SacTest::the_ladder_and_the_scoreboard_follow() {
   QVERIFY(open(kSample));
-  // It stands behind the pane, and follows all the same.
+  // It is behind the pane and is updated nevertheless.
   window_->dock("graph")->raise();
   QTRY_VERIFY_WITH_TIMEOUT(window_->dock("graph")->pane() != nullptr, kPatienceMs);
   window_->dock("sac")->raise();
@@ -355,7 +355,7 @@ void SacTest::the_ladder_and_the_scoreboard_follow() {
   QTest::keyClick(&table().view(), Qt::Key_R);
   QVERIFY(settle());
   QVERIFY(saved() < before);
-  // Attention draws again: states of the processor's generator have no rung.
+  // Attention is recomputed: random generator states on the CPU have no rung.
   constexpr std::int64_t kState = 5056;
   const auto states = static_cast<std::int64_t>(session().state()->plan.redrawn.size()) * kState;
   QCOMPARE(saved() + states, figures().saved_bytes);
@@ -364,7 +364,7 @@ void SacTest::the_ladder_and_the_scoreboard_follow() {
                                                       time_text(figures().figures.step_ns))));
 }
 
-void SacTest::a_point_of_the_plot_is_taken() {
+void SacTest::point_of_the_plot_is_applied() {
   QVERIFY(open(kSample));
   editing().keep_state(QStringLiteral("as opened"));
   QVERIFY(search_trade_off());
@@ -375,9 +375,9 @@ void SacTest::a_point_of_the_plot_is_taken() {
                          [&](const ParetoMark& mark) { return mark.kind == wanted; });
   };
   QCOMPARE(kind(ParetoKind::now), 1);
-  QTRY_COMPARE_WITH_TIMEOUT(kind(ParetoKind::snapshot), 1, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(kind(ParetoKind::named), 1, kPatienceMs);
   QVERIFY(kind(ParetoKind::preset) > 0);
-  // The smallest of the curve, with the mouse.
+  // The smallest plan of the curve, chosen by mouse.
   const auto at = std::find_if(marks.begin(), marks.end(), [](const ParetoMark& mark) {
     return mark.kind == ParetoKind::curve;
   });
@@ -402,7 +402,7 @@ void SacTest::opens_as_a_pair() {
   const Graph& pair = document().graph();
   QVERIFY(pair.is_pair());
   QVERIFY(validate(pair));
-  // What the pane promised is what the pair is.
+  // The pair has the figures that the pane predicted.
   QCOMPARE(document().analysis().memory.peak_bytes(), promised.figures.peak_bytes);
   QCOMPARE(document().analysis().simulation.step_ns(), promised.figures.step_ns);
 }
@@ -428,13 +428,13 @@ void SacTest::copies_rows_and_exports() {
   const QStringList lines = QApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts);
   QCOMPARE(static_cast<std::size_t>(lines.size()), session().state()->tensors.size() + 1);
   QVERIFY(lines.front().contains("policy"));
-  QSignalSpy told(&pane(), &SacPane::told);
+  QSignalSpy messages(&pane(), &SacPane::message);
   pane().bar().exchange().actions().front()->trigger();
-  QVERIFY(told.count() > 0 || told.wait(kPatienceMs));
+  QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
   QVERIFY(QApplication::clipboard()->text().contains("torch.ops"));
 }
 
-void SacTest::cancelling_leaves_a_way_back() {
+void SacTest::cancelling_allows_a_retry() {
   auto graph = open_graph({.path = test::source_path(kLarge)});
   QVERIFY(graph.has_value());
   const auto snapshot = make_snapshot(*std::move(graph), {});
@@ -447,7 +447,7 @@ void SacTest::cancelling_leaves_a_way_back() {
   QVERIFY(session.state() == nullptr);
   QVERIFY(!session.is_working());
   QVERIFY(!session.problem().isEmpty());
-  // What was given up does not come after all.
+  // A cancelled request is not applied later.
   QTest::qWait(50);
   QVERIFY(session.state() == nullptr);
   session.start();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The SAC pane in the real window, and a person's hands on it.
+// The SAC pane in the real window, with helpers that act like a user.
 
 #include <QApplication>
 #include <QMouseEvent>
@@ -72,7 +72,7 @@ class SacWindow : public QObject {
   [[nodiscard]] views::SacPane& pane() const {
     return *qobject_cast<views::SacPane*>(window_->dock("sac")->pane());
   }
-  // The trade-off is on screen, and searched.
+  // Shows the trade-off and waits for its search.
   bool search_trade_off() {
     pane().show_pareto();
     views::ParetoPage& page = pane().pareto();
@@ -89,7 +89,7 @@ class SacWindow : public QObject {
     table().grouping_box().setCurrentIndex(
         table().grouping_box().findData(static_cast<int>(grouping)));
   }
-  // Rows of tensors of that policy that can have another, the largest first.
+  // Rows of changeable tensors with that policy, largest first.
   std::vector<int> rows_of(Keep keep) {
     group_by(views::SacGrouping::tensor);
     std::vector<int> rows;
@@ -110,7 +110,7 @@ class SacWindow : public QObject {
     const std::vector<int> rows = rows_of(keep);
     return rows.empty() ? -1 : rows.front();
   }
-  // As a click beside the switches does.
+  // Clicks next to the switches.
   void choose_row(int row) { table().view().setCurrentIndex(model().index_of(row)); }
   [[nodiscard]] QAction* command(const QString& text) const {
     for (QAction* action : pane().findChildren<QAction*>())
@@ -122,14 +122,14 @@ class SacWindow : public QObject {
     QTest::mouseClick(table().view().viewport(), Qt::LeftButton, {},
                       table().switch_of(row, keep).center());
   }
-  // Without a button: Qt's own helper moves the screen's pointer, which stays in its 800 x 800.
+  // Without a button: Qt's helper moves the screen's pointer, which stays within 800 x 800.
   void move_pointer(QPoint at) {
     QWidget* viewport = table().view().viewport();
     QMouseEvent move(QEvent::MouseMove, at, viewport->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
                      Qt::NoModifier);
     QApplication::sendEvent(viewport, &move);
   }
-  // What the labels of a widget say.
+  // The texts of a widget's labels.
   [[nodiscard]] static QStringList labels_of(const QWidget& widget) {
     QStringList texts;
     for (const auto* label : widget.findChildren<QLabel*>()) texts << label->text();

@@ -1,4 +1,4 @@
-// A document's graph beside the captures of other ranks, in the dialog that a person sees.
+// Tests the dialog that compares a document's graph with captures of other ranks.
 
 #include <QLabel>
 #include <QListWidget>
@@ -38,10 +38,10 @@ class SpmdTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void says_that_ranks_meet();
-  void says_where_they_do_not();
-  void says_what_it_cannot_read();
-  void compares_files_alone();
+  void reports_matching_ranks();
+  void reports_the_first_mismatch();
+  void reports_unreadable_files();
+  void compares_only_files();
 
  private:
   QString write(int rank, std::string_view first, std::string_view second) {
@@ -59,7 +59,7 @@ class SpmdTest : public QObject {
   static QString check(SpmdDialog& dialog) {
     QSignalSpy checked(&dialog, &SpmdDialog::checked);
     QTest::mouseClick(dialog.findChild<QPushButton*>("check"), Qt::LeftButton);
-    // It may have come while the click was handled.
+    // The signal may have been emitted during the click.
     if (checked.isEmpty() && !checked.wait(kPatienceMs)) qFatal("it does not end");
     return dialog.answer();
   }
@@ -67,7 +67,7 @@ class SpmdTest : public QObject {
   QTemporaryDir folder_;
 };
 
-void SpmdTest::says_that_ranks_meet() {
+void SpmdTest::reports_matching_ranks() {
   const auto document = this->document(kSum, kSmall);
   auto* dialog = new SpmdDialog(*document);
   dialog->show();
@@ -82,11 +82,11 @@ void SpmdTest::says_that_ranks_meet() {
   dialog->close();
 }
 
-void SpmdTest::says_where_they_do_not() {
+void SpmdTest::reports_the_first_mismatch() {
   const auto document = this->document(kSum, kSmall);
   auto* dialog = new SpmdDialog(*document);
   dialog->show();
-  // Of the file of its own rank, what is in the window takes the place.
+  // The document's graph replaces the file of its rank.
   dialog->add_files({write(0, kSmall, kSum), write(1, kSmall, kSum)});
   const QString answer = check(*dialog);
   QVERIFY2(answer.startsWith("In group tp (ranks 0, 1), as collective 0, rank 0 calls a"),
@@ -96,7 +96,7 @@ void SpmdTest::says_where_they_do_not() {
   QVERIFY(sides->isVisible());
   QCOMPARE(sides->topLevelItemCount(), 2);
   QCOMPARE(sides->topLevelItem(1)->text(1), QStringLiteral("b"));
-  // A click leads to the node in the window; the other one is elsewhere.
+  // Clicking goes to the node in the window; the other one is in another file.
   QSignalSpy activated(dialog, &SpmdDialog::node_activated);
   const auto click = [&](int row) {
     QTest::mouseClick(sides->viewport(), Qt::LeftButton, {},
@@ -110,7 +110,7 @@ void SpmdTest::says_where_they_do_not() {
   dialog->close();
 }
 
-void SpmdTest::says_what_it_cannot_read() {
+void SpmdTest::reports_unreadable_files() {
   const auto document = this->document(kSum, kSmall);
   auto* dialog = new SpmdDialog(*document);
   dialog->show();
@@ -119,7 +119,7 @@ void SpmdTest::says_what_it_cannot_read() {
   dialog->close();
 }
 
-void SpmdTest::compares_files_alone() {
+void SpmdTest::compares_only_files() {
   const auto document = this->document(kSmall, kSum);
   auto* dialog = new SpmdDialog(*document);
   dialog->show();

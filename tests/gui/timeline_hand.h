@@ -1,6 +1,6 @@
 #pragma once
 
-// A person's hand on the timeline: takes hold of a node with the mouse and moves it.
+// Drags nodes in the timeline with the mouse.
 
 #include <QTest>
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace jointer::test {
 
 class TimelineHand {
  public:
-  // Both must outlive it.
+  // Both must outlive this object.
   TimelineHand(views::Document& document, views::TimelineView& view)
       : document_(document), view_(view) {}
 
-  // Zooms to a node and gives a point of its item where a press takes hold of it.
+  // Zooms to a node and returns a point in its item where a press picks it up.
   std::optional<QPoint> grip_of(NodeId node) {
     document_.selection().select(node);
     view_.show_selection();
@@ -37,19 +37,18 @@ class TimelineHand {
     return std::nullopt;
   }
 
-  // Presses on a node and moves it until it stands in the gap; the button stays down. Nothing where
-  // it cannot be held; else where the pointer is.
+  // Drags a node to a gap and keeps the button pressed. Returns the pointer's position, or nullopt
+  // if the node cannot be held.
   std::optional<QPoint> drag(NodeId node,
                              const std::function<std::size_t(const views::MovePreview&)>& to) {
-    constexpr int kHoldMs = 15000, kMargin = 10;  // nearer to an edge the view would move along
+    constexpr int kHoldMs = 15000, kMargin = 10;  // closer to an edge, the view would scroll
     views::MovePlanner& planner = document_.editing().planner();
     const auto at = grip_of(node);
     if (!at) return std::nullopt;
     QTest::mousePress(view_.viewport(), Qt::LeftButton, {}, *at);
     QTest::mouseMove(view_.viewport(), *at + QPoint(6, 0));
     if (!QTest::qWaitFor([&] { return planner.held() != nullptr; }, kHoldMs)) return std::nullopt;
-    // Out until the place is within reach: who zooms while holding something still has it where it
-    // was.
+    // Zoom out until the place is within reach; the held node keeps its place.
     const std::size_t gap = to(planner.held()->preview);
     const auto reach = [&] {
       const views::MoveTool& tool = view_.move_tool();
@@ -67,7 +66,7 @@ class TimelineHand {
   views::TimelineView& view_;
 };
 
-// The wait with the longest stall of those that have room to move later.
+// The wait with the longest stall that can be moved later.
 inline NodeId exposed_wait(const views::Document& document) {
   constexpr std::size_t kRoom = 12;
   const CollectiveTiming* most = nullptr;

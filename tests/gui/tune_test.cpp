@@ -1,5 +1,5 @@
-// A search in the real window: it starts, its points come, it stops, what it found is taken and
-// undone.
+// Tests a search in the real window: it starts, points arrive, it stops, and its result is applied
+// and undone.
 
 #include <QClipboard>
 
@@ -32,7 +32,7 @@ class TuneTest : public test::SacWindow {
     return QTest::qWaitFor([this] { return window_->dock("tune")->pane() != nullptr; },
                            kPatienceMs);
   }
-  // A search of so many candidates, to its end.
+  // Runs a search of that many candidates to its end.
   bool search(int evaluations) {
     pane().evaluations_box().setValue(evaluations);
     pane().seconds_box().setValue(0);
@@ -45,14 +45,14 @@ class TuneTest : public test::SacWindow {
   void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_window(); }
   void cleanup() { close_window(); }
-  void the_best_is_taken_step_by_step_and_undone();
-  void a_point_is_taken_by_a_click_and_another_after_it();
-  void it_is_stopped_and_keeps_what_there_is();
-  void of_a_joint_graph_the_pair_opens();
-  void a_search_is_of_the_graph_that_was_shown();
+  void best_is_applied_step_by_step_and_undone();
+  void clicking_points_applies_them();
+  void stopping_keeps_the_result_so_far();
+  void joint_graph_opens_as_a_pair();
+  void search_belongs_to_the_shown_graph();
 };
 
-void TuneTest::the_best_is_taken_step_by_step_and_undone() {
+void TuneTest::best_is_applied_step_by_step_and_undone() {
   QVERIFY(open_tune(test::kPair));
   const std::string before = hash_of(document());
   const std::int64_t peak = document().analysis().memory.peak_bytes();
@@ -83,7 +83,7 @@ void TuneTest::the_best_is_taken_step_by_step_and_undone() {
   QCOMPARE(hash_of(document()), before);
 }
 
-void TuneTest::a_point_is_taken_by_a_click_and_another_after_it() {
+void TuneTest::clicking_points_applies_them() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(30));
   ParetoPlot& plot = pane().plot();
@@ -91,18 +91,18 @@ void TuneTest::a_point_is_taken_by_a_click_and_another_after_it() {
   for (const bool first : {true, false}) {
     // A preset, then the point with the shortest step.
     std::size_t mark = 0;
-    while (plot.marks()[mark].kind != (first ? ParetoKind::preset : ParetoKind::snapshot)) ++mark;
+    while (plot.marks()[mark].kind != (first ? ParetoKind::preset : ParetoKind::named)) ++mark;
     const ParetoMark chosen = plot.marks()[mark];
     QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.place_of(mark));
     QVERIFY(taken.wait(kPatienceMs));
     QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
-    // What is drawn on top may be another one at the same place.
+    // Another point at the same place may be on top.
     QCOMPARE(document().analysis().simulation.step_ns(), chosen.step_ns);
   }
   QVERIFY(pane().session().can_take());
 }
 
-void TuneTest::it_is_stopped_and_keeps_what_there_is() {
+void TuneTest::stopping_keeps_the_result_so_far() {
   QVERIFY(open_tune(test::kPair));
   pane().evaluations_box().setValue(1'000'000);
   pane().seconds_box().setValue(0);
@@ -116,7 +116,7 @@ void TuneTest::it_is_stopped_and_keeps_what_there_is() {
   QVERIFY(pane().take_button().isEnabled());
 }
 
-void TuneTest::of_a_joint_graph_the_pair_opens() {
+void TuneTest::joint_graph_opens_as_a_pair() {
   QVERIFY(open_tune(test::kSample));
   QVERIFY(search(20));
   QVERIFY(pane().session().makes_a_pair());
@@ -130,9 +130,8 @@ void TuneTest::of_a_joint_graph_the_pair_opens() {
   QCOMPARE(pair.analysis().memory.peak_bytes(), expected.peak_bytes);
 }
 
-// What is edited by hand after a search is another graph; the place of the search is in the
-// history.
-void TuneTest::a_search_is_of_the_graph_that_was_shown() {
+// An edit by hand after a search gives another graph; the searched graph stays in the history.
+void TuneTest::search_belongs_to_the_shown_graph() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(12));
   const std::vector<Edit> nothing{Edit{.title = "By hand", .by = {}, .changes = {}, .notes = {}}};
@@ -144,7 +143,7 @@ void TuneTest::a_search_is_of_the_graph_that_was_shown() {
   QVERIFY(applied.wait(kPatienceMs));
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   for (const Edit& edit : editing().edits()) QVERIFY(edit.title != "By hand");
-  // A new search is of what is shown now.
+  // A new search uses the current graph.
   QVERIFY(search(13));
   QCOMPARE(pane().session().result()->evaluated, 13U);
   QCOMPARE(pane().session().result()->unedited.figures.figures.step_ns,

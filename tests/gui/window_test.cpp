@@ -1,4 +1,4 @@
-// Drives the real window as a person does: files dropped in, keys, the pointer, commands.
+// Drives the real window like a user: dropped files, keys, mouse, commands.
 
 #include <QApplication>
 #include <QClipboard>
@@ -53,12 +53,12 @@ class WindowTest : public QObject {
   void init();
   void cleanup();
 
-  void empty_window_says_what_to_do();
+  void empty_window_shows_a_hint();
   void opens_a_graph_and_shows_its_figures();
   void drops_open_files();
-  void says_why_a_file_cannot_be_opened();
-  void chooses_among_several_graphs();
-  void compares_a_graph_of_a_log_with_the_one_before();
+  void reports_why_a_file_cannot_be_opened();
+  void asks_which_of_several_graphs_to_open();
+  void compares_a_graph_of_a_log_with_the_previous_one();
   void cancels_reading();
   void several_documents_keep_their_selections();
   void keys_work_on_the_timeline();
@@ -66,23 +66,23 @@ class WindowTest : public QObject {
   void clicks_select_in_every_pane();
   void the_ladder_shares_the_selection();
   void goes_to_panes_by_key();
-  void no_pane_makes_a_small_window_larger();
-  void drags_select_a_stretch();
+  void panes_do_not_enlarge_a_small_window();
+  void drag_selects_a_range();
   void finds_nodes();
   void runs_commands_by_name();
   void copies_a_report();
-  void changes_what_is_assumed();
+  void changes_assumed_sizes();
   void reloads_a_changed_file();
   void remembers_files_and_layout();
-  void a_layout_of_another_version_is_not_restored();
+  void layout_of_another_version_is_not_restored();
   void changes_theme();
   void shows_facts();
 
  private:
   void init_window();
-  // Opens a file and waits until it is on screen.
+  // Opens a file and waits until it is shown.
   DocumentTab* open(const QString& path);
-  // Runs the entry of a menu that has this text, without `&` and dots.
+  // Triggers the menu entry with this text, ignoring `&` and dots.
   void run_action(const QString& text);
   void drop(const QStringList& paths);
   // A point in the middle of a node's item.
@@ -123,7 +123,7 @@ DocumentTab* WindowTest::open(const QString& path) {
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   window_->open({.path = path.toStdString()});
   if (!opened.wait(kPatienceMs)) return nullptr;
-  // Panes are made one by one, each in a turn of the event loop of its own.
+  // Panes are created one by one, each in its own turn of the event loop.
   const auto has_panes = [this] {
     return window_->dock("inspector")->pane() != nullptr ||
            !window_->dock("inspector")->isVisible();
@@ -163,12 +163,12 @@ QPoint WindowTest::point_of(TimelineView& timeline, NodeId node) {
   return {static_cast<int>(x), timeline.layout().lane[lane].center().y()};
 }
 
-void WindowTest::empty_window_says_what_to_do() {
+void WindowTest::empty_window_shows_a_hint() {
   auto* page = window_->findChild<EmptyPage*>();
   QVERIFY(page->isVisible());
   for (const char* name : {"modules", "operators", "alive", "inspector"})
     QVERIFY2(!window_->dock(name)->isVisible(), name);
-  // The button opens the sample, and the panes come.
+  // The button opens the sample, and the panes appear.
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   for (auto* button : page->findChildren<QPushButton*>())
     if (button->text().contains(u"sample")) QTest::mouseClick(button, Qt::LeftButton);
@@ -193,7 +193,7 @@ void WindowTest::opens_a_graph_and_shows_its_figures() {
 }
 
 void WindowTest::drops_open_files() {
-  // Halves of a pair become one document, whatever their order; another file one of its own.
+  // Both halves of a pair form one document, in either order; another file has its own.
   const auto pair = read_bytes(sample("llama_debug_tp2.min_cut.json.zst").toStdString());
   QVERIFY(pair.has_value());
   const auto document = QJsonDocument::fromJson(
@@ -213,7 +213,7 @@ void WindowTest::drops_open_files() {
   QCOMPARE(pairs, 1);
 }
 
-void WindowTest::says_why_a_file_cannot_be_opened() {
+void WindowTest::reports_why_a_file_cannot_be_opened() {
   const QString path = folder_->filePath("broken.json");
   QFile file(path);
   QVERIFY(file.open(QFile::WriteOnly));
@@ -228,17 +228,17 @@ void WindowTest::says_why_a_file_cannot_be_opened() {
   for (const auto* label : page->findChildren<QLabel*>())
     names_the_file |= label->text().contains(path);
   QVERIFY(names_the_file);
-  // Mended and tried again, it opens in the same tab.
+  // After the file is repaired, a retry opens it in the same tab.
   QFile::remove(path);
   QVERIFY(QFile::copy(kJoint, path));
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   for (auto* button : page->findChildren<QPushButton*>())
-    if (button->text() == "Try again") QTest::mouseClick(button, Qt::LeftButton);
+    if (button->text() == "Try Again") QTest::mouseClick(button, Qt::LeftButton);
   QVERIFY(opened.wait(kPatienceMs));
   QCOMPARE(window_->tab_count(), 1);
 }
 
-void WindowTest::chooses_among_several_graphs() {
+void WindowTest::asks_which_of_several_graphs_to_open() {
   const QString folder = folder_->filePath("captures");
   QVERIFY(QDir().mkdir(folder));
   QVERIFY(QFile::copy(kJoint, folder + "/a.json.zst"));
@@ -256,8 +256,8 @@ void WindowTest::chooses_among_several_graphs() {
   QTRY_COMPARE(window_->tab_count(), 2);
 }
 
-// A log of passes: a graph of it is opened beside the one that its pass changed.
-void WindowTest::compares_a_graph_of_a_log_with_the_one_before() {
+// A log of passes: one of its graphs is opened and compared with its pass's input.
+void WindowTest::compares_a_graph_of_a_log_with_the_previous_one() {
   const std::string head =
       "\tclass GraphModule(torch.nn.Module):\n"
       "\t    def forward(self, x: \"f32[4][1]cpu\"):\n";
@@ -289,7 +289,7 @@ void WindowTest::compares_a_graph_of_a_log_with_the_one_before() {
   QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
   ComparePane* pane = nullptr;
   QTRY_VERIFY((pane = window_->findChild<ComparePane*>()) != nullptr && pane->isVisible());
-  QTRY_COMPARE(pane->from().currentText(), QStringLiteral("the graph before the pass"));
+  QTRY_COMPARE(pane->from().currentText(), QStringLiteral("before the pass"));
   QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr, kPatienceMs);
   QTRY_VERIFY(pane->comparison()->from.snapshot->graph.find("sin"));
   QVERIFY(!pane->comparison()->to.snapshot->graph.find("sin"));
@@ -317,7 +317,7 @@ void WindowTest::several_documents_keep_their_selections() {
   QTest::keyClick(window_.get(), Qt::Key_PageUp, Qt::ControlModifier);
   QCOMPARE(window_->current_tab(), first);
   QCOMPARE(first->document()->selection().current(), node);
-  // Closing the one in front shows the other, with its panes.
+  // Closing the current tab shows the other one with its panes.
   QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
   QCOMPARE(window_->tab_count(), 1);
   QCOMPARE(window_->current_tab(), second);
@@ -352,7 +352,7 @@ void WindowTest::keys_work_on_the_timeline() {
   QTest::keyClick(timeline, Qt::Key_G);
   QVERIFY(timeline->axis_kind() == axis);
 
-  // Along a collective to its wait and back.
+  // From a collective to its wait and back.
   const auto& collective = tab->document()->analysis().simulation.collectives().front();
   tab->document()->selection().select(collective.start);
   QTest::keyClick(timeline, Qt::Key_BracketRight);
@@ -360,7 +360,7 @@ void WindowTest::keys_work_on_the_timeline() {
   QTest::keyClick(timeline, Qt::Key_BracketLeft);
   QCOMPARE(tab->document()->selection().current(), collective.start);
 
-  // The next one whose time is not hidden.
+  // Goes to the next collective with exposed time.
   QTest::keyClick(timeline, Qt::Key_E);
   const NodeId next = tab->document()->selection().current();
   QVERIFY(next != collective.start);
@@ -396,14 +396,14 @@ void WindowTest::clicks_select_in_every_pane() {
   QVERIFY(tab->document()->selection().contains(node));
   QVERIFY(tab->document()->selection().moment().has_value());
 
-  // The inspector shows what was clicked.
+  // The inspector shows the clicked node.
   tab->document()->selection().select(node);
   auto* inspector = qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
   QVERIFY(inspector != nullptr);
   const QString name = to_qstring(tab->document()->graph().name(node));
   QTRY_VERIFY(inspector->page().toPlainText().contains(name));
 
-  // The moment is what Alive now shows.
+  // Alive now shows the selected moment.
   window_->dock("alive")->raise();
   QTRY_VERIFY(window_->dock("alive")->pane() != nullptr);
   auto* alive = qobject_cast<AlivePane*>(window_->dock("alive")->pane());
@@ -426,7 +426,8 @@ void WindowTest::the_ladder_shares_the_selection() {
   QTRY_VERIFY(window_->dock("graph")->pane() != nullptr);
   GraphView& graph = qobject_cast<GraphPane*>(window_->dock("graph")->pane())->view();
   Selection& selection = tab->document()->selection();
-  // From elsewhere to the ladder: the key of the window zooms the timeline, on the ladder it opens.
+  // Selecting elsewhere updates the ladder. The window's key zooms the timeline; in the ladder it
+  // expands rows.
   const NodeId node = first_collective(*tab);
   selection.select(node);
   graph.setFocus();
@@ -435,7 +436,7 @@ void WindowTest::the_ladder_shares_the_selection() {
   QTRY_VERIFY(!graph.place_of_node(node).isEmpty());
   QCOMPARE(tab->timeline()->axis().begin(), begin);
   QCOMPARE(tab->timeline()->axis().end(), end);
-  // And back.
+  // In the other direction.
   const int row = graph.ladder().row_of(node);
   const QPoint at = graph.place_of_row(row, LadderSide::forward).center();
   QVERIFY(graph.area().contains(at));
@@ -446,12 +447,12 @@ void WindowTest::the_ladder_shares_the_selection() {
 
 void WindowTest::goes_to_panes_by_key() {
   DocumentTab* tab = open(kJoint);
-  // Operators lie behind Modules at first.
+  // Operators is behind Modules at first.
   QTest::keyClick(tab->timeline(), Qt::Key_2, Qt::AltModifier);
   PaneDock* dock = window_->dock("operators");
   QTRY_VERIFY(dock->pane() != nullptr && dock->pane()->isVisible());
   auto* operators = qobject_cast<OperatorsPane*>(dock->pane());
-  // A row is all nodes of its operator, and the first key press chooses one.
+  // A row selects all nodes of its operator; the first key press selects a row.
   QTRY_VERIFY(operators->view().hasFocus());
   QTest::keyClick(&operators->view(), Qt::Key_Down);
   QTRY_VERIFY(!tab->document()->selection().nodes().empty());
@@ -459,7 +460,7 @@ void WindowTest::goes_to_panes_by_key() {
   const auto nodes = tab->document()->selection().nodes();
   for (const NodeId node : nodes)
     QCOMPARE(graph.target(graph.node(node)), graph.target(graph.node(nodes.front())));
-  // A pane behind another tab comes to the front, as its action says; Qt's own would close it.
+  // A pane behind another tab comes to the front, as its action says; Qt's action would close it.
   PaneDock* ladder = window_->dock("graph");
   PaneDock* tune = window_->dock("tune");
   QVERIFY(!ladder->visibleRegion().isEmpty() && tune->visibleRegion().isEmpty());
@@ -471,7 +472,7 @@ void WindowTest::goes_to_panes_by_key() {
   QVERIFY(!tune->seen_action()->isChecked());
 }
 
-void WindowTest::no_pane_makes_a_small_window_larger() {
+void WindowTest::panes_do_not_enlarge_a_small_window() {
   constexpr QSize kSmall(1280, 800);
   window_->resize(kSmall);
   open(kJoint);
@@ -479,7 +480,7 @@ void WindowTest::no_pane_makes_a_small_window_larger() {
     PaneDock* dock = window_->dock(name);
     dock->raise();
     QTRY_VERIFY2(dock->pane() != nullptr && !dock->visibleRegion().isEmpty(), qPrintable(name));
-    QTest::qWait(0);  // layouts ask for room when they are next
+    QTest::qWait(0);  // layouts request space in the next turn
     QVERIFY2(
         window_->size() == kSmall,
         qPrintable(
@@ -487,7 +488,7 @@ void WindowTest::no_pane_makes_a_small_window_larger() {
   }
 }
 
-void WindowTest::drags_select_a_stretch() {
+void WindowTest::drag_selects_a_range() {
   DocumentTab* tab = open(kJoint);
   TimelineView* timeline = tab->timeline();
   const int y = timeline->layout().memory.center().y();
@@ -515,7 +516,7 @@ void WindowTest::finds_nodes() {
   const NodeId first = tab->document()->selection().current();
   QVERIFY(first);
   QVERIFY(tab->document()->graph().is_wait(tab->document()->graph().node(first)));
-  // The timeline follows, however little of the step it shows.
+  // The timeline follows, however small its visible range.
   const auto in_sight = [tab] {
     const auto extent = tab->timeline()->data().extent(tab->document()->selection().current());
     return static_cast<double>(extent.begin) >= tab->timeline()->axis().begin() &&
@@ -552,7 +553,7 @@ void WindowTest::copies_a_report() {
   QVERIFY(text.contains("|"));
 }
 
-void WindowTest::changes_what_is_assumed() {
+void WindowTest::changes_assumed_sizes() {
   DocumentTab* tab = open(k8b);
   const std::int64_t before = tab->document()->analysis().memory.peak_bytes();
   const std::int64_t h100 = tab->document()->analysis().simulation.step_ns();
@@ -584,7 +585,7 @@ void WindowTest::reloads_a_changed_file() {
   QTest::keyClick(window_.get(), Qt::Key_F5);
   QVERIFY(opened.wait(kPatienceMs));
   QVERIFY(tab->document()->graph().node_count() != nodes);
-  // A file that is gone costs nothing that is on screen.
+  // A missing file does not affect the current document.
   QFile::remove(path);
   QSignalSpy failed(window_.get(), &MainWindow::open_failed);
   QTest::keyClick(window_.get(), Qt::Key_F5);
@@ -607,14 +608,14 @@ void WindowTest::remembers_files_and_layout() {
   QVERIFY(window_->dock("alive")->isVisible());
 }
 
-// The layout that another version kept is not this one's: the window has its own again.
-void WindowTest::a_layout_of_another_version_is_not_restored() {
+// A layout from an incompatible version is replaced with the default one.
+void WindowTest::layout_of_another_version_is_not_restored() {
   window_.reset();
   settings_->setValue("window/state", QByteArray("of another version"));
   init_window();
   QVERIFY(open(kJoint) != nullptr);
   QVERIFY(window_->dock("inspector")->isVisible());
-  // The wide tables stand in the middle, beside the graph.
+  // Wide tables are in the middle, next to the graph.
   const QList<QDockWidget*> beside = window_->tabifiedDockWidgets(window_->dock("graph"));
   for (const char* name : {"sac", "pipeline", "tune", "benchmark", "compare"})
     QVERIFY2(beside.contains(window_->dock(name)), name);

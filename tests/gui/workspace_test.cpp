@@ -1,4 +1,5 @@
-// Nothing is lost: workspaces saved and opened, journals restored, in the real window.
+// Tests that no work is lost: workspaces are saved and opened, journals restored, in the real
+// window.
 
 #include <QDir>
 #include <QLabel>
@@ -42,28 +43,30 @@ class WorkspaceTest : public QObject {
   void cleanup();
 
   void saves_and_opens();
-  void restores_what_was_not_closed();
-  void what_is_asked_for_by_name_opens_once();
-  void discards_what_was_restored();
+  void restores_open_documents();
+  void document_on_the_command_line_opens_once();
+  void discards_restored_edits();
   void closing_loses_nothing();
   void reloading_loses_nothing();
   void leaves_another_windows_journals_alone();
-  void what_does_not_fit_is_said();
-  void asks_where_the_capture_is();
+  void skipped_edits_are_reported();
+  void asks_for_a_moved_capture();
 
  private:
   std::unique_ptr<MainWindow> make_window();
   DocumentTab* open(MainWindow& window, const QString& path);
-  // Some edits, of which the last is undone, and a state with a name.
+  // Some edits, the last of which is undone, and a named state.
   void edit(DocumentTab& tab);
-  static Keeper& keeper(const DocumentTab& tab) { return *tab.document()->findChild<Keeper*>(); }
+  static Autosave& autosave(const DocumentTab& tab) {
+    return *tab.document()->findChild<Autosave*>();
+  }
   static Editing& editing(const DocumentTab& tab) { return tab.document()->editing(); }
   static RestoreBar* bar(const MainWindow& window) { return window.findChild<RestoreBar*>(); }
   [[nodiscard]] QString journals() const { return folder_->filePath("journals"); }
   [[nodiscard]] QStringList journal_files() const {
     return QDir(journals()).entryList({"*.journal"}, QDir::Files);
   }
-  // As if the window had been killed: the journals as they are, which no program has.
+  // Copies the journals as if the window had been killed, so that no program has them locked.
   void kill(std::unique_ptr<MainWindow>& window);
   void save(DocumentTab& tab, const QString& path);
 
@@ -93,7 +96,7 @@ DocumentTab* WorkspaceTest::open(MainWindow& window, const QString& path) {
   QSignalSpy opened(&window, &MainWindow::opened);
   window.open({.path = path.toStdString()});
   if (opened.isEmpty() && !opened.wait(kPatienceMs)) qFatal("it was not opened");
-  // What is found of it is restored afterwards.
+  // Saved work is restored afterwards.
   QCoreApplication::processEvents();
   DocumentTab* tab = window.current_tab();
   if (!QTest::qWaitFor([&] { return editing(*tab).is_settled(); }, kPatienceMs))
@@ -131,8 +134,8 @@ void WorkspaceTest::kill(std::unique_ptr<MainWindow>& window) {
 }
 
 void WorkspaceTest::save(DocumentTab& tab, const QString& path) {
-  QSignalSpy saved(&keeper(tab), &Keeper::saved);
-  keeper(tab).save(path, {});
+  QSignalSpy saved(&autosave(tab), &Autosave::saved);
+  autosave(tab).save(path, {});
   QTRY_VERIFY_WITH_TIMEOUT(!saved.isEmpty(), kPatienceMs);
 }
 
@@ -140,22 +143,22 @@ void WorkspaceTest::saves_and_opens() {
   const QString path = folder_->filePath("work.jointer");
   auto window = make_window();
   DocumentTab* tab = open(*window, kCapture);
-  QVERIFY(!keeper(*tab).is_dirty());
+  QVERIFY(!autosave(*tab).is_dirty());
   QVERIFY(journal_files().isEmpty());
   edit(*tab);
-  QVERIFY(keeper(*tab).is_dirty());
+  QVERIFY(autosave(*tab).is_dirty());
   QVERIFY(window->isWindowModified());
   QCOMPARE(journal_files().size(), 1);
   save(*tab, path);
-  QVERIFY(!keeper(*tab).is_dirty());
+  QVERIFY(!autosave(*tab).is_dirty());
   QVERIFY(!window->isWindowModified());
   QVERIFY(journal_files().isEmpty());
   const History history = editing(*tab).history();
 
-  // One more, and Ctrl+S.
+  // One more edit, then Ctrl+S.
   editing(*tab).redo();
-  QTRY_VERIFY_WITH_TIMEOUT(keeper(*tab).is_dirty(), kPatienceMs);
-  QSignalSpy saved(&keeper(*tab), &Keeper::saved);
+  QTRY_VERIFY_WITH_TIMEOUT(autosave(*tab).is_dirty(), kPatienceMs);
+  QSignalSpy saved(&autosave(*tab), &Autosave::saved);
   QTest::keyClick(window.get(), Qt::Key_S, Qt::ControlModifier);
   QTRY_VERIFY_WITH_TIMEOUT(!saved.isEmpty(), kPatienceMs);
   QCOMPARE(read_workspace(path.toStdString())->history.place, history.place + 1);
@@ -168,10 +171,10 @@ void WorkspaceTest::saves_and_opens() {
   tab = open(*window, path);
   QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).step_count(), 4, kPatienceMs);
   QVERIFY(editing(*tab).history() == history);
-  QCOMPARE(keeper(*tab).path(), path);
-  QVERIFY(!keeper(*tab).is_dirty());
+  QCOMPARE(autosave(*tab).path(), path);
+  QVERIFY(!autosave(*tab).is_dirty());
   QVERIFY(bar(*window) == nullptr);
-  // The graph is edited, and what was undone can be done again.
+  // The graph is edited, and undone edits can be redone.
   const auto& edits = history.edits();
   const auto* set = std::get_if<SetPolicy>(&edits.back().changes.front());
   const Graph& graph = tab->document()->graph();
@@ -180,7 +183,7 @@ void WorkspaceTest::saves_and_opens() {
   QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).place(), 4, kPatienceMs);
 }
 
-void WorkspaceTest::restores_what_was_not_closed() {
+void WorkspaceTest::restores_open_documents() {
   auto window = make_window();
   DocumentTab* tab = open(*window, kCapture);
   edit(*tab);
@@ -194,14 +197,14 @@ void WorkspaceTest::restores_what_was_not_closed() {
   tab = window->current_tab();
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   QVERIFY(editing(*tab).history() == history);
-  QVERIFY(keeper(*tab).is_dirty());
+  QVERIFY(autosave(*tab).is_dirty());
   const QString said = bar(*window)->findChild<QLabel*>()->text();
   QVERIFY2(said.startsWith("Restored 3 edits of "), qPrintable(said));
   QTest::mouseClick(bar(*window)->findChild<QPushButton*>("keep"), Qt::LeftButton);
   QTRY_VERIFY(bar(*window) == nullptr);
   QVERIFY(editing(*tab).history() == history);
   QCOMPARE(journal_files().size(), 1);
-  // It goes on from there.
+  // Work continues from there.
   editing(*tab).redo();
   QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).place(), 4, kPatienceMs);
   kill(window);
@@ -209,8 +212,8 @@ void WorkspaceTest::restores_what_was_not_closed() {
            std::size_t{4});
 }
 
-// A capture, or the workspace that was saved of it: with what was left of it.
-void WorkspaceTest::what_is_asked_for_by_name_opens_once() {
+// Opens a capture or its workspace with unsaved work from a journal.
+void WorkspaceTest::document_on_the_command_line_opens_once() {
   const QString path = folder_->filePath("work.jointer");
   for (const bool is_workspace : {false, true}) {
     auto window = make_window();
@@ -228,13 +231,13 @@ void WorkspaceTest::what_is_asked_for_by_name_opens_once() {
     QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
     QCOMPARE(window->tab_count(), 1);
     QVERIFY(editing(*tab).history() == history);
-    QCOMPARE(keeper(*tab).path(), is_workspace ? path : QString());
+    QCOMPARE(autosave(*tab).path(), is_workspace ? path : QString());
     window.reset();
     QDir(journals()).removeRecursively();
   }
 }
 
-void WorkspaceTest::discards_what_was_restored() {
+void WorkspaceTest::discards_restored_edits() {
   auto window = make_window();
   edit(*open(*window, kCapture));
   kill(window);
@@ -246,7 +249,7 @@ void WorkspaceTest::discards_what_was_restored() {
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   QTest::mouseClick(bar(*window)->findChild<QPushButton*>("discard"), Qt::LeftButton);
   QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).step_count(), 0, kPatienceMs);
-  QTRY_VERIFY_WITH_TIMEOUT(!keeper(*tab).is_dirty(), kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(!autosave(*tab).is_dirty(), kPatienceMs);
   QVERIFY(journal_files().isEmpty());
 }
 
@@ -258,7 +261,7 @@ void WorkspaceTest::closing_loses_nothing() {
   window.reset();
   QCOMPARE(journal_files().size(), 1);
 
-  // It was closed by a person: the next start is quiet, until that graph is wanted again.
+  // The user closed it, so the next start does not reopen it; opening the graph does.
   window = make_window();
   window->restore_left();
   QCOMPARE(window->tab_count(), 0);
@@ -290,7 +293,7 @@ void WorkspaceTest::leaves_another_windows_journals_alone() {
   QCOMPARE(journal_files().size(), 1);
 }
 
-void WorkspaceTest::what_does_not_fit_is_said() {
+void WorkspaceTest::skipped_edits_are_reported() {
   const QString path = folder_->filePath("work.jointer");
   Workspace workspace;
   workspace.title = "work";
@@ -303,12 +306,12 @@ void WorkspaceTest::what_does_not_fit_is_said() {
   DocumentTab* tab = open(*window, path);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   const QString said = bar(*window)->findChild<QLabel*>()->text();
-  QVERIFY2(said.contains("another one than it was made on"), qPrintable(said));
+  QVERIFY2(said.contains("The capture has changed"), qPrintable(said));
   QVERIFY2(said.contains("no_such_node"), qPrintable(said));
   QCOMPARE(editing(*tab).step_count(), 0);
 }
 
-void WorkspaceTest::asks_where_the_capture_is() {
+void WorkspaceTest::asks_for_a_moved_capture() {
   const QString path = folder_->filePath("work.jointer");
   Workspace workspace;
   workspace.capture.path = folder_->filePath("none.json").toStdString();

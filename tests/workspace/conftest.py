@@ -1,4 +1,4 @@
-"""``JOINTER_BIN`` names the built programs' folder."""
+"""``JOINTER_BIN`` names the folder of the built programs."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-// What the window does with edits, saves and its journal, in a loop and without a window, for
-// test_crash.py to kill at any moment.
+// Edits, saves and writes a journal like the window, in a loop and without a window, until
+// test_crash.py kills it.
 //
-//   crash_writer write FOLDER SEED CAPTURE   edits, undoes, keeps states, saves; never ends
-//   crash_writer read FOLDER                 what the next start finds
+//   crash_writer write FOLDER SEED CAPTURE   edits, undoes, names states, saves; never ends
+//   crash_writer read FOLDER                 prints what the next start finds
 //
-// Before a step it says `to N DIGEST` with the digest of the history that the step leads to; once
-// the step was asked for, `at N MILLISECONDS` of the clock that the system counts from its start.
+// Before a step it prints `to N DIGEST` with the digest of the resulting history; after the
+// request, it prints `at N MILLISECONDS` of the system's monotonic clock.
 
 #include <openssl/evp.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ std::int64_t milliseconds() {
 }
 
 void say(const std::string& line) {
-  // One write: a killed program must not leave half a line behind.
+  // A single write, so that a killed program leaves no partial line.
   const std::string whole = line + '\n';
   if (::write(STDOUT_FILENO, whole.data(), whole.size()) < 0) ::_exit(1);
 }
@@ -83,7 +83,7 @@ class Writer {
   std::size_t below(std::size_t most) { return random_() % most; }
   [[nodiscard]] std::string path() const { return folder_ + "/work.jointer"; }
 
-  // Changes `next`; what is returned then tells the journal or saves.
+  // Changes `next`; the returned function then writes the journal or saves.
   std::function<void()> plan(History& next) {
     const std::size_t choice = below(20);
     if (choice == 0) return [this] { save(); };
@@ -107,7 +107,7 @@ class Writer {
               .by = {},
               .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
               .notes = {}};
-    // As large as what a pass did.
+    // As large as the edit of a pass.
     if (below(10) == 0)
       for (int i = 0; i < 300; ++i)
         edit.changes.push_back(SetPolicy{.select = calls_[below(calls_.size())],
@@ -117,7 +117,7 @@ class Writer {
 
   Journal& journal() {
     if (!journal_) {
-      // It begins with what is on disk already: the step itself is told afterwards.
+      // It starts from what is already on disk; the step itself is added afterwards.
       auto made =
           Journal::create(folder_ + "/journals", {.workspace = saved_, .workspace_path = path()});
       if (!made) give_up(made.error());
@@ -147,7 +147,7 @@ class Writer {
   }
 };
 
-// The journal, if there is one, else the file.
+// The journal if there is one, or else the file.
 int read(const std::string& folder) {
   const auto left = left_journals(folder + "/journals");
   const std::string path = folder + "/work.jointer";
@@ -158,7 +158,7 @@ int read(const std::string& folder) {
     if (!workspace) give_up(workspace.error());
     fmt::print("file {}\n", digest(workspace->history));
   }
-  // The file itself is whole at any moment, and its edits fit the capture.
+  // The file is complete at any moment, and its edits fit the capture.
   const auto graph = open_graph({.path = path});
   if (!graph) give_up(graph.error());
   return 0;

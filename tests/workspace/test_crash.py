@@ -1,4 +1,4 @@
-"""``kill -9`` at any moment of editing and saving: nothing older than a second is lost."""
+"""``kill -9`` at any moment of editing and saving loses at most the last second of work."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from conftest import BIN, ROOT
 
 WRITER = BIN / "crash_writer"
 CAPTURE = ROOT / "resources" / "samples" / "llama_debug_fsdp2.joint.json.zst"
-#: What may be lost at most. The journal's lines are written within milliseconds; the rest is for a
-#: machine that does other things as well.
-MOST_MS = 1000
+#: The maximum loss. Journal lines are written within milliseconds; the rest is a margin for busy
+#: machines.
+MAX_MS = 1000
 
 
 @dataclass
-class Said:
-    """What the writer said before it was killed."""
+class WriterLog:
+    """The writer's output before it was killed."""
 
-    #: By number: the digest of the history that the step leads to.
+    #: By step number: the digest of the resulting history.
     going: dict[int, str] = field(default_factory=dict)
-    #: By number: when the step had been asked for.
+    #: By step number: the time of the request.
     done: dict[int, int] = field(default_factory=dict)
 
 
-def write_and_kill(folder: Path, seed: int, after: float) -> tuple[Said, int]:
-    """Lets the writer work for ``after`` seconds; what it said, and when it was killed."""
+def write_and_kill(folder: Path, seed: int, after: float) -> tuple[WriterLog, int]:
+    """Runs the writer for ``after`` seconds; returns its output and the time of the kill."""
     folder.mkdir()
-    with (folder / "said").open("wb") as out:
+    with (folder / "log").open("wb") as out:
         process = subprocess.Popen(
             [WRITER, "write", folder, str(seed), CAPTURE], stdout=out, stderr=subprocess.PIPE
         )
         deadline = time.monotonic() + 60
-        while not (folder / "said").stat().st_size and process.poll() is None:
+        while not (folder / "log").stat().st_size and process.poll() is None:
             assert time.monotonic() < deadline, "it never began"
             time.sleep(0.005)
         time.sleep(after)
@@ -46,43 +46,43 @@ def write_and_kill(folder: Path, seed: int, after: float) -> tuple[Said, int]:
         process.send_signal(signal.SIGKILL)
         _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors.decode()
-    said = Said()
-    for line in (folder / "said").read_text().splitlines():
+    log = WriterLog()
+    for line in (folder / "log").read_text().splitlines():
         kind, number, value = line.split()
         if kind == "to":
-            said.going[int(number)] = value
+            log.going[int(number)] = value
         else:
-            said.done[int(number)] = int(value)
-    return said, killed
+            log.done[int(number)] = int(value)
+    return log, killed
 
 
 def recovered(folder: Path) -> str:
-    """The digest of the history that the next start finds; the workspace opens."""
+    """The digest of the history found by the next start; also checks that the workspace opens."""
     done = subprocess.run([WRITER, "read", folder], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()[1]
 
 
 def check(folder: Path, seed: int) -> int:
-    """One life and death; returns how many milliseconds were lost."""
-    said, killed = write_and_kill(folder, seed, random.Random(seed).uniform(0.01, 0.6))
+    """Runs and kills the writer once; returns the lost time in milliseconds."""
+    log, killed = write_and_kill(folder, seed, random.Random(seed).uniform(0.01, 0.6))
     digest = recovered(folder)
-    assert digest in said.going.values(), "what is found was never there"
-    last = max(number for number, each in said.going.items() if each == digest)
-    lost = [at for number, at in said.done.items() if number > last and said.going[number] != digest]
+    assert digest in log.going.values(), "the restored state never existed"
+    last = max(number for number, each in log.going.items() if each == digest)
+    lost = [at for number, at in log.done.items() if number > last and log.going[number] != digest]
     return max((killed - at for at in lost), default=0)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_nothing_is_lost(tmp_path: Path, seed: int) -> None:
-    assert check(tmp_path / "life", seed) < MOST_MS
+    assert check(tmp_path / "life", seed) < MAX_MS
 
 
 @pytest.mark.slow
 def test_nothing_is_lost_two_hundred_times(tmp_path: Path) -> None:
     worst = max(check(tmp_path / str(seed), seed) for seed in range(1000, 1200))
     print(f"at most {worst} ms of edits were lost in 200 kills")
-    assert worst < MOST_MS
+    assert worst < MAX_MS
 
 
 WINDOW = BIN / "crash_window"
@@ -90,9 +90,9 @@ OFFSCREEN = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_RUNTIME_DIR": "/
 
 
 def kill_window(folder: Path, seed: int) -> int:
-    """One life and death of the real window; how many milliseconds of it are lost."""
+    """Runs and kills the real window once; returns the lost time in milliseconds."""
     folder.mkdir()
-    with (folder / "said").open("wb") as out:
+    with (folder / "log").open("wb") as out:
         process = subprocess.Popen(
             [WINDOW, "write", folder, str(seed), CAPTURE],
             stdout=out,
@@ -100,8 +100,8 @@ def kill_window(folder: Path, seed: int) -> int:
             env=OFFSCREEN,
         )
         deadline = time.monotonic() + 60
-        # Its first edits are there: before them there is nothing to restore.
-        while (folder / "said").read_bytes().count(b"\n") < 4 and process.poll() is None:
+        # The first edits were made; before them there is nothing to restore.
+        while (folder / "log").read_bytes().count(b"\n") < 4 and process.poll() is None:
             assert time.monotonic() < deadline, "it never began"
             time.sleep(0.005)
         time.sleep(random.Random(seed).uniform(0.0, 1.0))
@@ -109,7 +109,7 @@ def kill_window(folder: Path, seed: int) -> int:
         process.send_signal(signal.SIGKILL)
         _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors.decode()
-    states = [line.split()[1:] for line in (folder / "said").read_text().splitlines()]
+    states = [line.split()[1:] for line in (folder / "log").read_text().splitlines()]
     done = subprocess.run(
         [WINDOW, "read", folder], capture_output=True, text=True, env=OFFSCREEN, check=False
     )
@@ -117,8 +117,8 @@ def kill_window(folder: Path, seed: int) -> int:
     digest, *earlier = done.stdout.split()[1:]
     known = [int(number) for number, each, _ in states if each == digest]
     if not known:
-        # The journal hears of a step before the test does: it may have one more than was said.
-        assert states[-1][1] in earlier, "what is found was never there"
+        # The journal receives a step before the test does, so it may contain one more than was printed.
+        assert states[-1][1] in earlier, "the restored state never existed"
         return 0
     lost = [int(at) for number, each, at in states if int(number) > max(known) and each != digest]
     return max((killed - at for at in lost), default=0)
@@ -127,4 +127,4 @@ def kill_window(folder: Path, seed: int) -> int:
 @pytest.mark.skipif(not WINDOW.exists(), reason="there is no desktop here")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_window_loses_nothing(tmp_path: Path, seed: int) -> None:
-    assert kill_window(tmp_path / "life", seed) < MOST_MS
+    assert kill_window(tmp_path / "life", seed) < MAX_MS

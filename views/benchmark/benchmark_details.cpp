@@ -13,8 +13,8 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostNamed = 5;      // operators and nodes that are named
-constexpr std::int64_t kLeastOff = 1'000;  // nanoseconds; nearer than this nothing is off
+constexpr std::size_t kMaxNamed = 5;     // number of operators and nodes listed
+constexpr std::int64_t kMinOff = 1'000;  // nanoseconds; smaller differences are not listed
 
 QString words(const char* text) {
   return QCoreApplication::translate("BenchmarkDetails", text);
@@ -52,7 +52,7 @@ class Describer {
                   Provenance provenance = Provenance::captured, const QString& note = {}) {
     s.rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
   }
-  // The name as a link, where the graph has such a node.
+  // A row with the name as a link if the graph has such a node.
   [[nodiscard]] InspectorRow named(const QString& label, const std::string& name) const {
     InspectorRow row{.label = label, .is_code = true};
     if (const NodeId node = graph_.find(name))
@@ -111,7 +111,7 @@ class Describer {
     if (m->resident_peak_bytes > 0) explain(s, *m);
     if (m->reserved_peak_bytes > 0)
       add(s, words("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
-          words("What the caching allocator took from the device."));
+          words("Memory that the caching allocator reserved on the device."));
   }
 
   static QString signed_bytes(std::int64_t bytes) {
@@ -119,7 +119,7 @@ class Describer {
            bytes_text(bytes < 0 ? -bytes : bytes);
   }
 
-  // The prediction for the kind of device that ran, by its own rounding.
+  // The prediction with the rounding rules of the kind of device that ran.
   [[nodiscard]] MemoryTimeline memory_of_run() const {
     MemoryOptions options = snapshot_.analysis.memory.options();
     for (const RankResult& rank : result_.ranks)
@@ -128,31 +128,31 @@ class Describer {
     return MemoryTimeline(graph_, options);
   }
 
-  // What the difference is made of, by name.
+  // Breaks the difference down by cause.
   void explain(InspectorSection& s, const RankMeasured& m) {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
       add(s, words("in calls"), signed_bytes(peak.scratch), Provenance::measured,
-          words("What kernels take beside their results and give back: workspaces, copies. The "
-                "prediction counts what the graph holds."));
+          words("Temporary memory of kernels, such as workspaces and copies. The "
+                "prediction counts only tensors of the graph."));
     if (peak.held != 0)
       add(s, words("held"), signed_bytes(peak.held), Provenance::measured,
-          words("What is held between calls beside the prediction: storage of another size, or "
-                "held longer or shorter."));
-    for (std::size_t i = 0; i < std::min(peak.operators.size(), kMostNamed); ++i) {
+          words("Difference in memory held between calls: storages of another size, or "
+                "with a longer or shorter lifetime."));
+    for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
       s.rows.push_back(
           {.label = words("scratch"),
            .value = words("%1: up to %2, in")
                         .arg(QString::fromStdString(each.target), bytes_text(each.most_bytes)),
            .provenance = Provenance::measured,
-           .note = words("%1 calls take some; each gives it back before it ends.")
+           .note = words("Used by %1 calls; each frees it before it returns.")
                        .arg(count_text(each.calls)),
            .links = {each.node}});
     }
-    if (peak.operators.size() > kMostNamed)
+    if (peak.operators.size() > kMaxNamed)
       add(s, words("scratch"),
-          words("%1 more operators").arg(count_text(peak.operators.size() - kMostNamed)),
+          words("%1 more operators").arg(count_text(peak.operators.size() - kMaxNamed)),
           Provenance::measured);
     if (peak.peak_node)
       s.rows.push_back({.label = words("peak in"),
@@ -160,12 +160,13 @@ class Describer {
                         .is_code = true,
                         .links = {peak.peak_node}});
     if (peak.first_different)
-      s.rows.push_back({.label = words("differs from"),
-                        .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
-                        .provenance = Provenance::measured,
-                        .note = words("The first call after which the graph held more or less "
-                                      "than predicted."),
-                        .links = {peak.first_different}});
+      s.rows.push_back(
+          {.label = words("differs from"),
+           .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
+           .provenance = Provenance::measured,
+           .note = words("The first call after which the graph held more or less memory "
+                         "than predicted."),
+           .links = {peak.first_different}});
   }
 
   // --- Time ---
@@ -178,7 +179,7 @@ class Describer {
         words("%1 (%2 to %3)")
             .arg(time_text(step.median_ns), time_text(step.min_ns), time_text(step.max_ns)),
         Provenance::measured,
-        words("Median of %1 iterations, of the slowest rank.").arg(result_.request.iterations));
+        words("Median of %1 iterations on the slowest rank.").arg(result_.request.iterations));
     const QString ratio = ratio_text(step.median_ns, result_.predicted.step_ns);
     add(s, words("predicted"), time_text(result_.predicted.step_ns), Provenance::estimated,
         QString::fromStdString(result_.predicted.estimator));
@@ -197,7 +198,7 @@ class Describer {
     furthest(s);
   }
 
-  // The nodes whose time is furthest from the estimate that is shown now.
+  // The nodes whose time differs most from the current estimate.
   void furthest(InspectorSection& s) {
     const auto profiled = std::ranges::find_if(result_.ranks, [](const RankResult& rank) {
       return rank.measured && !rank.measured->nodes.empty();
@@ -213,18 +214,17 @@ class Describer {
       if (!node || graph_.is_wait(graph_.node(node))) continue;
       if (result_.request.solo && graph_.is_collective_start(graph_.node(node))) continue;
       const std::int64_t estimate = estimated_ns(snapshot_, node);
-      if (std::abs(each.own_ns - estimate) >= kLeastOff)
-        off.push_back({node, each.own_ns, estimate});
+      if (std::abs(each.own_ns - estimate) >= kMinOff) off.push_back({node, each.own_ns, estimate});
     }
     std::ranges::stable_sort(off, std::greater<>(), [](const Off& each) {
       return std::abs(each.measured - each.estimated);
     });
-    if (off.size() > kMostNamed) off.resize(kMostNamed);
+    if (off.size() > kMaxNamed) off.resize(kMaxNamed);
     for (const Off& each : off)
-      s.rows.push_back({.label = words("furthest off"),
+      s.rows.push_back({.label = words("largest error"),
                         .value = times_text(each.measured, each.estimated),
                         .provenance = Provenance::measured,
-                        .note = words("Beside the estimate that is shown now."),
+                        .note = words("Compared with the current estimate."),
                         .links = {each.node}});
   }
 
@@ -263,7 +263,7 @@ class Describer {
         words("%1 compared: %2").arg(count_text(verified->compared), verified_text(verified)),
         Provenance::measured);
     if (verified->bitwise || verified->output.empty()) return;
-    s.rows.push_back(named(words("worst in"), verified->output));
+    s.rows.push_back(named(words("largest error in"), verified->output));
     add(s, words("element"), count_text(verified->element), Provenance::measured);
   }
 
@@ -277,7 +277,7 @@ class Describer {
 
   void asked() {
     const BenchmarkRequest& r = result_.request;
-    InspectorSection& s = section(words("Asked for"));
+    InspectorSection& s = section(words("Settings"));
     add(s, words("iterations"), words("%1 after %2 of warm-up").arg(r.iterations).arg(r.warmup));
     add(s, words("run on"), to_qstring(to_string(r.on)));
     add(s, words("attention"), to_qstring(to_string(r.attention)));

@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// What is said of one benchmark: why it failed, every rank's figures, what makes the measured peak
-// differ from the predicted one, which nodes are furthest from their estimates, notes, how it was
-// asked for. Names of nodes are links.
+// Describes one benchmark: why it failed, figures of all ranks, causes of the difference between
+// measured and predicted peak, nodes with the largest estimation errors, notes, and settings. Node
+// names are links.
 InspectorContent describe_benchmark(const BenchmarkResult& result, const Snapshot& snapshot);
 
 }  // namespace jointer::views

@@ -17,7 +17,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8, kFieldSpacing = 12, kRowSpacing = 6;
-constexpr int kMostIterations = 100'000;
+constexpr int kMaxIterations = 100'000;
 
 const std::vector kBackends{Backend::interpret, Backend::cudagraph, Backend::inductor,
                             Backend::regional, Backend::python};
@@ -33,16 +33,16 @@ QString backend_tip(Backend backend) {
     case Backend::cudagraph:
       return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, replayed");
     case Backend::inductor:
-      return BenchmarkForm::tr("Compiled as a whole; numerics change");
+      return BenchmarkForm::tr("Compiled as a whole; numerics may differ");
     case Backend::regional:
       return BenchmarkForm::tr("Marked regions compiled, the rest interpreted");
     case Backend::python:
-      return BenchmarkForm::tr("torch.fx in a Python process, for what has no native form");
+      return BenchmarkForm::tr("torch.fx in a Python process, for graphs without a native form");
   }
   return {};
 }
 
-// Disabled with its reason, or enabled with what it is.
+// Enables the entry, or disables it with the reason as its tooltip.
 void set_possible(QComboBox& box, int index, const QString& why_not, const QString& tip) {
   auto* model = qobject_cast<QStandardItemModel*>(box.model());
   model->item(index)->setEnabled(why_not.isEmpty());
@@ -112,11 +112,11 @@ QComboBox* BenchmarkForm::make_choices(const std::vector<Choice>& choices) {
   return box;
 }
 
-QSpinBox* BenchmarkForm::make_number(int least, int most) {
+QSpinBox* BenchmarkForm::make_number(int min, int max) {
   auto* box = new QSpinBox(this);
-  box->setRange(least, most);
+  box->setRange(min, max);
   box->setAlignment(Qt::AlignRight);
-  // As wide as three digits: what people enter, not what would be possible.
+  // Wide enough for three digits, which covers typical values.
   box->setFixedWidth(box->fontMetrics().horizontalAdvance(QStringLiteral("00000")) + 34);
   connect(box, &QSpinBox::valueChanged, this, &BenchmarkForm::take_settings);
   return box;
@@ -131,40 +131,42 @@ QCheckBox* BenchmarkForm::add_check(const QString& label, const QString& tip) {
 }
 
 void BenchmarkForm::make_fields() {
-  add_field(tr("Backend"), backend_ = make_choices(kBackends), tr("What runs the graph"));
+  add_field(tr("Backend"), backend_ = make_choices(kBackends), tr("Backend that runs the graph"));
   marked_ = new QLineEdit(this);
   marked_->setObjectName(QStringLiteral("marked"));
   marked_->setPlaceholderText(QStringLiteral("layers.*.feed_forward::*"));
   marked_->setMinimumWidth(marked_->fontMetrics().horizontalAdvance(QLatin1Char('m')) * 22);
   connect(marked_, &QLineEdit::textEdited, this, &BenchmarkForm::take_settings);
-  marked_field_ = add_field(tr("Regions"), marked_,
-                            tr("What is compiled: nodes, or MODULE_PATTERN::operator, separated by "
-                               "semicolons; beside what the graph itself marks"));
+  marked_field_ =
+      add_field(tr("Regions"), marked_,
+                tr("Regions to compile: nodes, or MODULE_PATTERN::operator, separated by "
+                   "semicolons, in addition to those marked in the graph"));
   ranks_ = new QComboBox(this);
   const int world = benchmarks_.world_size();
-  ranks_->addItem(world == 1 ? tr("1 rank") : tr("all %1 ranks").arg(world));
-  if (world > 1) ranks_->addItem(tr("one rank alone"));
+  ranks_->addItem(world == 1 ? tr("1 rank") : tr("All %1 ranks").arg(world));
+  if (world > 1) ranks_->addItem(tr("Single rank"));
   connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::take_settings);
-  add_field(tr("Ranks"), ranks_,
-            tr("A process each. A rank alone has local copies in place of collectives: its memory "
-               "is right, its communication takes no time"));
+  add_field(
+      tr("Ranks"), ranks_,
+      tr("One process per rank. A single rank replaces collectives with local copies: its memory "
+         "use is realistic, but communication takes no time"));
   solo_field_ = add_field(tr("Rank"), solo_ = make_number(0, std::max(world - 1, 0)),
-                          tr("Which rank runs alone"));
-  add_field(tr("On"), on_ = make_choices(kPlaces), tr("Where it runs"));
-  add_field(tr("Iterations"), iterations_ = make_number(1, kMostIterations),
-            tr("Steps that are measured; the median counts"));
-  add_field(tr("Warm-up"), warmup_ = make_number(0, kMostIterations),
-            tr("Steps before those that are measured"));
+                          tr("The single rank to run"));
+  add_field(tr("On"), on_ = make_choices(kPlaces), tr("Device to run on"));
+  add_field(tr("Iterations"), iterations_ = make_number(1, kMaxIterations),
+            tr("Number of measured steps; the median is reported"));
+  add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
+            tr("Number of steps before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),
-            tr("Kernel of scaled dot product attention; automatic: what the graph names, or what "
-               "the device has instead"));
+            tr("Kernel of scaled dot product attention. Automatic: the one in the graph, or the "
+               "device's equivalent"));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
-            tr("Of inputs that are made up"));
-  verify_ = add_check(tr("Verify"),
-                      tr("Compare every output with that of the unedited graph, same inputs"));
-  profile_ = add_check(tr("Profile"),
-                       tr("Further steps that time every node and follow memory: what is laid over "
-                          "the timeline"));
+            tr("Seed of generated inputs"));
+  verify_ = add_check(
+      tr("Verify"), tr("Compare all outputs with those of the unedited graph on the same inputs"));
+  profile_ = add_check(
+      tr("Profile"), tr("Run additional steps that time each node and trace memory, to be shown in "
+                        "the timeline"));
 }
 
 void BenchmarkForm::show_settings() {
@@ -174,7 +176,7 @@ void BenchmarkForm::show_settings() {
   ranks_->setCurrentIndex(r.solo && ranks_->count() > 1 ? 1 : 0);
   solo_->setValue(r.solo.value_or(0));
   solo_field_->setVisible(ranks_->currentIndex() == 1);
-  // While a person types, the text is theirs.
+  // Do not replace text while the user is typing.
   if (const QString text = QString::fromStdString(r.marked);
       r.backend == Backend::regional && marked_->text().trimmed() != text)
     marked_->setText(text);
@@ -218,12 +220,12 @@ void BenchmarkForm::refresh() {
   const QString why_not = benchmarks_.why_not();
   run_->setVisible(!running);
   run_->setEnabled(why_not.isEmpty());
-  run_->setToolTip(why_not.isEmpty() ? tr("Measure this graph here (Ctrl+R)") : why_not);
+  run_->setToolTip(why_not.isEmpty() ? tr("Measure this graph on this machine (Ctrl+R)") : why_not);
   cancel_->setVisible(running);
   cancel_->setEnabled(!benchmarks_.is_cancelling());
   cancel_->setText(benchmarks_.is_cancelling() ? tr("Cancelling...") : tr("Cancel"));
   hint_ = running || why_not.isEmpty()
-              ? tr("Here: %1").arg(service.devices().join(QStringLiteral(" · ")))
+              ? tr("This machine: %1").arg(service.devices().join(QStringLiteral(" · ")))
               : why_not;
   emit hint_changed();
 }

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// What the next run shall be, with its button. What is impossible here is there, disabled, and says
-// why.
+// Settings and buttons for the next run. Options that are not available on this machine are
+// disabled, with the reason as a tooltip.
 class BenchmarkForm : public QWidget {
   Q_OBJECT
  public:
@@ -22,7 +22,7 @@ class BenchmarkForm : public QWidget {
   [[nodiscard]] QComboBox& backend_box() { return *backend_; }
   [[nodiscard]] QComboBox& ranks_box() { return *ranks_; }
   [[nodiscard]] QSpinBox& iterations_box() { return *iterations_; }
-  // Why it cannot run, or what there is to run on.
+  // Why the graph cannot be run, or the available devices.
   [[nodiscard]] const QString& hint() const { return hint_; }
 
  signals:
@@ -34,7 +34,7 @@ class BenchmarkForm : public QWidget {
   QWidget* add_field(const QString& label, QWidget* control, const QString& tip);
   template <class Choice>
   QComboBox* make_choices(const std::vector<Choice>& choices);
-  QSpinBox* make_number(int least, int most);
+  QSpinBox* make_number(int min, int max);
   QCheckBox* add_check(const QString& label, const QString& tip);
   void show_settings();
   void take_settings();
@@ -48,7 +48,7 @@ class BenchmarkForm : public QWidget {
   QSpinBox* solo_ = nullptr;
   QWidget* solo_field_ = nullptr;
   QWidget* marked_field_ = nullptr;
-  QLineEdit* marked_ = nullptr;  // regions, where the backend is regional
+  QLineEdit* marked_ = nullptr;  // regions for the regional backend
   QComboBox* on_ = nullptr;
   QSpinBox* iterations_ = nullptr;
   QSpinBox* warmup_ = nullptr;

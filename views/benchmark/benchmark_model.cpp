@@ -19,40 +19,45 @@ std::optional<std::int64_t> times(std::optional<double> number, double factor) {
 
 BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("when"), .meaning = tr("When it was started.")},
-      {.title = tr("backend"), .meaning = tr("What ran the graph.")},
-      {.title = tr("ranks"), .meaning = tr("Processes; alone: collectives were local copies.")},
-      {.title = tr("status"), .meaning = tr("How it ended."), .most_width = 150},
+      {.title = tr("started"), .meaning = tr("Start of the run.")},
+      {.title = tr("backend"), .meaning = tr("Backend that ran the graph.")},
+      {.title = tr("ranks"),
+       .meaning = tr("Number of processes. On a single rank, collectives were local copies.")},
+      {.title = tr("status"), .meaning = tr("Result of the run."), .max_width = 150},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Predicted: most bytes alive at once, as they were estimated when it ran.")},
+       .meaning =
+           tr("Predicted: maximum bytes alive at once, as estimated at the time of the run.")},
       {.title = tr("peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Measured: most bytes allocated at once, of the rank that takes most.")},
+       .meaning =
+           tr("Measured: maximum bytes allocated at once, on the rank with the highest peak.")},
       {.title = tr("Δ peak"),
        .unit = Unit::change,
-       .meaning = tr("How far the measured peak is from the predicted one.")},
+       .meaning = tr("Difference between the measured and the predicted peak.")},
       {.title = tr("≈ step"),
        .unit = Unit::time,
-       .meaning = tr("Predicted: time of one step, as it was estimated when it ran.")},
+       .meaning = tr("Predicted: time of one step, as estimated at the time of the run.")},
       {.title = tr("step"),
        .unit = Unit::time,
-       .meaning = tr("Measured: median over the iterations, of the slowest rank.")},
+       .meaning = tr("Measured: median over the iterations, on the slowest rank.")},
       {.title = tr("Δ step"),
        .unit = Unit::change,
-       .meaning = tr("How far the measured step is from the predicted one.")},
+       .meaning = tr("Difference between the measured and the predicted step time.")},
       {.title = tr("tokens/s"),
        .unit = Unit::thousandths,
-       .meaning = tr("Local tokens of one step over its measured time, of one device.")},
+       .meaning = tr("Local tokens per step divided by the measured step time, for one device.")},
       {.title = tr("TFLOP/s"),
        .unit = Unit::thousandths,
-       .meaning = tr("Model FLOPs over the measured step; recomputation does not count.")},
+       .meaning =
+           tr("Model FLOPs divided by the measured step time; recomputation is not counted.")},
       {.title = tr("MFU"),
        .unit = Unit::fraction,
-       .meaning = tr("Model FLOPs a second over the device's dense bf16 peak.")},
+       .meaning = tr("Model FLOPs per second divided by the device's dense bf16 peak.")},
       {.title = tr("verified"),
-       .meaning = tr("Outputs beside those of the unedited graph, the worst of all ranks.")},
-      {.title = tr("device"), .meaning = tr("What it ran on, as the first rank says.")},
+       .meaning =
+           tr("Comparison of outputs with those of the unedited graph; the worst rank counts.")},
+      {.title = tr("device"), .meaning = tr("Device as reported by the first rank.")},
   };
 }
 
@@ -115,7 +120,7 @@ QString BenchmarkModel::note(int row, int column) const {
   switch (column) {
     case peak_column:
       return r.reserved_peak_bytes && *r.reserved_peak_bytes > 0
-                 ? tr("Reserved from the device: %1").arg(bytes_text(*r.reserved_peak_bytes))
+                 ? tr("Reserved on the device: %1").arg(bytes_text(*r.reserved_peak_bytes))
                  : QString();
     case step_column:
       return r.step ? tr("From %1 to %2 over %3 iterations")

@@ -9,14 +9,14 @@
 
 namespace jointer::views {
 
-// A result with a number that stays its own while there are others.
+// A result with an id that is unique within the document.
 struct BenchmarkRow {
   std::uint64_t id = 0;
   std::shared_ptr<const BenchmarkResult> result;
 };
 
-// A row a benchmark, newest first: what was predicted, what was measured, how it ended. A row that
-// failed stands for the node that it failed at.
+// One row per benchmark, newest first: predictions, measurements and status. A failed run's row
+// selects the node that it failed at.
 class BenchmarkModel : public TableModel {
   Q_OBJECT
  public:
@@ -40,7 +40,7 @@ class BenchmarkModel : public TableModel {
 
   explicit BenchmarkModel(QObject* parent = nullptr);
 
-  // Rows oldest first, as they are kept.
+  // `rows`: oldest first, as stored.
   void set_rows_of(SnapshotPtr snapshot, std::vector<BenchmarkRow> rows);
   [[nodiscard]] const BenchmarkRow& benchmark(int row) const {
     return rows_[rows_.size() - 1 - static_cast<std::size_t>(row)];

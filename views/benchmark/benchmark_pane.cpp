@@ -15,10 +15,10 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
-constexpr int kLeastFont = 11;
+constexpr int kMinFont = 11;
 constexpr int kTickMs = 250;
-constexpr int kMostRankRows = 5;  // seen at once; more scroll
-constexpr int kWide = 1000;       // from here on details stand beside the table
+constexpr int kMaxRankRows = 5;  // visible at once; more can be scrolled to
+constexpr int kWide = 1000;      // from this width on, details are next to the table
 
 }  // namespace
 
@@ -34,7 +34,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   column->addWidget(form_);
   status_ = new QLabel(this);
   status_->setWordWrap(true);
-  // It wraps where there is room; it shall not keep the pane from being low.
+  // The label wraps if there is space, but must not limit how low the pane can be.
   status_->setMinimumSize(1, fontMetrics().height());
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
   status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -94,7 +94,7 @@ void BenchmarkPane::resizeEvent(QResizeEvent* event) {
 
 void BenchmarkPane::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (details_ == nullptr) return;  // the palette of a pane that is being made
+  if (details_ == nullptr) return;  // a palette change during construction
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
     show_status();
     show_details();
@@ -115,7 +115,7 @@ void BenchmarkPane::show_status() {
   QString text = message.isEmpty() ? form_->hint() : message;
   if (running)
     text = benchmarks_.is_cancelling()
-               ? tr("Ending all ranks...")
+               ? tr("Stopping all ranks...")
                : tr("Running for %1").arg(time_text(benchmarks_.elapsed_ms() / 100 * 100'000'000));
   const Theme& theme = Theme::of(palette());
   const QColor color = running || (!message.isEmpty() && !benchmarks_.message_is_error())
@@ -130,7 +130,7 @@ void BenchmarkPane::show_status() {
 void BenchmarkPane::show_progress() {
   ranks_->update(benchmarks_.so_far(), benchmarks_.elapsed_ms());
   if (!rank_view_->isVisible() && ranks_->rowCount() > 0) {
-    const int rows = std::min(ranks_->rowCount(), kMostRankRows);
+    const int rows = std::min(ranks_->rowCount(), kMaxRankRows);
     rank_view_->setFixedHeight(rank_view_->header()->sizeHint().height() +
                                rows * rank_view_->sizeHintForRow(0) + 2);
     rank_view_->show();
@@ -146,15 +146,16 @@ void BenchmarkPane::show_details() {
   details_->setVisible(result != nullptr || !benchmarks_.rows().empty());
   if (result == nullptr) {
     content_ = {};
-    details_->setHtml(QStringLiteral("<p style=\"color: %1\">%2</p>")
-                          .arg(theme.muted_text.name(),
-                               tr("Select a benchmark: what it measured is laid over the timeline, "
-                                  "and what there is to say of it appears here.")));
+    details_->setHtml(
+        QStringLiteral("<p style=\"color: %1\">%2</p>")
+            .arg(theme.muted_text.name(),
+                 tr("Select a benchmark to see its details and to show its measurement "
+                    "in the timeline.")));
     return;
   }
   content_ = describe_benchmark(*result, benchmarks_.document().snapshot());
   details_->setHtml(inspector_html(content_, benchmarks_.document().graph(), theme, {},
-                                   std::max(kLeastFont, QFontInfo(font()).pixelSize())));
+                                   std::max(kMinFont, QFontInfo(font()).pixelSize())));
 }
 
 void BenchmarkPane::follow(const QUrl& link) {

@@ -13,8 +13,8 @@
 
 namespace jointer::views {
 
-// Measures the graph beside its estimate: what the next run shall be, the one under way rank by
-// rank, results, and what is to be said of the selected one.
+// Runs benchmarks of the graph: settings of the next run, progress of the current one by rank,
+// results, and details of the selected one.
 class BenchmarkPane : public QWidget {
   Q_OBJECT
  public:
@@ -25,7 +25,7 @@ class BenchmarkPane : public QWidget {
   [[nodiscard]] RankModel& ranks() { return *ranks_; }
   [[nodiscard]] TableView& rank_view() { return *rank_view_; }
   [[nodiscard]] QTextBrowser& details() { return *details_; }
-  // How the run goes, or went.
+  // The status of the current or last run.
   [[nodiscard]] QString status() const { return status_->text(); }
   [[nodiscard]] QLabel& status_label() { return *status_; }
 

@@ -12,44 +12,44 @@
 
 namespace jointer::views {
 
-// A run that a person asks for.
+// A requested run.
 struct BenchmarkJob {
-  BenchmarkRequest request;  // its files are where the graph was opened from
-  SnapshotPtr snapshot;      // of the graph that runs
-  QString title;             // of its document
-  bool is_edited = false;    // since it was opened: the files are the unedited graph
+  BenchmarkRequest request;  // with the files that the graph was opened from
+  SnapshotPtr snapshot;      // the graph to run
+  QString title;             // title of its document
+  bool is_edited = false;    // since it was opened: the files contain the unedited graph
 };
 
-// Runs benchmarks, one at a time: two would slow each other down. Panes know this and no process;
-// the desktop starts one a rank, tests play a run of their own. Everything is called, and every
-// signal comes, on the window's thread.
+// Runs benchmarks, one at a time, since two would slow each other down. Panes use this interface
+// and know no processes; the desktop starts one process per rank, and tests use fakes. All
+// functions are called, and all signals emitted, on the window's thread.
 class BenchmarkService : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
 
-  // What there is to run on: "AMD EPYC 7763, 2 cores", "NVIDIA H200".
+  // The devices of this machine: "AMD EPYC 7763, 2 cores", "NVIDIA H200".
   [[nodiscard]] virtual QStringList devices() const = 0;
-  // Why a backend, or a place to run, is impossible here; empty if it is possible.
+  // Why a backend or device is not available here; empty if it is.
   [[nodiscard]] virtual QString why_not(Backend backend) const = 0;
   [[nodiscard]] virtual QString why_not(RunOn on) const = 0;
-  // Ranks that the graph's collectives need.
+  // The number of ranks that the graph's collectives require.
   [[nodiscard]] virtual int world_size(const Graph& graph) const = 0;
-  // The document whose graph runs, nothing if none does.
+  // The title of the document whose graph is running, if any.
   [[nodiscard]] virtual std::optional<QString> running() const = 0;
 
-  // A number for the run, that signals name; `finished` or `failed` follows. Must not be called
-  // while one is running.
+  // Starts a run and returns its number, which signals use; `finished` or `failed` follows. Must
+  // not be called during a run.
   virtual quint64 start(const BenchmarkJob& job) = 0;
-  // All its ranks are ended at once; `finished` follows. Of a run that is not, nothing happens.
+  // Stops all ranks at once; `finished` follows. Ignored if that run is not current.
   virtual void cancel(quint64 run) = 0;
 
  signals:
   void running_changed();
   void progressed(quint64 run, const jointer::BenchmarkResult& so_far);
-  // `cancelled`: by a person; what ranks had said until then is in the result.
+  // `cancelled`: by the user; the result then has what the ranks reported so far.
   void finished(quint64 run, const jointer::BenchmarkResult& result, bool cancelled);
-  // It could not be started.
+  // The run could not be started.
   void failed(quint64 run, const QString& why);
 };
 

@@ -14,7 +14,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMostRanksPerNode = 8;
+constexpr int kMaxRanksPerNode = 8;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   set_empty_text(
-      tr("No benchmark of this graph yet.\nRun measures it on this machine: peak memory "
-         "and step time beside the estimate."));
+      tr("No benchmarks of this graph yet.\nRun measures its peak memory and step time "
+         "on this machine."));
   remove_ = new QAction(tr("Remove"), this);
   remove_->setShortcut(QKeySequence::Delete);
   remove_->setShortcutContext(Qt::WidgetShortcut);
@@ -40,7 +40,7 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
   auto* menu = new QMenu(this);
   add_to_menu(*menu);
   auto* more = new QToolButton(this);
-  more->setText(tr("Copy, export  ▾"));
+  more->setText(tr("Export  ▾"));
   more->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
   more->setPopupMode(QToolButton::InstantPopup);
   more->setMenu(menu);
@@ -54,9 +54,9 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, BenchmarkModel* model, QW
 void BenchmarkTable::refresh() {
   const bool was_empty = model_->row_count() == 0;
   model_->set_rows_of(document().shared_snapshot(), benchmarks_.rows());
-  // Widths that fitted the titles alone.
+  // The column widths fitted only the titles.
   if (was_empty && model_->row_count() > 0) view().fit_columns();
-  // What was shown before there were rows here.
+  // Select the measurement that was shown before there were rows.
   if (current() == 0) select(benchmarks_.shown());
 }
 
@@ -107,13 +107,13 @@ void BenchmarkTable::remove_selected() {
   benchmarks_.remove(selected_ids());
 }
 
-// Of the selected row, or of the next run: as many machines as its ranks need.
+// For the selected row or the next run, with as many machines as its ranks need.
 void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {
   const BenchmarkResult* result = benchmarks_.find(current());
   BenchmarkRequest request = result == nullptr ? benchmarks_.request() : result->request;
   request.solo.reset();
   const int world = benchmarks_.world_size();
-  const int per_node = std::min(world, kMostRanksPerNode);
+  const int per_node = std::min(world, kMaxRanksPerNode);
   QGuiApplication::clipboard()->setText(
       QString::fromStdString(command(request, (world + per_node - 1) / per_node, per_node)));
 }
@@ -127,8 +127,8 @@ void BenchmarkTable::add_to_menu(QMenu& menu) {
   });
   menu.addAction(tr("Export as CSV..."), this, &BenchmarkTable::export_csv);
   menu.addSeparator();
-  menu.addAction(tr("Copy torchrun command"), this, [this] { copy_command(torchrun_command); });
-  menu.addAction(tr("Copy Slurm command"), this, [this] { copy_command(slurm_command); });
+  menu.addAction(tr("Copy torchrun Command"), this, [this] { copy_command(torchrun_command); });
+  menu.addAction(tr("Copy Slurm Command"), this, [this] { copy_command(slurm_command); });
   menu.addSeparator();
   menu.addAction(remove_);
 }

@@ -6,16 +6,16 @@
 
 namespace jointer::views {
 
-// The results of one document. Selecting a row lays its measurement over the timeline.
+// The results of one document. Selecting a row shows its measurement in the timeline.
 class BenchmarkTable : public TablePane {
   Q_OBJECT
  public:
   explicit BenchmarkTable(Benchmarks& benchmarks, QWidget* parent = nullptr);
 
   [[nodiscard]] BenchmarkModel& model() { return *model_; }
-  // The selected rows, or all where none is.
+  // The selected rows, or all rows if none is selected.
   [[nodiscard]] std::vector<BenchmarkResult> chosen() const;
-  // What is shown in detail: the current selected row, else 0.
+  // The row shown in detail: the current selected row, or else 0.
   [[nodiscard]] std::uint64_t current() const;
   void select(std::uint64_t id);
 

@@ -15,7 +15,7 @@ QString words(const char* text) {
   return QCoreApplication::translate("Benchmark", text);
 }
 
-// As Python writes it: "3e-05".
+// In Python's notation: "3e-05".
 QString scientific(double number) {
   return QString::number(number, 'g', 2);
 }
@@ -27,7 +27,7 @@ QString when_text(const BenchmarkResult& result) {
 }
 
 QString ranks_text(const BenchmarkResult& result) {
-  if (result.request.solo) return words("rank %1 alone").arg(*result.request.solo);
+  if (result.request.solo) return words("rank %1 only").arg(*result.request.solo);
   return QString::number(result.ranks.size());
 }
 

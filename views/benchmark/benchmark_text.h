@@ -7,11 +7,11 @@
 
 namespace jointer::views {
 
-// How benchmarks are put in words, alike in tables and details.
+// Text for benchmarks, the same in tables and details.
 
-// "2026-11-21 13:20", in the time zone that it was started in.
+// "2026-11-21 13:20", in the time zone of the run.
 QString when_text(const BenchmarkResult& result);
-// "2", or "rank 3 alone".
+// "2", or "rank 3 only".
 QString ranks_text(const BenchmarkResult& result);
 // "bitwise equal", "equal within 1e-4 (largest difference 3e-05)", "differs by 0.5 in mm_3"; empty
 // if nothing was compared.
@@ -21,9 +21,9 @@ QString status_text(const BenchmarkResult& result);
 // "rank 0, interpret".
 std::string measurement_label(const BenchmarkResult& result, const RankResult& rank);
 
-// It failed, or its outputs are wrong.
+// The run failed, or its outputs are wrong.
 bool is_bad(const BenchmarkResult& result);
-// The measured figure over the predicted one, less one, in parts per million.
+// Relative difference of measured and predicted, in parts per million.
 std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured, std::int64_t predicted);
 
 }  // namespace jointer::views

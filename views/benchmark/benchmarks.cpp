@@ -14,8 +14,8 @@
 namespace jointer::views {
 namespace {
 
-// More processes than this at once are asked for on purpose.
-constexpr int kMostDefaultRanks = 8;
+// More processes are run only on request.
+constexpr int kMaxDefaultRanks = 8;
 
 int captured_rank(const Graph& graph) {
   return static_cast<int>(graph.part(PartId(std::size_t{0})).rank.value_or(0));
@@ -30,7 +30,7 @@ Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkH
       history_(std::move(history)),
       world_size_(service.world_size(document.graph())) {
   keeping_.setMaxThreadCount(1);
-  if (world_size_ > kMostDefaultRanks) settings_.request.solo = captured_rank(document.graph());
+  if (world_size_ > kMaxDefaultRanks) settings_.request.solo = captured_rank(document.graph());
   connect(&service, &BenchmarkService::progressed, this, &Benchmarks::take_progress);
   connect(&service, &BenchmarkService::finished, this, &Benchmarks::take_end);
   connect(&service, &BenchmarkService::failed, this, &Benchmarks::take_failure);
@@ -59,11 +59,11 @@ BenchmarkRequest Benchmarks::request() const {
 }
 
 QString Benchmarks::why_not() const {
-  if (is_running()) return tr("It is running.");
+  if (is_running()) return tr("The benchmark is running.");
   if (const auto other = service_->running())
-    return tr("A benchmark of %1 is running; two would slow each other down.").arg(*other);
+    return tr("A benchmark of %1 is running, and two would slow each other down.").arg(*other);
   if (document_.source().path == "-")
-    return tr("The graph came from standard input: save it to a file and open that.");
+    return tr("The graph was read from standard input. Save it to a file and open that file.");
   if (QString why = service_->why_not(settings_.request.backend); !why.isEmpty()) return why;
   return service_->why_not(settings_.request.on);
 }
@@ -168,7 +168,7 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
   return measurements;
 }
 
-// Nodes are known by their places in the graph that ran: it must be the one on screen.
+// Nodes are identified by their positions, so the graph that ran must be the current one.
 bool Benchmarks::ran_what_is_shown(const BenchmarkResult& result) const {
   if (result.graph_hash.empty()) return true;
   const bool is_known = !hash_.empty() && !document_.editing().is_edited();
@@ -181,7 +181,7 @@ void Benchmarks::show(std::uint64_t id) {
   shown_ = id;
   emit row_shown(id);
   if (!ran_what_is_shown(*result))
-    return say(tr("This run was of another state of the graph: its times are not laid over."));
+    return say(tr("This run measured another state of the graph, so its times are not shown."));
   if (auto measurements = measurements_of(*result); !measurements.empty())
     document_.set_run(std::move(measurements));
 }
@@ -213,13 +213,13 @@ void Benchmarks::add(const std::vector<BenchmarkResult>& results) {
   emit rows_changed();
 }
 
-// --- Keeping ---
+// --- Storage ---
 
 void Benchmarks::load() {
   if (state_ != State::fresh) return;
   state_ = State::loading;
   using Read = std::pair<std::string, BenchmarkHistory::Loaded>;
-  // Rows are kept under the graph as it was opened, whatever was edited before they were asked for.
+  // Results are stored under the graph as it was opened, whatever edits were made.
   const auto work = [snapshot = document_.baseline(), history = history_] {
     std::string hash = graph_hash(snapshot->graph);
     auto loaded = history.load(hash);
@@ -241,12 +241,12 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
   rows_.insert(rows_.begin(), rows.begin(), rows.end());
   if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
   emit rows_changed();
-  // A run that ended meanwhile, or a damaged file that is out of the way.
+  // A run has ended since, or a damaged file was moved aside.
   if (has_new || !loaded.note.empty()) save();
 }
 
 void Benchmarks::save() {
-  if (state_ != State::loaded) return;  // take_history will
+  if (state_ != State::loaded) return;  // take_history will save
   ++saving_;
   const auto work = [history = history_, hash = hash_, rows = rows_] {
     std::vector<BenchmarkResult> results;
@@ -257,7 +257,7 @@ void Benchmarks::save() {
   };
   QtConcurrent::run(&keeping_, work).then(this, [this](const QString& mistake) {
     --saving_;
-    if (!mistake.isEmpty()) say(tr("The results could not be kept: %1").arg(mistake), true);
+    if (!mistake.isEmpty()) say(tr("Could not save the results: %1").arg(mistake), true);
   });
 }
 

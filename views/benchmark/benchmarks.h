@@ -13,15 +13,15 @@
 
 namespace jointer::views {
 
-// What a person can choose of a run before it starts.
+// Settings of a run that the user can choose.
 struct BenchmarkSettings {
-  BenchmarkRequest request = {.profile = true};  // its files are filled in from the document
+  BenchmarkRequest request = {.profile = true};  // its files are set from the document
   bool verify = true;                            // against the unedited graph
 };
 
-// The benchmarks of one document: what the next run shall be, the one that is under way, results of
-// earlier ones, which of them is laid over the timeline. Lives as long as the document; a run ends
-// with it. Panes and menus show it and call it.
+// The benchmarks of one document: settings of the next run, the current run, earlier results, and
+// the measurement shown in the timeline. Lives as long as the document and cancels its run when
+// destroyed. Panes and menus use it.
 class Benchmarks : public QObject {
   Q_OBJECT
  public:
@@ -37,19 +37,19 @@ class Benchmarks : public QObject {
   // --- The next run ---
   [[nodiscard]] const BenchmarkSettings& settings() const { return settings_; }
   void set_settings(const BenchmarkSettings& settings);
-  // Ranks that the capture was made with.
+  // The number of ranks that the capture was made with.
   [[nodiscard]] int world_size() const { return world_size_; }
-  // With files and symbols, as it would run.
+  // The request with files and symbols, as it would run.
   [[nodiscard]] BenchmarkRequest request() const;
-  // Why it cannot start now; empty if it can.
+  // Why a run cannot start now; empty if it can.
   [[nodiscard]] QString why_not() const;
 
-  // --- The one under way ---
+  // --- The current run ---
   [[nodiscard]] bool is_running() const { return run_ != 0; }
   [[nodiscard]] bool is_cancelling() const { return is_cancelling_; }
   [[nodiscard]] const BenchmarkResult& so_far() const { return so_far_; }
   [[nodiscard]] qint64 elapsed_ms() const { return is_running() ? since_start_.elapsed() : 0; }
-  // What is to be said of the last one: that it was cancelled, or why it could not start.
+  // A message about the last run: that it was cancelled, or why it could not start.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
 
@@ -58,20 +58,20 @@ class Benchmarks : public QObject {
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
   void remove(const std::vector<std::uint64_t>& ids);
-  // Lays what a row measured over the estimates; of no such row, nothing changes.
+  // Shows a row's measurement with the estimates; ignored if there is no such row.
   void show(std::uint64_t id);
-  // The row that was shown last, 0 for none.
+  // The row that was shown last, or 0.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
-  // Results from elsewhere, before those there are; what is there already is left out.
+  // Inserts results from elsewhere before the existing ones, except duplicates.
   void add(const std::vector<BenchmarkResult>& results);
-  // Reads what is kept of this graph, once; rows come later.
+  // Loads stored results of this graph once; rows are added later.
   void load();
-  // Nothing is being read or written.
+  // Returns true if nothing is being loaded or saved.
   [[nodiscard]] bool is_settled() const { return state_ != State::loading && saving_ == 0; }
 
  public slots:
   void run();
-  // A profiled run whose times of nodes are told by `calibrated`.
+  // Starts a profiled run whose node times are reported by `calibrated`.
   void calibrate();
   void cancel();
 
@@ -80,10 +80,10 @@ class Benchmarks : public QObject {
   void running_changed();
   void progressed();
   void rows_changed();
-  // A row was shown, by a person or because its run has ended.
+  // A row was shown, by the user or because its run ended.
   void row_shown(quint64 row);
   void message_changed();
-  // Times of nodes to be kept as costs.
+  // Node times to be stored as costs.
   void calibrated(const jointer::views::MeasurementPtr& measurement);
 
  private:
@@ -97,7 +97,7 @@ class Benchmarks : public QObject {
   void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
   void say(const QString& text, bool is_error = false);
-  // A run is known by when it began and what ran.
+  // Runs are identified by their start time and graph.
   [[nodiscard]] bool has(const BenchmarkResult& result) const;
   [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
   [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;
@@ -118,8 +118,8 @@ class Benchmarks : public QObject {
   std::vector<BenchmarkRow> rows_;
   std::uint64_t next_id_ = 1, shown_ = 0;
   State state_ = State::fresh;
-  std::string hash_;     // known once what is kept was read
-  QThreadPool keeping_;  // one thread, so that files are written in order
+  std::string hash_;     // known once stored results have been loaded
+  QThreadPool keeping_;  // a single thread, so that files are written in order
   int saving_ = 0;
 };
 

@@ -50,7 +50,7 @@ int FlowLayout::arrange(const QRect& rect, bool moves) const {
   int x = area.left(), y = area.top();
   std::size_t row_begin = 0;
   int row_height = 0;
-  // Items of a row stand on one middle line.
+  // Center the items of a row vertically.
   const auto end_row = [&](std::size_t end) {
     if (moves)
       for (std::size_t i = row_begin; i < end; ++i) {

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// Items one after another, in as many rows as the width needs.
+// Lays out items from left to right, wrapped into as many rows as the width requires.
 class FlowLayout : public QLayout {
  public:
   FlowLayout(QWidget* parent, int horizontal_spacing, int vertical_spacing);
@@ -26,7 +26,7 @@ class FlowLayout : public QLayout {
   [[nodiscard]] QSize minimumSize() const override;
 
  private:
-  // Height that is needed; items get their places only if `moves`.
+  // Returns the required height; moves the items only if `moves` is set.
   int arrange(const QRect& rect, bool moves) const;
 
   std::vector<std::unique_ptr<QLayoutItem>> items_;

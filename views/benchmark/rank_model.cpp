@@ -13,17 +13,19 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 
 RankModel::RankModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("rank"), .unit = Unit::count, .meaning = tr("A process.")},
-      {.title = tr("doing"), .meaning = tr("What it does, and how much of it is done.")},
+      {.title = tr("rank"), .unit = Unit::count, .meaning = tr("Rank of the process.")},
+      {.title = tr("stage"), .meaning = tr("Current stage and its progress.")},
       {.title = tr("progress"),
        .unit = Unit::share,
-       .meaning = tr("Of what it does now."),
+       .meaning = tr("Progress of the current stage."),
        .whole = static_cast<std::int64_t>(kPartsPerOne),
        .whole_unit = Unit::fraction},
-      {.title = tr("for"), .unit = Unit::time, .meaning = tr("How long it has been doing it.")},
+      {.title = tr("elapsed"),
+       .unit = Unit::time,
+       .meaning = tr("Time since the start of the stage.")},
       {.title = tr("left"),
        .unit = Unit::time,
-       .meaning = tr("Until it has done it, if it goes on as fast.")},
+       .meaning = tr("Estimated time until the end of the stage.")},
   };
 }
 

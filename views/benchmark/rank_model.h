@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// A row a rank of the run that is under way: what it does, how far it is, how long it takes. Time
-// is given from outside, in milliseconds of any clock.
+// One row per rank of the current run: its stage, progress and duration. The current time is passed
+// in, in milliseconds of any clock.
 class RankModel : public TableModel {
   Q_OBJECT
  public:
@@ -18,7 +18,7 @@ class RankModel : public TableModel {
 
   void clear();
   void update(const BenchmarkResult& so_far, qint64 now_ms);
-  // Only time has passed.
+  // Updates the rows when only time has passed.
   void tick(qint64 now_ms);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

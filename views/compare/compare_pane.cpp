@@ -41,9 +41,9 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
     connect(box, &QComboBox::activated, this, &ComparePane::compare);
     return box;
   };
-  from_ = add_box(tr("From this state"));
+  from_ = add_box(tr("First state"));
   row->addWidget(new QLabel(QStringLiteral("→"), this));
-  to_ = add_box(tr("To this state"));
+  to_ = add_box(tr("Second state"));
   const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
     auto* button = new QPushButton(text, this);
     button->setToolTip(tip);
@@ -58,7 +58,7 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   metrics_->setAccessibleName(tr("Figures of both states"));
   metrics_->document()->setDocumentMargin(kMargin);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
-  metrics_->setMinimumSize(120, 40);  // it scrolls; the pane may be low
+  metrics_->setMinimumSize(120, 40);  // the pane may be low; the table scrolls
   column->addWidget(metrics_, 3);
   curves_ = new CurveOverlay(this);
   column->addWidget(curves_);
@@ -72,13 +72,14 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
-    before_snapshot_ = nullptr;  // of other options, it may be
+    before_snapshot_ = nullptr;  // it may have been computed with other options
     refresh();
   });
   look_for_before();
 }
 
-// Only a file of several graphs can have one, and it may have many: it is read on another thread.
+// Only a file with several graphs can contain one. Such a file can be large, so it is read on
+// another thread.
 void ComparePane::look_for_before() {
   const OpenRequest& source = document_.source();
   if (!source.index || !source.backward.empty()) return;
@@ -98,7 +99,7 @@ void ComparePane::look_for_before() {
 }
 
 void ComparePane::make(const Choice& choice, const Take& take) {
-  if (!choice.is_before) return editing_.make_state(choice.line, this, take);
+  if (!choice.is_before) return editing_.make_state(choice.history, this, take);
   if (before_snapshot_) return take(before_snapshot_);
   const auto work = [request = *before_,
                      options = document_.analysis().options]() -> Result<SnapshotPtr> {
@@ -121,7 +122,7 @@ void ComparePane::changeEvent(QEvent* event) {
   if (metrics_ != nullptr && event->type() == QEvent::PaletteChange) show_metrics();
 }
 
-// What is chosen stays chosen: by its line of edits; "now" goes along.
+// Keeps the chosen states, identified by their edits; "now" follows the graph.
 void ComparePane::fill_choices() {
   const auto chosen = [&](const QComboBox* box) -> std::optional<Choice> {
     const auto index = static_cast<std::size_t>(box->currentIndex());
@@ -132,13 +133,13 @@ void ComparePane::fill_choices() {
   const int from_index = from_->currentIndex(), to_index = to_->currentIndex();
   choices_.clear();
   choices_.push_back({tr("as opened"), {}});
-  choices_.push_back({tr("now"), editing_.line()});
-  if (before_) choices_.push_back({tr("the graph before the pass"), {}, true});
+  choices_.push_back({tr("now"), editing_.edit_history()});
+  if (before_) choices_.push_back({tr("before the pass"), {}, true});
   for (const NamedState& state : editing_.named())
-    choices_.push_back({tr("snapshot “%1”").arg(state.name), state.line});
+    choices_.push_back({tr("state “%1”").arg(state.name), state.history});
   for (int place = 1; place <= editing_.step_count(); ++place)
     choices_.push_back({tr("after %1: %2").arg(place).arg(editing_.step(place - 1).title),
-                        editing_.line_at(place)});
+                        editing_.history_at(place)});
   const auto fill = [&](QComboBox* box, const std::optional<Choice>& keep, int index, int usual) {
     const QSignalBlocker quiet(box);
     box->clear();
@@ -146,7 +147,7 @@ void ComparePane::fill_choices() {
     int next = index < 0 || index > kNow ? usual : index;
     if (keep)
       for (std::size_t i = 0; i < choices_.size(); ++i)
-        if (choices_[i].name == keep->name && choices_[i].line == keep->line)
+        if (choices_[i].name == keep->name && choices_[i].history == keep->history)
           next = static_cast<int>(i);
     box->setCurrentIndex(next);
   };
@@ -163,7 +164,7 @@ void ComparePane::refresh() {
   compare();
 }
 
-void ComparePane::show_states(const EditLine& from, const EditLine& to) {
+void ComparePane::show_states(const EditHistory& from, const EditHistory& to) {
   wanted_states_ = {from, to};
   refresh();
 }
@@ -171,10 +172,10 @@ void ComparePane::show_states(const EditLine& from, const EditLine& to) {
 void ComparePane::choose_wanted() {
   if (!wanted_states_) return;
   const auto [from, to] = *std::exchange(wanted_states_, std::nullopt);
-  const auto choose = [this](QComboBox* box, const EditLine& line) {
-    // The last one: a place in the history rather than "now", which goes along.
+  const auto choose = [this](QComboBox* box, const EditHistory& history) {
+    // Prefer the last match: a history entry rather than "now", which would change.
     for (std::size_t i = choices_.size(); i-- > 0;)
-      if (!choices_[i].is_before && choices_[i].line == line)
+      if (!choices_[i].is_before && choices_[i].history == history)
         return box->setCurrentIndex(static_cast<int>(i));
   };
   choose(from_, from);
@@ -208,8 +209,8 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
                            : QString::fromStdString(result.error().message));
   curves_->set(comparison_);
   table_->say(editing_.step_count() == 0
-                  ? tr("Nothing is edited yet.\nDrag a collective in the timeline, or select a "
-                       "node and press V: what differs then is listed here.")
+                  ? tr("No edits yet.\nDrag a collective in the timeline, or select a "
+                       "node and press V; the differences are then listed here.")
                   : tr("No node differs between these two states."));
   table_->set(comparison_ ? comparison_->nodes : nullptr);
   show_metrics();

@@ -16,8 +16,8 @@
 
 namespace jointer::views {
 
-// Any two states of a document's graph beside each other: as opened, now, the snapshots, the steps
-// of the history; and the graph that a pass made it from, where its file is a log of passes.
+// Compares any two states of a document's graph: as opened, current, named states, history entries,
+// and the input of the pass that made the graph if its file is a log of passes.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
@@ -27,11 +27,11 @@ class ComparePane : public QWidget {
   [[nodiscard]] QComboBox& to() { return *to_; }
   [[nodiscard]] DifferenceTable& table() { return *table_; }
   [[nodiscard]] QString summary() const { return summary_->text(); }
-  // Null while it is being made.
+  // Null while being computed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
-  // Two places of the history beside each other.
-  void show_states(const EditLine& from, const EditLine& to);
+  // Compares two states of the history.
+  void show_states(const EditHistory& from, const EditHistory& to);
 
  public slots:
   void copy_markdown();
@@ -47,8 +47,8 @@ class ComparePane : public QWidget {
  private:
   struct Choice {
     QString name;
-    EditLine line;
-    bool is_before = false;  // the graph that a pass made the document's from
+    EditHistory history;
+    bool is_before = false;  // the input of the pass that made the document's graph
   };
   using Take = std::function<void(const Result<SnapshotPtr>&)>;
   void look_for_before();
@@ -69,11 +69,12 @@ class ComparePane : public QWidget {
   DifferenceTable* table_ = nullptr;
   std::vector<Choice> choices_;
   std::shared_ptr<const Comparison> comparison_;
-  quint64 wanted_ = 0;  // the newest comparison that was asked for
+  quint64 wanted_ = 0;  // the newest request
   bool is_stale_ = true;
-  std::optional<OpenRequest> before_;  // of the graph before; none while it is not known
-  SnapshotPtr before_snapshot_;        // once it was asked for
-  std::optional<std::pair<EditLine, EditLine>> wanted_states_;  // until it is seen
+  std::optional<OpenRequest> before_;  // request for the pass's input, if known
+  SnapshotPtr before_snapshot_;        // loaded on demand
+  std::optional<std::pair<EditHistory, EditHistory>>
+      wanted_states_;  // applied when the pane is shown
 };
 
 }  // namespace jointer::views

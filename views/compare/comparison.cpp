@@ -10,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostNodesInText = 200;
+constexpr std::size_t kMaxNodesInText = 200;
 
 QString tr(const char* text) {
   return QCoreApplication::translate("Comparison", text);
@@ -60,7 +60,7 @@ std::vector<MetricRow> metric_rows(const Comparison& comparison) {
 
 namespace {
 
-// Both texts: rows of cells, a heading where there is one.
+// Used by both formats: rows of cells, with headings.
 template <class Line>
 void add_metrics(const Comparison& comparison, Line line) {
   for (const MetricRow& row : metric_rows(comparison))
@@ -91,10 +91,10 @@ QString comparison_markdown(const Comparison& comparison) {
   text += QStringLiteral("\n%1\n").arg(comparison.nodes->summary());
   const std::size_t count = comparison.nodes->nodes().size();
   if (count == 0) return text;
-  text += tr("\n| change | node | operator | places |\n|---|---|---|---:|\n");
-  add_nodes(comparison, kMostNodesInText, line);
-  if (count > kMostNodesInText)
-    text += tr("\n… and %1 more\n").arg(count_text(count - kMostNodesInText));
+  text += tr("\n| change | node | operator | shift |\n|---|---|---|---:|\n");
+  add_nodes(comparison, kMaxNodesInText, line);
+  if (count > kMaxNodesInText)
+    text += tr("\n… and %1 more\n").arg(count_text(count - kMaxNodesInText));
   return text;
 }
 
@@ -108,7 +108,7 @@ QString comparison_tsv(const Comparison& comparison) {
   };
   add_metrics(comparison, line);
   text += u'\n';
-  line({tr("change"), tr("node"), tr("operator"), tr("places")});
+  line({tr("change"), tr("node"), tr("operator"), tr("shift")});
   add_nodes(comparison, comparison.nodes->nodes().size(), line);
   return text;
 }

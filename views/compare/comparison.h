@@ -1,6 +1,6 @@
 #pragma once
 
-// Two states of a graph beside each other: their figures, and which nodes differ. No Qt widgets.
+// Compares the figures and nodes of two states of a graph. No Qt widgets.
 
 #include <QString>
 #include <vector>
@@ -21,13 +21,13 @@ struct Comparison {
   NodeDifferencesPtr nodes;
 };
 
-// On a working thread. Error (usage): one is a pair, the other not.
+// Runs on a working thread. Error (usage): one is a pair and the other is not.
 Result<Comparison> compare_states(ComparedState from, ComparedState to);
 
 // The figures of both states.
 std::vector<MetricRow> metric_rows(const Comparison& comparison);
 
-// The figures and the nodes that differ.
+// The figures and differing nodes as text.
 QString comparison_markdown(const Comparison& comparison);
 QString comparison_tsv(const Comparison& comparison);
 

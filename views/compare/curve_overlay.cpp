@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kHeight = 76, kLegend = 18, kMargin = 8;
 
-// The most bytes in each column of pixels.
+// The maximum bytes in each pixel column.
 std::vector<std::int64_t> columns_of(const Snapshot& snapshot, int width) {
   AxisView axis(snapshot.program_order.length());
   axis.set_pixels(0, width);
@@ -77,10 +77,10 @@ void CurveOverlay::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(small_font(font()));
   int x = label(kMargin, theme.text, comparison_->from.name);
   x = label(x, theme.half(theme.accent), comparison_->to.name);
-  x = label(x, theme.warning, tr("more than before"));
+  x = label(x, theme.warning, tr("increase"));
   painter.setPen(theme.muted_text);
   painter.drawText(QRect(x, 0, width() - kMargin - x, kLegend), Qt::AlignRight | Qt::AlignVCenter,
-                   tr("program order, top %1").arg(bytes_text(top)));
+                   tr("program order, maximum %1").arg(bytes_text(top)));
 }
 
 }  // namespace jointer::views

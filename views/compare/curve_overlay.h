@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// The memory curves of two states over each other, in program order: the first as a thin line, the
-// second as an area, and what the second takes more in a warning colour.
+// Draws the memory curves of two states in program order: the first as a thin line, the second as
+// an area, with increases in a warning color.
 class CurveOverlay : public QWidget {
   Q_OBJECT
  public:

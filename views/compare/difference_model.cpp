@@ -7,18 +7,17 @@ namespace jointer::views {
 
 DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("change"), .meaning = tr("What became of the node.")},
-      {.title = tr("node"), .meaning = tr("Its name, in the second state.")},
-      {.title = tr("places"),
+      {.title = tr("change"), .meaning = tr("How the node differs.")},
+      {.title = tr("node"), .meaning = tr("Name in the second state.")},
+      {.title = tr("shift"),
        .unit = Unit::step,
-       .meaning = tr("How many places later it runs; below zero, earlier.")},
-      {.title = tr("how"),
-       .meaning = tr("What it is made from, what it called or was tagged before.")},
-      {.title = tr("operator"), .meaning = tr("What it calls.")},
-      {.title = tr("module"), .meaning = tr("The module that called it.")},
+       .meaning = tr("Number of places by which it runs later; negative: earlier.")},
+      {.title = tr("details"), .meaning = tr("Its origin, or its previous operator or tag.")},
+      {.title = tr("operator"), .meaning = tr("Operator that it calls.")},
+      {.title = tr("module"), .meaning = tr("Module that called it.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("What it returns, views counted in full."),
+       .meaning = tr("Bytes of its outputs; views are counted in full."),
        .adds_up = true},
   };
 }
@@ -39,7 +38,7 @@ void DifferenceModel::set(NodeDifferencesPtr differences, const SnapshotPtr& sho
 void DifferenceModel::show_only(std::optional<NodeChange> change) {
   if (change == only_) return;
   only_ = change;
-  filter_anew();
+  refilter();
 }
 
 bool DifferenceModel::hides_rows() const {
@@ -79,7 +78,7 @@ QString DifferenceModel::text(int row, int column) const {
 
 QString DifferenceModel::note(int row, int column) const {
   if (column != node_column || !names_.is_gone(row)) return {};
-  return tr("The graph that is shown does not have it.");
+  return tr("Not in the current graph.");
 }
 
 std::uint64_t DifferenceModel::key(int row) const {

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// A row a node that differs between two states.
+// One row per node that differs between two states.
 class DifferenceModel : public TableModel {
   Q_OBJECT
  public:
@@ -24,9 +24,10 @@ class DifferenceModel : public TableModel {
 
   explicit DifferenceModel(QObject* parent = nullptr);
 
-  // Null: nothing is compared. `shown`: where rows' nodes are selected.
+  // A null `differences` means that nothing is compared. `shown`: the graph in which a row's nodes
+  // are selected.
   void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
-  // Rows of one kind of change alone.
+  // Shows only rows with this kind of change.
   void show_only(std::optional<NodeChange> change);
   [[nodiscard]] std::optional<NodeChange> only() const { return only_; }
   [[nodiscard]] const NamedRows& names() const { return names_; }
@@ -35,7 +36,7 @@ class DifferenceModel : public TableModel {
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
-  // None of what the graph that is shown does not have.
+  // Empty if the node is not in the shown graph.
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] QString note(int row, int column) const override;

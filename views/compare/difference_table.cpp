@@ -18,7 +18,7 @@ DifferenceTable::DifferenceTable(Document& document, DifferenceModel* model, QWi
   view().setItemsExpandable(false);
   kinds_ = new QComboBox(this);
   kinds_->setAccessibleName(tr("Kind of change"));
-  kinds_->setToolTip(tr("Nodes that differ in one way"));
+  kinds_->setToolTip(tr("Show only one kind of change"));
   kinds_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   kinds_->setMinimumContentsLength(11);
   controls().addWidget(kinds_);
@@ -37,7 +37,7 @@ void DifferenceTable::show_only(std::optional<NodeChange> change) {
 void DifferenceTable::fill_kinds() {
   const QSignalBlocker quiet(kinds_);
   kinds_->clear();
-  kinds_->addItem(tr("all changes"));
+  kinds_->addItem(tr("All changes"));
   if (differences_) {
     const GraphDifference& d = differences_->difference();
     const auto add = [&](NodeChange change, std::size_t count) {

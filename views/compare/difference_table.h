@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The nodes that differ, with a filter; what is selected in it is selected everywhere.
+// The differing nodes, with a filter. Selecting rows selects their nodes in the document.
 class DifferenceTable : public TablePane {
   Q_OBJECT
  public:
@@ -16,7 +16,7 @@ class DifferenceTable : public TablePane {
 
   void set(NodeDifferencesPtr differences);
   void say(const QString& text) { set_empty_text(text); }
-  // Nodes that differ in one way alone; nothing: all of them.
+  // Shows only one kind of change; nullopt shows all.
   void show_only(std::optional<NodeChange> change);
   [[nodiscard]] DifferenceModel& model() { return *model_; }
   [[nodiscard]] QComboBox& kind_box() { return *kinds_; }

@@ -34,7 +34,7 @@ QString change_text(NodeChange change) {
     case NodeChange::retagged:
       break;
   }
-  return tr("other policy");
+  return tr("policy changed");
 }
 
 Result<NodeDifferences> NodeDifferences::find(std::shared_ptr<const Graph> from,
@@ -82,7 +82,7 @@ QString NodeDifferences::summary() const {
   add(tr("added"), difference_.added.size());
   add(tr("removed"), difference_.removed.size());
   add(tr("changed"), difference_.changed.size());
-  add(tr("other policies"), difference_.retagged.size());
+  add(tr("policy changed"), difference_.retagged.size());
   return parts.join(QStringLiteral(" · "));
 }
 
@@ -102,9 +102,8 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     }
     case NodeChange::removed: {
       const auto found = in_place_of_.find(edit_name(graph, node.node));
-      return found == in_place_of_.end()
-                 ? QString()
-                 : tr("%1 is in its place").arg(name_of(*to_, found->second));
+      return found == in_place_of_.end() ? QString()
+                                         : tr("replaced by %1").arg(name_of(*to_, found->second));
     }
     case NodeChange::changed:
     case NodeChange::retagged:
@@ -117,11 +116,11 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     const auto policy = [](MemoryPolicy of) {
       return of == MemoryPolicy::none ? tr("no policy") : policy_text(of);
     };
-    return tr("%1, before %2").arg(policy(after.policy), policy(before.policy));
+    return tr("%1, was %2").arg(policy(after.policy), policy(before.policy));
   }
   const auto was_target = from_->target(before);
-  return was_target == graph.target(after) ? tr("other arguments")
-                                           : tr("it was %1").arg(to_qstring(was_target));
+  return was_target == graph.target(after) ? tr("arguments changed")
+                                           : tr("was %1").arg(to_qstring(was_target));
 }
 
 }  // namespace jointer::views

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which nodes of two graphs differ, and in what. Plain data.
+// The nodes that differ between two graphs, and how. Plain data.
 
 #include <QString>
 #include <memory>
@@ -17,29 +17,29 @@ QString change_text(NodeChange change);
 
 struct NodeDifference {
   NodeChange change = NodeChange::moved;
-  NodeId node;              // of the second graph; of what was removed, of the first
-  std::int64_t places = 0;  // moved: how many later it runs, below 0 earlier
+  NodeId node;              // in the second graph; removed nodes: in the first
+  std::int64_t places = 0;  // for moved nodes: places by which it runs later; negative: earlier
 };
 
 class NodeDifferences {
  public:
-  // On a working thread: n log n. Error (usage): one is a pair, the other not.
+  // Runs on a working thread; O(n log n). Error (usage): one is a pair and the other is not.
   static Result<NodeDifferences> find(std::shared_ptr<const Graph> from,
                                       std::shared_ptr<const Graph> to);
 
-  // In program order, removed ones last.
+  // In program order, removed nodes last.
   [[nodiscard]] const std::vector<NodeDifference>& nodes() const { return nodes_; }
   [[nodiscard]] const GraphDifference& difference() const { return difference_; }
   // "moved 12 of 10,944 · added 2 · removed 3"
   [[nodiscard]] QString summary() const;
 
-  // Where a node of `nodes` is.
+  // The graph that contains a node of `nodes`.
   [[nodiscard]] const Graph& graph_of(const NodeDifference& node) const {
     return node.change == NodeChange::removed ? *from_ : *to_;
   }
   [[nodiscard]] const Module& module_of(const NodeDifference& node) const;
-  // How it differs, in a few words: "from all_gather_77", "it was aten.reshape.default"; empty
-  // where `change` says it all.
+  // A short description: "from all_gather_77", "was aten.reshape.default". Empty if `change` alone
+  // suffices.
   [[nodiscard]] QString detail(const NodeDifference& node) const;
 
  private:
@@ -50,7 +50,7 @@ class NodeDifferences {
   ModuleTree from_modules_, to_modules_;
   GraphDifference difference_;
   std::vector<NodeDifference> nodes_;
-  std::unordered_map<std::string, NodeId> in_place_of_;  // of what was removed, by name
+  std::unordered_map<std::string, NodeId> in_place_of_;  // replacements of removed nodes, by name
 };
 using NodeDifferencesPtr = std::shared_ptr<const NodeDifferences>;
 

@@ -65,7 +65,7 @@ void Document::start(std::optional<Assumptions> assumptions, const AnalysisOptio
 }
 
 void Document::take_state() {
-  // The same measurement beside other estimates.
+  // The same measurement with the new estimates.
   if (measured_) lay_over(measured_->shared_measurement());
   emit changed();
 }

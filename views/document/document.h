@@ -16,8 +16,8 @@ namespace jointer::views {
 class Editing;
 class SacSession;
 
-// One open graph: what it is, what is computed of it, what was measured of it, what is selected in
-// it, how it was edited. Panes hold a document and listen; nobody holds a window.
+// One open graph: its snapshot, measurements, selection and edit history. Panes hold a document and
+// listen to it; none holds a window.
 class Document : public QObject {
   Q_OBJECT
  public:
@@ -27,53 +27,54 @@ class Document : public QObject {
   Document& operator=(const Document&) = delete;
 
   [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
-  // To keep what is shown while a newer one may take its place, and for work on other threads.
+  // Keeps the current snapshot alive after a newer one replaces it, and for work on other threads.
   [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
-  // The graph as it was opened, computed under the same options.
+  // The graph as it was opened, analyzed with the same options.
   [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
   [[nodiscard]] Editing& editing() const { return *editing_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] const Graph& graph() const { return snapshot().graph; }
-  // A selection may outlive nodes: an edit that added them is undone.
+  // A selection may refer to a node that no longer exists, such as after undo of the edit that
+  // added it.
   [[nodiscard]] bool has(NodeId node) const {
     return node && node.index() < graph().node_count() && graph().is_live(node);
   }
   [[nodiscard]] const Analysis& analysis() const { return snapshot().analysis; }
   [[nodiscard]] Selection& selection() { return selection_; }
   [[nodiscard]] const Selection& selection() const { return selection_; }
-  // Where it came from.
+  // The file that it was opened from.
   [[nodiscard]] const OpenRequest& source() const { return source_; }
   [[nodiscard]] QString title() const;
 
-  // The moment that panes show: the selected one, else the peak.
+  // The moment that panes show: the selected one, or else the peak.
   [[nodiscard]] std::size_t moment() const;
-  // Points of the memory profile of a node that runs: after its allocations.
+  // The point in the memory profile after the node's allocations, if the node runs.
   [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
 
-  // --- What was measured ---
-  // What there is to choose from: the ranks of one run, then what was imported.
+  // --- Measurements ---
+  // The available measurements: the ranks of one run, then imports.
   [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
-  // What is laid over the estimates, null for nothing. Valid until it changes.
+  // The measurement shown with the estimates, or null. Valid until it changes.
   [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
-  // One of those there are, or null for none.
+  // Shows one of `measurements`, or null for none.
   void show_measurement(const MeasurementPtr& measurement);
-  // In place of those of another run; the first one is shown. None: nothing of a run is left.
+  // Replaces the ranks of the previous run and shows the first one. An empty list removes them.
   void set_run(std::vector<MeasurementPtr> ranks);
-  // Stays to choose from, and is shown.
+  // Adds an import and shows it.
   void add_import(MeasurementPtr measurement);
 
  public slots:
-  // Computes anew on a working thread, the baseline too; `changed` follows, or `failed`. A newer
-  // request replaces one that is under way.
+  // Recomputes the analysis, and that of the baseline, on a working thread; emits `changed` or
+  // `failed`. A newer request replaces a pending one.
   void analyze_with(const jointer::AnalysisOptions& options);
   void assume(const jointer::Assumptions& assumptions);
 
  signals:
   void busy_changed(bool busy);
   void changed();
-  // Costs were measured: there are more to estimate by.
+  // New costs were measured, which estimates can use.
   void costs_changed();
-  // Another measurement is shown, or there are others to choose from.
+  // Another measurement is shown, or the available ones have changed.
   void measurement_changed();
   void failed(const QString& message);
 
@@ -84,8 +85,8 @@ class Document : public QObject {
 
   OpenRequest source_;
   StateQueue queue_;
-  std::vector<MeasurementPtr> measurements_;  // those of a run come first
-  std::size_t run_count_ = 0;                 // how many they are
+  std::vector<MeasurementPtr> measurements_;  // ranks of a run come first
+  std::size_t run_count_ = 0;                 // number of ranks
   MeasuredTimelinePtr measured_;
   Selection selection_;
   std::unique_ptr<Editing> editing_;

@@ -6,7 +6,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kReportEveryMs = 50;
-constexpr double kReadingShare = 0.6;  // of the whole; the rest is analysis
+constexpr double kReadingShare = 0.6;  // share of the progress; the rest is analysis
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void Loader::start() {
 void Loader::cancel() {
   shared_->cancel = true;
   timer_.stop();
-  // The work ends soon; nobody needs to wait for it.
+  // The work ends soon and need not be waited for.
   disconnect(&watcher_, nullptr, this, nullptr);
   emit cancelled();
 }

@@ -14,8 +14,8 @@
 
 namespace jointer::views {
 
-// Opens a graph on a working thread: progress while it runs, then `loaded` or `failed`. Deleting it
-// cancels the work without waiting for it.
+// Opens a graph on a working thread. Reports progress while it runs, then emits `loaded` or
+// `failed`. Destroying it cancels the work without waiting for it.
 class Loader : public QObject {
   Q_OBJECT
  public:
@@ -31,21 +31,22 @@ class Loader : public QObject {
   void cancel();
 
  signals:
-  // `fraction` from 0 to 1; `left_ms` is a guess, below 0 while there is none.
+  // `fraction` ranges from 0 to 1; `left_ms` is the estimated remaining time, or negative if
+  // unknown.
   void progressed(double fraction, const QString& what, qint64 left_ms);
   void loaded(const jointer::views::SnapshotPtr& snapshot);
-  // The file holds several graphs and the request names none: which ones, and the error that says
+  // The file holds several graphs and the request names none: the graphs, and the error that says
   // so.
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
 
  private:
-  // What the working thread writes and the window's thread reads.
+  // Written by the working thread, read by the window's thread.
   struct Shared {
     std::atomic<double> fraction = 0;
     std::atomic<bool> analyzing = false, cancel = false;
-    std::vector<GraphEntry> choices;  // read only when the work is done
+    std::vector<GraphEntry> choices;  // read only after the work has finished
   };
 
   void report();

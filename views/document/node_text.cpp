@@ -70,7 +70,7 @@ QString role_text(Role role) {
     case Role::tangent:
       return words("tangent");
     case Role::saved:
-      return words("saved by the forward");
+      return words("saved for backward");
     case Role::gradient:
       return words("gradient");
     case Role::result:
@@ -91,10 +91,10 @@ QString lifetime_text(const Snapshot& snapshot, NodeId node) {
     if (!index) continue;
     const Lifetime& l = memory.lifetimes()[*index];
     const auto steps = static_cast<std::int32_t>(memory.steps().size());
-    if (l.first < 0 && l.last >= steps) return words("lives throughout");
-    if (l.first < 0) return words("lives from the start to step %1").arg(count_text(l.last));
-    if (l.last >= steps) return words("lives from step %1 to the end").arg(count_text(l.first));
-    return words("lives %1 .. %2").arg(count_text(l.first), count_text(l.last));
+    if (l.first < 0 && l.last >= steps) return words("live for the entire step");
+    if (l.first < 0) return words("live from the start to step %1").arg(count_text(l.last));
+    if (l.last >= steps) return words("live from step %1 to the end").arg(count_text(l.first));
+    return words("live %1 .. %2").arg(count_text(l.first), count_text(l.last));
   }
   return {};
 }

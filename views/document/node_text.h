@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// How nodes are put in words, alike in every pane.
+// Text for nodes, the same in every pane.
 
 inline QString to_qstring(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
@@ -15,14 +15,14 @@ inline QString to_qstring(std::string_view text) {
 
 // "bf16[8192, 7168]"
 QString tensor_text(const Graph& graph, const Tensor& tensor);
-// Everything a node returns: one tensor, "3 tensors, 1.2 GiB", or a number.
+// The outputs of a node: one tensor, "3 tensors, 1.2 GiB", or a number.
 QString value_text(const Graph& graph, const Node& node);
 QString phase_text(const Node& node);
 QString policy_text(MemoryPolicy policy);
 QString role_text(Role role);
-// "lives 2,310 .. 9,870", of the storage a node returns; empty if it holds no memory of its own.
+// "live 2,310 .. 9,870" for the storage that a node returns; empty if it owns no memory.
 QString lifetime_text(const Snapshot& snapshot, NodeId node);
-// What a pointer over the node shows: a title and some lines.
+// Hover text of a node: a title, then details.
 QStringList hover_lines(const Snapshot& snapshot, NodeId node);
 
 }  // namespace jointer::views

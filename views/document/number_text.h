@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// Numbers as every pane writes them: core/base/units.h as QString, times from nanoseconds.
+// Number formatting shared by all panes: core/base/units.h as QString; times are in nanoseconds.
 
 inline QString bytes_text(std::int64_t bytes) {
   return QString::fromStdString(format_bytes(bytes));

@@ -10,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-// -1 if it is no number.
+// Returns -1 if the segment is not a number.
 int number_of(std::string_view segment) {
   int number = -1;
   const auto [end, error] =
@@ -45,7 +45,7 @@ int Places::top(int place) const {
 }
 
 void Places::add_modules(const Graph& graph, const ModuleTree& modules) {
-  // Parameters hang at the root of the module tree: captures name their owner instead.
+  // Parameters are children of the root module; captures name their owner separately.
   std::unordered_map<std::string_view, ModuleId> by_path;
   for (std::size_t i = 1; i < modules.size(); ++i)
     by_path.emplace(modules.module(ModuleId(i)).path, ModuleId(i));

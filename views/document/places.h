@@ -8,15 +8,15 @@
 
 namespace jointer::views {
 
-// Where nodes belong, as people think of a model: a tree of modules with each parameter at the
-// module that owns it. `layers` and its `0` are one place, `layers.0`, unless `layers` has nodes of
-// its own. Of a graph without modules, the places are source lines: the innermost of each stack.
+// Groups nodes as people think of a model: a tree of modules, with each parameter in the module
+// that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers` itself has
+// nodes. In a graph without modules the places are source lines: the innermost frame of each stack.
 struct Place {
-  std::string name;  // below its parent: "attention", "layers.0", "model.py:574"
-  std::string path;  // "layers.0.attention"; of a source line, file and line
-  std::string type;  // class; of a source line, its code
+  std::string name;  // relative to the parent: "attention", "layers.0", "model.py:574"
+  std::string path;  // "layers.0.attention"; for a source line, file and line
+  std::string type;  // class name; for a source line, its code
   int parent = -1;
-  int number = -1;  // of an element of a list: 0 of layers.0
+  int number = -1;  // index in a list: 0 for layers.0
 };
 
 class Places {
@@ -24,10 +24,10 @@ class Places {
   Places() = default;
   Places(const Graph& graph, const ModuleTree& modules);
 
-  // A parent comes before its children; siblings that are numbered are in order of their numbers.
+  // Parents precede their children; numbered siblings are sorted by number.
   [[nodiscard]] const std::vector<Place>& all() const { return places_; }
   [[nodiscard]] int of(NodeId node) const { return by_node_[node.index()]; }
-  // The place above it that has no parent, or itself.
+  // The outermost ancestor of a place, or the place itself.
   [[nodiscard]] int top(int place) const;
   [[nodiscard]] bool are_source_lines() const { return are_source_lines_; }
 

@@ -9,19 +9,19 @@
 
 namespace jointer::views {
 
-// What a person looks at in one document: nodes, a moment, a stretch of the program. Every pane
-// shows it and may change it; there is one a document, so it is the same everywhere.
+// The nodes, moment and range of steps that a user has selected in a document. All panes share it:
+// each shows it and may change it.
 class Selection : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
 
-  // Selected nodes in program order; the current one is where details are shown.
+  // Selected nodes in program order; details are shown for the current one.
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
   [[nodiscard]] NodeId current() const { return current_; }
   [[nodiscard]] bool contains(NodeId node) const;
 
-  // A moment: a point of the memory profile. Without one, the peak is meant.
+  // A point in the memory profile. If none is selected, panes use the peak.
   [[nodiscard]] std::optional<std::size_t> moment() const { return moment_; }
 
   // Steps [first, last).
@@ -33,7 +33,7 @@ class Selection : public QObject {
 
  public slots:
   void select(jointer::NodeId node);
-  // `current` is one of them, or none: then the first.
+  // `current` is one of `nodes`; by default the first one.
   void select_all(std::vector<jointer::NodeId> nodes, jointer::NodeId current = {});
   void toggle(jointer::NodeId node);
   void clear();
@@ -46,7 +46,7 @@ class Selection : public QObject {
   void stretch_changed();
 
  private:
-  std::vector<NodeId> nodes_;  // sorted by id; ids of one reading are in program order
+  std::vector<NodeId> nodes_;  // sorted by id, which is program order for nodes of one capture
   NodeId current_;
   std::optional<std::size_t> moment_;
   std::optional<Stretch> stretch_;

@@ -9,24 +9,24 @@
 
 namespace jointer::views {
 
-// A graph and everything that is shown of it, made on a working thread and never changed
-// afterwards, so that threads share it freely.
+// A graph and everything that panes show of it. Built on a working thread and immutable afterwards,
+// so that threads can share it.
 struct Snapshot {
   Graph graph;
   Users users;
   Analysis analysis;
   TimelineData program_order, estimated_time;
 
-  // In program order, or else in estimated time.
+  // The timeline for that axis.
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order : estimated_time;
   }
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
-// Of a graph and its analysis.
+// Builds a snapshot from a graph and its analysis.
 SnapshotPtr snapshot_of(Graph graph, Analysis analysis);
-// Error (usage): as analyze.
+// Error (usage): see `analyze`.
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options);
 
 }  // namespace jointer::views

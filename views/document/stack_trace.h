@@ -5,14 +5,14 @@
 
 namespace jointer::views {
 
-// One frame of a Python traceback; `code` is the source line, empty where the text has none.
+// One frame of a Python traceback; `code` is the source line, or empty if the text has none.
 struct StackFrame {
   std::string_view file, function, code;
   int line = 0;
 };
 
-// Frames of a traceback as FX keeps them, outermost first. Lines that are no frame are passed over.
-// The frames are views into `text`.
+// Frames of a traceback as FX records them, outermost first. Other lines are skipped. The frames
+// are views into `text`.
 std::vector<StackFrame> parse_stack(std::string_view text);
 
 }  // namespace jointer::views

@@ -32,7 +32,7 @@ void StateQueue::finish() {
   while (!jobs_.empty() && jobs_.front().dropped) jobs_.pop_front();
   const bool takes = result && !entry.dropped;
   if (takes) state_ = *result;
-  // What is told may add more jobs: the next one must have started by then, or it would start
+  // The callback may add jobs. The next job must have been started by then, or it would be started
   // twice.
   if (!jobs_.empty()) start();
   if (!entry.dropped && entry.done)

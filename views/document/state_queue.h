@@ -9,18 +9,18 @@
 
 namespace jointer::views {
 
-// A document's graph as it is now and as it was opened, both computed alike. Until something is
-// edited, the two are one.
+// A document's graph in its current state and as it was opened, analyzed with the same options. The
+// two are the same object until the first edit.
 struct DocumentState {
   SnapshotPtr now, baseline;
 };
 
-// Jobs on a working thread, one after another: each is given the state that the one before it left.
+// Runs jobs on a working thread, one at a time. Each receives the state left by the previous one.
 class StateQueue : public QObject {
   Q_OBJECT
  public:
   using Job = std::function<Result<DocumentState>(const DocumentState& state)>;
-  // Told on this thread, before `changed`, once the state is the job's; or why it is not.
+  // Called on this thread before `changed`: success once the job's state is current, or its error.
   using Done = std::function<void(const Result<void>& result)>;
 
   explicit StateQueue(DocumentState state, QObject* parent = nullptr);
@@ -28,13 +28,13 @@ class StateQueue : public QObject {
   [[nodiscard]] const DocumentState& state() const { return state_; }
 
   void add(Job job, Done done = {});
-  // In place of one that was added by this function and has not ended: its result is never looked
-  // at, and nobody is told of it.
+  // Like `add`, but replaces an unfinished job that was added by this function. The replaced job's
+  // result is discarded and its callback is not called.
   void add_replacing(Job job, Done done = {});
 
  signals:
   void changed();
-  // Whoever heard of `changed` has looked.
+  // Emitted after all receivers of `changed` have run.
   void shown();
 
  private:
@@ -47,7 +47,7 @@ class StateQueue : public QObject {
   void finish();
 
   DocumentState state_;
-  std::deque<Entry> jobs_;  // the first one runs
+  std::deque<Entry> jobs_;  // the first one is running
   QFutureWatcher<Result<DocumentState>> watcher_;
 };
 

@@ -9,7 +9,7 @@
 namespace jointer::views {
 namespace {
 
-// The remaining nodes with their gaps, until `visit` says that it has seen enough.
+// Visits the remaining nodes and their gaps until `visit` returns false.
 template <class Visit>
 void visit_remaining(std::span<const NodeId> order, const BlockMove& move, Visit visit) {
   std::size_t gap = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A block of nodes on its way to another gap of the order. No Qt.
+// A block of nodes being moved to another gap of the order. No Qt.
 
 #include <span>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// Gaps are those of core/schedule/legal_range.h.
+// Gaps are numbered as in core/schedule/legal_range.h.
 struct BlockMove {
   std::vector<NodeId> block;  // in program order
   std::size_t from = 0, to = 0;
@@ -19,11 +19,11 @@ struct BlockMove {
 // The order after a move.
 std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& move);
 
-// The node that the block stands right before afterwards.
+// The node that directly follows the block after the move.
 NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 
 // "Passes 2 collectives of group fsdp: every rank must do the same." Empty if no collective start
-// of the block passes another one of its group. Cost: the distance.
+// in the block passes another one of its group. Cost: linear in the distance.
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 

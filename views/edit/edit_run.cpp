@@ -21,39 +21,41 @@ EditRun run_edits(Graph& graph, const std::vector<Edit>& edits) {
   return result;
 }
 
-MetricsByLine metrics_of_lines(const Snapshot& baseline, const std::vector<EditLine>& lines,
-                               const std::atomic<bool>& cancel) {
-  MetricsByLine found;
+MetricsByHistory metrics_of_histories(const Snapshot& baseline,
+                                      const std::vector<EditHistory>& histories,
+                                      const std::atomic<bool>& cancel) {
+  MetricsByHistory found;
   Graph graph = baseline.graph;
-  EditLine at;
+  EditHistory at;
   bool same_calls = true;
-  for (const EditLine& line : lines) {
+  for (const EditHistory& history : histories) {
     if (cancel) break;
-    if (found.contains(line)) continue;
-    if (at.size() > line.size() || !std::equal(at.begin(), at.end(), line.begin())) {
+    if (found.contains(history)) continue;
+    if (at.size() > history.size() || !std::equal(at.begin(), at.end(), history.begin())) {
       graph = baseline.graph;
       at.clear();
       same_calls = true;
     }
     bool is_legal = true;
-    for (std::size_t i = at.size(); i < line.size() && is_legal; ++i) {
-      is_legal = apply(graph, line[i]->edit).has_value();
-      same_calls = same_calls && keeps_calls(line[i]->edit);
-      at.push_back(line[i]);
+    for (std::size_t i = at.size(); i < history.size() && is_legal; ++i) {
+      is_legal = apply(graph, history[i]->edit).has_value();
+      same_calls = same_calls && keeps_calls(history[i]->edit);
+      at.push_back(history[i]);
     }
     if (!is_legal) {
-      // Nothing that is kept is of any use: the next line starts anew.
+      // No prefix can be reused; the next history starts from the baseline.
       at.clear();
       at.push_back(nullptr);
       continue;
     }
     if (const auto analysis = analysis_after(baseline.analysis, graph, same_calls))
-      found.emplace(line, metrics_of(graph, *analysis));
+      found.emplace(history, metrics_of(graph, *analysis));
   }
   return found;
 }
 
-Result<SnapshotPtr> snapshot_of_line(const SnapshotPtr& baseline, const std::vector<Edit>& edits) {
+Result<SnapshotPtr> snapshot_of_history(const SnapshotPtr& baseline,
+                                        const std::vector<Edit>& edits) {
   if (edits.empty()) return baseline;
   Graph graph = baseline->graph;
   bool same_calls = true;

@@ -1,34 +1,37 @@
 #pragma once
 
-// Edits done one after another, on a working thread: recipes, workspaces, the figures of a history.
+// Applies a list of edits on a working thread: for recipes, workspaces and the metrics of
+// histories.
 
 #include <atomic>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 #include "views/edit/metrics.h"
 
 namespace jointer::views {
 
 struct EditRun {
-  EditLine done;
-  std::vector<std::string> refused;  // a sentence for each edit that is not legal
-  bool same_calls = true;            // all that was done keeps the calls
+  EditHistory done;
+  std::vector<std::string> refused;  // one sentence per edit that is not legal
+  bool same_calls = true;            // all applied edits keep the calls
 };
 
-// Does to the graph what is legal of `edits`.
+// Applies those of `edits` that are legal.
 EditRun run_edits(Graph& graph, const std::vector<Edit>& edits);
 
-using MetricsByLine = std::map<EditLine, Metrics>;
+using MetricsByHistory = std::map<EditHistory, Metrics>;
 
-// Of each line, starting from `baseline`; lines that extend the one before them cost only what they
-// add. Ends early once `cancel` is true.
-MetricsByLine metrics_of_lines(const Snapshot& baseline, const std::vector<EditLine>& lines,
-                               const std::atomic<bool>& cancel);
+// Metrics of each history, starting from `baseline`; one that extends its predecessor costs only
+// the additional edits. Returns early once `cancel` is true.
+MetricsByHistory metrics_of_histories(const Snapshot& baseline,
+                                      const std::vector<EditHistory>& histories,
+                                      const std::atomic<bool>& cancel);
 
-// What a line leads to.
-Result<SnapshotPtr> snapshot_of_line(const SnapshotPtr& baseline, const std::vector<Edit>& edits);
+// The snapshot that a history leads to.
+Result<SnapshotPtr> snapshot_of_history(const SnapshotPtr& baseline,
+                                        const std::vector<Edit>& edits);
 
 }  // namespace jointer::views

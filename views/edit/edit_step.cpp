@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-EditStep step_of(const DoneEditPtr& done, const EditLine& before) {
+EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {
   EditStep step{.title = QString::fromStdString(done->edit.title),
                 .by = QString::fromStdString(done->edit.by),
                 .notes = {},
@@ -20,7 +20,7 @@ EditStep step_of(const DoneEditPtr& done, const EditLine& before) {
 
 namespace {
 
-// Follows the steps of a history on one graph.
+// Replays the entries of a history on one graph.
 class Restorer {
  public:
   explicit Restorer(const SnapshotPtr& baseline) : baseline_(baseline), graph_(baseline->graph) {}
@@ -32,48 +32,48 @@ class Restorer {
     }
     if (!result_.now) JOINTER_CHECK(stop_here());
     for (const KeptState& kept : history.states) {
-      const EditLine line = line_of(kept.edits, kept.name + ": ");
-      result_.named.push_back({QString::fromStdString(kept.name), line, {}});
+      const EditHistory edits = history_of(kept.edits, kept.name + ": ");
+      result_.named.push_back({QString::fromStdString(kept.name), edits, {}});
     }
     return std::move(result_);
   }
 
  private:
-  // What is shown afterwards: the place in the history is here.
+  // Records the current state as the one to show.
   Result<void> stop_here() {
     result_.place = result_.steps.size();
     result_.now = baseline_;
-    if (line_.empty()) return {};
-    const bool same_calls = std::all_of(line_.begin(), line_.end(), [](const DoneEditPtr& done) {
-      return keeps_calls(done->edit);
-    });
+    if (history_.empty()) return {};
+    const bool same_calls =
+        std::all_of(history_.begin(), history_.end(),
+                    [](const DoneEditPtr& done) { return keeps_calls(done->edit); });
     JOINTER_TRY(result_.now, snapshot_after(*baseline_, graph_, same_calls));
     return {};
   }
 
   void add(const HistoryStep& step) {
-    const EditLine before = line_;
-    if (step.keep < line_.size()) {
-      // Some edits go: the others again, on the graph as it was opened.
-      line_.resize(step.keep);
+    const EditHistory before = history_;
+    if (step.keep < history_.size()) {
+      // Some edits are undone: replay the others on the opened graph.
+      history_.resize(step.keep);
       graph_ = baseline_->graph;
-      for (const DoneEditPtr& done : line_)
+      for (const DoneEditPtr& done : history_)
         if (auto inverse = apply(graph_, done->edit)) done->inverse = *std::move(inverse);
     }
     EditRun added = run_edits(graph_, step.edits);
     note(added, {});
-    line_.insert(line_.end(), added.done.begin(), added.done.end());
-    if (line_ == before) return;
+    history_.insert(history_.end(), added.done.begin(), added.done.end());
+    if (history_ == before) return;
     EditStep next{.title = QString::fromStdString(step.title), .by = {}, .notes = {}};
     if (added.done.size() == 1) next = step_of(added.done.front(), before);
     next.title = QString::fromStdString(step.title);
     next.before = before;
-    next.after = line_;
+    next.after = history_;
     result_.steps.push_back(std::move(next));
   }
 
-  // A line that shares what it begins with where a step has it.
-  EditLine line_of(const std::vector<Edit>& edits, const std::string& prefix) {
+  // The history for `edits`, sharing the prefix that an existing entry already has.
+  EditHistory history_of(const std::vector<Edit>& edits, const std::string& prefix) {
     Graph graph = baseline_->graph;
     EditRun again = run_edits(graph, edits);
     note(again, prefix);
@@ -94,7 +94,7 @@ class Restorer {
 
   SnapshotPtr baseline_;
   Graph graph_;
-  EditLine line_;
+  EditHistory history_;
   Restored result_;
 };
 
@@ -119,7 +119,7 @@ History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
   }
   history.place = place;
   for (const NamedState& state : named)
-    history.states.push_back({.name = state.name.toStdString(), .edits = edits_of(state.line)});
+    history.states.push_back({.name = state.name.toStdString(), .edits = edits_of(state.history)});
   return history;
 }
 

@@ -5,42 +5,42 @@
 #include <optional>
 
 #include "core/workspace/history.h"
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 #include "views/edit/metrics.h"
 
 namespace jointer::views {
 
-// A step of the history: one thing that a person, a pass or a recipe did.
+// A history entry: one action by a user, a pass or a recipe.
 struct EditStep {
-  QString title, by;  // by: empty for a person
+  QString title, by;  // by: empty for the user
   QStringList notes;
-  EditLine before, after;
-  std::optional<Metrics> metrics;  // afterwards; none while they are being computed
+  EditHistory before, after;
+  std::optional<Metrics> metrics;  // afterwards; empty while being computed
 };
 
-// A state that a person gave a name to.
+// A state that the user named.
 struct NamedState {
   QString name;
-  EditLine line;
+  EditHistory history;
   std::optional<Metrics> metrics;
 };
 
-// The step that adds one edit.
-EditStep step_of(const DoneEditPtr& done, const EditLine& before);
+// The history entry for a single edit.
+EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
 
-// A history that a workspace kept, done again on the graph as it was opened.
+// A history from a workspace, replayed on the graph as it was opened.
 struct Restored {
   std::vector<EditStep> steps;
   std::size_t place = 0;
   std::vector<NamedState> named;
   SnapshotPtr now;                   // at `place`
-  std::vector<std::string> refused;  // a sentence for each edit that is no longer legal
+  std::vector<std::string> refused;  // one sentence per edit that is no longer legal
 };
 
-// On a working thread. What is not legal is left out. Error (usage): as analyze.
+// Runs on a working thread and skips edits that are not legal. Error (usage): see `analyze`.
 Result<Restored> restore_history(const DocumentState& state, const History& history);
 
-// The history as a workspace keeps it.
+// Converts the history to its workspace form.
 History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
                    const std::vector<NamedState>& named);
 

@@ -19,7 +19,8 @@ QStringList to_list(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-// A step on Qt's stack. Undo and redo say where the graph shall be; it follows on a working thread.
+// An entry of Qt's undo stack. Undo and redo set the target state; the graph follows on a working
+// thread.
 class Editing::Command : public QUndoCommand {
  public:
   Command(Editing& editing, EditStep step)
@@ -31,8 +32,8 @@ class Editing::Command : public QUndoCommand {
   [[nodiscard]] const EditStep& step() const { return step_; }
 
  private:
-  void go_to(const EditLine& line) {
-    if (!editing_.commands_are_quiet_) editing_.target_ = line;
+  void go_to(const EditHistory& history) {
+    if (!editing_.commands_are_quiet_) editing_.target_ = history;
   }
 
   Editing& editing_;
@@ -59,11 +60,11 @@ const EditStep& Editing::step(int index) const {
   return static_cast<const Command*>(undo_.command(index))->step();
 }
 
-EditLine Editing::line_at(int place) const {
-  return place == 0 ? EditLine() : step(place - 1).after;
+EditHistory Editing::history_at(int place) const {
+  return place == 0 ? EditHistory() : step(place - 1).after;
 }
 
-// --- Taking turns ---
+// --- Request queue ---
 
 void Editing::ask(Request request) {
   requests_.push_back(std::move(request));
@@ -72,21 +73,21 @@ void Editing::ask(Request request) {
 
 void Editing::pump() {
   while (!is_working_ && !requests_.empty()) {
-    // Steps through the history add up; an edit is made where they end.
-    if (requests_.front().is_edit && target_ != line_) break;
+    // Undo and redo requests are merged; an edit waits until they are done.
+    if (requests_.front().is_edit && target_ != history_) break;
     const Request request = std::move(requests_.front());
     requests_.pop_front();
     request.run();
   }
-  if (is_working_ || target_ == line_) return;
+  if (is_working_ || target_ == history_) return;
   follow(target_, [this] {
-    if (line_ != target_) {
-      // Refused: the history goes back to what is shown.
+    if (history_ != target_) {
+      // Refused: the history returns to what is shown.
       commands_are_quiet_ = true;
       for (int place = undo_.count(); place >= 0; --place)
-        if (line_at(place) == line_) undo_.setIndex(place);
+        if (history_at(place) == history_) undo_.setIndex(place);
       commands_are_quiet_ = false;
-      target_ = line_;
+      target_ = history_;
     }
     emit changed();
   });
@@ -102,8 +103,8 @@ void Editing::work(StateQueue::Job job, StateQueue::Done done) {
   });
 }
 
-void Editing::follow(const EditLine& line, std::function<void()> done) {
-  const Transition transition(line_, line);
+void Editing::follow(const EditHistory& history, std::function<void()> done) {
+  const Transition transition(history_, history);
   const auto inverses = std::make_shared<std::vector<Edit>>();
   work(
       [transition, inverses](const DocumentState& state) -> Result<DocumentState> {
@@ -111,12 +112,12 @@ void Editing::follow(const EditLine& line, std::function<void()> done) {
         *inverses = std::move(result.inverses);
         return DocumentState{result.now, state.baseline};
       },
-      [this, line, inverses, done = std::move(done)](const Result<void>& result) {
+      [this, history, inverses, done = std::move(done)](const Result<void>& result) {
         if (result) {
-          const std::size_t first = line.size() - inverses->size();
+          const std::size_t first = history.size() - inverses->size();
           for (std::size_t i = 0; i < inverses->size(); ++i)
-            line[first + i]->inverse = std::move((*inverses)[i]);
-          line_ = line;
+            history[first + i]->inverse = std::move((*inverses)[i]);
+          history_ = history;
         } else {
           emit refused(QString::fromStdString(result.error().message));
         }
@@ -148,11 +149,11 @@ void Editing::do_batch(std::vector<Edit> edits, std::function<void(const Batch&)
   });
 }
 
-void Editing::push_steps(const EditLine& added, const std::optional<Metrics>& metrics) {
+void Editing::push_steps(const EditHistory& added, const std::optional<Metrics>& metrics) {
   for (const DoneEditPtr& done : added) {
-    EditStep step = step_of(done, line_);
+    EditStep step = step_of(done, history_);
     if (done == added.back()) step.metrics = metrics;
-    line_ = target_ = step.after;
+    history_ = target_ = step.after;
     push(std::move(step));
   }
   if (added.empty()) return;
@@ -204,7 +205,7 @@ void Editing::go_to(int place) {
 // --- Named states ---
 
 void Editing::keep_state(const QString& name) {
-  named_.push_back({name, line_, metrics_of(document_.graph(), document_.analysis())});
+  named_.push_back({name, history_, metrics_of(document_.graph(), document_.analysis())});
   emit changed();
 }
 
@@ -224,15 +225,15 @@ void Editing::go_to_state(std::size_t index) {
   if (index >= named_.size()) return;
   ask({.is_edit = true, .run = [this, state = named_[index]] {
          for (int place = 0; place <= undo_.count(); ++place)
-           if (line_at(place) == state.line) return undo_.setIndex(place);
-         const EditLine before = line_;
-         follow(state.line, [this, state, before] {
-           if (line_ != state.line) return;  // it was refused
+           if (history_at(place) == state.history) return undo_.setIndex(place);
+         const EditHistory before = history_;
+         follow(state.history, [this, state, before] {
+           if (history_ != state.history) return;  // it was refused
            push({.title = tr("Go to “%1”").arg(state.name),
                  .before = before,
-                 .after = state.line,
+                 .after = state.history,
                  .metrics = state.metrics});
-           target_ = line_;
+           target_ = history_;
            emit changed();
          });
        }});
@@ -270,17 +271,17 @@ void Editing::do_restore(const History& history) {
     undo_.setIndex(static_cast<int>(restored->place));
     commands_are_quiet_ = false;
     named_ = std::move(restored->named);
-    line_ = target_ = line_at(place());
+    history_ = target_ = history_at(place());
     compute_metrics();
     emit changed();
-    emit applied_all(static_cast<int>(line_.size()), to_list(restored->refused));
+    emit applied_all(static_cast<int>(history_.size()), to_list(restored->refused));
   });
 }
 
-void Editing::make_state(const EditLine& line, QObject* context, Made done) const {
-  if (line == line_) return done(document_.shared_snapshot());
-  const auto make = [baseline = document_.baseline(), edits = edits_of(line)] {
-    return snapshot_of_line(baseline, edits);
+void Editing::make_state(const EditHistory& history, QObject* context, Made done) const {
+  if (history == history_) return done(document_.shared_snapshot());
+  const auto make = [baseline = document_.baseline(), edits = edits_of(history)] {
+    return snapshot_of_history(baseline, edits);
   };
   QtConcurrent::run(make).then(context,
                                [done](const Result<SnapshotPtr>& result) { done(result); });
@@ -289,11 +290,11 @@ void Editing::make_state(const EditLine& line, QObject* context, Made done) cons
 // --- Figures of the history ---
 
 EditStep& Editing::step_to_change(int index) {
-  // Qt hands out its commands as const; they are ours.
+  // QUndoStack returns const commands, but they are ours.
   return const_cast<Command*>(static_cast<const Command*>(undo_.command(index)))->step();
 }
 
-// Other estimates, other sizes: everything anew.
+// The estimates or sizes have changed, so all metrics are recomputed.
 void Editing::forget_old_metrics() {
   const SnapshotPtr now = document_.shared_snapshot();
   const bool same = same_estimates(*estimated_as_, *now);
@@ -308,40 +309,40 @@ void Editing::forget_old_metrics() {
 }
 
 void Editing::compute_metrics() {
-  if (metrics_job_) return;  // when it ends, it asks for what is still missing
-  std::vector<EditLine> lines;
+  if (metrics_job_) return;  // the running job starts another one when it finishes
+  std::vector<EditHistory> histories;
   for (int i = 0; i < step_count(); ++i)
-    if (!step(i).metrics) lines.push_back(step(i).after);
+    if (!step(i).metrics) histories.push_back(step(i).after);
   for (const NamedState& state : named_)
-    if (!state.metrics) lines.push_back(state.line);
-  if (lines.empty()) return;
+    if (!state.metrics) histories.push_back(state.history);
+  if (histories.empty()) return;
   metrics_job_ = std::make_shared<std::atomic<bool>>(false);
-  const auto find = [baseline = document_.baseline(), lines, cancel = metrics_job_] {
-    return metrics_of_lines(*baseline, lines, *cancel);
+  const auto find = [baseline = document_.baseline(), histories, cancel = metrics_job_] {
+    return metrics_of_histories(*baseline, histories, *cancel);
   };
-  QtConcurrent::run(find).then(this, [this, job = metrics_job_](const MetricsByLine& found) {
+  QtConcurrent::run(find).then(this, [this, job = metrics_job_](const MetricsByHistory& found) {
     if (job != metrics_job_) return;
     metrics_job_ = nullptr;
     fill_metrics(found);
   });
 }
 
-void Editing::fill_metrics(const MetricsByLine& found) {
+void Editing::fill_metrics(const MetricsByHistory& found) {
   bool any = false;
-  const auto fill = [&](const EditLine& line, std::optional<Metrics>& metrics) {
-    const auto at = found.find(line);
+  const auto fill = [&](const EditHistory& history, std::optional<Metrics>& metrics) {
+    const auto at = found.find(history);
     if (metrics || at == found.end()) return;
     metrics = at->second;
     any = true;
   };
   for (int i = 0; i < step_count(); ++i) fill(step(i).after, step_to_change(i).metrics);
-  for (NamedState& state : named_) fill(state.line, state.metrics);
+  for (NamedState& state : named_) fill(state.history, state.metrics);
   if (!any) return;
   emit changed();
   compute_metrics();
 }
 
-// --- The moment that is looked at stays with its node ---
+// --- Keeping the selected moment at its node ---
 
 void Editing::keep_moment() {
   moment_.reset();

@@ -5,21 +5,21 @@
 
 namespace jointer::views {
 
-// One figure with its name over it. Of what is edited, it stands beside what it was and by how much
-// it changed.
+// A figure with its name above it. Once the graph is edited, it also shows the original value and
+// the change.
 class FigureBox : public QWidget {
   Q_OBJECT
  public:
-  // `how`: how the figure is made, for whoever rests the pointer on it.
+  // `how` explains how the figure is computed and is shown as a tooltip.
   FigureBox(const QString& name, const QString& how, QWidget* parent);
 
   void set_name(const QString& name);
   [[nodiscard]] QLabel& value() { return *value_; }
-  // Beside the name; hidden until it is shown.
+  // Shown next to the name; hidden by default.
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& change() { return *change_; }
 
-  // Less is better: a smaller number has the accent's colour, a larger one that of warnings.
+  // Lower is better: a decrease is shown in the accent color, an increase in the warning color.
   void show_change(std::int64_t from, std::int64_t to, const QString& was, const QString& change);
   void hide_change();
 

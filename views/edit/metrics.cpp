@@ -14,7 +14,7 @@ QString tr(const char* text) {
   return QCoreApplication::translate("Metrics", text);
 }
 
-// U+2212 is as wide as a plus, so columns of differences stand in line.
+// U+2212 is as wide as a plus sign, so columns of differences align.
 QString signed_text(std::int64_t difference, const QString& magnitude) {
   if (difference == 0) return QStringLiteral("=");
   return (difference < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + magnitude;
@@ -75,7 +75,7 @@ QString figures_difference_text(const Figures& from, const Figures& to) {
     parts << tr("exposed %1").arg(time_difference_text(from.exposed_ns, to.exposed_ns));
   if (from.step_ns != to.step_ns)
     parts << tr("step %1").arg(time_difference_text(from.step_ns, to.step_ns));
-  return parts.isEmpty() ? tr("no figure changes") : parts.join(QStringLiteral(" · "));
+  return parts.isEmpty() ? tr("no change") : parts.join(QStringLiteral(" · "));
 }
 
 }  // namespace jointer::views

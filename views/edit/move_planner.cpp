@@ -12,23 +12,23 @@
 
 namespace jointer::views {
 
-// What figures of places are computed from. Its what-if goes along with moves that are made by
-// command, so that the graph after an edit need not be prepared anew.
+// The what-if that figures are computed from. Commands apply their moves to it as well, so that it
+// need not be rebuilt after an edit.
 struct MovePlanner::Basis {
-  SnapshotPtr origin;    // what `what_if` refers to
-  SnapshotPtr snapshot;  // whose order it has
-  EditLine line;         // that leads to `snapshot`
+  SnapshotPtr origin;    // graph that `what_if` refers to
+  SnapshotPtr snapshot;  // graph with the same order as `what_if`
+  EditHistory history;   // the edits that lead to `snapshot`
   std::shared_ptr<const Dependencies> dependencies;
   std::unique_ptr<WhatIf> what_if;
 };
 
 namespace {
 
-// More nodes than this are moved by commands only.
-constexpr std::size_t kMostHeld = 256;
+// Larger blocks are moved only by commands.
+constexpr std::size_t kMaxHeld = 256;
 
-// Whether the graphs of two lines have the same calls.
-bool same_calls(const EditLine& a, const EditLine& b) {
+// Returns true if the graphs of two histories have the same calls.
+bool same_calls(const EditHistory& a, const EditHistory& b) {
   const Transition transition(a, b);
   return std::all_of(transition.edits.begin(), transition.edits.end(), keeps_calls);
 }
@@ -49,7 +49,7 @@ MovePlanner::~MovePlanner() {
   planning_.waitForFinished();
 }
 
-// --- What figures come from ---
+// --- The what-if ---
 
 bool MovePlanner::is_ready() const {
   return basis_ && basis_->snapshot == document_.shared_snapshot() && !command_ &&
@@ -61,16 +61,16 @@ bool MovePlanner::can_move(NodeId node) const {
 }
 
 void MovePlanner::prepare() {
-  if (preparing_.isRunning() || command_) return;  // their ends come back here
+  if (preparing_.isRunning() || command_) return;  // both call this again when they finish
   if (basis_ && basis_->snapshot == document_.shared_snapshot()) return;
-  const EditLine& line = document_.editing().line();
+  const EditHistory& history = document_.editing().edit_history();
   const SnapshotPtr now = document_.shared_snapshot();
   std::shared_ptr<const Dependencies> dependencies;
-  if (basis_ && same_calls(basis_->line, line)) dependencies = basis_->dependencies;
-  preparing_.setFuture(QtConcurrent::run([now, line, dependencies] {
+  if (basis_ && same_calls(basis_->history, history)) dependencies = basis_->dependencies;
+  preparing_.setFuture(QtConcurrent::run([now, history, dependencies] {
     auto basis = std::make_shared<Basis>();
     basis->origin = basis->snapshot = now;
-    basis->line = line;
+    basis->history = history;
     basis->dependencies =
         dependencies ? dependencies : std::make_shared<const Dependencies>(now->graph);
     const Analysis& a = now->analysis;
@@ -97,10 +97,10 @@ void MovePlanner::take_document() {
     return std::equal(order.begin(), order.end(), now->graph.order().begin(),
                       now->graph.order().end());
   };
-  if (basis_ && !command_ && same_calls(basis_->line, document_.editing().line()) &&
+  if (basis_ && !command_ && same_calls(basis_->history, document_.editing().edit_history()) &&
       same_estimates(*basis_->snapshot, *now) && same_order()) {
     basis_->snapshot = now;
-    basis_->line = document_.editing().line();
+    basis_->history = document_.editing().edit_history();
     return run_waiting();
   }
   prepare();
@@ -126,7 +126,7 @@ void MovePlanner::take(NodeId node) {
   if (held_ && held_->is_dropped) return;
   if (!can_move(node)) {
     if (document_.has(node))
-      emit refused(tr("%1 stays where it is: placeholders, constants and outputs are not moved.")
+      emit refused(tr("%1 cannot be moved: placeholders, constants and outputs have fixed places.")
                        .arg(to_qstring(document_.graph().name(node))));
     return;
   }
@@ -147,7 +147,7 @@ void MovePlanner::hold(NodeId node, bool carry) {
   if (carry)
     carry_along(graph, *held);
   else if (held->block.size() > 1)
-    held->carried = tr("%1 selected nodes go together.").arg(count_text(held->block.size()));
+    held->carried = tr("%1 selected nodes move together.").arg(count_text(held->block.size()));
   Result<RangePreview> preview = basis_->what_if->preview(held->block);
   taken_ = {};
   if (!preview) {
@@ -164,10 +164,10 @@ void MovePlanner::hold(NodeId node, bool carry) {
   emit held_changed();
 }
 
-// All that is selected, if it is one of them.
+// The whole selection if it contains the node, or else the node alone.
 std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
   const Selection& selection = document_.selection();
-  if (!selection.contains(node) || selection.nodes().size() > kMostHeld) return {node};
+  if (!selection.contains(node) || selection.nodes().size() > kMaxHeld) return {node};
   std::vector<NodeId> nodes(selection.nodes().begin(), selection.nodes().end());
   std::erase_if(nodes, [&](NodeId each) { return !can_move(each); });
   return nodes;
@@ -185,11 +185,11 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   std::sort(held.block.begin(), held.block.end(), is_before);
   held.block.erase(std::unique(held.block.begin(), held.block.end()), held.block.end());
   if (held.block.size() <= taken.size())
-    held.carried = tr("Nothing cheap goes along.");
+    held.carried = tr("No cheap nodes move along.");
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else
-    held.carried = tr("Carried %1 more that feed or read them.")
+    held.carried = tr("Includes %1 cheap nodes that feed or read them.")
                        .arg(count_text(held.block.size() - taken.size()));
 }
 
@@ -250,7 +250,7 @@ void MovePlanner::drop() {
   }
   if (held_->carries) edit->notes.push_back(held_->carried.toStdString());
   held_->is_dropped = true;
-  // Where it is refused, the orders differ and figures are prepared anew.
+  // If the move is refused, the orders differ and the what-if is rebuilt.
   (void)basis_->what_if->move(held_->block, held_->gap);
   document_.editing().apply(*edit);
   emit moved();
@@ -268,7 +268,7 @@ void MovePlanner::take_refusal() {
     held_.reset();
     emit held_changed();
   }
-  // The what-if made a move that the graph did not.
+  // The what-if has a move that the graph does not have.
   basis_.reset();
   prepare();
 }
@@ -305,7 +305,7 @@ void MovePlanner::to_next_change(int direction) {
     return preview ? MovePreview(*preview, 0).next_change(range.current, direction) : range.current;
   };
   move_selected(
-      {direction, direction < 0 ? tr("to the change before") : tr("to the next change"), next});
+      {direction, direction < 0 ? tr("to the previous change") : tr("to the next change"), next});
 }
 
 namespace {
@@ -327,8 +327,8 @@ void MovePlanner::to_best(bool carries) {
   move_selected({0, tr("to the best place"), best, carries});
 }
 
-// One after another on a working thread, each where the ones before it left the graph; then all of
-// them as one edit.
+// Moves nodes one at a time on a working thread, each in the graph left by the previous moves, and
+// combines the moves into one edit.
 void MovePlanner::move_selected(Command command) {
   std::vector<NodeId> nodes;
   for (const NodeId node : document_.selection().nodes())
@@ -336,7 +336,7 @@ void MovePlanner::move_selected(Command command) {
   if (nodes.empty()) {
     emit refused(document_.selection().nodes().empty()
                      ? tr("Select the nodes to move first.")
-                     : tr("Placeholders, constants and outputs stay where they are."));
+                     : tr("Placeholders, constants and outputs cannot be moved."));
     return;
   }
   when_ready([this, nodes, command] { start(nodes, command); });
@@ -370,13 +370,13 @@ void MovePlanner::start(std::vector<NodeId> nodes, const Command& command) {
 void MovePlanner::take_plan() {
   command_.reset();
   if (planning_.future().resultCount() == 0) {
-    // Cancelled: the what-if went part of the way.
+    // Cancelled: the what-if has only some of the moves.
     basis_.reset();
     return prepare();
   }
   const Plan plan = planning_.result();
   if (plan.edit) return document_.editing().apply(*plan.edit);
-  emit refused(plan.refusal.empty() ? tr("What is selected is where it is best.")
+  emit refused(plan.refusal.empty() ? tr("The selected nodes are already at their best place.")
                                     : QString::fromStdString(plan.refusal));
   prepare();
   run_waiting();

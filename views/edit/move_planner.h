@@ -13,7 +13,7 @@
 
 #include "core/graph/dependencies.h"
 #include "views/edit/block_move.h"
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 #include "views/edit/move_preview.h"
 #include "views/edit/planned_moves.h"
 
@@ -21,32 +21,32 @@ namespace jointer::views {
 
 class Document;
 
-// What is being moved, and what each place would give.
+// The block being moved, and the figures of each place that it could move to.
 struct HeldMove {
-  NodeId handle;              // what a person took
-  std::size_t taken = 1;      // with how many: what was selected with it
-  std::vector<NodeId> block;  // with what it carries along, in program order
+  NodeId handle;              // the node that the user picked up
+  std::size_t taken = 1;      // number of selected nodes picked up with it
+  std::vector<NodeId> block;  // including nodes that move with it, in program order
   bool carries = false;
   MovePreview preview;
-  std::size_t gap = 0;         // where it is now
-  QString earliest, latest;    // what holds it at each end; empty: nothing does
-  QString carried, reordered;  // what comes with it; what other ranks must do too. Empty: nothing
-  SnapshotPtr from;            // the graph that it is moved in
-  SnapshotPtr shown;           // with it where it is, or where it was a moment ago
-  bool is_dropped = false;     // the edit is on its way
+  std::size_t gap = 0;         // current place
+  QString earliest, latest;    // the constraint at each end, or empty
+  QString carried, reordered;  // nodes that move with it; notes on other ranks; or empty
+  SnapshotPtr from;            // the graph before the move
+  SnapshotPtr shown;           // the graph with the block at its current or its previous place
+  bool is_dropped = false;     // the edit has been requested
 
   [[nodiscard]] const Figures& figures() const { return preview.at(gap); }
 };
 
-// Where selected nodes could go, and the gestures that move them: one that is held while every
-// place's effect is on screen, and commands for all that are selected. Both end in one edit.
+// Moves selected nodes: by dragging, with the effect of every place on screen, or by commands that
+// act on the whole selection. Both result in one edit.
 //
-// What-if figures are prepared on a working thread whenever the graph is another one, so that they
-// are there when a person takes something.
+// What-if figures are prepared on a working thread whenever the graph changes, so that they are
+// ready when a drag starts.
 class MovePlanner : public QObject {
   Q_OBJECT
  public:
-  // Must outlive it.
+  // `document` must outlive this object.
   explicit MovePlanner(Document& document);
   ~MovePlanner() override;
   MovePlanner(const MovePlanner&) = delete;
@@ -54,65 +54,67 @@ class MovePlanner : public QObject {
 
   // Null while nothing is held.
   [[nodiscard]] const HeldMove* held() const { return held_.get(); }
-  // A node was taken and its places are being computed.
+  // A node was picked up and its places are being computed.
   [[nodiscard]] bool is_taking() const { return static_cast<bool>(taken_); }
   [[nodiscard]] bool is_ready() const;
-  // Whether it may be moved at all: placeholders, constants and outputs stay.
+  // Returns false for placeholders, constants and outputs.
   [[nodiscard]] bool can_move(NodeId node) const;
 
  public slots:
-  // --- Holding ---
-  // With what else is selected, if it is. `held_changed` follows, or `refused`.
+  // --- Dragging ---
+  // Picks up a node, with the rest of the selection if it is selected. Emits `held_changed` or
+  // `refused`.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
-  // With the cheap nodes that feed it, or without.
+  // Includes or excludes the cheap nodes that feed the block.
   void set_carry(bool carry);
   void drop();
   void give_up();
 
-  // --- By command: what is held, else all that is selected ---
+  // --- Commands: act on the held block, or else on the selection ---
   void nudge(int direction);
   void to_next_change(int direction);
-  // `carries`: with the cheap nodes that feed a start or read a wait; what is held has its own.
+  // `carries` includes cheap nodes that feed a start or read a wait; a held block has its own
+  // setting.
   void to_best(bool carries = false);
-  void to_end(int direction, bool carries = false);  // the earliest place, or the latest
-  void cancel();                                     // a command that is still computing
+  void to_end(int direction, bool carries = false);  // the earliest or the latest place
+  void cancel();                                     // stops a running command
 
-  // Computes what figures are made from, unless it is there.
+  // Prepares the what-if figures unless they are ready.
   void prepare();
-  // An edit was refused: what was dropped is let go.
+  // An edit was refused: releases the dropped block.
   void take_refusal();
 
  signals:
-  // Something else is held, or nothing.
+  // Another block is held, or none.
   void held_changed();
-  // It is at another place, or what is shown of it is.
+  // The held block has moved, or its displayed state has changed.
   void moved();
   void refused(const QString& sentence);
-  // A command for many nodes: how far it is.
+  // Progress of a command that moves many nodes.
   void progressed(int done, int count);
 
  private:
   struct Basis;
-  // What is done to every selected node.
+  // A move applied to every selected node.
   struct Command {
-    int direction = 0;  // above 0: later, and the last one of the program order goes first
+    int direction = 0;  // positive: later, starting with the last node in program order
     QString how;
     PlannedMoves::Target target;
     bool carries = false;
   };
   struct Plan {
-    std::optional<Edit> edit;  // none: nothing moves
+    std::optional<Edit> edit;  // none if nothing moves
     std::string refusal;
   };
 
-  // Figures.
+  // What-if figures.
   void take_basis();
   void take_document();
   void when_ready(std::function<void()> work);
   void run_waiting();
 
-  // Holding.
+  // Dragging.
   void hold(NodeId node, bool carry);
   [[nodiscard]] std::vector<NodeId> taken_with(NodeId node) const;
   static void carry_along(const Graph& graph, HeldMove& held);
@@ -131,13 +133,13 @@ class MovePlanner : public QObject {
   std::deque<std::function<void()>> waiting_;
 
   std::unique_ptr<HeldMove> held_;
-  NodeId taken_;  // waits to be held
+  NodeId taken_;  // picked up, but not yet held
   QFutureWatcher<SnapshotPtr> live_;
-  SnapshotPtr live_from_;  // what is computed there: of which graph, and where what is held is
+  SnapshotPtr live_from_;  // the graph and gap that `live_` is computed for
   std::size_t live_gap_ = 0;
 
   QFutureWatcher<Plan> planning_;
-  std::shared_ptr<std::atomic<bool>> command_;  // of a command that is computing: true cancels it
+  std::shared_ptr<std::atomic<bool>> command_;  // of the running command; set to true to cancel
 };
 
 }  // namespace jointer::views

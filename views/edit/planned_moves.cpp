@@ -39,7 +39,7 @@ void PlannedMoves::add(NodeId node, const Target& target) {
   const Result<Edit> edit = move_edit(graph_, block, node_after(what_if_.order(), move));
   if (!edit) return refuse(edit.error().message);
   if (const auto done = editor_.apply(*edit); !done) return refuse(done.error().message);
-  // Both judge by the same dependencies: what one does, the other does.
+  // The editor and the what-if check the same dependencies, so they agree.
   if (const auto moved = what_if_.move(block, move.to); !moved)
     return refuse(moved.error().message);
   changes_.insert(changes_.end(), edit->changes.begin(), edit->changes.end());

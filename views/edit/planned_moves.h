@@ -1,7 +1,7 @@
 #pragma once
 
-// Moves of several nodes, each where the ones before it left the graph, that become one edit. No
-// Qt.
+// Moves of several nodes that are combined into one edit. Each node is moved in the graph left by
+// the previous moves. No Qt.
 
 #include <functional>
 #include <optional>
@@ -16,19 +16,19 @@ namespace jointer::views {
 
 class PlannedMoves {
  public:
-  // Where a block goes: a gap of the range.
+  // Chooses where a block goes: a gap of the range.
   using Target = std::function<std::size_t(const WhatIf& what_if, const LegalRange& range,
                                            std::span<const NodeId> block)>;
 
-  // `what_if` has the graph's order, goes along, and must outlive it. `direction`: where the nodes
-  // are meant to go, below 0 earlier; what holds them on that side is said.
+  // `what_if` has the graph's order, is moved along with it, and must outlive this object.
+  // `direction`: negative to move earlier; refusals name the constraint on that side.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
-  // From now on, with the cheap nodes that feed a start or read a wait.
+  // From now on, also moves the cheap nodes that feed a start or read a wait.
   void carry_along();
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
-  // The first sentence that says why a node stays where it is; empty if none does.
+  // Why the first refused node stays in place; empty if none was refused.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   // `how`: "one place earlier", "to the best place".
   [[nodiscard]] Edit edit(const std::string& how) const;
@@ -41,8 +41,8 @@ class PlannedMoves {
   Editor editor_;
   WhatIf& what_if_;
   int direction_;
-  std::optional<Users> users_;               // while cheap nodes go along
-  std::vector<std::vector<NodeId>> starts_;  // of collectives, as they were
+  std::optional<Users> users_;               // set if cheap nodes move with it
+  std::vector<std::vector<NodeId>> starts_;  // of the collectives, in the original order
   std::vector<Change> changes_;
   std::string refusal_, last_title_;
   std::int64_t asked_ = 0;

@@ -10,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-// Numbers of layers and of experts stand for any number.
+// Replaces layer and expert numbers with a wildcard.
 std::string module_pattern(std::string_view path) {
   std::string pattern;
   while (!path.empty()) {
@@ -26,17 +26,17 @@ std::string module_pattern(std::string_view path) {
   return pattern;
 }
 
-// A flat step has no partitioner to leave anything to.
+// A flat training step has no partitioner that could decide.
 std::string_view verb_of(MemoryPolicy policy, CaptureKind kind) {
   switch (policy) {
     case MemoryPolicy::must_save:
       return "Save";
     case MemoryPolicy::prefer_save:
-      return "Rather save";
+      return "Prefer saving";
     case MemoryPolicy::must_recompute:
       return "Recompute";
     case MemoryPolicy::prefer_recompute:
-      return "Rather recompute";
+      return "Prefer recomputing";
     case MemoryPolicy::must_cpu_offload:
       return "Offload";
     case MemoryPolicy::none:

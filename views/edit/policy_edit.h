@@ -10,18 +10,18 @@
 
 namespace jointer::views {
 
-// What gets the policy.
+// The scope of a policy edit.
 enum class PolicyScope : std::uint8_t {
-  nodes,    // the nodes themselves
-  op,       // every call of the operator of the first one
-  pattern,  // calls of its operator in modules like its own: layers.*.attention::aten.mm.default
+  nodes,    // the given nodes
+  op,       // every call of the first node's operator
+  pattern,  // calls of that operator in similar modules: layers.*.attention::aten.mm.default
 };
 
-// What an edit selects for a node.
+// The selector that an edit uses for a node.
 std::string policy_selector(const Graph& graph, const ModuleTree& modules, NodeId node,
                             PolicyScope scope);
 
-// "Save aten.mm.default". `nodes`: at least one, all calls.
+// An edit such as "Save aten.mm.default". `nodes` must not be empty, and all must be calls.
 Edit policy_edit(const Graph& graph, const ModuleTree& modules, std::span<const NodeId> nodes,
                  PolicyScope scope, MemoryPolicy policy);
 

@@ -12,8 +12,8 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 6;
-constexpr int kMostHistory = 30;
-constexpr int kLeastButton = 24;
+constexpr int kMaxHistory = 30;
+constexpr int kMinButton = 24;
 
 QString help_html() {
   QString html = QStringLiteral("<table>");
@@ -38,7 +38,7 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
       tr("Find nodes:  text   op:mm   mod:layers.3   phase:bw   bytes>1MiB   /regex/   -op:view"));
   edit_->setToolTip(help_html());
   edit_->setClearButtonEnabled(true);
-  edit_->setAccessibleName(tr("What to find"));
+  edit_->setAccessibleName(tr("Search text"));
   edit_->installEventFilter(this);
   row->addWidget(edit_, 1);
   status_ = new QLabel(this);
@@ -47,7 +47,7 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   row->addWidget(status_);
   previous_ = add_button(QStringLiteral("‹"), tr("Previous (Shift+Enter)"));
   next_ = add_button(QStringLiteral("›"), tr("Next (Enter)"));
-  all_ = add_button(tr("Select all"), tr("Select every node that was found (Ctrl+Enter)"));
+  all_ = add_button(tr("Select All"), tr("Select all matches (Ctrl+Enter)"));
   QToolButton* close = add_button(QStringLiteral("×"), tr("Close (Esc)"));
   setFocusProxy(edit_);
 
@@ -56,7 +56,7 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   connect(next_, &QToolButton::clicked, this, &FindBar::next);
   connect(all_, &QToolButton::clicked, this, &FindBar::select_all);
   connect(close, &QToolButton::clicked, this, &FindBar::close_bar);
-  // The graph is another one; what is selected in it stays.
+  // The graph has changed; the selection stays.
   connect(&document_, &Document::changed, this, [this] {
     if (!isVisible()) return;
     update_matches();
@@ -76,7 +76,7 @@ QToolButton* FindBar::add_button(const QString& text, const QString& tip) {
   button->setToolTip(tip);
   button->setAccessibleName(tip);
   button->setAutoRaise(true);
-  button->setMinimumSize(kLeastButton, kLeastButton);
+  button->setMinimumSize(kMinButton, kMinButton);
   layout()->addWidget(button);
   return button;
 }
@@ -86,7 +86,7 @@ void FindBar::open() {
   anchor_ = document_.selection().current();
   edit_->setFocus(Qt::ShortcutFocusReason);
   edit_->selectAll();
-  // The graph may be another one since.
+  // The graph may have changed since the last search.
   if (searched_ != document_.shared_snapshot()) update_matches();
   show_status();
 }
@@ -114,7 +114,7 @@ void FindBar::search() {
   update_matches();
   recalled_ = -1;
   if (!matches_.empty()) {
-    // The first one from where typing began, so that typing on does not run ahead.
+    // Search from where typing began, so that further letters do not move on.
     const Graph& graph = document_.graph();
     const std::size_t from = document_.has(anchor_) ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),
@@ -131,7 +131,7 @@ void FindBar::show_match(NodeId node) {
 }
 
 void FindBar::walk(int direction) {
-  // The keys that walk also work while the bar is closed, on a graph that it has not seen.
+  // Next and Previous also work while the bar is closed, on a graph that it has not searched yet.
   if (searched_ != document_.shared_snapshot()) update_matches();
   if (matches_.empty()) return;
   keep_in_history();
@@ -143,7 +143,7 @@ void FindBar::walk(int direction) {
     const auto before = [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); };
     const auto [low, high] = std::equal_range(matches_.begin(), matches_.end(), current, before);
     to = direction > 0 ? high - matches_.begin() : low - matches_.begin() - 1;
-    to = (to + count) % count;  // round from the last one to the first one
+    to = (to + count) % count;  // wrap around
   }
   show_match(matches_[static_cast<std::size_t>(to)]);
   anchor_ = document_.selection().current();
@@ -177,11 +177,11 @@ void FindBar::show_status() {
   if (is_bad) {
     text = error_;
   } else if (matches_.empty()) {
-    text = is_idle ? QString() : tr("no node");
+    text = is_idle ? QString() : tr("no match");
   } else {
     const auto at = std::find(matches_.begin(), matches_.end(), document_.selection().current());
     text = at == matches_.end()
-               ? tr("%1 found").arg(count_text(matches_.size()))
+               ? tr("%1 matches").arg(count_text(matches_.size()))
                : tr("%1 of %2")
                      .arg(count_text(static_cast<std::size_t>(at - matches_.begin()) + 1),
                           count_text(matches_.size()));
@@ -193,7 +193,7 @@ void FindBar::show_status() {
   colors.setColor(QPalette::WindowText,
                   is_bad || (matches_.empty() && !is_idle) ? theme.warning : theme.muted_text);
   status_->setPalette(colors);
-  // A long sentence may take as much room as the text that it is about.
+  // An error message may be as wide as the input itself.
   status_->setMaximumWidth(is_bad ? std::max(200, width() / 2) : QWIDGETSIZE_MAX);
   for (QToolButton* button : {previous_, next_, all_}) button->setEnabled(!matches_.empty());
 }
@@ -203,7 +203,7 @@ void FindBar::keep_in_history() {
   if (query.isEmpty() || !error_.isEmpty() || history_.value(0) == query) return;
   history_.removeAll(query);
   history_.prepend(query);
-  if (history_.size() > kMostHistory) history_.removeLast();
+  if (history_.size() > kMaxHistory) history_.removeLast();
   emit history_changed();
 }
 
@@ -215,7 +215,7 @@ void FindBar::recall(int direction) {
 }
 
 bool FindBar::eventFilter(QObject* watched, QEvent* event) {
-  // A shortcut of the window must not take the keys that walk.
+  // Window shortcuts must not take the keys that move between matches.
   const bool is_key = event->type() == QEvent::KeyPress;
   const bool is_override = event->type() == QEvent::ShortcutOverride;
   if (watched != edit_ || (!is_key && !is_override)) return QWidget::eventFilter(watched, event);

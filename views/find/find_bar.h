@@ -11,8 +11,9 @@
 
 namespace jointer::views {
 
-// Finds nodes as one types and walks over them: Enter and Shift+Enter, F3 and Shift+F3, Up and Down
-// for what was looked for before, Esc closes. The node at hand is the document's selected one.
+// Finds nodes while the user types and steps through the matches: Enter and Shift+Enter, F3 and
+// Shift+F3; Up and Down recall earlier searches, Esc closes. The current match is the document's
+// selected node.
 class FindBar : public QWidget {
   Q_OBJECT
  public:
@@ -21,14 +22,14 @@ class FindBar : public QWidget {
   [[nodiscard]] QLineEdit& edit() { return *edit_; }
   // In program order.
   [[nodiscard]] const std::vector<NodeId>& matches() const { return matches_; }
-  // "3 of 217", or what is wrong with the query.
+  // "3 of 217", or an error in the query.
   [[nodiscard]] QString status() const { return status_->text(); }
-  // Newest first; kept by whoever owns the bar.
+  // Newest first; stored by the bar's owner.
   [[nodiscard]] const QStringList& history() const { return history_; }
   void set_history(const QStringList& history) { history_ = history; }
 
  public slots:
-  // Shows the bar, with the text selected, and takes the keyboard.
+  // Shows the bar, selects its text and takes the focus.
   void open();
   void find(const QString& query);
   void next();
@@ -37,9 +38,9 @@ class FindBar : public QWidget {
   void close_bar();
 
  signals:
-  // A node was found or walked to, and is selected now: show it wherever it can be seen.
+  // A match was found or stepped to and is now selected; views should scroll to it.
   void node_found(jointer::NodeId node);
-  // The bar has hidden itself: the keyboard should go back to the view.
+  // The bar was hidden; focus should return to the view.
   void closed();
   void history_changed();
 
@@ -48,7 +49,7 @@ class FindBar : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
-  void update_matches();  // without selecting any
+  void update_matches();  // without selecting one
   void search();
   void show_match(NodeId node);
   void walk(int direction);
@@ -61,11 +62,11 @@ class FindBar : public QWidget {
   QLineEdit* edit_ = nullptr;
   QLabel* status_ = nullptr;
   QToolButton *previous_ = nullptr, *next_ = nullptr, *all_ = nullptr;
-  std::unique_ptr<NodeSearch> search_;  // of the snapshot it was made for
+  std::unique_ptr<NodeSearch> search_;  // for the snapshot `searched_`
   SnapshotPtr searched_;
   std::vector<NodeId> matches_;
   QString error_;
-  NodeId anchor_;  // where typing began
+  NodeId anchor_;  // selected when typing began
   QStringList history_;
   int recalled_ = -1;
   bool is_walking_ = false;

@@ -11,7 +11,7 @@ bool contains_any(std::string_view text, const std::vector<std::string>& parts) 
   });
 }
 
-// "must_save" of "must save", "must-save".
+// "must_save" for "must save" and "must-save".
 std::string joined_words(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
@@ -99,7 +99,7 @@ NodeSearch::Flags NodeSearch::text_holds(const SearchTerm& term) const {
   Flags flags(graph.node_count(), 0);
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const Node& n = graph.node(NodeId(i));
-    // A placeholder's target is its own name, which is asked for already.
+    // A placeholder's target is its own name, which was already checked.
     const bool calls = n.kind == NodeKind::call || n.kind == NodeKind::get_attr;
     const bool holds = (!names.empty() && names[i] != 0) ||
                        (!operators.empty() && calls && operators[n.target.index()] != 0) ||
@@ -130,7 +130,7 @@ bool NodeSearch::number_holds(const SearchTerm& term, NodeId id) const {
       value = analysis.flops[id.index()].total;
       break;
     case SearchField::exposed: {
-      // Of a collective's start; its wait is the same time again.
+      // For a collective's start; its wait has the same time.
       if (!graph.is_collective_start(graph.node(id))) return false;
       const std::int32_t c = analysis.simulation.collective_of(id);
       if (c < 0) return false;
@@ -189,7 +189,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
     default:
       break;
   }
-  // Of these few, each value is matched once.
+  // There are few distinct values, so each is matched once.
   const auto text_matches = [&](std::string_view text) {
     if (text.empty()) return false;
     if (term.pattern)
@@ -276,8 +276,8 @@ Result<std::vector<NodeId>> NodeSearch::find(std::string_view query) const {
   for (const SearchTerm& term : parsed.terms)
     if (!plan_ && (term.field == SearchField::policy || term.field == SearchField::decider))
       return fail(Error::Kind::usage,
-                  "policy: and by: are filters of the SAC pane, which knows the plan; here there "
-                  "is tag:.");
+                  "policy: and by: work only in the SAC pane, which has the plan; use "
+                  "tag: here.");
   return find(parsed);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds nodes of a snapshot. Made once for a snapshot: names in one text, everything that many
-// nodes share (operators, modules, stacks) once each. A query then looks at each of those once and
-// at each node's numbers; 55,000 nodes take a few milliseconds.
+// Searches the nodes of a snapshot. Prepared once per snapshot: names in one text, and attributes
+// that many nodes share (operators, modules, stacks) once each. A query checks each shared
+// attribute once and each node's numbers; 55,000 nodes take a few milliseconds.
 
 #include <functional>
 #include <optional>
@@ -20,17 +20,17 @@ class NodeSearch {
   explicit NodeSearch(SnapshotPtr snapshot);
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
-  // What a plan says of a tensor, for policy:, by: and bytes; none of a node that it says nothing
-  // of. Without a plan the first two are no filters, and bytes are what the node returns.
+  // A plan's entry for a tensor, for policy:, by: and bytes; empty for nodes that are not in the
+  // plan. Without a plan, policy: and by: are invalid, and bytes are those of the node's outputs.
   struct OfPlan {
     std::string_view policy, decider;
     std::int64_t bytes = 0;
   };
   using Plan = std::function<std::optional<OfPlan>(NodeId node)>;
   void set_plan(Plan plan) { plan_ = std::move(plan); }
-  // In program order. An empty query finds nothing.
+  // Matches in program order. An empty query matches nothing.
   [[nodiscard]] std::vector<NodeId> find(const SearchQuery& query) const;
-  // Error (usage): one sentence.
+  // Error (usage): one sentence on the invalid query.
   [[nodiscard]] Result<std::vector<NodeId>> find(std::string_view query) const;
 
  private:

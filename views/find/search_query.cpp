@@ -63,7 +63,7 @@ constexpr std::array<Unit, 13> kByteUnits{{{"", 1},
                                            {"gib", 1073741824.0},
                                            {"tb", 1e12},
                                            {"tib", 1099511627776.0}}};
-// Milliseconds without a unit, as everywhere.
+// Without a unit, times are in milliseconds.
 constexpr std::array<Unit, 5> kTimeUnits{
     {{"", 1e6}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
 constexpr std::array<Unit, 6> kCountUnits{
@@ -116,7 +116,7 @@ class Parser {
     return at_ < text_.size();
   }
 
-  // As recipes name the nodes of one half: `backward:mm_12`.
+  // Recipes name the nodes of one half this way: `backward:mm_12`.
   void take_half(SearchQuery& query) {
     for (const std::string_view half : {"forward", "backward"}) {
       const std::string_view rest = text_.substr(at_);
@@ -144,7 +144,7 @@ class Parser {
     const auto field = field_of(name);
     const char next = peek();
     const bool is_relation = next == '<' || next == '>' || next == '=';
-    // `model.py:12` and `c10d::all_gather` are texts.
+    // `model.py:12` and `c10d::all_gather` are text, not filters.
     const bool is_filter = next == ':' && at_ + 1 < text_.size() && text_[at_ + 1] != ':';
     if (name.empty() || (!is_filter && !is_relation && !(field && next == ':'))) {
       at_ = begin;
@@ -152,22 +152,21 @@ class Parser {
       return term;
     }
     if (!field)
-      return fail(
-          Error::Kind::usage,
-          "There is no filter `{}`; there are op, mod, name, phase, tag, group, role, dtype, "
-          "shape, stack, bytes, ms, flops, exposed, users, inputs, step.",
-          name);
+      return fail(Error::Kind::usage,
+                  "Unknown filter `{}`; use op, mod, name, phase, tag, group, role, dtype, "
+                  "shape, stack, bytes, ms, flops, exposed, users, inputs, step.",
+                  name);
     term.field = *field;
     if (is_number(*field)) {
       JOINTER_CHECK(parse_number(term));
       return term;
     }
     if (is_relation && next != '=')
-      return fail(Error::Kind::usage, "`{}` is no number: write {}:…", name, name);
+      return fail(Error::Kind::usage, "`{}` is not a number; write {}:…", name, name);
     ++at_;
     JOINTER_CHECK(*field == SearchField::shape ? parse_shape(term) : parse_texts(term, true));
     if (term.texts.empty() && !term.pattern && term.sizes.empty())
-      return fail(Error::Kind::usage, "`{}:` needs a text after it.", name);
+      return fail(Error::Kind::usage, "`{}:` needs a value.", name);
     return term;
   }
 
@@ -188,14 +187,15 @@ class Parser {
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || !std::isfinite(number))
-      return fail(Error::Kind::usage, "A number is missing, as in {}.", example);
+      return fail(Error::Kind::usage, "Missing number; write it as in {}.", example);
     const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
     for (const Unit& u : units_of(term.field)) {
       if (u.name != unit) continue;
       term.number = number * u.factor;
       return {};
     }
-    return fail(Error::Kind::usage, "`{}` is no unit here: write it as in {}.", unit, example);
+    return fail(Error::Kind::usage, "`{}` is not a valid unit here; write it as in {}.", unit,
+                example);
   }
 
   Result<void> parse_shape(SearchTerm& term) {
@@ -207,17 +207,17 @@ class Parser {
       const auto [rest, error] = std::from_chars(at, end, size);
       const bool is_separated = rest == end || *rest == ',' || *rest == 'x';
       if (error != std::errc() || !is_separated)
-        return fail(Error::Kind::usage, "Sizes are numbers, as in shape:8192,7168.");
+        return fail(Error::Kind::usage, "Sizes must be numbers, as in shape:8192,7168.");
       term.sizes.push_back(size);
       at = rest == end ? end : rest + 1;
     }
     return {};
   }
 
-  // One or several texts with commas between, or a pattern.
+  // One or more texts separated by commas, or a pattern.
   Result<void> parse_texts(SearchTerm& term, bool may_be_several) {
     if (peek() == '/') {
-      // A slash that nothing closes is a text: a path.
+      // A slash without a closing one is part of a path.
       const auto close = closing_slash();
       if (close != std::string_view::npos) {
         const std::string_view pattern = text_.substr(at_ + 1, close - at_ - 1);
@@ -225,7 +225,7 @@ class Parser {
             QString::fromUtf8(pattern.data(), static_cast<qsizetype>(pattern.size())),
             QRegularExpression::CaseInsensitiveOption | QRegularExpression::MultilineOption);
         if (!expression.isValid())
-          return fail(Error::Kind::usage, "/{}/ is no regular expression: {}.", pattern,
+          return fail(Error::Kind::usage, "/{}/ is not a valid regular expression: {}.", pattern,
                       expression.errorString().toStdString());
         expression.optimize();
         term.pattern = std::move(expression);
@@ -241,7 +241,7 @@ class Parser {
     }
   }
 
-  // Of the slash at the cursor: one that ends the word.
+  // Position of the closing slash: one at the end of the word.
   [[nodiscard]] std::size_t closing_slash() const {
     for (std::size_t i = at_ + 2; i < text_.size(); ++i)
       if (text_[i] == '/' && text_[i - 1] != '\\' && (i + 1 == text_.size() || text_[i + 1] == ' '))
@@ -283,17 +283,17 @@ std::vector<std::pair<QString, QString>> search_help() {
       {QStringLiteral("view_12"), words("in the name, operator, module or stack")},
       {QStringLiteral("/mm_\\d+$/"), words("a regular expression")},
       {QStringLiteral("op:mm"), words("calls aten.mm")},
-      {QStringLiteral("mod:layers.3"), words("in that module or below it")},
-      {QStringLiteral("phase:bw"), words("backward; fw, recomputed")},
-      {QStringLiteral("bytes>1MiB"), words("returns more than that")},
-      {QStringLiteral("ms>0.1"), words("takes longer, estimated")},
-      {QStringLiteral("exposed>0"), words("a collective that is not hidden")},
+      {QStringLiteral("mod:layers.3"), words("in that module or its children")},
+      {QStringLiteral("phase:bw"), words("in the backward; also fw, recomputed")},
+      {QStringLiteral("bytes>1MiB"), words("outputs are larger")},
+      {QStringLiteral("ms>0.1"), words("estimated time is longer")},
+      {QStringLiteral("exposed>0"), words("collectives that are not hidden")},
       {QStringLiteral("tag:must_save"), words("has that recompute tag")},
-      {QStringLiteral("group:tp"), words("on that process group")},
-      {QStringLiteral("dtype:bf16"), words("returns that type")},
-      {QStringLiteral("shape:8192"), words("returns that size; shape:8192,7168")},
-      {QStringLiteral("-op:view"), words("not that")},
-      {QStringLiteral("op:mm,bmm"), words("one of these")},
+      {QStringLiteral("group:tp"), words("uses that process group")},
+      {QStringLiteral("dtype:bf16"), words("an output has that type")},
+      {QStringLiteral("shape:8192"), words("an output has that size; also shape:8192,7168")},
+      {QStringLiteral("-op:view"), words("does not match")},
+      {QStringLiteral("op:mm,bmm"), words("matches either")},
   };
 }
 

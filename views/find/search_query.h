@@ -1,24 +1,24 @@
 #pragma once
 
 // clang-format off
-// What a person types to find nodes, as terms. All of them must hold.
+// The query language for nodes. A query is a list of terms; a node must match all of them.
 //
 //   view_12               part of the name, operator, module or stack
-//   "two words"           the same, with the blank in it
+//   "two words"           the same, including the blank
 //   /mm_\d+$/             the same, as a regular expression
-//   op:mm                 operator: a whole part of its name where one has it, else any part of it
-//   mod:layers.3          module, in the same way; with all modules below it
-//   name: stack: tag: group: role:    part of these
+//   op:mm                 operator: a whole part of its name if any has one, else a substring
+//   mod:layers.3          module, matched in the same way, including all modules below it
+//   name: stack: tag: group: role:    substring of these
 //   phase:fw              or bw, recomputed
-//   backward:mm_12        the same and a text, as recipes name the nodes of one half
-//   dtype:bf16            of an output
-//   shape:8192            a size of an output; shape:8192,7168 is these sizes side by side
-//   policy:save  by:person   of a plan: what becomes of a tensor, and who decided it
+//   backward:mm_12        phase and text; recipes name the nodes of one half this way
+//   dtype:bf16            type of an output
+//   shape:8192            a size of an output; shape:8192,7168 matches adjacent sizes
+//   policy:save  by:person   from a plan: a tensor's policy, and who decided it
 //   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3  step<100
-//   -op:view              not
-//   op:mm,bmm             one of these
+//   -op:view              negation
+//   op:mm,bmm             either of these
 //
-// Case does not matter. A value may be quoted, or a /regular expression/.
+// Matching ignores case. A value may be quoted or be a /regular expression/.
 // clang-format on
 
 #include <QRegularExpression>
@@ -58,13 +58,13 @@ struct SearchTerm {
 
   SearchField field = SearchField::anything;
   bool is_negated = false;
-  // Of texts: one of these, in lower case; or a pattern.
+  // For text fields: one of these, in lower case; or a pattern.
   std::vector<std::string> texts;
   std::optional<QRegularExpression> pattern;
-  // Of numbers, in bytes, nanoseconds, FLOPs or counts.
+  // For numeric fields: bytes, nanoseconds, FLOPs or counts.
   Relation relation = Relation::matches;
   double number = 0;
-  // Of shapes.
+  // For shapes.
   std::vector<std::int64_t> sizes;
 };
 
@@ -72,10 +72,10 @@ struct SearchQuery {
   std::vector<SearchTerm> terms;
 };
 
-// Error (usage): one sentence.
+// Error (usage): one sentence on the invalid term.
 Result<SearchQuery> parse_search(std::string_view text);
 
-// A line a filter, for tooltips and help: what is typed, what it finds.
+// Help and tooltip lines: a filter and its meaning.
 std::vector<std::pair<QString, QString>> search_help();
 
 }  // namespace jointer::views

@@ -9,11 +9,11 @@
 
 namespace jointer::views {
 
-// Of ASCII letters; others stay as they are.
+// Converts ASCII letters; others are unchanged.
 std::string lower_case(std::string_view text);
 
-// Many short texts, asked all at once. They lie one after another in lower case with a line end
-// after each, so that a search runs over one long text and not over thousands.
+// Searches many short texts at once. They are stored in lower case, separated by newlines, so that
+// a search scans one long text instead of thousands of short ones.
 class SearchTexts {
  public:
   using Flags = std::vector<char>;  // by text
@@ -24,20 +24,20 @@ class SearchTexts {
     return std::string_view(text_).substr(first_[i], first_[i + 1] - first_[i] - 1);
   }
 
-  // Which have one of the term's texts, or match its pattern.
+  // Marks texts that contain one of the term's texts or match its pattern.
   [[nodiscard]] Flags containing(const SearchTerm& term) const;
-  // The same for dotted names: a text that is a whole part of any of them (`mm` of aten.mm.default)
-  // matches those alone.
+  // The same for dotted names. If any name has the text as a whole part (`mm` in aten.mm.default),
+  // only such names match.
   [[nodiscard]] Flags with_part(const SearchTerm& term) const;
 
  private:
   void mark_matches(const QRegularExpression& pattern, Flags& flags) const;
   [[nodiscard]] bool matches(const QRegularExpression& pattern, std::size_t i) const;
-  // The text that a place in text_ belongs to.
+  // The text at an offset in text_.
   [[nodiscard]] std::size_t index_at(std::size_t offset) const;
 
   std::string text_;
-  std::vector<std::uint32_t> first_;  // where each begins; one more than texts
+  std::vector<std::uint32_t> first_;  // start offsets; one more than texts
 };
 
 }  // namespace jointer::views

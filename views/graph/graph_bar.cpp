@@ -21,7 +21,7 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(8, 2, 8, 2);
   row->setSpacing(2);
-  color_ = add_menu_button({}, tr("What boxes are coloured by"), QStringLiteral("color"));
+  color_ = add_menu_button({}, tr("Figure that boxes are colored by"), QStringLiteral("color"));
   auto* group = new QActionGroup(color_);
   for (const LadderColor color : kLadderColors) {
     QAction* action = group->addAction(color_->menu()->addAction(label_of(color)));
@@ -34,10 +34,10 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
   connect(&graph_, &GraphView::color_changed, this, &GraphBar::show_color);
   show_color(graph_.color());
   row->addStretch(1);
-  connect(add_bar_button(*this, tr("selected"),
-                         tr("Open what the selected node is in, and show it (Z)")),
+  connect(add_bar_button(*this, tr("Selected"),
+                         tr("Expand the rows around the selected node and show it (Z)")),
           &QToolButton::clicked, &graph_, &GraphView::show_selection);
-  connect(add_bar_button(*this, tr("close all"), tr("Close all rows")), &QToolButton::clicked,
+  connect(add_bar_button(*this, tr("Collapse All"), tr("Collapse all rows")), &QToolButton::clicked,
           &graph_, [this] { graph_.close_all(-1); });
   connect(add_bar_button(*this, QStringLiteral("\u2212"), tr("Zoom out (S)")),
           &QToolButton::clicked, &graph_, [this] { graph_.zoom(1 / kZoomStep); });
@@ -45,10 +45,10 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
           &graph_, [this] { graph_.zoom(kZoomStep); });
   connect(add_bar_button(*this, QStringLiteral("1:1"), tr("Full size (1)")), &QToolButton::clicked,
           &graph_, &GraphView::full_size);
-  connect(add_bar_button(*this, tr("fit"), tr("The whole ladder (F)")), &QToolButton::clicked,
+  connect(add_bar_button(*this, tr("Fit"), tr("Show the whole ladder (F)")), &QToolButton::clicked,
           &graph_, &GraphView::fit);
   QMenu* menu =
-      add_menu_button(tr("export"), tr("A picture for a document"), QStringLiteral("export"))
+      add_menu_button(tr("Export"), tr("Save a picture of the ladder"), QStringLiteral("export"))
           ->menu();
   const auto add_export = [&](const QString& text, const QString& suffix, bool whole) {
     connect(menu->addAction(text), &QAction::triggered, this,
@@ -67,26 +67,26 @@ QToolButton* GraphBar::add_menu_button(const QString& text, const QString& tip,
   button->setPopupMode(QToolButton::InstantPopup);
   button->setToolButtonStyle(Qt::ToolButtonTextOnly);
   button->setMenu(new QMenu(button));
-  // The mark is in the text: the style would paint it over its end.
+  // The arrow is part of the text; the style's indicator would overlap the text.
   button->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
   return button;
 }
 
 void GraphBar::show_color(LadderColor color) {
-  color_->setText(tr("colour: %1  ▾").arg(label_of(color)));
+  color_->setText(tr("Color: %1  ▾").arg(label_of(color)));
 }
 
 void GraphBar::export_picture(const QString& suffix, bool whole) {
   const QString path =
-      QFileDialog::getSaveFileName(this, tr("Picture of the ladder"),
+      QFileDialog::getSaveFileName(this, tr("Save ladder picture"),
                                    QDir(last_folder_).filePath(graph_.document().title() + suffix),
                                    QStringLiteral("*%1").arg(suffix));
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
   const QString with_suffix = path.endsWith(suffix, Qt::CaseInsensitive) ? path : path + suffix;
-  emit told(graph_.write_picture(with_suffix, whole)
-                ? tr("Wrote %1").arg(QDir::toNativeSeparators(with_suffix))
-                : tr("%1 could not be written").arg(QDir::toNativeSeparators(with_suffix)));
+  emit message(graph_.write_picture(with_suffix, whole)
+                   ? tr("Wrote %1").arg(QDir::toNativeSeparators(with_suffix))
+                   : tr("Could not write %1").arg(QDir::toNativeSeparators(with_suffix)));
 }
 
 }  // namespace jointer::views

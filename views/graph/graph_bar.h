@@ -7,15 +7,15 @@
 
 namespace jointer::views {
 
-// What the ladder is coloured by, and what else can be done to all of it.
+// The bar above the ladder: coloring, zoom and export.
 class GraphBar : public QWidget {
   Q_OBJECT
  public:
   explicit GraphBar(GraphView& graph, QWidget* parent = nullptr);
 
  signals:
-  // A picture was written, or could not be.
-  void told(const QString& message);
+  // A picture was written, or writing failed.
+  void message(const QString& message);
 
  private:
   QToolButton* add_menu_button(const QString& text, const QString& tip, const QString& name);

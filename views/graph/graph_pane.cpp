@@ -12,7 +12,7 @@ GraphPane::GraphPane(Document& document, QWidget* parent)
   auto* bar = new GraphBar(*view_, this);
   column->addWidget(bar);
   column->addWidget(view_, 1);
-  connect(bar, &GraphBar::told, this, &GraphPane::told);
+  connect(bar, &GraphBar::message, this, &GraphPane::message);
   setFocusProxy(view_);
 }
 

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The ladder of a document with its bar.
+// The ladder of a document and its bar.
 class GraphPane : public QWidget {
   Q_OBJECT
  public:
@@ -16,8 +16,8 @@ class GraphPane : public QWidget {
   [[nodiscard]] GraphView& view() const { return *view_; }
 
  signals:
-  // Something to say in a status line.
-  void told(const QString& message);
+  // A message for the status line.
+  void message(const QString& message);
 
  private:
   GraphView* view_ = nullptr;

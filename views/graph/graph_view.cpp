@@ -45,7 +45,7 @@ GraphView::GraphView(Document& document, QWidget* parent)
   ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
   show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, LadderColor::time);
-  // A ladder of one row says nothing.
+  // A ladder with a single row is of no use, so it starts expanded.
   if (ladder_->rows().size() > 1 && ladder_->row(0).end == static_cast<int>(ladder_->rows().size()))
     expansion_.open(*ladder_, 0);
   relayout({});
@@ -74,12 +74,12 @@ void GraphView::take_document() {
   show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, colors_->by());
   hovered_link_.reset();
-  // What is open stays open, in the same frame.
+  // Expanded rows stay expanded in the same frame.
   lay_out_open_groups_now();
   relayout(anchor);
 }
 
-// Rows stand where they stood: only what the rungs are painted with is another.
+// The rows are unchanged; only the rungs are repainted.
 void GraphView::take_plan() {
   if (plan_.lock() == document_.sac().state()) return;
   const Anchor anchor = anchor_on_screen();
@@ -90,7 +90,7 @@ void GraphView::take_plan() {
 void GraphView::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
-  // Until the plan of a new graph is there, the old one would speak of other nodes.
+  // Until a new graph's plan is ready, the old plan would refer to other nodes.
   if (state && state->can_change() &&
       state->snapshot->graph.node_count() == snapshot_->graph.node_count())
     ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,
@@ -119,7 +119,7 @@ void GraphView::follow_selection() {
     shown_when_laid_out_.reset();
   }
   refresh_marks();
-  // Nothing opens by itself: the row that holds it comes on screen.
+  // Rows are not expanded automatically; the row that contains the node is scrolled into view.
   if (!is_selecting_) reveal(document_.selection().current(), kRevealRoom);
   refresh();
 }
@@ -155,7 +155,7 @@ void GraphView::reveal(NodeId node, double room) {
 void GraphView::show_place(const LadderRect& rect, double room) {
   LadderView view = view_;
   view.show_y(rect.y, rect.bottom(), room);
-  // A box may be wider than the view, and is then seen well enough.
+  // A box wider than the view is visible enough.
   if (rect.width * view.scale < view.width) view.show_x(rect.x, rect.right());
   set_view(view);
 }
@@ -197,7 +197,7 @@ void GraphView::restore(const Anchor& anchor) {
   LadderView view = view_;
   view.width = area().width();
   view.height = area().height();
-  // A row's key may be of one that an edit took away.
+  // The row of a key may have been removed by an edit.
   if (const int row = anchor.key.empty() ? -1 : ladder_->find(anchor.key); row >= 0) {
     const LadderItem& item = layout_->item(layout_->item_of_row(row));
     const LadderRect box = layout_->box(item, anchor.side);
@@ -215,7 +215,7 @@ GroupLayoutPtr GraphView::group_of(int leaf) {
   return nullptr;
 }
 
-// In as many jobs as there are threads: starting dot takes longer than most drawings.
+// Uses as many jobs as there are threads: starting dot takes longer than most layouts.
 void GraphView::lay_out_wanted() {
   if (wanted_.empty()) return;
   std::vector<std::vector<GroupGraphs>> jobs(
@@ -239,7 +239,7 @@ void GraphView::take_groups(const std::vector<GroupGraphs>& graphs,
     groups_.add(graphs[i], std::make_shared<const GroupLayout>(std::move(layouts[i])));
     pending_.erase(graphs[i]);
   }
-  // Several that end at about the same time are shown at once.
+  // Layouts that finish at about the same time are shown together.
   if (pending_.empty() || !relayout_soon_.isActive())
     relayout_soon_.start(pending_.empty() ? 0 : kRelayoutMs);
 }
@@ -289,12 +289,12 @@ void GraphView::show_selection() {
   for (int row = leaf; row >= 0; row = ladder_->row(row).parent) expansion_.open(*ladder_, row);
   focus_key_.clear();
   relayout(anchor_);
-  // Its nodes may still be being laid out.
+  // Its nodes may still be waiting for a layout.
   if (!pending_.empty()) shown_when_laid_out_ = node;
   reveal(node, view_.height / 3);
 }
 
-// --- What is seen ---
+// --- The visible part ---
 
 void GraphView::set_view(const LadderView& view) {
   view_ = view;
@@ -302,8 +302,8 @@ void GraphView::set_view(const LadderView& view) {
   refresh();
 }
 
-// Bars reach as far as the ladder does, and to wherever the view is: an anchor may have led it
-// beyond an end.
+// The scroll range covers the ladder and the current view, which an anchor may have moved beyond an
+// end.
 void GraphView::set_bars() {
   is_setting_bars_ = true;
   const auto set = [](QScrollBar* bar, double offset, double size, double whole) {

@@ -17,13 +17,13 @@ namespace jointer::views {
 
 struct SacState;
 
-// The ladder of a document, painted by hand and bounded by pixels: see ladder.h for what it is of,
-// ladder_layout.h for where things are, ladder_painter.h for the painting.
+// The ladder of a document, painted directly with a cost bounded by pixels. See ladder.h for its
+// content, ladder_layout.h for positions and ladder_painter.h for painting.
 //
-// Pointer: click selects, double click or a click on a mark opens and closes, drag or wheel pans,
-// Ctrl+wheel zooms at the pointer. What is clicked stays where it is. The strip at the right is the
-// whole ladder; dragging there moves the view over it. Nodes of an opened row are laid out on a
-// thread of its own; until then (a moment) the row stays closed.
+// Mouse: click selects, double-click or a click on a toggle expands and collapses, drag or wheel
+// pans, Ctrl+wheel zooms at the pointer. A clicked item keeps its position. The strip on the right
+// shows the whole ladder; dragging in it moves the view. The nodes of an expanded row are laid out
+// on another thread; until that is done the row stays collapsed.
 class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -38,23 +38,23 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] const LadderLayout& layout() const { return *layout_; }
   [[nodiscard]] const LadderView& view() const { return view_; }
   [[nodiscard]] const LadderMarks& marks() const { return marks_; }
-  // The part of the viewport that the ladder is in; `view` starts at its top left.
+  // The part of the viewport that shows the ladder; `view` starts at its top left corner.
   [[nodiscard]] QRect area() const;
   [[nodiscard]] QRect minimap_area() const;
-  // Where a row's box or a node is in the viewport; empty where it is not on the ladder now.
+  // The position of a row's box or a node in the viewport; empty if it is not in the ladder.
   [[nodiscard]] QRect place_of_row(int row, LadderSide side) const;
   [[nodiscard]] QRect place_of_node(NodeId node) const;
   [[nodiscard]] bool is_open(int row) const { return expansion_.is_open(*ladder_, row); }
   [[nodiscard]] LadderColor color() const { return colors_->by(); }
-  // Groups whose nodes are being laid out.
+  // Number of groups being laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] std::size_t last_drawn() const { return last_drawn_; }
   [[nodiscard]] static KeysGroup keys();
   [[nodiscard]] QStringList card_at(QPoint at) const;
-  // The file ends with .svg or .png. False: it could not be written.
+  // The file name must end with .svg or .png. Returns false if it could not be written.
   [[nodiscard]] bool write_picture(const QString& path, bool whole) const;
-  // For groups that are not laid out yet.
+  // Applies to groups that are not laid out yet.
   void set_dot(DotOptions dot) { dot_ = std::move(dot); }
 
  public slots:
@@ -65,19 +65,19 @@ class GraphView : public QAbstractScrollArea {
   void open_row(int row);
   void close_row(int row);
   void toggle_row(int row);
-  // With all rows below it; of -1 the whole ladder.
+  // Includes all rows below the given one; -1 stands for the whole ladder.
   void open_all(int row);
   void close_all(int row);
-  // Opens what the current node is in, and brings it on screen.
+  // Expands the rows around the current node and scrolls to it.
   void show_selection();
-  // To what reads the current node, or back to what it reads.
+  // Moves to a node that reads the current one, or back to one that it reads.
   void follow_flow(bool forward);
 
  signals:
   void color_changed(jointer::views::LadderColor color);
-  // A frame is on screen.
+  // A frame was painted.
   void painted();
-  // All that was asked for is laid out.
+  // All pending layouts are done.
   void settled();
 
  protected:
@@ -96,18 +96,18 @@ class GraphView : public QAbstractScrollArea {
   void changeEvent(QEvent* event) override;
 
  private:
-  // What stays where it is on screen while the layout changes.
+  // An item that keeps its screen position while the layout changes.
   struct Anchor {
-    std::string key;  // of a row; empty: none
+    std::string key;  // of a row, or empty
     LadderSide side = LadderSide::forward;
-    double x = 0, y = 0;  // of its box's outer top corner, in the area
+    double x = 0, y = 0;  // the outer top corner of its box, in the area
   };
   enum class Drag : std::uint8_t { none, maybe, pan, minimap };
 
   [[nodiscard]] const Theme& theme() const { return Theme::of(palette()); }
   void take_document();
   void take_plan();
-  // The plan of the document's SAC session, where it has one of this graph.
+  // Shows the plan of the document's SAC session if it belongs to this graph.
   void show_plan();
   void follow_selection();
   void refresh_marks();
@@ -115,18 +115,18 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] Anchor anchor_on_screen() const;
   void relayout(const Anchor& anchor);
   void restore(const Anchor& anchor);
-  void refresh();  // what is painted must be painted anew
+  void refresh();  // invalidates the cached frame
   void set_view(const LadderView& view);
   void set_bars();
   [[nodiscard]] GroupLayoutPtr group_of(int leaf);
   void lay_out_wanted();
   void take_groups(const std::vector<GroupGraphs>& graphs, std::vector<GroupLayout> layouts);
   void lay_out_open_groups_now();
-  // With so many pixels of room above and below.
+  // `room`: margin above and below in pixels.
   void reveal(NodeId node, double room);
   void show_place(const LadderRect& rect, double room = 0);
 
-  // Input, in graph_view_input.cpp.
+  // Input handling, in graph_view_input.cpp.
   [[nodiscard]] LadderHit hit(QPoint at) const;
   void click(QPoint at, Qt::KeyboardModifiers modifiers);
   void select(std::vector<NodeId> nodes, NodeId current, Qt::KeyboardModifiers modifiers);
@@ -153,8 +153,8 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] QStringList link_lines(const LadderLink& link) const;
 
   Document& document_;
-  SnapshotPtr snapshot_;                // what is shown; the document's
-  std::weak_ptr<const SacState> plan_;  // what the rungs show
+  SnapshotPtr snapshot_;                // the document's, as currently shown
+  std::weak_ptr<const SacState> plan_;  // shown by the rungs
   std::unique_ptr<Ladder> ladder_;
   std::unique_ptr<const LadderColors> colors_;
   LadderExpansion expansion_;
@@ -162,15 +162,15 @@ class GraphView : public QAbstractScrollArea {
   std::unique_ptr<const LadderLayout> layout_;
   LadderView view_;
   LadderMarks marks_;
-  std::string focus_key_;  // of the row that keys work on; empty: the current node has them
+  std::string focus_key_;  // of the row with keyboard focus; empty if a node has it
   LadderSide focus_side_ = LadderSide::forward;
-  bool is_selecting_ = false;  // the selection changes by this view
+  bool is_selecting_ = false;  // this view is changing the selection
 
   DotOptions dot_;
   QThreadPool pool_;
-  std::vector<GroupGraphs> wanted_;  // not yet given to the pool
+  std::vector<GroupGraphs> wanted_;  // not yet passed to the pool
   std::set<GroupGraphs> pending_;
-  Anchor anchor_;  // of the next relayout, when a group is laid out
+  Anchor anchor_;  // for the next relayout after a group was laid out
   QTimer relayout_soon_;
   std::optional<NodeId> shown_when_laid_out_;
 
@@ -179,7 +179,7 @@ class GraphView : public QAbstractScrollArea {
   std::optional<QPoint> hover_;
   std::optional<std::size_t> hovered_link_;
 
-  CachedFrame frame_;  // all but the hover card
+  CachedFrame frame_;  // everything except the hover card
   QPixmap minimap_;
   bool is_setting_bars_ = false;
   std::size_t last_drawn_ = 0;

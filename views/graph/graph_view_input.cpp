@@ -1,4 +1,4 @@
-// What a person does in GraphView: pointer, keys, menu.
+// Input handling of GraphView: mouse, keyboard and context menu.
 
 #include <QApplication>
 #include <QClipboard>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kZoomStep = 1.25;
 constexpr int kDragDistance = 4;
-constexpr double kWheelPixels = 60;  // of one notch
+constexpr double kWheelPixels = 60;  // per notch
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const LadderHit under = hit(event->pos());
-  // The first click of the two has toggled it already.
+  // The first click of the double-click has already toggled it.
   if (under.place.item < 0 || under.is_toggle || under.place.node >= 0) return;
   focus_side_ = under.side.value_or(LadderSide::forward);
   toggle_row(layout_->item(under.place.item).row);
@@ -93,7 +93,7 @@ void GraphView::wheelEvent(QWheelEvent* event) {
   } else {
     const bool sideways = event->modifiers().testFlag(Qt::ShiftModifier);
     const double dx = sideways ? delta.y() : delta.x(), dy = sideways ? 0 : delta.y();
-    // To the ends and no further; from beyond one, back.
+    // Stay within the ends; from beyond an end, only move back.
     const auto moved = [](double offset, double by, double whole, double size) {
       const double end = std::max(whole - size, 0.0);
       return by > 0 ? std::min(offset, std::max(offset - by, 0.0))
@@ -156,7 +156,7 @@ void GraphView::focus_on(int row, LadderSide side) {
 void GraphView::select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers) {
   focus_on(row, side);
   std::vector<NodeId> nodes = ladder_->nodes(row, side);
-  // What a person means by a module are its calls; its parameters only where there is nothing else.
+  // Selecting a module selects its calls, or its parameters if it has no calls.
   std::vector<NodeId> calls;
   std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(calls),
                [this](NodeId id) { return snapshot_->graph.node(id).kind == NodeKind::call; });
@@ -198,18 +198,18 @@ void GraphView::select_identical(int row, std::optional<NodeId> node) {
 KeysGroup GraphView::keys() {
   return {tr("Graph"),
           {{tr("Click, Ctrl+Click"), tr("Select; select more")},
-           {tr("Double click, Enter"), tr("Open or close a row in place")},
-           {tr("Up, Down"), tr("The row, or the node, above or below")},
-           {tr("Right, Left"), tr("Open a row, step into it; close it, step out of it")},
-           {tr("Ctrl+Left, Ctrl+Right"), tr("The forward, the backward of a row")},
-           {tr("[, ]"), tr("To what the node reads, to what reads it")},
-           {tr("Z"), tr("Open what the selected node is in, and show it")},
-           {tr("Wheel, drag"), tr("Pan; with Shift sideways")},
+           {tr("Double-click, Enter"), tr("Expand or collapse a row")},
+           {tr("Up, Down"), tr("Go to the row or node above or below")},
+           {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
+           {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},
+           {tr("[, ]"), tr("Go to an input or a user of the node")},
+           {tr("Z"), tr("Expand the rows around the selected node and show it")},
+           {tr("Wheel, drag"), tr("Pan; with Shift, horizontally")},
            {tr("Ctrl+Wheel, W, S"), tr("Zoom at the pointer")},
-           {tr("F, 1"), tr("The whole ladder; full size")}}};
+           {tr("F, 1"), tr("Show the whole ladder; full size")}}};
 }
 
-// The window has some of these keys too; here they are the ladder's.
+// The window also uses some of these keys; here they belong to the ladder.
 bool GraphView::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
@@ -283,14 +283,15 @@ void GraphView::step_rows(int direction) {
   std::int32_t index = marks_.focus_row >= 0            ? layout_->item_of_row(marks_.focus_row)
                        : marks_.current_place.item >= 0 ? marks_.current_place.item
                                                         : (direction > 0 ? -1 : 0);
-  // From a node up is to the row that it is in.
+  // Up from a node goes to the row that contains it.
   const bool from_node = marks_.focus_row < 0 && marks_.current_place.node >= 0;
   if (!from_node || direction > 0) index += direction;
   index = std::clamp(index, 0, static_cast<std::int32_t>(items.size()) - 1);
   select_row(layout_->item(index).row, from_node ? marks_.current_side : focus_side_);
 }
 
-// From node to node within a group. False: there is none in that direction, or no node is current.
+// Moves between nodes within a group. Returns false if no node is current or none is in that
+// direction.
 bool GraphView::step_nodes(int key) {
   const LadderPlace place = marks_.current_place;
   if (marks_.focus_row >= 0 || place.node < 0) return false;
@@ -308,7 +309,7 @@ bool GraphView::step_nodes(int key) {
     const double along = sign * (is_vertical ? dy : dx);
     const double across = std::abs(is_vertical ? dx : dy);
     if (along < 1 || (!is_vertical && across > 1)) continue;
-    // The next rank first, then what is nearest in it.
+    // Prefer the next rank, then the nearest node in it.
     const double distance = along * 1e4 + across;
     if (distance >= nearest) continue;
     nearest = distance;
@@ -330,7 +331,7 @@ void GraphView::step_in() {
   const LadderItem& item = layout_->item(layout_->item_of_row(row));
   if (boxes.empty() || !item.group) return;
   focus_key_.clear();
-  // The topmost on screen.
+  // Start at the topmost visible row.
   std::size_t top = 0;
   for (std::size_t n = 1; n < boxes.size(); ++n)
     if (layout_->node_box(item, focus_side_, n).y < layout_->node_box(item, focus_side_, top).y)
@@ -378,12 +379,12 @@ void GraphView::fill_menu(QMenu& menu, const LadderHit& under) {
             ? std::optional(ladder_->boxes(row, side)[static_cast<std::size_t>(under.place.node)])
             : std::nullopt;
     const QString path = QString::fromStdString(r.path.empty() ? r.name : r.path);
-    menu.addAction(is_open(row) ? tr("&Close") : tr("&Open"), this, [this, row, side] {
+    menu.addAction(is_open(row) ? tr("&Collapse") : tr("&Expand"), this, [this, row, side] {
       focus_side_ = side;
       toggle_row(row);
     });
-    menu.addAction(tr("Open &All in Here"), this, [this, row] { open_all(row); });
-    menu.addAction(tr("C&lose All in Here"), this, [this, row] { close_all(row); });
+    menu.addAction(tr("Expand &All Below"), this, [this, row] { open_all(row); });
+    menu.addAction(tr("Co&llapse All Below"), this, [this, row] { close_all(row); });
     menu.addSeparator();
     menu.addAction(tr("&Select All Nodes of %1").arg(path), this, [this, row] {
       focus_on(row, LadderSide::forward);
@@ -398,7 +399,7 @@ void GraphView::fill_menu(QMenu& menu, const LadderHit& under) {
     menu.addAction(tr("Copy &Name"), this, [this, path, node] {
       QApplication::clipboard()->setText(node ? to_qstring(snapshot_->graph.name(*node)) : path);
     });
-    // Of the window: they are about what is selected.
+    // Actions of the window that apply to the selection.
     for (QAction* action : node ? actions() : QList<QAction*>())
       menu.addAction(action->text(), this, [this, action, node] {
         select({*node}, *node, {});
@@ -406,10 +407,10 @@ void GraphView::fill_menu(QMenu& menu, const LadderHit& under) {
       });
     menu.addSeparator();
   }
-  QAction* show = menu.addAction(tr("Show the Selected &Node"), this, &GraphView::show_selection);
+  QAction* show = menu.addAction(tr("Show Selected &Node"), this, &GraphView::show_selection);
   show->setEnabled(static_cast<bool>(marks_.current));
-  menu.addAction(tr("Close All &Rows"), this, [this] { close_all(-1); });
-  menu.addAction(tr("&Whole Ladder"), this, &GraphView::fit);
+  menu.addAction(tr("Collapse All &Rows"), this, [this] { close_all(-1); });
+  menu.addAction(tr("Show &Whole Ladder"), this, &GraphView::fit);
 }
 
 }  // namespace jointer::views

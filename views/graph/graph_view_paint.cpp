@@ -1,4 +1,4 @@
-// What GraphView paints around the ladder, and what it tells of what is under the pointer.
+// Painting around the ladder, and GraphView's hover text.
 
 #include <QImage>
 #include <QMouseEvent>
@@ -20,8 +20,8 @@ namespace {
 constexpr int kLegendLine = 22;
 constexpr int kHeader = 24, kLegend = 24;
 constexpr int kSwatch = 10;
-constexpr double kMostSide = 16'000, kMostPixels = 6.0e7;  // of a PNG
-constexpr std::size_t kMostNamed = 5;
+constexpr double kMaxSide = 16'000, kMaxPixels = 6.0e7;  // limits for a PNG
+constexpr std::size_t kMaxNamed = 5;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void GraphView::paintEvent(QPaintEvent* /*event*/) {
   emit painted();
 }
 
-// The header, the ladder under it, the legend at the bottom.
+// Paints the header, the ladder, and the legend at the bottom.
 std::size_t GraphView::paint_picture(QPainter& painter, QSize size, const LadderView& view) const {
   const Theme& t = theme();
   const QRect all(QPoint(0, 0), size);
@@ -91,13 +91,13 @@ void GraphView::paint_header(QPainter& painter, const QRect& strip, const Ladder
   painter.setFont(small_font(font()));
   painter.setPen(t.muted_text);
   LadderSums sums[2];
-  BytesByState kept{};
+  BytesByState saved{};
   std::int64_t made_again = 0;
   for (const LadderRow& row : ladder_->rows()) {
     if (row.parent >= 0) continue;
     for (const LadderSide side : kLadderSides) sums[index_of(side)] += row.side(side);
-    for (std::size_t s = 0; s < kRungStates; ++s) kept[s] += row.kept[s];
-    made_again += row.made_again_bytes;
+    for (std::size_t s = 0; s < kRungStates; ++s) saved[s] += row.saved[s];
+    made_again += row.recomputed_bytes;
   }
   const auto of_side = [&](LadderSide side, const QString& word) {
     const LadderSums& s = sums[index_of(side)];
@@ -121,7 +121,7 @@ void GraphView::paint_header(QPainter& painter, const QRect& strip, const Ladder
     draw(right + 2, static_cast<int>(view.to_x(layout_->width())) - 8, Qt::AlignRight,
          of_side(LadderSide::backward, tr("↑ backward")));
   painter.setPen(t.text);
-  draw(left + 4, right - 4, Qt::AlignHCenter, channel_text(kept, made_again));
+  draw(left + 4, right - 4, Qt::AlignHCenter, channel_text(saved, made_again));
   painter.fillRect(QRect(strip.left(), strip.bottom(), strip.width(), 1), t.border);
   painter.restore();
 }
@@ -162,8 +162,8 @@ void GraphView::paint_legend(QPainter& painter, const QRect& strip) const {
       say(entry.text, t.text);
       x += 10;
     }
-    if (colors_->is_amount() && fits(tr(" most of a level"), 0))
-      say(tr(" most of a level"), t.text);
+    if (colors_->is_amount() && fits(tr(" maximum per level"), 0))
+      say(tr(" maximum per level"), t.text);
     x += 18;
   }
   // States that occur, then groups.
@@ -217,7 +217,7 @@ void GraphView::paint_minimap_rows(QPainter& painter, const QRect& rect) const {
                            : QRect(rect.right() - half + 1, y, half - inset, height),
                        color);
     }
-    // The next row that is on another pixel.
+    // Continue with the next row that falls on another pixel.
     const auto next =
         std::partition_point(items.begin() + static_cast<std::ptrdiff_t>(i) + 1, items.end(),
                              [&](const LadderItem& other) {
@@ -244,7 +244,7 @@ void GraphView::paint_minimap(QPainter& painter) {
   const double scale = map.height() / layout_->height();
   const double top = std::clamp(view_.top() * scale, 0.0, static_cast<double>(map.height()));
   const double bottom = std::clamp(view_.bottom() * scale, 0.0, static_cast<double>(map.height()));
-  // Selected rows.
+  // Selection marks.
   if (marks_.current && marks_.current_place.item >= 0) {
     const LadderItem& item = layout_->item(marks_.current_place.item);
     painter.fillRect(QRectF(map.left(), map.top() + item.y * scale - 1, map.width(), 2), t.accent);
@@ -259,7 +259,7 @@ void GraphView::paint_minimap(QPainter& painter) {
   painter.drawRect(window);
 }
 
-// --- What the pointer is told ---
+// --- Hover text ---
 
 QStringList GraphView::card_at(QPoint at) const {
   return lines(hit(at));
@@ -271,16 +271,16 @@ QStringList GraphView::lines(const LadderHit& under) const {
   const int row = layout_->item(under.place.item).row;
   if (under.folded > 1)
     return {tr("%1 rows here").arg(count_text(under.folded)),
-            tr("from %1 on").arg(QString::fromStdString(ladder_->row(row).path)),
-            tr("Zoom in to see them apart")};
+            tr("starting with %1").arg(QString::fromStdString(ladder_->row(row).path)),
+            tr("Zoom in to see them separately")};
   if (under.place.node < 0) return row_lines(row, *under.side);
   const NodeId node = ladder_->boxes(row, *under.side)[static_cast<std::size_t>(under.place.node)];
   QStringList all = hover_lines(*snapshot_, node);
   const Node& n = snapshot_->graph.node(node);
   if (const QString policy = policy_text(n.policy); !policy.isEmpty()) all << policy;
   if (n.has(Node::recomputed))
-    all << (n.origin ? tr("made again from %1").arg(to_qstring(snapshot_->graph.name(n.origin)))
-                     : tr("made again in the backward"));
+    all << (n.origin ? tr("recomputed from %1").arg(to_qstring(snapshot_->graph.name(n.origin)))
+                     : tr("recomputed in the backward"));
   return all;
 }
 
@@ -292,7 +292,7 @@ QStringList GraphView::row_lines(int row, LadderSide side) const {
   if (r.members > 1)
     all.front() = tr("%1, %2 identical").arg(row_name(r)).arg(r.members);
   else if (r.kind == LadderRow::Kind::nodes && r.type == "itself")
-    all.front() += tr(", itself");
+    all.front() += tr(", own nodes");
   if (!r.type.empty() && r.type != "itself") all << QString::fromStdString(r.type);
   all << tr("%1: %2 nodes, %3 estimated")
              .arg(side == LadderSide::forward ? tr("forward") : tr("backward"), count_text(s.nodes),
@@ -308,36 +308,37 @@ QStringList GraphView::row_lines(int row, LadderSide side) const {
                .arg(time_text(mark.exposed_ns));
   if (r.parameters > 0)
     all << tr("%1 parameters, %2").arg(count_text(r.parameters)).arg(bytes_text(r.parameter_bytes));
-  if (const QString saved = rung_text(r.kept, r.made_again_bytes);
+  if (const QString saved = rung_text(r.saved, r.recomputed_bytes);
       !saved.isEmpty() && side == LadderSide::forward)
-    all << tr("for the backward: %1").arg(saved);
+    all << tr("saved for backward: %1").arg(saved);
   return all;
 }
 
 QStringList GraphView::link_lines(const LadderLink& link) const {
   const auto rungs = layout_->link_rungs(link);
   QStringList all;
-  all << rung_text(link.kept, link.made_again_bytes);
+  all << rung_text(link.saved, link.recomputed_bytes);
   const auto place = [&](LadderPlace p) {
     const LadderRow& row = ladder_->row(layout_->item(p.item).row);
     return row.path.empty() ? row_name(row) : QString::fromStdString(row.path);
   };
-  all << (link.to.item < 0 ? (ladder_->has(LadderSide::backward)
-                                  ? tr("made by %1, read by nothing in the backward")
-                                  : tr("made by %1, for a backward that is not in this graph"))
-                                 .arg(place(link.from))
-                           : tr("made by %1, read by %2").arg(place(link.from), place(link.to)));
+  all << (link.to.item < 0
+              ? (ladder_->has(LadderSide::backward)
+                     ? tr("produced by %1, not read in the backward")
+                     : tr("produced by %1; its backward is not in this graph"))
+                    .arg(place(link.from))
+              : tr("produced by %1, read by %2").arg(place(link.from), place(link.to)));
   std::vector<const Rung*> largest;
   for (const std::uint32_t i : rungs) largest.push_back(&ladder_->rungs()[i]);
   std::stable_sort(largest.begin(), largest.end(),
                    [](const Rung* a, const Rung* b) { return a->bytes > b->bytes; });
   const Graph& graph = snapshot_->graph;
-  for (std::size_t i = 0; i < std::min(largest.size(), kMostNamed); ++i) {
+  for (std::size_t i = 0; i < std::min(largest.size(), kMaxNamed); ++i) {
     const Rung& rung = *largest[i];
     QString line = tr("%1  %2, %3")
                        .arg(to_qstring(graph.name(rung.producer)), bytes_text(rung.bytes),
                             rung_word(rung.state));
-    if (!rung.is_kept) line += tr(", made again");
+    if (!rung.is_saved) line += tr(", recomputed");
     if (rung.reader_count > 0)
       line += tr(", read by %1%2")
                   .arg(to_qstring(graph.name(ladder_->readers(rung).front())))
@@ -345,8 +346,8 @@ QStringList GraphView::link_lines(const LadderLink& link) const {
                                              : QString());
     all << line;
   }
-  if (largest.size() > kMostNamed)
-    all << tr("and %1 more").arg(count_text(largest.size() - kMostNamed));
+  if (largest.size() > kMaxNamed)
+    all << tr("and %1 more").arg(count_text(largest.size() - kMaxNamed));
   return all;
 }
 
@@ -364,7 +365,7 @@ bool GraphView::write_picture(const QString& path, bool whole) const {
     if (!is_svg) {
       const double most = std::max(view.width, view.height);
       view.scale =
-          std::min({1.0, kMostSide / most, std::sqrt(kMostPixels / (view.width * view.height))});
+          std::min({1.0, kMaxSide / most, std::sqrt(kMaxPixels / (view.width * view.height))});
       view.width *= view.scale;
       view.height *= view.scale;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is inside a row without rows below it: its nodes as two drawings, one a side.
+// Layout of the nodes in a leaf row: two drawings, one for each side.
 
 #include <array>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace jointer::views {
 
-// By side. Node i is the i-th of Ladder::boxes.
+// By side. Node i corresponds to element i of Ladder::boxes.
 using GroupGraphs = std::array<LayoutGraph, 2>;
 struct GroupLayout {
   std::array<Layout, 2> sides;
@@ -22,15 +22,16 @@ struct GroupLayout {
 };
 using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 
-// Edges are data dependencies between boxes of one side.
+// Edges are data dependencies between boxes of the same side.
 GroupGraphs group_graphs(const Graph& graph, const Ladder& ladder, int leaf);
 
-// By `dot` where that answers in time (one process for all of them) and a group is small enough for
-// it, else by us. An empty program: by us.
+// Uses one `dot` process for all groups that are small enough, and our own layout for the others
+// and if dot does not answer in time or its program name is empty.
 std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
                                         const LayoutStyle& style, const DotOptions& dot);
 
-// Groups that are joined in the same way share one drawing, so identical layers are laid out once.
+// Caches layouts: groups with the same structure share a drawing, so identical layers are laid out
+// once.
 class GroupLayouts {
  public:
   [[nodiscard]] GroupLayoutPtr find(const GroupGraphs& graphs) const {

@@ -43,21 +43,21 @@ void Ladder::take(std::vector<Rung> rungs, std::vector<NodeId> readers) {
   rungs_ = std::move(rungs);
   readers_ = std::move(readers);
   for (LadderRow& row : rows_) {
-    row.kept = {};
-    row.made_again_bytes = 0;
+    row.saved = {};
+    row.recomputed_bytes = 0;
   }
   for (const Rung& rung : rungs_) {
     LadderRow& row = rows_[static_cast<std::size_t>(row_of(rung.producer))];
-    if (rung.is_kept)
-      row.kept[static_cast<std::size_t>(rung.state)] += rung.bytes;
+    if (rung.is_saved)
+      row.saved[static_cast<std::size_t>(rung.state)] += rung.bytes;
     else
-      row.made_again_bytes += rung.bytes;
+      row.recomputed_bytes += rung.bytes;
   }
   for (std::size_t i = rows_.size(); i-- > 0;) {
     if (rows_[i].parent < 0) continue;
     LadderRow& above = rows_[static_cast<std::size_t>(rows_[i].parent)];
-    for (std::size_t s = 0; s < kRungStates; ++s) above.kept[s] += rows_[i].kept[s];
-    above.made_again_bytes += rows_[i].made_again_bytes;
+    for (std::size_t s = 0; s < kRungStates; ++s) above.saved[s] += rows_[i].saved[s];
+    above.recomputed_bytes += rows_[i].recomputed_bytes;
   }
 }
 
@@ -83,13 +83,13 @@ std::vector<NodeId> Ladder::nodes(int row, std::optional<LadderSide> side) const
 }
 
 std::vector<int> Ladder::identical(int row) const {
-  // The module that a row is in, folds left out.
+  // The module that contains a row, ignoring folds.
   const auto above = [this](int r) {
     do r = this->row(r).parent;
     while (r >= 0 && this->row(r).kind == LadderRow::Kind::fold);
     return r;
   };
-  // The outermost module above it that has identical siblings; those need not follow one another.
+  // The outermost enclosing module with identical siblings, which need not be adjacent.
   int outermost = row;
   std::vector<int> siblings{row};
   for (int r = row; r >= 0; r = above(r)) {
@@ -103,7 +103,7 @@ std::vector<int> Ladder::identical(int row) const {
     outermost = r;
     siblings = std::move(same);
   }
-  // Keys of rows below one start with its own.
+  // A row's key is a prefix of the keys of the rows below it.
   const bool is_fold = this->row(row).kind == LadderRow::Kind::fold;
   const std::string below =
       outermost == row

@@ -1,18 +1,19 @@
-// What belongs where on the ladder.
+// Assigns the nodes of a graph to the rows of a ladder.
 //
-// Rows are the places of Places (modules, or source lines where a graph names no modules). A
-// parametrization (SimpleFSDP's `weight (ReplicateComputation)`: the all-gather of a parameter and
-// the reduce-scatter of its gradient) is no row of its own but part of the module that uses it.
-// Where a module calls operators itself and has modules below it, what it calls itself is one row
-// among them. A call without a module (sums of gradients, mostly) belongs to the innermost module
-// that holds all it reads, or to that of what it reads last. What is left (inputs, tangents,
-// outputs) is a row of its own, the first. A long list of nodes is cut into rows of kChunk: forward
-// from its start, backward from its end, so that what belongs together is near.
+// Rows are the places of Places: modules, or source lines if the graph has no module names. A
+// parametrization (SimpleFSDP's `weight (ReplicateComputation)`, which contains a parameter's
+// all-gather and its gradient's reduce-scatter) gets no separate row and belongs to the module
+// that uses it. If a module calls operators directly and also has child modules, its own calls form
+// one additional row among its children. A call without a module, such as a sum of gradients,
+// belongs to the innermost module that contains all of its inputs, or to the module of its last
+// input. The remaining nodes (inputs, tangents, outputs) form a separate row, which comes
+// first. A long list of nodes is split into rows of kChunk: the forward from its start and the
+// backward from its end, so that related nodes are close to each other.
 //
-// Siblings of a numbered list that follow one another and are identical (ladder_structure.h) stand
-// under one row, the fold.
+// Adjacent identical siblings in a numbered list (see ladder_structure.h) are grouped under one
+// row, the fold.
 //
-// What is a rung is in ladder_rungs.cpp.
+// ladder_rungs.cpp defines the rungs.
 //
 // Cost: linear in nodes and edges, times the depth of the module tree.
 
@@ -26,7 +27,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostBoxes = 400;  // of one row and side
+constexpr std::size_t kMaxBoxes = 400;  // per row and side
 constexpr std::size_t kChunk = 100;
 
 std::size_t at(int index) {
@@ -113,7 +114,7 @@ void LadderBuilder::find_spots() {
 }
 
 int LadderBuilder::common_spot(int a, int b) const {
-  // A parent's index is lower than its children's.
+  // A parent has a lower index than its children.
   while (a != b) {
     int& deeper = a > b ? a : b;
     deeper = spots_[at(deeper)].parent;
@@ -194,7 +195,7 @@ void LadderBuilder::add_rows(int spot, int parent) {
   if (s.boxes[0].empty() && s.boxes[1].empty() && s.others.empty()) {
     add_siblings(s.children, index);
   } else {
-    // What the module calls itself stands where its first node runs.
+    // The row of a module's own calls is placed where the first of them runs.
     LadderRow itself{.kind = LadderRow::Kind::nodes,
                      .name = s.name,
                      .type = "itself",
@@ -214,7 +215,7 @@ void LadderBuilder::add_leaf(int spot, LadderRow row, int parent) {
   const Spot& s = spots_[at(spot)];
   const std::string key = row.key;
   const int index = add_row(std::move(row), parent);
-  if (s.boxes[0].size() <= kMostBoxes && s.boxes[1].size() <= kMostBoxes) {
+  if (s.boxes[0].size() <= kMaxBoxes && s.boxes[1].size() <= kMaxBoxes) {
     give(index, LadderSide::forward, s.boxes[0]);
     give(index, LadderSide::backward, s.boxes[1]);
   } else {
@@ -249,12 +250,12 @@ void LadderBuilder::give(int row, LadderSide side, std::span<const NodeId> boxes
     ladder_.row_by_node_[id.index()] = row;
     ladder_.side_by_node_[id.index()] = static_cast<char>(side);
   }
-  // An output alone is no side.
+  // A side that contains only an output is considered empty.
   if (std::any_of(boxes.begin(), boxes.end(),
                   [&](NodeId id) { return graph_.node(id).kind != NodeKind::output; }))
     ladder_.has_[index_of(side)] = true;
-  // By id where an id is after those of its inputs, as it is unless an edit made the node: a move
-  // then changes no numbers, and the drawing stays.
+  // Sort by id if every id follows those of its inputs, which holds unless an edit added nodes.
+  // Then a move does not renumber boxes, and the drawing stays the same.
   const auto begin = ladder_.box_nodes_.begin() + first;
   const bool ids_are_in_order = std::all_of(boxes.begin(), boxes.end(), [&](NodeId id) {
     const auto inputs = graph_.inputs(id);

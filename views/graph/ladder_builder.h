@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// Makes a ladder; see ladder_builder.cpp.
+// Builds a ladder; see ladder_builder.cpp.
 class LadderBuilder {
  public:
   LadderBuilder(const Graph& graph, const Analysis& analysis, Ladder& ladder)
@@ -13,13 +13,13 @@ class LadderBuilder {
   void run();
 
  private:
-  // What becomes a row: a place of Places, without those that are folded into the one above.
+  // A place of Places that becomes a row. Parametrizations are merged into their parents.
   struct Spot {
     std::string name, type, path;
     int parent = -1, number = -1;
     std::vector<int> children;
     std::array<std::vector<NodeId>, 2> boxes;
-    std::vector<NodeId> others;  // parameters, buffers, what stands for the other half's values
+    std::vector<NodeId> others;  // parameters, buffers, placeholders for the other half's values
     std::size_t first_step = 0;  // position of its first node
     std::uint64_t structure = 0;
   };

@@ -66,13 +66,13 @@ LadderColors::LadderColors(const Snapshot& snapshot, const Ladder& ladder, Ladde
   if (!is_amount()) return;
   for (const LadderRow& row : ladder.rows()) {
     const auto depth = static_cast<std::size_t>(row.depth);
-    if (depth >= most_by_depth_.size()) most_by_depth_.resize(depth + 1, 0);
+    if (depth >= max_by_depth_.size()) max_by_depth_.resize(depth + 1, 0);
     for (const LadderSide side : kLadderSides)
-      most_by_depth_[depth] = std::max(most_by_depth_[depth], amount(row, side));
+      max_by_depth_[depth] = std::max(max_by_depth_[depth], amount(row, side));
   }
   for (const NodeId id : snapshot.graph.order())
     if (snapshot.graph.node(id).kind == NodeKind::call)
-      most_of_nodes_ = std::max(most_of_nodes_, amount(snapshot, id));
+      max_of_nodes_ = std::max(max_of_nodes_, amount(snapshot, id));
 }
 
 std::int64_t LadderColors::amount(const LadderRow& row, LadderSide side) const {
@@ -120,14 +120,14 @@ QColor LadderColors::shade(const Theme& theme, double share) const {
   const QColor hue = by_ == LadderColor::exposed ? theme.warning
                      : by_ == LadderColor::bytes ? theme.category(MemoryCategory::output)
                                                  : theme.item(ItemColor::matmul);
-  // By the root, for most modules are small beside the largest.
+  // Scaled by the square root, since most modules are small compared with the largest.
   return share <= 0 ? theme.bed : mixed(theme.bed, hue, 0.06 + 0.74 * std::sqrt(share));
 }
 
 QColor LadderColors::row(const Theme& theme, const LadderRow& row, LadderSide side) const {
   const LadderSums& sums = row.side(side);
   if (is_amount()) {
-    const std::int64_t most = most_by_depth_[static_cast<std::size_t>(row.depth)];
+    const std::int64_t most = max_by_depth_[static_cast<std::size_t>(row.depth)];
     return shade(theme, most == 0
                             ? 0.0
                             : static_cast<double>(amount(row, side)) / static_cast<double>(most));
@@ -149,9 +149,9 @@ QColor LadderColors::row(const Theme& theme, const LadderRow& row, LadderSide si
 QColor LadderColors::node(const Theme& theme, const Snapshot& snapshot, NodeId id) const {
   const Node& node = snapshot.graph.node(id);
   if (is_amount())
-    return shade(theme, most_of_nodes_ == 0 ? 0.0
-                                            : static_cast<double>(amount(snapshot, id)) /
-                                                  static_cast<double>(most_of_nodes_));
+    return shade(theme, max_of_nodes_ == 0 ? 0.0
+                                           : static_cast<double>(amount(snapshot, id)) /
+                                                 static_cast<double>(max_of_nodes_));
   if (by_ == LadderColor::phase) {
     const QColor hue = node.has(Node::recomputed)     ? theme.category(MemoryCategory::recomputed)
                        : node.phase == Phase::forward ? theme.item(ItemColor::matmul)

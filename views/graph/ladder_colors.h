@@ -11,15 +11,15 @@
 
 namespace jointer::views {
 
-// What boxes are coloured by.
+// The figure that boxes are colored by.
 enum class LadderColor : std::uint8_t { time, bytes, flops, exposed, phase, policy, plain };
 inline constexpr std::array kLadderColors{
     LadderColor::time,  LadderColor::bytes,  LadderColor::flops, LadderColor::exposed,
     LadderColor::phase, LadderColor::policy, LadderColor::plain};
 QString label_of(LadderColor color);
 
-// Colours and numbers of boxes. An amount is a shade of one hue, from none to the most that a row
-// of the same depth has; of nodes, to the most that a node has.
+// Colors and numbers of boxes. An amount is a shade of one hue, relative to the maximum over rows
+// of the same depth, or over all nodes.
 class LadderColors {
  public:
   LadderColors(const Snapshot& snapshot, const Ladder& ladder, LadderColor by);
@@ -28,10 +28,10 @@ class LadderColors {
   [[nodiscard]] bool is_amount() const { return by_ <= LadderColor::exposed; }
   [[nodiscard]] QColor row(const Theme& theme, const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QColor node(const Theme& theme, const Snapshot& snapshot, NodeId node) const;
-  // What tells policies apart without colour; of other colours, and of amounts, nothing.
+  // Hatching that distinguishes policies without color; none for amounts and other colors.
   [[nodiscard]] Qt::BrushStyle row_hatch(const LadderRow& row, LadderSide side) const;
   [[nodiscard]] Qt::BrushStyle node_hatch(const Node& node) const;
-  // The number that the colour shows; of colours that show none, the time. Empty for nothing.
+  // The number that the color shows, or the time if the color shows none. Empty for zero.
   [[nodiscard]] QString row_text(const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QString node_text(const Snapshot& snapshot, NodeId node) const;
 
@@ -40,7 +40,7 @@ class LadderColors {
     QString text;
     Qt::BrushStyle hatch = Qt::NoBrush;
   };
-  // Of amounts: the shades, from least to most, without texts.
+  // For amounts, the shades from minimum to maximum, without texts.
   [[nodiscard]] std::vector<LegendEntry> legend(const Theme& theme) const;
 
  private:
@@ -50,14 +50,14 @@ class LadderColors {
   [[nodiscard]] QColor shade(const Theme& theme, double share) const;
 
   LadderColor by_;
-  std::vector<std::int64_t> most_by_depth_;
-  std::int64_t most_of_nodes_ = 0;
+  std::vector<std::int64_t> max_by_depth_;
+  std::int64_t max_of_nodes_ = 0;
   std::vector<std::int64_t> by_node_;  // exposed time of starts and waits, or bytes allocated
 };
 
-// Of rungs and of policy tags.
+// Color of rungs and policy tags.
 QColor rung_color(const Theme& theme, RungState state);
-// Of boxes; offloaded ones have ties, as their rungs do.
+// Hatching of boxes; offloaded ones have ties, like their rungs.
 Qt::BrushStyle rung_hatch(RungState state);
 void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QColor& fill);
 QString rung_letter(RungState state);  // "S"

@@ -1,14 +1,13 @@
-// Two columns with a channel between them. A row has a box in each; rows below an open one stand
-// under it, further in. An open leaf has its nodes under its boxes, drawn by group_layout.h: on the
-// left from top to bottom, on the right from bottom to top, both standing on the same line, for the
-// backward begins where the forward ends.
+// Lays out two columns with a channel between them. A row has a box in each column; rows below an
+// expanded row are placed under it and indented. An expanded leaf shows its nodes below its boxes,
+// in the drawing made by group_layout.h: top to bottom in the left column, bottom to top in the
+// right one, both aligned at the same line, since the backward starts where the forward ends.
 //
-// A rung leaves its box at the column's inner edge and enters the other one there. A rung of a node
-// leaves below the node, runs along a lane in the gap between two ranks to the edge, and so meets
-// no box. Lanes of one gap are stacked so that rungs of one gap do not cross: what is nearest to
-// the channel has the topmost.
+// A rung connects the inner edges of two boxes. A rung of a node starts below the node and runs in
+// a lane between two ranks to the edge, so that it crosses no box. The lanes of a gap are stacked
+// so that its rungs do not cross: the rung nearest to the channel has the topmost lane.
 //
-// Cost: linear in rows on screen, and in rungs and their readers (and a sort of those).
+// Cost: linear in the visible rows, the rungs and their readers, plus sorting these.
 
 #include "views/graph/ladder_layout.h"
 
@@ -22,7 +21,8 @@ std::size_t at(std::int32_t index) {
   return static_cast<std::size_t>(index);
 }
 
-// A node's index among a leaf's boxes, or -1. Boxes are sorted by position, not by id; few enough.
+// Index of a node among a leaf's boxes, or -1. Boxes are sorted by position rather than id, but
+// there are few.
 std::int32_t box_index(const Ladder& ladder, int leaf, LadderSide side, NodeId node) {
   const auto boxes = ladder.boxes(leaf, side);
   const auto found = std::find(boxes.begin(), boxes.end(), node);
@@ -92,7 +92,7 @@ void LadderLayout::add_items(const Ladder& ladder, const LadderExpansion& expans
       double tallest = 0;
       for (std::size_t side = 0; side < 2; ++side) {
         const Layout& layout = item.group->sides[side];
-        const double room = style_.widest_column - item.indent - 2 * style_.panel_pad;
+        const double room = style_.max_column - item.indent - 2 * style_.panel_pad;
         item.panel_scales[side] = std::min(1.0, room / std::max(layout.width, 1.0));
         tallest = std::max(tallest, layout.height * item.panel_scales[side]);
       }
@@ -113,7 +113,7 @@ void LadderLayout::add_items(const Ladder& ladder, const LadderExpansion& expans
 void LadderLayout::place_columns() {
   const bool both = has_[0] && has_[1];
   std::array<double, 2> columns{};
-  double channel = std::clamp(style_.width * 0.22, style_.least_channel, style_.most_channel);
+  double channel = std::clamp(style_.width * 0.22, style_.min_channel, style_.max_channel);
   if (!both && !has_rungs_) channel = 0;
   const double room = style_.width - 2 * style_.margin - channel;
   double deepest = 0;
@@ -121,16 +121,16 @@ void LadderLayout::place_columns() {
   for (const LadderSide side : kLadderSides) {
     double& column = columns[index_of(side)];
     if (!has(side)) continue;
-    column = std::max(both ? room / 2 : room, deepest + style_.least_box);
+    column = std::max(both ? room / 2 : room, deepest + style_.min_box);
     for (const LadderItem& item : items_)
       if (item.group)
         column = std::max(column, item.indent + 2 * style_.panel_pad +
                                       item.group->sides[index_of(side)].width *
                                           item.panel_scales[index_of(side)]);
   }
-  // Where drawings make the columns wide, the channel gives way.
+  // If wide drawings widen the columns, the channel shrinks.
   const double free = style_.width - 2 * style_.margin - columns[0] - columns[1];
-  if (channel > 0) channel = std::clamp(free, style_.least_channel, channel);
+  if (channel > 0) channel = std::clamp(free, style_.min_channel, channel);
   channel_left_ = style_.margin + columns[0];
   channel_right_ = channel_left_ + channel;
   width_ = channel_right_ + columns[1] + style_.margin;
@@ -141,7 +141,7 @@ void LadderLayout::place_columns() {
       const double scale = item.panel_scales[index_of(side)];
       const double width = layout.width * scale, height = layout.height * scale;
       const LadderRect b = box(item, side);
-      // In the middle of its column, and on the same ground as the other one.
+      // Centered in its column, with both drawings aligned at the same line.
       item.panels[index_of(side)] = {b.x + (b.width - width) / 2,
                                      item.panel_y + item.panel_height - style_.panel_pad - height,
                                      width, height};
@@ -213,10 +213,10 @@ void LadderLayout::add_links(const Ladder& ladder) {
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   const auto count = [](auto& sums, const Rung& rung) {
-    if (rung.is_kept)
-      sums.kept[static_cast<std::size_t>(rung.state)] += rung.bytes;
+    if (rung.is_saved)
+      sums.saved[static_cast<std::size_t>(rung.state)] += rung.bytes;
     else
-      sums.made_again_bytes += rung.bytes;
+      sums.recomputed_bytes += rung.bytes;
   };
   std::vector<std::uint32_t> of_port;
   for (std::size_t i = 0; i < ends.size();) {
@@ -239,7 +239,7 @@ void LadderLayout::add_links(const Ladder& ladder) {
     of_port.erase(std::unique(of_port.begin(), of_port.end()), of_port.end());
     for (const std::uint32_t rung : of_port) count(port, rungs[rung]);
     port.rungs = static_cast<std::uint32_t>(of_port.size());
-    most_bytes_ = std::max(most_bytes_, port.bytes());
+    max_bytes_ = std::max(max_bytes_, port.bytes());
     ports_.push_back(port);
   }
 }
@@ -253,7 +253,7 @@ void LadderLayout::assign_lanes() {
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    // Gaps between ranks, each with the nodes whose rungs run there.
+    // Gaps between ranks, with the nodes whose rungs run in them.
     std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<LadderPlace>> gaps;
     for (const LadderPlace& place : places) {
       const Layout& layout = item(place.item).group->sides[index_of(side)];
@@ -287,7 +287,7 @@ std::vector<LayoutPoint> LadderLayout::line(LadderPlace place, LadderSide side) 
       std::lower_bound(lanes.begin(), lanes.end(), place,
                        [](const auto& entry, const LadderPlace& p) { return entry.first < p; });
   const LadderRect b = node_box(of, side, at(place.node));
-  // Beside the middle, where the edges of the drawing are.
+  // Off-center, since the edges of the drawing are at the center.
   const double x = b.x + b.width * (is_forward ? 0.85 : 0.15);
   const double y = lane != lanes.end() && lane->first == place ? lane->second : b.bottom();
   return {{x, b.bottom()}, {x, y}, {edge, y}};

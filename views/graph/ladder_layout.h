@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the ladder's rows, boxes and rungs are, in pixels at full size, from (0, 0) at the top
-// left. Plain numbers: what is expanded decides which rows there are. See ladder_layout.cpp.
+// Positions of the ladder's rows, boxes and rungs in pixels at full size, from (0, 0) at the top
+// left. Plain numbers; the rows depend on what is expanded. See ladder_layout.cpp.
 
 #include <functional>
 #include <optional>
@@ -27,17 +27,17 @@ struct LadderRect {
 };
 
 struct LadderStyle {
-  double width = 900;  // of the view: the ladder fills it where nothing needs more
+  double width = 900;  // of the view; the ladder fills it unless it needs more
   double margin = 10, top = 8;
   double row_height = 26, row_gap = 4, indent = 14;
-  double least_box = 190;  // of the innermost row
-  double least_channel = 150, most_channel = 280;
-  double widest_column = 680;  // a group's drawing makes its column as wide, and no wider
-  double panel_pad = 14;       // around a group's nodes; the outermost rungs run there
+  double min_box = 190;  // for the innermost rows
+  double min_channel = 150, max_channel = 280;
+  double max_column = 680;  // limit for columns that a group's drawing widens
+  double panel_pad = 14;    // around a group's nodes; contains the outermost rungs
   LayoutStyle node;
 };
 
-// Rows that a person opened, by key. A fold is open if its first member is among `unfolded`.
+// The rows that the user expanded, by key. A fold is expanded if its first member is in `unfolded`.
 class LadderExpansion {
  public:
   [[nodiscard]] bool is_open(const Ladder& ladder, int row) const;
@@ -47,59 +47,59 @@ class LadderExpansion {
   void clear();
 
  private:
-  // A fold that an edit splits stays open in all its parts.
+  // If an edit splits a fold, all of its parts stay expanded.
   std::set<std::string, std::less<>> open_, unfolded_;
 };
 
-// A row on screen.
+// A visible row.
 struct LadderItem {
   int row = 0;
   bool is_open = false;
-  double y = 0;                          // its top; it is row_height high
-  double panel_y = 0, panel_height = 0;  // of an open leaf's nodes
+  double y = 0;                          // top edge; the height is row_height
+  double panel_y = 0, panel_height = 0;  // nodes of an expanded leaf
   double indent = 0;
-  GroupLayoutPtr group;                      // of an open leaf
+  GroupLayoutPtr group;                      // of an expanded leaf
   std::array<LadderRect, 2> panels;          // by side
-  std::array<double, 2> panel_scales{1, 1};  // a drawing that is very wide is made smaller
+  std::array<double, 2> panel_scales{1, 1};  // very wide drawings are scaled down
   [[nodiscard]] double bottom(const LadderStyle& style) const {
     return panel_height > 0 ? panel_y + panel_height : y + style.row_height;
   }
 };
 
-// A row or, where that is open to its nodes, a node; on one side.
+// A row on one side, or one of its nodes if the row is expanded to show them.
 struct LadderPlace {
   std::int32_t item = -1;
-  std::int32_t node = -1;  // of Ladder::boxes; -1: the row itself
+  std::int32_t node = -1;  // index in Ladder::boxes, or -1 for the row itself
   friend auto operator<=>(const LadderPlace&, const LadderPlace&) = default;
 };
 
-// Rungs with the same ends.
+// All rungs between the same two places.
 struct LadderLink {
-  LadderPlace from, to;  // `to` without an item: nobody in this graph reads it
+  LadderPlace from, to;  // `to` has no item if this graph does not read the tensors
   std::uint32_t first_rung = 0, rung_count = 0;  // in LadderLayout::link_rungs
-  BytesByState kept{};
-  std::int64_t made_again_bytes = 0;
+  BytesByState saved{};
+  std::int64_t recomputed_bytes = 0;
   [[nodiscard]] std::int64_t bytes() const {
-    return kept[0] + kept[1] + kept[2] + kept[3] + made_again_bytes;
+    return saved[0] + saved[1] + saved[2] + saved[3] + recomputed_bytes;
   }
 };
 
-// Where all links from one place start: what is made there, each tensor once.
+// The common start of all links from one place, with each tensor counted once.
 struct LadderPort {
   LadderPlace place;
   std::uint32_t first_link = 0, link_count = 0;
-  BytesByState kept{};
-  std::int64_t made_again_bytes = 0;
+  BytesByState saved{};
+  std::int64_t recomputed_bytes = 0;
   std::uint32_t rungs = 0;
   [[nodiscard]] std::int64_t bytes() const {
-    return kept[0] + kept[1] + kept[2] + kept[3] + made_again_bytes;
+    return saved[0] + saved[1] + saved[2] + saved[3] + recomputed_bytes;
   }
 };
 
 class LadderLayout {
  public:
   using FindGroup = std::function<GroupLayoutPtr(int leaf)>;
-  // `group` gives the drawing of an open leaf's nodes; null: it is shown closed for now.
+  // `group` returns the drawing of an expanded leaf; with null, the leaf is shown collapsed.
   LadderLayout(const Ladder& ladder, const LadderExpansion& expansion, const LadderStyle& style,
                const FindGroup& group);
 
@@ -111,18 +111,19 @@ class LadderLayout {
   [[nodiscard]] const LadderItem& item(std::int32_t index) const {
     return items_[static_cast<std::size_t>(index)];
   }
-  // The item that stands for a row: its own, or that of the closed row it is in. -1: none.
+  // The item that shows a row: its own, or that of the collapsed row that contains it; or -1.
   [[nodiscard]] std::int32_t item_of_row(int row) const;
   [[nodiscard]] LadderPlace place_of(const Ladder& ladder, const Graph& graph, NodeId node) const;
 
-  // The inner edges of the two columns; between them lies the channel of the rungs.
+  // The inner edges of the two columns, which enclose the channel of the rungs.
   [[nodiscard]] double channel_left() const { return channel_left_; }
   [[nodiscard]] double channel_right() const { return channel_right_; }
   [[nodiscard]] bool has(LadderSide side) const { return has_[index_of(side)]; }
   [[nodiscard]] LadderRect box(const LadderItem& item, LadderSide side) const;
   [[nodiscard]] LadderRect node_box(const LadderItem& item, LadderSide side,
                                     std::size_t node) const;
-  // A point of a group's drawing, in the ladder: backward's drawings stand on their heads.
+  // Converts a point of a group's drawing to ladder coordinates; drawings of the backward are
+  // flipped.
   [[nodiscard]] LayoutPoint in_panel(const LadderItem& item, LadderSide side,
                                      LayoutPoint point) const;
 
@@ -135,11 +136,11 @@ class LadderLayout {
   [[nodiscard]] std::span<const std::uint32_t> link_rungs(const LadderLink& link) const {
     return std::span(link_rungs_).subspan(link.first_rung, link.rung_count);
   }
-  // The line of a link on one side: from its box to the channel's edge. Of a row, the edge alone;
-  // of a node, down out of its box and along between two ranks, where no box is.
+  // One end of a link's line, from its box to the channel. For a row, a point on the edge; for a
+  // node, a path that runs between two ranks without crossing boxes.
   [[nodiscard]] std::vector<LayoutPoint> line(LadderPlace place, LadderSide side) const;
-  // The most bytes that any port has: what thickness is relative to.
-  [[nodiscard]] std::int64_t most_bytes() const { return most_bytes_; }
+  // The maximum bytes of any port, which line widths are relative to.
+  [[nodiscard]] std::int64_t max_bytes() const { return max_bytes_; }
 
  private:
   void add_items(const Ladder& ladder, const LadderExpansion& expansion, const FindGroup& group);
@@ -159,8 +160,8 @@ class LadderLayout {
   std::vector<LadderPort> ports_;
   std::vector<LadderLink> links_;
   std::vector<std::uint32_t> link_rungs_;
-  std::array<std::vector<std::pair<LadderPlace, double>>, 2> lanes_;  // by side; y, by place
-  std::int64_t most_bytes_ = 0;
+  std::array<std::vector<std::pair<LadderPlace, double>>, 2> lanes_;  // by side; y by place
+  std::int64_t max_bytes_ = 0;
 };
 
 }  // namespace jointer::views

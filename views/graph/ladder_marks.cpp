@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostFlows = 40;
+constexpr std::size_t kMaxFlows = 40;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ LadderMarks make_marks(const Graph& graph, const Users& users, const Ladder& lad
   marks.current_side = side_of(graph.node(marks.current));
 
   const auto add = [&](NodeId other, bool is_input) {
-    if (marks.flows.size() >= kMostFlows) return;
+    if (marks.flows.size() >= kMaxFlows) return;
     const NodeId source = source_of(graph, other);
     const LadderPlace place = layout.place_of(ladder, graph, source);
     const LadderSide side = side_of(graph.node(source));

@@ -8,18 +8,18 @@
 
 namespace jointer::views {
 
-// What of the ladder is selected.
+// The selection as shown in the ladder.
 struct LadderMarks {
-  // By row, forward and backward: how many of its nodes are selected, rows below it included.
+  // By row, forward and backward: number of selected nodes, including rows below it.
   std::vector<std::array<std::int32_t, 2>> selected;
   std::vector<NodeId> nodes;  // sorted by id
   NodeId current;
-  LadderPlace current_place;  // of `current`: a node, or the closed row that it is in
+  LadderPlace current_place;  // of `current`: a node, or the collapsed row that contains it
   LadderSide current_side = LadderSide::forward;
-  // The row that keys work on; -1: a node has them.
+  // The row with keyboard focus, or -1 if a node has it.
   int focus_row = -1;
   LadderSide focus_side = LadderSide::forward;
-  // What the current node reads, and who reads it, as far as they are elsewhere on screen.
+  // Inputs and users of the current node that are visible elsewhere.
   struct Flow {
     LadderPlace place;
     LadderSide side = LadderSide::forward;

@@ -36,7 +36,7 @@ LadderPainter::LadderPainter(QPainter& painter, const LadderScene& scene)
       bands_(visible_bands(scene.layout, scene.view)) {}
 
 QRectF LadderPainter::rect(const LadderRect& r) const {
-  // Whole pixels: sharp lines.
+  // Round to whole pixels to get sharp lines.
   const double left = std::round(scene_.view.to_x(r.x)), top = std::round(scene_.view.to_y(r.y));
   return {left, top, std::max(std::round(scene_.view.to_x(r.right())) - left, 1.0),
           std::max(std::round(scene_.view.to_y(r.bottom())) - top, 1.0)};
@@ -70,13 +70,13 @@ void LadderPainter::paint() {
 
 // --- Rows ---
 
-// Lines from an open row down along the rows in it.
+// Paints vertical lines from an expanded row along the rows in it.
 void LadderPainter::paint_guides() {
   painter_.setPen(QPen(scene_.theme.border, 1));
   for (const LadderBand& band : bands_) {
     const LadderItem& item = scene_.layout.item(band.first);
     if (band.is_folded()) continue;
-    // Every ancestor's line passes this row.
+    // The line of each ancestor passes this row.
     for (const LadderSide side : kLadderSides) {
       if (!scene_.layout.has(side)) continue;
       const LadderRect box = scene_.layout.box(item, side);
@@ -106,7 +106,7 @@ void LadderPainter::paint_rows() {
   }
 }
 
-// Several rows as one bar, in the strongest of their colours.
+// Paints several rows as one bar, in their strongest color.
 void LadderPainter::paint_band(const LadderBand& band, LadderSide side) {
   QColor color = scene_.theme.bed;
   int difference = -1;
@@ -115,7 +115,7 @@ void LadderPainter::paint_band(const LadderBand& band, LadderSide side) {
     const int row = scene_.layout.item(i).row;
     is_selected =
         is_selected || scene_.marks.selected[static_cast<std::size_t>(row)][index_of(side)] > 0;
-    if (i - band.first > 32) continue;  // enough to choose a colour by
+    if (i - band.first > 32) continue;  // enough to choose a color
     const QColor one = scene_.colors.row(scene_.theme, scene_.ladder.row(row), side);
     const int d = std::abs(one.lightness() - scene_.theme.bed.lightness());
     if (d > difference) {
@@ -152,7 +152,7 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
   painter_.fillRect(box, fill);
   hatch(painter_, box, scene_.colors.row_hatch(row, side), fill);
   paint_frame(box, selected > 0 || is_current, is_current);
-  // Some, or all of it.
+  // Partly or completely selected.
   if (selected > 0)
     painter_.fillRect(QRectF(side == LadderSide::forward ? box.right() - 4 : box.left() + 1,
                              box.top() + 1, 3, box.height() - 2),
@@ -160,7 +160,7 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
   if (has_text()) paint_box_text(item, side, box, fill);
 }
 
-// As filled strips: an outline of a pen would lie between pixels.
+// Painted as filled strips, since a pen's outline would lie between pixels.
 void LadderPainter::paint_frame(const QRectF& box, bool is_marked, bool is_current) {
   const double w = is_current ? 2 : 1;
   const QColor color = is_marked ? scene_.theme.accent : scene_.theme.border;
@@ -204,7 +204,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
 
   const QFontMetricsF& metrics = plain_.metrics;
   const QFontMetricsF& bold_metrics = bold_.metrics;
-  // The number stands right, the name left; what remains between them is for the rest.
+  // The name is left-aligned and the number right-aligned; details use the space between them.
   const QString number = scene_.colors.row_text(row, side);
   const double number_width = metrics.horizontalAdvance(number);
   const QString name = row_name(row);
@@ -229,14 +229,14 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   }
   if (room.width() > number_width) {
     painter_.drawText(room, Qt::AlignRight | Qt::AlignVCenter, number);
-    // Numbers stand under each other: chips keep clear of the widest.
+    // Numbers are aligned in a column, and chips stay clear of the widest one.
     room.setRight(room.right() - std::max(number_width, metrics.horizontalAdvance("999 ms ")) -
                   8 * s);
   }
   room.setRight(room.right() - paint_chips(row, side, room));
 
   QStringList details;
-  if (row.kind == LadderRow::Kind::nodes && row.type == "itself") details << words("itself");
+  if (row.kind == LadderRow::Kind::nodes && row.type == "itself") details << words("own nodes");
   if (is_forward && row.parameters > 0)
     details << (row.parameters == 1 ? words("1 param %1").arg(bytes_text(row.parameter_bytes))
                                     : words("%1 params %2")
@@ -249,7 +249,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   painter_.setFont(small_.font);
   const QFontMetricsF& small = small_.metrics;
   painter_.setPen(quiet);
-  // As many as fit whole: a half of a number misleads.
+  // Show only details that fit completely, since a truncated number would mislead.
   QString line;
   for (const QString& detail : details) {
     const QString longer = line.isEmpty() ? detail : line + QStringLiteral("  ·  ") + detail;
@@ -259,7 +259,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   painter_.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, line);
 }
 
-// Collectives, from the right end of the room. Returns how much of it they took.
+// Paints collectives, right-aligned. Returns the width used.
 double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const QRectF& room) {
   const double s = scene_.view.scale;
   painter_.setFont(small_.font);
@@ -324,8 +324,8 @@ void LadderPainter::paint_routes(const LadderItem& item, LadderSide side) {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   const double left = scene_.view.from_x(0), right = scene_.view.from_x(scene_.view.width);
   const QColor quiet = scene_.theme.ghost;
-  // Hairlines of a small picture are many, and smoothness is not seen there.
-  const bool is_small = scene_.view.scale < kLeastTextScale;
+  // A small picture has many thin lines, and antialiasing would not be visible.
+  const bool is_small = scene_.view.scale < kMinTextScale;
   painter_.setRenderHint(QPainter::Antialiasing, !is_small);
   painter_.setBrush(Qt::NoBrush);
   painter_.setPen(QPen(quiet, is_small ? 0 : std::min(scene_.view.scale, 1.5)));
@@ -378,7 +378,7 @@ void LadderPainter::paint_node(const LadderItem& item, LadderSide side, std::siz
     painter_.fillRect(QRectF(box.left() + 1, box.top() + 1, std::max(4 * s, 2.0), box.height() - 2),
                       group_color(scene_.theme, start ? graph.node(start).group : GroupId{}));
   }
-  if (s < kLeastTextScale) return;
+  if (s < kMinTextScale) return;
   const QRectF room = box.adjusted(8 * s, 0, -6 * s, 0);
   const bool is_reduced = item.panel_scales[index_of(side)] < 1;
   const Face reduced = is_reduced ? face(kSmallTextPixels * s / scene_.view.scale) : small_;

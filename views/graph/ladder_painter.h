@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// Everything that a picture of the ladder is made of. Holds references: for one picture.
+// The parts of a picture of the ladder. Holds references, so it is valid only while painting.
 struct LadderScene {
   const Snapshot& snapshot;
   const Ladder& ladder;
@@ -21,13 +21,14 @@ struct LadderScene {
   std::optional<std::size_t> hovered_link;
 };
 
-// Paints what is in view, bounded by pixels: rows under 3 px are one bar, boxes of nodes under 3 px
-// one surface, rungs that fall on the same pixels one line. On the screen and into files alike.
+// Paints the visible part on screen or into a file, with a cost bounded by pixels: rows below 3 px
+// are merged into bars, node boxes below 3 px into surfaces, and rungs on the same pixels into
+// lines.
 class LadderPainter {
  public:
   LadderPainter(QPainter& painter, const LadderScene& scene);
   void paint();
-  // What was drawn of rows, boxes, edges and rungs: what is bounded.
+  // Number of rows, boxes, edges and rungs painted, which is the bounded quantity.
   [[nodiscard]] std::size_t drawn() const { return drawn_; }
 
  private:
@@ -38,7 +39,7 @@ class LadderPainter {
     QFontMetricsF metrics;
   };
   [[nodiscard]] Face face(double pixels, bool bold = false) const;
-  [[nodiscard]] bool has_text() const { return scene_.view.scale >= kLeastTextScale; }
+  [[nodiscard]] bool has_text() const { return scene_.view.scale >= kMinTextScale; }
 
   void paint_guides();
   void paint_links();
@@ -59,7 +60,7 @@ class LadderPainter {
   void paint_node(const LadderItem& item, LadderSide side, std::size_t node);
   void paint_flows();
 
-  static constexpr double kLeastTextScale = 0.55;
+  static constexpr double kMinTextScale = 0.55;
 
   QPainter& painter_;
   const LadderScene& scene_;
@@ -69,9 +70,9 @@ class LadderPainter {
 };
 
 // "192 MiB S", "64 MiB S + 128 MiB R".
-QString rung_text(const BytesByState& kept, std::int64_t made_again_bytes);
-// Of all of them, in words: "saved 19.6 GiB, made again 4.5 GiB".
-QString channel_text(const BytesByState& kept, std::int64_t made_again_bytes);
+QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
+// Totals in words: "saved 19.6 GiB, recomputed 4.5 GiB".
+QString channel_text(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0 .. 31"
 QString row_name(const LadderRow& row);
 

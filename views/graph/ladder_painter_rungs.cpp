@@ -1,4 +1,4 @@
-// The rungs of LadderPainter, and the lines of what the current node reads and who reads it.
+// The rungs of LadderPainter, and the lines to inputs and users of the current node.
 
 #include <QCoreApplication>
 #include <QPainterPath>
@@ -12,26 +12,26 @@
 
 namespace jointer::views {
 
-QString rung_text(const BytesByState& kept, std::int64_t made_again_bytes) {
+QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes) {
   QStringList parts;
   for (std::size_t s = 0; s < kRungStates; ++s) {
-    std::int64_t bytes = kept[s];
-    if (static_cast<RungState>(s) == RungState::recompute) bytes += made_again_bytes;
+    std::int64_t bytes = saved[s];
+    if (static_cast<RungState>(s) == RungState::recompute) bytes += recomputed_bytes;
     if (bytes > 0) parts << bytes_text(bytes) + ' ' + rung_letter(static_cast<RungState>(s));
   }
   return parts.join(QStringLiteral(" + "));
 }
 
-QString channel_text(const BytesByState& kept, std::int64_t made_again_bytes) {
-  const auto of = [&](RungState state) { return kept[static_cast<std::size_t>(state)]; };
+QString channel_text(const BytesByState& saved, std::int64_t recomputed_bytes) {
+  const auto of = [&](RungState state) { return saved[static_cast<std::size_t>(state)]; };
   QStringList parts;
   const auto add = [&](const QString& text, std::int64_t bytes) {
     if (bytes > 0) parts << text.arg(bytes_text(bytes));
   };
   add(QCoreApplication::translate("Ladder", "saved %1"),
       of(RungState::save) + of(RungState::automatic));
-  add(QCoreApplication::translate("Ladder", "made again %1"),
-      of(RungState::recompute) + made_again_bytes);
+  add(QCoreApplication::translate("Ladder", "recomputed %1"),
+      of(RungState::recompute) + recomputed_bytes);
   add(QCoreApplication::translate("Ladder", "offloaded %1"), of(RungState::offload));
   return parts.join(QStringLiteral(", "));
 }
@@ -66,18 +66,18 @@ QPainterPath LadderPainter::link_path(const LadderLink& link, double shift) cons
 void LadderPainter::paint_link(const LadderLink& link, bool is_marked) {
   const LadderLayout& layout = scene_.layout;
   const double scale = scene_.view.scale;
-  const double whole = std::max(rung_thickness(link.bytes(), layout.most_bytes()) * scale, 1.0);
-  // Rungs of nodes are thin: many run in one gap.
+  const double whole = std::max(rung_thickness(link.bytes(), layout.max_bytes()) * scale, 1.0);
+  // Rungs of nodes are thin, since many share one gap.
   const bool is_thin = link.from.node >= 0 || link.to.node >= 0;
   const double thickness = is_thin ? std::clamp(whole, 1.0, 3.0 * std::max(scale, 0.5)) : whole;
   double done = 0;
-  const auto paint = [&](RungState state, std::int64_t bytes, bool is_kept) {
+  const auto paint = [&](RungState state, std::int64_t bytes, bool is_saved) {
     if (bytes <= 0) return;
     const double share = static_cast<double>(bytes) / static_cast<double>(link.bytes());
     const double part = std::max(thickness * share, 1.0);
     draw_rung(painter_, link_path(link, done + part / 2 - thickness / 2),
               {.state = state,
-               .is_kept = is_kept,
+               .is_saved = is_saved,
                .color = is_marked ? scene_.theme.accent : rung_color(scene_.theme, state),
                .inside = scene_.theme.surface,
                .width = part + (is_marked ? 1 : 0),
@@ -85,8 +85,8 @@ void LadderPainter::paint_link(const LadderLink& link, bool is_marked) {
     done += part;
   };
   for (std::size_t s = 0; s < kRungStates; ++s)
-    paint(static_cast<RungState>(s), link.kept[s], true);
-  paint(RungState::recompute, link.made_again_bytes, false);
+    paint(static_cast<RungState>(s), link.saved[s], true);
+  paint(RungState::recompute, link.recomputed_bytes, false);
 }
 
 void LadderPainter::paint_links() {
@@ -94,7 +94,7 @@ void LadderPainter::paint_links() {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   painter_.setRenderHint(QPainter::Antialiasing, scene_.view.scale >= 0.2);
   painter_.setBrush(Qt::NoBrush);
-  // What would be painted over the same pixels again.
+  // Skip lines that would be painted over the same pixels again.
   std::set<std::pair<long, long>> seen;
   const auto links = layout.links();
   std::vector<std::size_t> marked;
@@ -143,24 +143,24 @@ void LadderPainter::paint_port_labels() {
   }
   std::sort(shown.begin(), shown.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  // Where two would lie over each other, the larger one is said.
+  // If two labels overlap, the one for more bytes is shown.
   const double height = metrics.height();
-  std::vector<std::pair<double, const LadderPort*>> kept;
+  std::vector<std::pair<double, const LadderPort*>> saved;
   for (const auto& entry : shown) {
-    if (!kept.empty() && entry.first - kept.back().first < height) {
-      if (entry.second->bytes() > kept.back().second->bytes() &&
-          (kept.size() < 2 || entry.first - kept[kept.size() - 2].first >= height))
-        kept.back() = entry;
+    if (!saved.empty() && entry.first - saved.back().first < height) {
+      if (entry.second->bytes() > saved.back().second->bytes() &&
+          (saved.size() < 2 || entry.first - saved[saved.size() - 2].first >= height))
+        saved.back() = entry;
       continue;
     }
-    kept.push_back(entry);
+    saved.push_back(entry);
   }
   QColor behind = scene_.theme.surface;
   behind.setAlphaF(0.9F);
   const double room = (layout.channel_right() - layout.channel_left()) * s - 16 * s;
-  for (const auto& [y, port] : kept) {
+  for (const auto& [y, port] : saved) {
     const QString text =
-        metrics.elidedText(rung_text(port->kept, port->made_again_bytes), Qt::ElideRight, room);
+        metrics.elidedText(rung_text(port->saved, port->recomputed_bytes), Qt::ElideRight, room);
     const double width = metrics.horizontalAdvance(text);
     const QRectF box(scene_.view.to_x(layout.channel_left()) + 10 * s, y - height / 2,
                      width + 8 * s, height);
@@ -171,10 +171,10 @@ void LadderPainter::paint_port_labels() {
   }
 }
 
-// --- What the current node reads, and who reads it ---
+// --- Inputs and users of the current node ---
 
-// Within a group along its own edges, across the channel as a rung, else as an arc beside the
-// column.
+// Within a group, the line follows the group's edges; across the channel it is drawn as a rung;
+// otherwise it is an arc next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;
@@ -199,7 +199,7 @@ void LadderPainter::paint_flows() {
       painter_.drawRect(rect(there).adjusted(-1.5, -1.5, 1.5, 1.5));
       continue;
     }
-    if (flow.side != marks.current_side) continue;  // a rung, drawn as one
+    if (flow.side != marks.current_side) continue;  // drawn as a rung
     const bool is_forward = flow.side == LadderSide::forward;
     const double x =
         is_forward ? std::min(here.x, there.x) - 4 : std::max(here.right(), there.right()) + 4;

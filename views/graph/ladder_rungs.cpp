@@ -1,23 +1,25 @@
-// A rung is one storage. Its readers are the backward nodes that read a forward's value in it,
-// views included.
+// Finds the rungs of a ladder. A rung is one storage; its readers are the backward nodes that read
+// a forward value in it, including its views.
 //
-// As a graph stands: a storage that the memory timeline calls a saved activation, or one that the
-// backward makes again for others to read.
+// Without a plan, the rungs are the storages that the memory timeline classifies as saved
+// activations, and those that the backward recomputes for other nodes.
 //
-// Under a plan, which the partitioner found for the graph as it cleaned it up:
-//   1. What the plan hands over, whatever it is (an activation, a gathered parameter, a value that
-//      only what is made again reads): but for storages that the step holds anyhow, which are those
-//      of inputs, constants and what the forward returns.
-//   2. What the forward makes and the backward reads, and the plan does not hand over: it is made
-//      again.
-//   3. What the graph itself makes again, as above.
-// What is handed over only to make others again from it has one reader: the first backward node
-// that reads one of those, which is about when they are made.
+// Under a plan, which the partitioner made for its cleaned-up graph, they are:
+//   1. All storages that the plan saves for backward (activations, gathered parameters, values read
+//      only by recomputation), except those that exist for the entire step: storages of inputs,
+//      constants and forward outputs.
+//   2. Storages that the forward produces and the backward reads but the plan does not save. They
+//      are recomputed.
+//   3. Storages that the graph itself recomputes, as above.
 //
-// The bytes of the saved rungs add up to PlanFigures::saved_bytes, those of the offloaded ones to
-// its offloaded_bytes. Two things have figures and no rung: states of random generators, which
-// count where the host's memory is the device's; and the copy on the host of a value whose storage
-// stays on the device as well, because another value in it is saved or the step holds it anyhow.
+// A storage that is saved only for recomputation has one reader: the first backward node that reads
+// a recomputed value, which is about when recomputation runs.
+//
+// The bytes of the saved rungs add up to PlanFigures::saved_bytes, and those of the offloaded rungs
+// to its offloaded_bytes. Two kinds of storage are counted there without being rungs: random
+// generator states, if host and device share memory, and the host copy of a value whose storage
+// also stays on the device because another value in it is saved or because it exists for the entire
+// step.
 
 #include "views/graph/ladder_rungs.h"
 
@@ -40,7 +42,7 @@ RungState state_of(const Graph& graph, const Node& producer) {
       return RungState::save;
     case MemoryPolicy::must_recompute:
     case MemoryPolicy::prefer_recompute:
-      // In a pair the partitioner has decided otherwise.
+      // In a pair the partitioner has decided to save it.
       return graph.is_pair() ? RungState::save : RungState::recompute;
     case MemoryPolicy::must_cpu_offload:
       return RungState::offload;
@@ -57,18 +59,18 @@ class RungFinder {
 
   LadderRungs as_it_stands(const MemoryTimeline& memory) {
     for (const Lifetime& l : memory.lifetimes()) {
-      const bool is_kept = l.category == MemoryCategory::saved_activation;
-      if (!l.producer || (!is_kept && l.category != MemoryCategory::recomputed)) continue;
+      const bool is_saved = l.category == MemoryCategory::saved_activation;
+      if (!l.producer || (!is_saved && l.category != MemoryCategory::recomputed)) continue;
       const NodeId producer = source_of(graph_, l.producer);
       add(l.storage,
-          {.producer = is_kept ? producer : origin_of(producer),
+          {.producer = is_saved ? producer : origin_of(producer),
            .bytes = l.bytes,
-           .state = is_kept ? state_of(graph_, graph_.node(producer)) : RungState::recompute,
-           .is_kept = is_kept});
+           .state = is_saved ? state_of(graph_, graph_.node(producer)) : RungState::recompute,
+           .is_saved = is_saved});
     }
     read_rungs();
-    // What is made again on the way to something else is no rung.
-    std::erase_if(found_.rungs, [](const Rung& r) { return !r.is_kept && r.reader_count == 0; });
+    // Values recomputed only as intermediate results are not rungs.
+    std::erase_if(found_.rungs, [](const Rung& r) { return !r.is_saved && r.reader_count == 0; });
     return std::move(found_);
   }
 
@@ -76,7 +78,7 @@ class RungFinder {
     decide(plan, memory.runs_on.value_or(graph_.main_device()));
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      // An edit that the plan does not know yet may have taken nodes away.
+      // An edit newer than the plan may have removed nodes.
       if (n.kind != NodeKind::call || ladder_.row_of(id) < 0) continue;
       for (const Tensor& t : graph_.tensors(n))
         if (t.storage && counts(t)) add_made_by(id, n, graph_.real_storage(t.storage));
@@ -90,7 +92,7 @@ class RungFinder {
   }
 
  private:
-  // What a plan makes of a storage. held: the step has it anyhow.
+  // A plan's decision on a storage. held: it exists for the entire step.
   enum class Fate : std::uint8_t { none, held, save, offload, of_backward };
 
   int& rung_in(StorageId storage) { return rung_by_storage_[storage.index()]; }
@@ -129,7 +131,7 @@ class RungFinder {
           std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
       each_storage(id, [&](std::size_t storage) {
         if (is_offloaded)
-          // What goes to the host is the value alone, not all of the storage that it lies in.
+          // Only the value is copied to the host, not its whole storage.
           bytes_on_host_[storage] +=
               allocated_bytes(graph_.output_bytes(graph_.node(id)), runs_on_);
         if (fates_[storage] == Fate::none || (fates_[storage] == Fate::offload && !is_offloaded))
@@ -143,7 +145,7 @@ class RungFinder {
     return type == graph_.main_device() || type == runs_on_;
   }
 
-  // A storage's first node makes it.
+  // A storage is produced by its first node.
   void add_made_by(NodeId id, const Node& n, StorageId storage) {
     Fate& fate = fates_[storage.index()];
     if (fate == Fate::held || fate == Fate::of_backward || rung_in(storage) >= 0) return;
@@ -161,7 +163,7 @@ class RungFinder {
                   .state = fate == Fate::save      ? RungState::save
                            : fate == Fate::offload ? RungState::offload
                                                    : RungState::recompute,
-                  .is_kept = !is_made_again});
+                  .is_saved = !is_made_again});
   }
 
   void read_through_what_is_made_again() {
@@ -169,7 +171,7 @@ class RungFinder {
       return r.state != RungState::recompute && r.reader_count == 0;
     };
     if (std::none_of(found_.rungs.begin(), found_.rungs.end(), has_no_reader)) return;
-    // By node: the first of the backward to read it or what is made again from it.
+    // By node: the first backward node that reads it or a value recomputed from it.
     std::vector<NodeId> first(graph_.node_count());
     const auto is_sooner = [&](NodeId a, NodeId b) {
       return a && (!b || graph_.position(a) < graph_.position(b));
@@ -205,7 +207,8 @@ class RungFinder {
 
   // --- Readers ---
 
-  // The forward node that a node of the backward runs again; itself if that is not known, or gone.
+  // The forward node that a backward node recomputes; the node itself if it is unknown or was
+  // removed.
   [[nodiscard]] NodeId origin_of(NodeId id) const {
     const auto is_here = [this](NodeId node) {
       return ladder_.row_of(node) >= 0 && graph_.node(node).phase == Phase::forward;
@@ -218,7 +221,7 @@ class RungFinder {
     return is_here(first) ? first : id;
   }
 
-  // A value of the forward, or one that a half of a pair is given from outside.
+  // Returns true for forward values, including those passed into a half of a pair.
   [[nodiscard]] bool is_from_forward(NodeId source) const {
     const Node& n = graph_.node(source);
     return n.phase == Phase::forward || n.role == Role::saved ||
@@ -238,7 +241,7 @@ class RungFinder {
           const int rung = t.storage ? rung_in(graph_.real_storage(t.storage)) : -1;
           if (rung < 0) continue;
           const bool reads_it =
-              rungs[at(rung)].is_kept ? is_from_forward(source) : !n.has(Node::recomputed);
+              rungs[at(rung)].is_saved ? is_from_forward(source) : !n.has(Node::recomputed);
           if (reads_it) reads.emplace_back(rung, id);
         }
       }
@@ -258,10 +261,10 @@ class RungFinder {
   const Graph& graph_;
   const Ladder& ladder_;
   LadderRungs found_;
-  std::vector<int> rung_by_storage_;  // -1: none
+  std::vector<int> rung_by_storage_;  // -1 if it has no rung
   // Under a plan.
   DeviceType runs_on_ = DeviceType::cpu;
-  std::vector<std::uint8_t> is_given_;       // by node: the plan hands it over
+  std::vector<std::uint8_t> is_given_;       // by node: the plan saves it for backward
   std::vector<Fate> fates_;                  // by storage
   std::vector<std::int64_t> bytes_on_host_;  // by storage
 };

@@ -1,7 +1,6 @@
 #pragma once
 
-// Which tensors a ladder has as rungs, and what becomes of each. The rules are at the top of
-// ladder_rungs.cpp.
+// Determines the rungs of a ladder and their states. ladder_rungs.cpp states the rules.
 
 #include <vector>
 
@@ -13,14 +12,14 @@ namespace jointer::views {
 
 struct LadderRungs {
   std::vector<Rung> rungs;
-  std::vector<NodeId> readers;  // of all rungs, one after another
+  std::vector<NodeId> readers;  // of all rungs, concatenated
 };
 
-// As the graph stands. `ladder`: its rows are there.
+// For the graph without a plan. `ladder` must have its rows.
 LadderRungs find_rungs(const Graph& graph, const MemoryTimeline& memory, const Ladder& ladder);
 
-// As a plan has it. `joint`: Partition::joint; `ladder`: of the graph that it was made from, or of
-// one with the same nodes. Cost: linear in nodes and edges.
+// For a plan. `joint`: see Partition::joint. `ladder` belongs to the graph that the plan was made
+// from, or to one with the same nodes. Cost: linear in nodes and edges.
 LadderRungs find_rungs_of_plan(const Graph& joint, const SavePlan& plan,
                                const MemoryOptions& memory, const Ladder& ladder);
 

@@ -1,10 +1,11 @@
-// A node's hash: what it calls, where (forward, backward, made again), what it returns, its group,
-// and its inputs: of one in the same spot its hash, of any other what it returns.
-// A spot's hash: the sum over its nodes; over its children, of their hashes and names; and over the
-// edges between two different spots right below it, of both ends with their paths below it. Sums do
-// not depend on the order in which things run or are listed.
-// Hashes have 64 bits; with some thousand spots two different ones are equal with probability
-// 1e-12.
+// A node's hash combines its operator, its side (forward, backward, recomputed), its outputs, its
+// group and its inputs: the hash of an input in the same spot, the outputs of any other.
+//
+// A spot's hash is the sum of three parts: the hashes of its nodes; the hashes and names of its
+// children; and, for edges between two of its direct children, both ends with their paths. Sums do
+// not depend on execution or list order.
+//
+// Hashes have 64 bits; with a few thousand spots the probability of a collision is 1e-12.
 
 #include "views/graph/ladder_structure.h"
 
@@ -71,7 +72,7 @@ class Structures {
     for (const NodeId input : graph_.inputs(node)) add_edge(source_of(graph_, input), id);
   }
 
-  // Belongs to the innermost spot that holds both ends.
+  // An edge belongs to the innermost spot that contains both ends.
   void add_edge(NodeId from, NodeId to) {
     int a = by_node_[from.index()], b = by_node_[to.index()];
     if (a < 0 || a == b) return;
@@ -93,8 +94,8 @@ class Structures {
   std::span<const SpotName> spots_;
   std::span<const int> by_node_;
   std::vector<std::uint64_t> structures_;
-  std::vector<std::uint64_t> nodes_;  // hashes, by node
-  std::vector<std::uint64_t> names_;  // hashes, by spot
+  std::vector<std::uint64_t> nodes_;  // hashes by node
+  std::vector<std::uint64_t> names_;  // hashes by spot
   std::vector<int> depths_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What makes two modules identical: the same operators on the same shapes, joined in the same way,
-// under the same names below them; in whatever order they run.
+// Defines which modules are identical: those with the same operators on the same shapes, connected
+// in the same way, with the same names below them, in any execution order.
 
 #include <cstdint>
 #include <span>
@@ -12,13 +12,13 @@
 
 namespace jointer::views {
 
-// A tree of named spots with nodes in them; a parent comes before its children.
+// A node of a tree of named spots; parents precede their children.
 struct SpotName {
   std::string name;
   int parent = -1;
 };
 
-// A hash by spot. Cost: linear in edges times depth.
+// Returns one hash per spot. Cost: linear in edges times depth.
 std::vector<std::uint64_t> spot_structures(const Graph& graph, std::span<const SpotName> spots,
                                            std::span<const int> spot_by_node);
 

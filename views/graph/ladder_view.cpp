@@ -7,10 +7,10 @@
 namespace jointer::views {
 namespace {
 
-constexpr double kToggle = 22;  // as wide as a box's mark is
-constexpr double kReach = 4;    // pixels beside a rung that still mean it
+constexpr double kToggle = 22;  // width of a box's toggle
+constexpr double kReach = 4;    // tolerance for hitting a rung, in pixels
 
-// The first item that ends below `y`.
+// The first item whose bottom is below `y`.
 std::int32_t first_item(const LadderLayout& layout, double y) {
   const auto items = layout.items();
   const auto found = std::partition_point(items.begin(), items.end(), [&](const LadderItem& item) {
@@ -23,14 +23,14 @@ std::int32_t first_item(const LadderLayout& layout, double y) {
 
 void LadderView::zoom_at(double screen_x, double screen_y, double factor) {
   const double px = from_x(screen_x), py = from_y(screen_y);
-  scale = std::clamp(scale * factor, kLeastScale, kMostScale);
+  scale = std::clamp(scale * factor, kMinScale, kMaxScale);
   x = px * scale - screen_x;
   y = py * scale - screen_y;
 }
 
 void LadderView::fit(const LadderLayout& layout) {
   const double wanted = std::min({1.0, width / layout.width(), height / layout.height()});
-  scale = std::clamp(wanted, kLeastScale, kMostScale);
+  scale = std::clamp(wanted, kMinScale, kMaxScale);
   x = std::min(0.0, (layout.width() * scale - width) / 2);
   y = 0;
 }
@@ -76,15 +76,15 @@ std::vector<LadderBand> visible_bands(const LadderLayout& layout, const LadderVi
   return bands;
 }
 
-double rung_thickness(std::int64_t bytes, std::int64_t most_bytes) {
+double rung_thickness(std::int64_t bytes, std::int64_t max_bytes) {
   constexpr double kThinnest = 1.2, kThickest = 14;
-  if (most_bytes <= 0) return kThinnest;
+  if (max_bytes <= 0) return kThinnest;
   return kThinnest +
-         (kThickest - kThinnest) * static_cast<double>(bytes) / static_cast<double>(most_bytes);
+         (kThickest - kThinnest) * static_cast<double>(bytes) / static_cast<double>(max_bytes);
 }
 
 double curve_y(double left, double right, double y0, double y1, double x) {
-  // Both control points are at half the way: x(t) is monotonous.
+  // Both control points are at half the width, so x(t) is monotonic.
   double low = 0, high = 1;
   const double wanted = std::clamp((x - left) / std::max(right - left, 1e-9), 0.0, 1.0);
   for (int i = 0; i < 24; ++i) {
@@ -110,7 +110,7 @@ std::optional<std::size_t> hit_link(const LadderLayout& layout, const LadderView
     const double y1 =
         links[i].to.item < 0 ? y0 : layout.line(links[i].to, LadderSide::backward).back().y;
     const double reach =
-        rung_thickness(links[i].bytes(), layout.most_bytes()) / 2 + kReach / view.scale;
+        rung_thickness(links[i].bytes(), layout.max_bytes()) / 2 + kReach / view.scale;
     if (y < std::min(y0, y1) - reach || y > std::max(y0, y1) + reach) continue;
     const double distance =
         std::abs(curve_y(layout.channel_left(), layout.channel_right(), y0, y1, x) - y);

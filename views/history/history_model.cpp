@@ -7,9 +7,12 @@ namespace jointer::views {
 HistoryModel::HistoryModel(const QString& thing, const QString& change, QObject* parent)
     : TableModel(parent), thing_(thing) {
   columns_ = {
-      {.title = tr("#"), .meaning = tr("How many steps lead there; the present one is marked.")},
-      {.title = tr("what"), .meaning = tr("What was done."), .most_width = 420},
-      {.title = tr("by"), .meaning = tr("Who did it: you, or a pass.")},
+      {.title = tr("#"),
+       .meaning = tr("Number of steps up to this state; the current state is marked.")},
+      {.title = tr("action"),
+       .meaning = tr("The edit or pass that led to this state."),
+       .max_width = 420},
+      {.title = tr("by"), .meaning = tr("Made by: you, or a pass.")},
       {.title = tr("Δ peak"), .unit = Unit::bytes, .meaning = tr("Peak memory, %1.").arg(change)},
       {.title = tr("Δ exposed"),
        .unit = Unit::time,
@@ -68,7 +71,7 @@ QString HistoryModel::text(int row, int column) const {
 
 QString HistoryModel::note(int row, int column) const {
   if (column == title_column) return at(row).notes.join(u'\n');
-  return at(row).metrics ? QString() : tr("Being computed.");
+  return at(row).metrics ? QString() : tr("Computing");
 }
 
 QString HistoryModel::things_text(std::size_t things) const {

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// A row a state: the graph as it was opened, then after each step, or the states that have names.
+// One row per state: the graph as it was opened and after each history entry, or the named states.
 class HistoryModel : public TableModel {
   Q_OBJECT
  public:
@@ -26,11 +26,11 @@ class HistoryModel : public TableModel {
   struct Row {
     QString place, title, by;
     QStringList notes;
-    std::optional<Metrics> metrics, before;  // before: what differences are to
+    std::optional<Metrics> metrics, before;  // before: base of the differences
     bool is_current = false, is_undone = false;
   };
 
-  // `thing`: "%1 steps"; `change`: what a difference is to, in a sentence.
+  // `thing`: "%1 steps"; `change`: base of the differences, as part of a sentence.
   HistoryModel(const QString& thing, const QString& change, QObject* parent = nullptr);
 
   void set(std::vector<Row> rows);

@@ -18,9 +18,9 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     : QWidget(parent),
       document_(document),
       editing_(document.editing()),
-      step_model_(new HistoryModel(tr("%1 states"), tr("to the step before"), this)),
+      step_model_(new HistoryModel(tr("%1 states"), tr("compared with the previous step"), this)),
       state_model_(
-          new HistoryModel(tr("%1 snapshots"), tr("to the graph as it was opened"), this)) {
+          new HistoryModel(tr("%1 named states"), tr("compared with the opened graph"), this)) {
   setAccessibleName(tr("History"));
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
@@ -47,22 +47,22 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   };
   QHBoxLayout* row = add_row();
   name_ = new QLineEdit(this);
-  name_->setPlaceholderText(tr("Name this state to come back to it"));
-  name_->setAccessibleName(tr("Name of a snapshot"));
+  name_->setPlaceholderText(tr("Name this state to return to it later"));
+  name_->setAccessibleName(tr("State name"));
   name_->setClearButtonEnabled(true);
   row->addWidget(name_, 1);
-  keep_ = add_button(row, tr("Keep"), tr("Keep the graph as it is now under this name"),
+  keep_ = add_button(row, tr("Save State"), tr("Save the current state under this name"),
                      &HistoryPane::keep);
-  states_ = add_table(*state_model_, tr("Snapshots"), 2);
+  states_ = add_table(*state_model_, tr("Named states"), 2);
   states_->setColumnHidden(HistoryModel::place_column, true);
   states_->setColumnHidden(HistoryModel::by_column, true);
   row = add_row();
   row->setContentsMargins(kMargin, 0, kMargin, kMargin);
-  go_ = add_button(row, tr("Go to"), tr("Back to the chosen snapshot; it can be undone"),
+  go_ = add_button(row, tr("Go To"), tr("Return to the selected state; can be undone"),
                    &HistoryPane::go);
-  rename_ = add_button(row, tr("Rename"), tr("Give the chosen snapshot the name written here"),
+  rename_ = add_button(row, tr("Rename"), tr("Rename the selected state to this name"),
                        &HistoryPane::rename);
-  remove_ = add_button(row, tr("Delete"), tr("Forget the chosen snapshot; the graph stays"),
+  remove_ = add_button(row, tr("Delete"), tr("Delete the selected state; the graph stays as it is"),
                        &HistoryPane::remove);
   row->addStretch(1);
   setFocusProxy(steps_);
@@ -111,7 +111,7 @@ void HistoryPane::fill_steps() {
   std::vector<HistoryModel::Row> rows;
   rows.push_back({.place = QStringLiteral("0"),
                   .title = editing_.step_count() == 0
-                               ? tr("As opened: drag a collective, or press V, to edit")
+                               ? tr("As opened: drag a collective or press V to edit")
                                : tr("As opened"),
                   .by = {},
                   .notes = {},
@@ -145,7 +145,7 @@ void HistoryPane::fill_states() {
                     .notes = {},
                     .metrics = state.metrics,
                     .before = before,
-                    .is_current = state.line == editing_.line()});
+                    .is_current = state.history == editing_.edit_history()});
   state_model_->set(std::move(rows));
 }
 

@@ -10,8 +10,7 @@
 
 namespace jointer::views {
 
-// What was done to the graph, step by step, and the states that were given names. A click goes
-// there.
+// The history of a graph and its named states. Clicking a row goes to that state.
 class HistoryPane : public QWidget {
   Q_OBJECT
  public:
@@ -38,7 +37,7 @@ class HistoryPane : public QWidget {
   void go();
   void rename();
   void remove();
-  // The chosen state, or -1.
+  // The selected state, or -1.
   [[nodiscard]] int state() const;
 
   Document& document_;

@@ -4,14 +4,14 @@
 namespace jointer::views {
 namespace {
 
-constexpr qsizetype kMost = 2000;  // characters; the rest is left out and said so
+constexpr qsizetype kMax = 2000;  // in characters; the text is cut with an ellipsis
 
 class Writer {
  public:
   explicit Writer(const Graph& graph) : graph_(graph) {}
 
   void write(const Argument& a) {
-    if (text_.size() > kMost) return;
+    if (text_.size() > kMax) return;
     switch (a.kind) {
       case Argument::Kind::none:
         text_ += QStringLiteral("None");
@@ -65,7 +65,7 @@ class Writer {
     }
   }
 
-  // Keys and values in turn. `bare`: keys are names, not texts.
+  // Alternating keys and values. `bare`: keys are names, not strings.
   void pairs(std::span<const Argument> items, const QString& between, bool bare) {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       if (i > 0) text_ += QStringLiteral(", ");
@@ -83,7 +83,7 @@ class Writer {
     if (!text_.isEmpty()) text_ += QStringLiteral(", ");
   }
   [[nodiscard]] QString text() const {
-    return text_.size() > kMost ? text_.left(kMost) + QStringLiteral(" …") : text_;
+    return text_.size() > kMax ? text_.left(kMax) + QStringLiteral(" …") : text_;
   }
 
  private:

@@ -1,5 +1,5 @@
-// What the inspector says of a node, section by section. Everything here is text and ids; how it
-// looks is inspector_html.cpp's.
+// The inspector's text for a node, section by section. It consists of text and ids;
+// inspector_html.cpp formats it.
 
 #include "views/inspector/inspector_content.h"
 
@@ -45,12 +45,12 @@ class Describer {
   InspectorContent describe() {
     content_.title = to_qstring(graph_.name(id_));
     content_.subtitle = node_.kind == NodeKind::call ? to_qstring(graph_.target(node_)) : kind();
-    collective();  // first: why it is exposed is what people ask of one
+    collective();  // first, since exposure is the main question about a collective
     tensors();
     memory();
     cost();
     place();
-    neighbours();
+    neighbors();
     call();
     stack();
     return std::move(content_);
@@ -84,14 +84,14 @@ class Describer {
             .rows.push_back({.label = words("value"), .value = value, .is_code = true});
       return;
     }
-    constexpr std::size_t kMostTensors = 8;
-    for (std::size_t i = 0; i < std::min(tensors.size(), kMostTensors); ++i)
+    constexpr std::size_t kMaxTensors = 8;
+    for (std::size_t i = 0; i < std::min(tensors.size(), kMaxTensors); ++i)
       tensor(tensors[i], tensors.size() == 1 ? words("Tensor") : words("Tensor %1").arg(i));
-    if (tensors.size() > kMostTensors)
+    if (tensors.size() > kMaxTensors)
       section(words("More tensors"))
-          .rows.push_back({.label = words("left out"),
-                           .value = words("%1 more, %2 in all")
-                                        .arg(tensors.size() - kMostTensors)
+          .rows.push_back({.label = words("not shown"),
+                           .value = words("%1 more, %2 in total")
+                                        .arg(tensors.size() - kMaxTensors)
                                         .arg(bytes_text(graph_.output_bytes(node_))),
                            .provenance = Provenance::computed});
   }
@@ -105,8 +105,8 @@ class Describer {
     s.rows.push_back({.label = words("shape"),
                       .value = dims_text(graph_, graph_.shape(t)),
                       .provenance = sizes,
-                      .note = is_assumed ? words("Symbols have the numbers that Assumptions gives "
-                                                 "them.")
+                      .note = is_assumed ? words("Symbols have the values given in the Sizes "
+                                                 "dialog.")
                                          : QString(),
                       .is_code = true});
     if (t.has(Tensor::has_stride))
@@ -124,7 +124,7 @@ class Describer {
     s.rows.push_back({.label = words("bytes"),
                       .value = bytes_text(graph_.bytes(t)),
                       .provenance = is_assumed ? Provenance::assumed : Provenance::computed,
-                      .note = exact_bytes(graph_.bytes(t)) + words(": elements times item size.")});
+                      .note = exact_bytes(graph_.bytes(t)) + words(": elements × item size.")});
   }
 
   void memory() {
@@ -145,12 +145,12 @@ class Describer {
           {.label = words("storage"),
            .value = words("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
            .provenance = identity,
-           .note = exact_bytes(l.bytes) + words(", rounded as the device's allocator rounds.")});
+           .note = exact_bytes(l.bytes) + words(", rounded as the device's allocator does.")});
       s.rows.push_back({.label = words("lifetime"),
                         .value = lifetime_words(l),
                         .provenance = Provenance::computed,
-                        .note = words("Steps are nodes that run, in program order.")});
-      if (l.producer != id_) s.rows.push_back(link_row(words("made by"), {{l.producer}}));
+                        .note = words("Steps number the nodes that run, in program order.")});
+      if (l.producer != id_) s.rows.push_back(link_row(words("allocated by"), {{l.producer}}));
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
     }
@@ -159,7 +159,7 @@ class Describer {
 
   [[nodiscard]] QString lifetime_words(const Lifetime& l) const {
     const auto steps = static_cast<std::int32_t>(snapshot_.analysis.memory.steps().size());
-    if (l.first < 0 && l.last >= steps) return words("throughout");
+    if (l.first < 0 && l.last >= steps) return words("entire step");
     if (l.first < 0) return words("from the start to step %1").arg(count_text(l.last));
     if (l.last >= steps) return words("from step %1 to the end").arg(count_text(l.first));
     return words("steps %1 to %2").arg(count_text(l.first), count_text(l.last));
@@ -181,19 +181,19 @@ class Describer {
            .value =
                words("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
            .provenance = Provenance::estimated,
-           .note = words("%1 ns by %2.").arg(count_text(cost.ns), estimator)});
+           .note = words("%1 ns, from estimator %2.").arg(count_text(cost.ns), estimator)});
     if (timing.end > timing.start)
       s.rows.push_back(
           {.label = graph_.is_wait(node_) ? words("stall") : words("runs"),
            .value = words("%1 to %2").arg(time_text(timing.start), time_text(timing.end)),
            .provenance = Provenance::estimated,
-           .note = words("From the start of the step, by simulating its streams.")});
+           .note = words("From the start of the step; from the simulation of its streams.")});
     if (flops.total > 0)
       s.rows.push_back(
           {.label = words("FLOPs"),
            .value = flops_text(flops.total),
            .provenance = Provenance::computed,
-           .note = words("%1 from shapes; torch's registry: %2.")
+           .note = words("%1, computed from shapes; torch's registry: %2.")
                        .arg(count_text(flops.total), count_text(flops.torch_registry))});
     if (flops.total > 0 && cost.ns > 0)
       s.rows.push_back(
@@ -201,7 +201,7 @@ class Describer {
            .value = QString::fromStdString(format_rate(static_cast<double>(flops.total) /
                                                        (static_cast<double>(cost.ns) / 1e9))),
            .provenance = Provenance::estimated,
-           .note = words("FLOPs by the estimated time.")});
+           .note = words("FLOPs divided by the estimated time.")});
   }
 
   void add_measured(InspectorSection& s, const MeasuredNode& m) {
@@ -220,7 +220,7 @@ class Describer {
     s.rows.push_back({.label = words("ran"),
                       .value = words("%1 to %2").arg(time_text(m.start_ns), time_text(m.end_ns)),
                       .provenance = Provenance::measured,
-                      .note = words("From the start of the measured step.")});
+                      .note = words("Relative to the start of the measured step.")});
   }
 
   void collective() {
@@ -234,7 +234,7 @@ class Describer {
     s.rows.push_back({.label = words("exposed"),
                       .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
                       .provenance = Provenance::estimated,
-                      .note = words("Time in which the compute stream waits for it.")});
+                      .note = words("Time during which the compute stream waits for it.")});
     if (!reason.isEmpty())
       s.rows.push_back({.label = words("because"),
                         .value = reason,
@@ -248,15 +248,15 @@ class Describer {
           {.label = words("group"),
            .value = to_qstring(graph_.group_label(c.group)),
            .provenance = group.derived ? Provenance::derived : Provenance::captured,
-           .note = group.derived ? words("Made up from the group_size argument.") : QString()});
+           .note = group.derived ? words("Derived from the group_size argument.") : QString()});
       s.rows.push_back({.label = words("ranks"), .value = ranks_text(group, start)});
     }
     const std::int64_t bytes = collective_bytes(graph_, start);
-    s.rows.push_back({.label = words("bytes"),
-                      .value = bytes_text(bytes),
-                      .provenance = Provenance::computed,
-                      .note = exact_bytes(bytes) +
-                              words(": the larger of what a rank gives and what it gets.")});
+    s.rows.push_back(
+        {.label = words("bytes"),
+         .value = bytes_text(bytes),
+         .provenance = Provenance::computed,
+         .note = exact_bytes(bytes) + words(": the larger of a rank's input and output.")});
     s.rows.push_back({.label = words("in flight"),
                       .value = words("%1 to %2, %3")
                                    .arg(time_text(c.start_ns), time_text(c.end_ns),
@@ -269,11 +269,11 @@ class Describer {
 
   [[nodiscard]] QString ranks_text(const ProcessGroup& group, const Node& start) const {
     if (group.ranks.empty()) return QString::number(graph_.group_size(start));
-    constexpr std::size_t kMost = 16;
+    constexpr std::size_t kMax = 16;
     QStringList ranks;
-    for (std::size_t i = 0; i < std::min(group.ranks.size(), kMost); ++i)
+    for (std::size_t i = 0; i < std::min(group.ranks.size(), kMax); ++i)
       ranks << QString::number(group.ranks[i]);
-    if (group.ranks.size() > kMost) ranks << QStringLiteral("…");
+    if (group.ranks.size() > kMax) ranks << QStringLiteral("…");
     return words("%1: %2").arg(group.ranks.size()).arg(ranks.join(QStringLiteral(", ")));
   }
 
@@ -312,11 +312,11 @@ class Describer {
     if (node_.has(Node::has_ac_graph_id))
       s.rows.push_back(
           {.label = words("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
-    if (node_.origin) s.rows.push_back(link_row(words("made from"), {{node_.origin}}));
+    if (node_.origin) s.rows.push_back(link_row(words("origin"), {{node_.origin}}));
     if (node_.partner) s.rows.push_back(link_row(words("saved by"), {{node_.partner}}));
   }
 
-  void neighbours() {
+  void neighbors() {
     const auto inputs = graph_.inputs(id_);
     const auto users = snapshot_.users.of(id_);
     if (inputs.empty() && users.empty()) return;
@@ -366,13 +366,13 @@ QString provenance_text(Provenance provenance) {
     case Provenance::computed:
       return words("computed from the capture");
     case Provenance::derived:
-      return words("derived: the capture does not say it");
+      return words("derived, since the capture does not record it");
     case Provenance::estimated:
       return words("estimated");
     case Provenance::measured:
       return words("measured");
     case Provenance::assumed:
-      return words("assumed: depends on symbols without a number");
+      return words("assumed: depends on symbols without a known value");
   }
   return {};
 }

@@ -8,27 +8,27 @@
 
 namespace jointer::views {
 
-// Where a figure is from.
+// The source of a figure.
 enum class Provenance : std::uint8_t {
-  captured,   // it is in the capture
-  computed,   // it follows from the capture
-  derived,    // by a rule, where the capture is silent
-  estimated,  // by a model of the device
-  measured,   // by a run
-  assumed,    // from a number that a symbol was given
+  captured,   // recorded in the capture
+  computed,   // computed from the capture
+  derived,    // derived by a rule, where the capture records nothing
+  estimated,  // from a model of the device
+  measured,   // from a run
+  assumed,    // depends on an assumed symbol value
 };
 QString provenance_text(Provenance provenance);
 
-// What is said of a node, apart from how it is drawn.
+// One line of the inspector, independent of formatting.
 struct InspectorRow {
   QString label;
   QString value;
   Provenance provenance = Provenance::captured;
-  QString note = {};     // how the value is made, for the tooltip
-  bool is_code = false;  // names, operators, source: fixed width
-  // Nodes behind the value; a click selects one. Those that are too many to list are in the value.
+  QString note = {};     // how the value is computed; shown as a tooltip
+  bool is_code = false;  // names, operators or source code, in a fixed-width font
+  // Nodes that the value links to. If there are too many, the value gives their number.
   std::vector<NodeId> links = {};
-  // Behind the links: all of them, where `links` has only the first ones.
+  // All nodes, if `links` contains only the first ones.
   std::vector<NodeId> all_links = {};
 };
 
@@ -37,7 +37,7 @@ struct InspectorSection {
   std::vector<InspectorRow> rows;
 };
 
-// A line of source that a node is from.
+// A source line that created the node.
 struct SourceLine {
   QString file, function, code;
   int line = 0;
@@ -50,14 +50,14 @@ struct InspectorContent {
   std::vector<SourceLine> stack;  // innermost first
 };
 
-// `measured`: what is shown beside the estimates, or null.
+// `measured`: the measurement shown with the estimates, or null.
 InspectorContent describe(const Snapshot& snapshot, NodeId node,
                           const MeasuredTimeline* measured = nullptr);
-// Of several nodes: what they add up to.
+// Totals of several nodes.
 InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
                           const MeasuredTimeline* measured = nullptr);
 
-// Arguments as FX prints them: `mm_1, 'sum', [1, 2]`.
+// Arguments as printed by FX: `mm_1, 'sum', [1, 2]`.
 QString arguments_text(const Graph& graph, const Node& node);
 
 }  // namespace jointer::views

@@ -37,11 +37,11 @@ QString value_html(const InspectorRow& row, const Graph& graph, int section, int
 QString row_html(const InspectorRow& row, const Graph& graph, int section, int index) {
   QString tip = provenance_text(row.provenance);
   if (!row.note.isEmpty()) tip += u'\n' + row.note;
-  // Estimates look different from facts: a sign before them, and the words on hover.
+  // Estimates are marked with a sign and explained in the tooltip.
   const bool is_estimate =
       row.provenance == Provenance::estimated || row.provenance == Provenance::assumed;
   const QString sign = is_estimate ? QStringLiteral("<span class=\"muted\">≈ </span>") : QString();
-  // A blank in the value's font gives both cells of a row one baseline.
+  // A blank in the value's font aligns the baselines of both cells.
   const bool has_code = row.is_code || !row.links.empty();
   const QString blank = has_code ? code(QStringLiteral("&nbsp;")) : QString();
   return QStringLiteral(
@@ -120,9 +120,9 @@ QString inspector_html(const InspectorContent& content, const Graph& graph, cons
 QString inspector_hint(const Theme& theme) {
   return QStringLiteral("<p style=\"color: %1\">%2</p>")
       .arg(theme.muted_text.name(),
-           words("Nothing is selected. Click a node in the timeline or a row of a table, or search "
-                 "with <b>/</b>: what is known of it appears here.<br><br>Drag over the timeline, "
-                 "or select several rows, for their totals."));
+           words("Nothing selected. Click a node in the timeline or a row of a table, or search "
+                 "with <b>/</b> to see its details here.<br><br>Drag across the timeline, "
+                 "or select several rows, to see totals."));
 }
 
 }  // namespace jointer::views

@@ -8,12 +8,12 @@
 
 namespace jointer::views {
 
-// The inspector's text as a page: links are `node:ID`, `nodes:SECTION.ROW` for all of a row's, and
-// every value has its provenance as a tooltip. `roots`: where source files are looked for.
+// The inspector's page. Links are `node:ID`, or `nodes:SECTION.ROW` for all nodes of a row. Each
+// value has its provenance as a tooltip. `roots`: folders to search for source files.
 QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
                        const QStringList& roots, int font_px);
 
-// What is shown while nothing is selected.
+// Shown while nothing is selected.
 QString inspector_hint(const Theme& theme);
 
 }  // namespace jointer::views

@@ -18,7 +18,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
-constexpr int kLeastFont = 11;
+constexpr int kMinFont = 11;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void InspectorPane::refresh() {
   is_stale_ = false;
   const Selection& selection = document_.selection();
   const Theme& theme = Theme::of(palette());
-  // Sorted by id, so that the last one tells.
+  // Sorted by id, so checking the last node is enough.
   if (selection.nodes().empty() || !document_.has(selection.nodes().back())) {
     content_ = {};
     shown_ = {};
@@ -71,23 +71,23 @@ void InspectorPane::refresh() {
     add_plan(selection.current());
     add_reasons(selection.current());
   }
-  // The same node after a change of the graph: what was being read stays where it was.
+  // If the graph changed but the node is the same, keep the scroll position.
   const bool is_same = is_one && shown_ == selection.current();
   shown_ = is_one ? selection.current() : NodeId{};
   const int scroll = page_->verticalScrollBar()->value();
   page_->setHtml(inspector_html(content_, document_.graph(), theme, roots_,
-                                std::max(kLeastFont, QFontInfo(font()).pixelSize())));
+                                std::max(kMinFont, QFontInfo(font()).pixelSize())));
   page_->verticalScrollBar()->setValue(is_same ? scroll : 0);
 }
 
-// Once there is a plan: what it makes of the tensor, in the words of the SAC pane.
+// If there is a plan: the tensor's policy, in the same words as the SAC pane.
 void InspectorPane::add_plan(NodeId node) {
   const SacStatePtr state = document_.sac().state();
   const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
   if (tensor == nullptr) return;
   content_.sections.insert(
       content_.sections.begin(),
-      {.title = tr("For the backward"),
+      {.title = tr("In the backward"),
        .rows = {{.label = tr("policy"),
                  .value = tr("%1, decided by %2")
                               .arg(keep_word(tensor->keep), to_qstring(to_string(tensor->decider))),
@@ -97,11 +97,11 @@ void InspectorPane::add_plan(NodeId node) {
                  .provenance = Provenance::computed}}});
 }
 
-// First of all that is said of a node that edits have touched.
+// Shown first for nodes that edits have changed.
 void InspectorPane::add_reasons(NodeId node) {
   if (asked_ != node) asked_ = {};
   const std::vector<EditReason> reasons =
-      reasons_for(document_.editing().line(), document_.graph(), node);
+      reasons_for(document_.editing().edit_history(), document_.graph(), node);
   if (!reasons.empty() || asked_)
     content_.sections.insert(content_.sections.begin(), why_section(reasons));
 }

@@ -8,20 +8,20 @@
 
 namespace jointer::views {
 
-// What is known of the selected node, or what several add up to. Names of nodes are links; a click
-// selects them. All text can be selected and copied.
+// Details of the selected node, or totals of several. Node names are links that select the node.
+// All text can be selected and copied.
 class InspectorPane : public QWidget {
   Q_OBJECT
  public:
   explicit InspectorPane(Document& document, QWidget* parent = nullptr);
 
-  // Folders in which source files with relative names are looked for.
+  // Folders to search for source files with relative names.
   void set_source_roots(const QStringList& roots);
   [[nodiscard]] const InspectorContent& content() const { return content_; }
   [[nodiscard]] QTextBrowser& page() { return *page_; }
 
  public slots:
-  // Brings up what the document's edits say of the selected node: also where they say nothing.
+  // Shows what the document's edits say about the selected node, even if they say nothing.
   void ask_why();
 
  protected:
@@ -40,7 +40,7 @@ class InspectorPane : public QWidget {
   InspectorContent content_;
   QStringList roots_;
   NodeId shown_;
-  NodeId asked_;  // of which a person wants to know why it is here
+  NodeId asked_;  // the node whose position the user asked about
   bool is_stale_ = true;
 };
 

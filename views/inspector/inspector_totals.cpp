@@ -7,7 +7,7 @@ using namespace inspector;
 
 namespace {
 
-// Nothing if none of them was measured.
+// Empty if none of them was measured.
 std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<const NodeId> nodes,
                                          const MeasuredTimeline& measured) {
   std::int64_t ns = 0, estimate = 0;
@@ -25,7 +25,7 @@ std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<con
       .label = words("measured"),
       .value = words("%1 (%2) · estimated %3").arg(time_text(ns), label, time_text(estimate)),
       .provenance = Provenance::measured,
-      .note = words("Of the %1 nodes that were measured, summed.").arg(count_text(count))};
+      .note = words("Sum over the %1 measured nodes.").arg(count_text(count))};
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
     }
   }
   InspectorContent content{.title = words("%1 nodes").arg(count_text(nodes.size()))};
-  InspectorSection s{words("In all"), {}};
+  InspectorSection s{words("Total"), {}};
   s.rows.push_back({.label = words("phase"),
                     .value = words("%1 forward, %2 backward")
                                  .arg(count_text(forward), count_text(nodes.size() - forward))});
@@ -69,13 +69,13 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   s.rows.push_back({.label = words("storages"),
                     .value = words("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
                     .provenance = Provenance::computed,
-                    .note = exact_bytes(storage_bytes) + words(", each counted once.")});
+                    .note = exact_bytes(storage_bytes) + words("; each is counted once.")});
   if (measured != nullptr)
     if (auto row = measured_row(snapshot, nodes, *measured)) s.rows.push_back(*std::move(row));
   s.rows.push_back({.label = words("time"),
                     .value = time_text(ns),
                     .provenance = Provenance::estimated,
-                    .note = words("Time on the device, summed; streams overlap. By %1.")
+                    .note = words("Device time, summed although streams overlap. Estimator: %1.")
                                 .arg(QString::fromStdString(analysis.estimator))});
   s.rows.push_back({.label = words("FLOPs"),
                     .value = flops == 0 ? QStringLiteral("0") : flops_text(flops),
@@ -87,8 +87,8 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
          .provenance = Provenance::estimated});
   content.sections.push_back(std::move(s));
   InspectorSection first{words("Nodes"), {}};
-  first.rows.push_back(link_row(words("first ones"), nodes));
-  first.rows.back().all_links.clear();  // they are all selected
+  first.rows.push_back(link_row(words("first"), nodes));
+  first.rows.back().all_links.clear();  // all of them are already selected
   content.sections.push_back(std::move(first));
   return content;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Words and rows that the inspector's texts are made of.
+// Helpers for the inspector's rows and texts.
 
 #include <QCoreApplication>
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace jointer::views {
 
 namespace inspector {
 
-inline constexpr std::size_t kMostLinks = 12;
+inline constexpr std::size_t kMaxLinks = 12;
 
 inline QString words(const char* text) {
   return QCoreApplication::translate("Inspector", text);
@@ -22,12 +22,12 @@ inline QString exact_bytes(std::int64_t bytes) {
   return words("%1 bytes").arg(count_text(bytes));
 }
 
-// A row of links: the first ones of `nodes`, and all of them behind one more.
+// A row of links to the first of `nodes`, and one more link to all of them.
 inline InspectorRow link_row(const QString& label, std::span<const NodeId> nodes) {
   InspectorRow row{.label = label, .is_code = true};
   row.links.assign(nodes.begin(),
-                   nodes.begin() + static_cast<std::ptrdiff_t>(std::min(nodes.size(), kMostLinks)));
-  if (nodes.size() > kMostLinks) row.all_links.assign(nodes.begin(), nodes.end());
+                   nodes.begin() + static_cast<std::ptrdiff_t>(std::min(nodes.size(), kMaxLinks)));
+  if (nodes.size() > kMaxLinks) row.all_links.assign(nodes.begin(), nodes.end());
   return row;
 }
 

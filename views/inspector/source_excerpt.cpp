@@ -8,19 +8,19 @@
 namespace jointer::views {
 namespace {
 
-constexpr qint64 kMostBytes = 4 << 20;
-constexpr int kMostColumns = 200;
+constexpr qint64 kMaxBytes = 4 << 20;
+constexpr int kMaxColumns = 200;
 
 std::optional<SourceExcerpt> read(const QString& path, int line, int around) {
   const QFileInfo info(path);
-  if (!info.isFile() || info.size() > kMostBytes || info.suffix() != u"py") return std::nullopt;
+  if (!info.isFile() || info.size() > kMaxBytes || info.suffix() != u"py") return std::nullopt;
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly | QIODevice::Text)) return std::nullopt;
-  const QStringList all = QString::fromUtf8(file.read(kMostBytes)).split(u'\n');
+  const QStringList all = QString::fromUtf8(file.read(kMaxBytes)).split(u'\n');
   if (line > all.size()) return std::nullopt;
   SourceExcerpt excerpt{.path = info.absoluteFilePath(), .first = std::max(1, line - around)};
   const auto last = std::min<qsizetype>(all.size(), line + around);
-  for (qsizetype i = excerpt.first; i <= last; ++i) excerpt.lines << all[i - 1].left(kMostColumns);
+  for (qsizetype i = excerpt.first; i <= last; ++i) excerpt.lines << all[i - 1].left(kMaxColumns);
   return excerpt;
 }
 

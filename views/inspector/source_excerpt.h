@@ -6,16 +6,16 @@
 
 namespace jointer::views {
 
-// Some lines of a source file around one of them.
+// Lines of a source file around a given line.
 struct SourceExcerpt {
   QString path;   // the file that was read
   int first = 1;  // number of the first line in `lines`
   QStringList lines;
 };
 
-// Looks for `file` as it is if that is absolute, and below each of `roots`. Only ordinary files of
-// Python source up to 4 MiB are read: a capture says the name, and captures come from anywhere.
-// Nothing if there is no such file, or no such line in it.
+// Looks for `file` as given if its path is absolute, and below each of `roots`. Reads only regular
+// Python files up to 4 MiB, since captures, which may come from anywhere, name the file. Empty if
+// the file or line does not exist.
 std::optional<SourceExcerpt> read_excerpt(const QString& file, int line, const QStringList& roots,
                                           int around = 3);
 

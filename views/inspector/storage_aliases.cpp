@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMost = 500;
+constexpr std::size_t kMax = 500;
 
 }  // namespace
 
@@ -17,9 +17,10 @@ std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, Stora
       return t.storage && graph.real_storage(t.storage) == storage;
     });
   };
-  // Along views both ways: what shares a storage is connected by edges of the graph.
+  // Follow views in both directions: nodes that share a storage are connected by edges of the
+  // graph.
   std::vector<NodeId> found{node};
-  for (std::size_t i = 0; i < found.size() && found.size() < kMost; ++i) {
+  for (std::size_t i = 0; i < found.size() && found.size() < kMax; ++i) {
     const NodeId at = found[i];
     const auto visit = [&](NodeId other) {
       if (is_in(other) && std::find(found.begin(), found.end(), other) == found.end())

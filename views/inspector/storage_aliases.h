@@ -6,8 +6,8 @@
 
 namespace jointer::views {
 
-// Other nodes whose tensors lie in `storage`, in program order, for a node that has one there. At
-// most a few hundred: what has more is no question of one node.
+// Other nodes with tensors in `storage`, in program order, starting from a node with a tensor in
+// it. Limited to a few hundred: larger sets are not useful for inspecting one node.
 std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, StorageId storage);
 
 }  // namespace jointer::views

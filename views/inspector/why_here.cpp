@@ -10,15 +10,15 @@ using namespace inspector;
 
 namespace {
 
-constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kMaxRows = 40;
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What an edit does to a node; empty if it does not name it. Of what was added only the inverse
-// has the name at hand.
-QString deed(const DoneEdit& done, const std::string& name) {
+// The effect of an edit on a node; empty if the edit does not name it. For added nodes, only the
+// inverse has the name.
+QString effect_on(const DoneEdit& done, const std::string& name) {
   for (const Change& change : done.edit.changes) {
     if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))
       return words("moved");
@@ -40,13 +40,13 @@ QString sentence(const QString& text) {
 
 }  // namespace
 
-std::vector<EditReason> reasons_for(const EditLine& line, const Graph& graph, NodeId node) {
+std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& graph, NodeId node) {
   const std::string name = edit_name(graph, node);
   const NodeId made_from = graph.node(node).origin;
   const std::string origin = made_from ? edit_name(graph, made_from) : std::string();
   std::vector<EditReason> reasons;
-  for (std::size_t i = line.size(); i-- > 0;) {
-    const DoneEdit& done = *line[i];
+  for (std::size_t i = history.size(); i-- > 0;) {
+    const DoneEdit& done = *history[i];
     const QString by = QString::fromStdString(done.edit.by);
     const std::size_t before = reasons.size();
     for (const Decision& decision : done.edit.decisions) {
@@ -60,13 +60,13 @@ std::vector<EditReason> reasons_for(const EditLine& line, const Graph& graph, No
                          .about = is_own ? QString() : QString::fromStdString(origin)});
     }
     if (reasons.size() > before) continue;
-    const QString what = deed(done, name);
+    const QString what = effect_on(done, name);
     if (what.isEmpty()) continue;
     const bool is_by_hand = by.isEmpty();
     reasons.push_back({.edit = i + 1,
                        .by = by,
                        .action = is_by_hand ? QString::fromStdString(done.edit.title) : what,
-                       .reason = is_by_hand ? QString() : words("The pass gave no reason."),
+                       .reason = is_by_hand ? QString() : words("The pass recorded no reason."),
                        .effect = {},
                        .about = {}});
   }
@@ -81,17 +81,17 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
   InspectorSection section{why_title(), {}};
   if (reasons.empty()) {
     section.rows.push_back({.label = words("as opened"),
-                            .value = words("No edit names it."),
-                            .note = words("It stands where the capture has it, among nodes that "
+                            .value = words("Not affected by any edit."),
+                            .note = words("It is where the capture has it, although other nodes "
                                           "may have moved.")});
     return section;
   }
-  for (std::size_t i = 0; i < std::min(reasons.size(), kMostRows); ++i) {
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {
     const EditReason& reason = reasons[i];
     QString value = reason.by.isEmpty()
                         ? words("by hand: %1").arg(reason.action)
-                        : words("%1, by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));
-    if (!reason.about.isEmpty()) value += words(" Of %1, from which it is made:").arg(reason.about);
+                        : words("%1 by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));
+    if (!reason.about.isEmpty()) value += words(" For its origin %1:").arg(reason.about);
     if (!reason.reason.isEmpty()) value += u' ' + sentence(reason.reason);
     if (!reason.effect.isEmpty()) value += words(" Effect: %1.").arg(reason.effect);
     section.rows.push_back({.label = words("edit %1").arg(reason.edit),
@@ -99,10 +99,10 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
                             .provenance = Provenance::computed,
                             .note = reason.by});
   }
-  if (reasons.size() > kMostRows)
+  if (reasons.size() > kMaxRows)
     section.rows.push_back(
-        {.label = words("left out"),
-         .value = words("%1 older ones").arg(count_text(reasons.size() - kMostRows))});
+        {.label = words("not shown"),
+         .value = words("%1 older edits").arg(count_text(reasons.size() - kMaxRows))});
   return section;
 }
 

@@ -1,29 +1,29 @@
 #pragma once
 
-// Why a node is where and what it is: what the edits of a document say about it.
+// Why a node is where and what it is, according to the document's edits.
 
 #include <QString>
 #include <vector>
 
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 #include "views/inspector/inspector_content.h"
 
 namespace jointer::views {
 
-// What one edit says of a node: a decision of a pass, or that it names the node and gives no
-// reason.
+// An edit's entry about a node: a pass's decision, or just the fact that the edit names the node.
 struct EditReason {
-  std::size_t edit = 0;  // which of the line, from 1
-  QString by;            // the pass; empty: a person
-  QString action;        // "moved"; of a person what was done, in a line
+  std::size_t edit = 0;  // index in the history, from 1
+  QString by;            // the pass, or empty for the user
+  QString action;        // "moved"; for a user's edit, its title
   QString reason, effect;
-  QString about;  // the node that it is said of, where that is the one this node was made from
+  QString about;  // the node that the reason is about, if it is this node's origin
 };
 
-// Newest first. Cost: the names in the edits. `graph`: what the line leads to.
-std::vector<EditReason> reasons_for(const EditLine& line, const Graph& graph, NodeId node);
+// Newest first. Cost: the number of names in the edits. `graph`: the graph that the history leads
+// to.
+std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& graph, NodeId node);
 
-// As a part of the inspector's page; where there is no reason it says that no edit names the node.
+// As a section of the inspector's page. Without reasons, it says that no edit affected the node.
 InspectorSection why_section(const std::vector<EditReason>& reasons);
 QString why_title();
 

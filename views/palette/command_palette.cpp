@@ -23,7 +23,7 @@ CommandPalette::CommandPalette(QWidget* parent)
   rows->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
   rows->setSpacing(kMargin);
   edit_ = new QLineEdit(this);
-  edit_->setPlaceholderText(tr("Type a command, or @ and a node or module"));
+  edit_->setPlaceholderText(tr("Type a command, or @ followed by a node or module"));
   edit_->setAccessibleName(tr("Command"));
   edit_->installEventFilter(this);
   rows->addWidget(edit_);
@@ -34,9 +34,9 @@ CommandPalette::CommandPalette(QWidget* parent)
   list_->setFrameShape(QFrame::NoFrame);
   list_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  list_->setFocusPolicy(Qt::NoFocus);  // the keyboard stays in the line
+  list_->setFocusPolicy(Qt::NoFocus);  // keyboard input stays in the line edit
   rows->addWidget(list_, 1);
-  hint_ = new QLabel(tr("Nothing is called that. @ looks for nodes and modules only."), this);
+  hint_ = new QLabel(tr("No match. Type @ to search nodes and modules only."), this);
   hint_->setForegroundRole(QPalette::PlaceholderText);
   hint_->setAlignment(Qt::AlignCenter);
   rows->addWidget(hint_);
@@ -81,7 +81,7 @@ void CommandPalette::move_current(int by) {
   const QModelIndex current = list_->currentIndex();
   const int direction = by < 0 ? -1 : 1;
   int row = current.isValid() ? std::clamp(current.row() + by, 0, count - 1) : 0;
-  // Over what cannot be chosen now.
+  // Skip rows that cannot be chosen.
   while (row >= 0 && row < count && (model_->flags(model_->index(row)) & Qt::ItemIsEnabled) == 0)
     row += direction;
   if (row < 0 || row >= count) return;

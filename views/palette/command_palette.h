@@ -10,14 +10,15 @@
 
 namespace jointer::views {
 
-// A popup over its parent: type some letters of a command, or `@` and a node or module; Up, Down,
-// Page Up and Page Down move, Enter does it, Esc closes. Actions run after the popup has closed.
+// A popup for commands, nodes and modules. Type part of a command, or `@` followed by a node or
+// module; Up, Down, Page Up and Page Down move, Enter chooses, Esc closes. Actions run after the
+// popup has closed.
 class CommandPalette : public QFrame {
   Q_OBJECT
  public:
   explicit CommandPalette(QWidget* parent = nullptr);
 
-  // Offered from now on; see PaletteModel.
+  // Sets the available actions; see PaletteModel.
   void set_actions(const QList<QAction*>& actions) { model_->set_actions(actions); }
   void set_document(Document* document);
 
@@ -26,11 +27,11 @@ class CommandPalette : public QFrame {
   [[nodiscard]] PaletteModel& model() { return *model_; }
 
  public slots:
-  // Shows it at the top of the parent's window, with that text.
+  // Shows the palette at the top of the parent's window, with the given text.
   void open(const QString& text = {});
 
  signals:
-  // A node or a module was chosen and is selected now: the first of its nodes.
+  // A node or module was chosen and selected; `node` is its first node.
   void node_chosen(jointer::NodeId node);
 
  protected:

@@ -1,10 +1,10 @@
-// The best placement by dynamic programming. With letters p of the pattern and positions t of the
-// text, best[p][t] is the highest score of the first p + 1 letters with the last one at t:
+// Finds the best placement by dynamic programming. For letter p of the pattern and position t of
+// the text, best[p][t] is the highest score of the first p + 1 letters with the last one at t:
 //
-//   best[p][t] = value(t) + max( best[p - 1][t - 1] + kAdjacent,           side by side
+//   best[p][t] = value(t) + max( best[p - 1][t - 1] + kAdjacent,           adjacent
 //                                max over s < t - 1 of best[p - 1][s] - kGap )
 //
-// where value(t) is more at the beginning of a word. The inner maximum is carried along.
+// where value(t) is higher at the beginning of a word. The inner maximum is updated incrementally.
 
 #include "views/palette/fuzzy_match.h"
 
@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kLetter = 16;
 constexpr int kWordStart = 12;
-constexpr int kTextStart = 4;  // beyond that of a word
+constexpr int kTextStart = 4;  // in addition to kWordStart
 constexpr int kAdjacent = 14;
 constexpr int kGap = 3;
 constexpr int kNever = std::numeric_limits<int>::min() / 2;
-constexpr qsizetype kMostPattern = 64, kMostText = 256;
+constexpr qsizetype kMaxPattern = 64, kMaxText = 256;
 
 bool begins_word(const QString& text, qsizetype at) {
   if (at == 0) return true;
@@ -32,11 +32,11 @@ bool begins_word(const QString& text, qsizetype at) {
 }  // namespace
 
 std::optional<FuzzyMatch> fuzzy_match(const QString& pattern, const QString& text) {
-  QString letters = pattern.left(kMostPattern).toCaseFolded();
+  QString letters = pattern.left(kMaxPattern).toCaseFolded();
   letters.remove(u' ');
   FuzzyMatch match;
   if (letters.isEmpty()) return match;
-  const auto n = static_cast<std::size_t>(std::min(text.size(), kMostText));
+  const auto n = static_cast<std::size_t>(std::min(text.size(), kMaxText));
   const auto m = static_cast<std::size_t>(letters.size());
   if (m > n) return std::nullopt;
 
@@ -71,7 +71,7 @@ std::optional<FuzzyMatch> fuzzy_match(const QString& pattern, const QString& tex
   const auto last = best.begin() + static_cast<std::ptrdiff_t>((m - 1) * n);
   const auto top = std::max_element(last, best.end());
   if (*top <= kNever) return std::nullopt;
-  // Of two texts with the same placement, the shorter one says it more exactly.
+  // If two texts have the same placement, the shorter one is the better match.
   match.score = *top * 4 - static_cast<int>(n);
   match.positions.resize(m);
   auto t = static_cast<int>(top - last);

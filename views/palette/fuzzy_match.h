@@ -6,16 +6,16 @@
 
 namespace jointer::views {
 
-// How well a text answers what was typed. Every typed letter must be in the text, in order, blanks
-// aside; among all ways to place them, the best counts. Letters at the beginning of words and
-// letters side by side are better, and so are shorter texts.
+// Scores how well a text matches a pattern. Every letter of the pattern except blanks must occur in
+// the text, in order; the best placement counts. Letters at word starts and adjacent letters score
+// higher, and so do shorter texts.
 struct FuzzyMatch {
-  int score = 0;               // higher is better; only comparable for one pattern
-  std::vector<int> positions;  // of the letters in the text, one each
+  int score = 0;               // higher is better; comparable only for the same pattern
+  std::vector<int> positions;  // of each letter in the text
 };
 
-// Nothing if the text does not have the letters. Case does not matter. Cost: letters of the pattern
-// times letters of the text.
+// Empty if the text does not contain the letters. Ignores case. Cost: pattern length times text
+// length.
 std::optional<FuzzyMatch> fuzzy_match(const QString& pattern, const QString& text);
 
 }  // namespace jointer::views

@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// What keys or the pointer do, under one heading.
+// Keys or mouse actions and their effects, under one heading.
 struct KeysGroup {
   struct Row {
     QString keys, what;

@@ -23,7 +23,7 @@ KeysGroup keys_of(const QString& title, const QList<QAction*>& actions) {
 
 KeysHelp::KeysHelp(QList<KeysGroup> groups, QWidget* parent)
     : QDialog(parent), groups_(std::move(groups)) {
-  setWindowTitle(tr("Keys and pointer"));
+  setWindowTitle(tr("Keyboard and mouse"));
   resize(560, 640);
   auto* rows = new QVBoxLayout(this);
   filter_ = new QLineEdit(this);
@@ -60,7 +60,7 @@ void KeysHelp::show_groups() {
                   "</table>")
                   .arg(theme.muted_text.name(), group.title.toHtmlEscaped(), rows);
   }
-  page_->setHtml(html.isEmpty() ? tr("No key does “%1”.").arg(wanted.toHtmlEscaped()) : html);
+  page_->setHtml(html.isEmpty() ? tr("No match for “%1”").arg(wanted.toHtmlEscaped()) : html);
 }
 
 void KeysHelp::changeEvent(QEvent* event) {

@@ -11,10 +11,10 @@
 
 namespace jointer::views {
 
-// The shortcuts of actions; those without one are left out.
+// The shortcuts of actions; actions without one are skipped.
 KeysGroup keys_of(const QString& title, const QList<QAction*>& actions);
 
-// A page of keys by group, with a line to filter it.
+// A dialog that lists keys by group, with a filter.
 class KeysHelp : public QDialog {
   Q_OBJECT
  public:

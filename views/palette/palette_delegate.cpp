@@ -12,7 +12,7 @@ constexpr int kRowHeight = 26;
 constexpr int kMargin = 10;
 constexpr int kGap = 14;
 
-// Paints the title letter by letter where the weight changes; returns where it ends.
+// Paints the title in runs of the same font weight; returns the x position of its end.
 int paint_title(QPainter& painter, const QRect& rect, const QString& title,
                 const QList<int>& positions) {
   QFont plain = painter.font(), bold = plain;

@@ -4,8 +4,8 @@
 
 namespace jointer::views {
 
-// A row of the command palette: the title with its matching letters bold, what it belongs to, and
-// its shortcut at the right.
+// Paints a row of the command palette: the title with matching letters in bold, its menu or
+// operator, and its shortcut on the right.
 class PaletteDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

@@ -9,14 +9,14 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostNodes = 30, kMostModules = 10;
+constexpr std::size_t kMaxNodes = 30, kMaxModules = 10;
 constexpr std::size_t kFewActions = 5;
 
 QList<int> to_list(const std::vector<int>& positions) {
   return {positions.begin(), positions.end()};
 }
 
-// Whether the letters stand together enough for a person to see why the text is there.
+// Returns true if the letters are close enough together for the match to make sense to a user.
 bool is_close(const FuzzyMatch& match) {
   std::size_t runs = 0;
   for (std::size_t i = 0; i < match.positions.size(); ++i)
@@ -24,7 +24,7 @@ bool is_close(const FuzzyMatch& match) {
   return runs <= 1 + match.positions.size() / 3;
 }
 
-// The menu that an action is in: "View".
+// The menu that contains an action: "View".
 QString menu_of(const QAction& action) {
   for (QObject* object : action.associatedObjects())
     if (const auto* menu = qobject_cast<QMenu*>(object);
@@ -80,14 +80,14 @@ void PaletteModel::add_actions(const QString& text) {
       row.score = match->score;
       row.positions = to_list(match->positions);
     } else if (const auto by_menu = fuzzy_match(text, row.detail + u' ' + row.title)) {
-      // The menu's name counts too, but less: "view fit".
+      // The menu's name also counts, but less: "view fit".
       row.score = by_menu->score / 2;
     } else {
       continue;
     }
     rows_.push_back(std::move(row));
   }
-  if (text.isEmpty()) return;  // as they are in the menus
+  if (text.isEmpty()) return;  // keep menu order
   std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
     if (a.action->isEnabled() != b.action->isEnabled()) return a.action->isEnabled();
     return a.score > b.score;
@@ -110,7 +110,7 @@ void PaletteModel::add_modules(const QString& text) {
   }
   const auto better = [](const Row& a, const Row& b) { return a.score > b.score; };
   std::stable_sort(found.begin(), found.end(), better);
-  if (found.size() > kMostModules) found.resize(kMostModules);
+  if (found.size() > kMaxModules) found.resize(kMaxModules);
   rows_.insert(rows_.end(), found.begin(), found.end());
 }
 
@@ -118,14 +118,14 @@ void PaletteModel::add_nodes(const QString& text) {
   if (!search_) search_ = std::make_unique<NodeSearch>(snapshot_);
   const Graph& graph = snapshot_->graph;
   std::vector<NodeId> nodes;
-  // The node of exactly that name first, then what a search finds, names before all else.
+  // An exact node name first, then search results, with name matches before all others.
   const std::string query = text.toStdString();
   if (const NodeId exact = graph.find(query)) nodes.push_back(exact);
   for (const std::string& each : {"name:\"" + query + '"', query}) {
     const auto found = search_->find(std::string_view(each));
     if (!found) continue;
     for (const NodeId node : *found) {
-      if (nodes.size() >= kMostNodes) break;
+      if (nodes.size() >= kMaxNodes) break;
       if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
     }
   }

@@ -11,28 +11,28 @@
 
 namespace jointer::views {
 
-// What a command palette offers for a text: actions that match it, best first, then modules and
-// nodes. With `@` before the text only the latter.
+// The rows of a command palette for a text: matching actions, best first, then modules and nodes. A
+// leading `@` excludes actions.
 class PaletteModel : public QAbstractListModel {
   Q_OBJECT
  public:
   enum DataRole : int {
     title_role = Qt::DisplayRole,
-    detail_role = Qt::UserRole,  // menu of an action, operator of a node
+    detail_role = Qt::UserRole,  // an action's menu, or a node's operator
     shortcut_role,               // QString
-    positions_role,              // QList<int>: letters of the title that match
+    positions_role,              // QList<int>: matching letters of the title
   };
 
   using QAbstractListModel::QAbstractListModel;
 
-  // The actions must live as long as they are offered; ones that are deleted are passed over.
-  // Menus, separators and actions without text are left out.
+  // The available actions; deleted ones are skipped. Menus, separators and actions without text are
+  // excluded.
   void set_actions(const QList<QAction*>& actions);
-  // Where nodes are looked for; may be null.
+  // The document whose nodes are searched; may be null.
   void set_document(Document* document);
   void set_text(const QString& text);
 
-  // What choosing a row does: exactly one of them is there.
+  // The target of a row: exactly one of the two is set.
   [[nodiscard]] QAction* action(int row) const;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const;
 
@@ -56,7 +56,7 @@ class PaletteModel : public QAbstractListModel {
 
   QList<QPointer<QAction>> actions_;
   QPointer<Document> document_;
-  SnapshotPtr snapshot_;  // that the rows and the search are of
+  SnapshotPtr snapshot_;  // of the rows and the search
   std::unique_ptr<NodeSearch> search_;
   std::vector<Row> rows_;
 };

@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-// A match of the name is better than any of the sentence.
+// A match in the name ranks before any match in the summary.
 constexpr int kInSummary = -1'000'000;
 
 std::optional<int> score(const Pass& pass, const QString& text) {
@@ -50,7 +50,7 @@ void CatalogModel::fill() {
       rows_.push_back(
           {.title = QString::fromStdString(each.second->info.name), .pass = each.second});
   }
-  if (!problems_.isEmpty()) rows_.push_back({.title = tr("not loaded")});
+  if (!problems_.isEmpty()) rows_.push_back({.title = tr("Not loaded")});
   for (const QString& problem : problems_) rows_.push_back({.title = problem, .is_problem = true});
   endResetModel();
 }
@@ -63,7 +63,7 @@ QString CatalogModel::pass(int row) const {
 }
 
 int CatalogModel::first_pass() const {
-  // With a text, the best of all stages.
+  // With a search text, the best match of all stages.
   int best = -1, best_score = 0;
   for (int row = 0; row < rowCount(); ++row) {
     const Pass* pass = rows_[static_cast<std::size_t>(row)].pass;
@@ -97,7 +97,7 @@ QVariant CatalogModel::data(const QModelIndex& index, int role) const {
                  ? row.title
                  : QStringLiteral("%1\n%2").arg(
                        QString::fromStdString(row.pass->info.summary),
-                       tr("of: %1").arg(QString::fromStdString(row.pass->info.source)));
+                       tr("source: %1").arg(QString::fromStdString(row.pass->info.source)));
     case summary_role:
       return row.pass == nullptr ? QString() : QString::fromStdString(row.pass->info.summary);
     case source_role:

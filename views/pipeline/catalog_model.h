@@ -8,17 +8,17 @@
 
 namespace jointer::views {
 
-// Every pass that there is, by the stage that it is for, with its sentence; with a text, those that
-// answer it, the best of a stage first. Headings are rows that cannot be chosen. Below them, what
-// could not be loaded and why.
+// All passes with their summaries, grouped by stage. With a search text, only matching passes, best
+// first within a stage. Headings cannot be selected. At the end, what could not be loaded, with the
+// reasons.
 class CatalogModel : public QAbstractListModel {
   Q_OBJECT
  public:
   enum DataRole : int {
     summary_role = Qt::UserRole,
-    source_role,   // "ours", "torch/_inductor/comms.py"; of a heading: empty
+    source_role,   // "ours", "torch/_inductor/comms.py"; empty for a heading
     heading_role,  // bool
-    problem_role,  // bool: what could not be loaded
+    problem_role,  // bool: could not be loaded
   };
 
   using QAbstractListModel::QAbstractListModel;
@@ -26,9 +26,9 @@ class CatalogModel : public QAbstractListModel {
   void set_passes(std::shared_ptr<const PassRegistry> registry, const QStringList& problems);
   void set_text(const QString& text);
 
-  // Empty of a heading or a problem.
+  // Empty for headings and problems.
   [[nodiscard]] QString pass(int row) const;
-  // The first row that can be chosen, -1 if none can.
+  // The first selectable row, or -1.
   [[nodiscard]] int first_pass() const;
   [[nodiscard]] int pass_count() const;
 
@@ -39,7 +39,7 @@ class CatalogModel : public QAbstractListModel {
  private:
   struct Row {
     QString title;
-    const Pass* pass = nullptr;  // of the registry
+    const Pass* pass = nullptr;  // owned by the registry
     bool is_problem = false;
   };
   void fill();

@@ -30,8 +30,8 @@ QString code_text(const ForeignCode& code) {
     lines << CodeQuestions::tr("passes: %1").arg(code.passes.join(QStringLiteral(", ")));
   if (code.file.isEmpty()) {
     lines << CodeQuestions::tr(
-        "a module of the Python that is installed: asked for each time that "
-        "the program is started");
+        "a module of the installed Python; you are asked again each time "
+        "the program starts");
     return lines.join(u'\n');
   }
   const QFileInfo file(code.file);
@@ -39,7 +39,7 @@ QString code_text(const ForeignCode& code) {
   lines << (file.exists() ? CodeQuestions::tr("changed %1, SHA-256 %2...")
                                 .arg(QLocale().toString(file.lastModified(), QLocale::ShortFormat),
                                      code.hash.left(kHashLetters))
-                          : CodeQuestions::tr("it is not there"));
+                          : CodeQuestions::tr("file not found"));
   return lines.join(u'\n');
 }
 
@@ -49,16 +49,16 @@ CodeQuestions::CodeQuestions(PassService& service, QWidget* window)
 void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void()>& then) {
   QStringList all;
   for (const ForeignCode& each : code) all << code_text(each);
-  auto* box = new QMessageBox(QMessageBox::Question, tr("Run code of others?"),
-                              tr("This runs code that does not come with Jointer."),
-                              QMessageBox::NoButton, window_);
+  auto* box =
+      new QMessageBox(QMessageBox::Question, tr("Run third-party code?"),
+                      tr("This code is not part of Jointer."), QMessageBox::NoButton, window_);
   box->setObjectName(QStringLiteral("code_question"));
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::PlainText);
   box->setInformativeText(
       all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
-      tr("It runs in a process of its own, on a copy of the graph, and may do there whatever you "
-         "may do on this machine. It is not asked for again until the file changes."));
+      tr("It runs in a separate process on a copy of the graph and has all of your permissions "
+         "on this machine. You are not asked again until the file changes."));
   QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
   QPushButton* cancel = box->addButton(QMessageBox::Cancel);
   box->setDefaultButton(cancel);
@@ -71,13 +71,13 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
 }
 
 void CodeQuestions::load(const ForeignCode& code) {
-  if (code.kind == ForeignCode::Kind::plugin) return service_.add(code);  // runs nothing of it
+  if (code.kind == ForeignCode::Kind::plugin) return service_.add(code);  // this runs no code
   ask({code}, [this, code] { service_.add(code); });
 }
 
 void CodeQuestions::choose_plugin() {
   const QString folder = QFileDialog::getExistingDirectory(
-      window_, tr("Folder of a plugin, with its plugin.json"), last_folder_);
+      window_, tr("Plugin folder (contains plugin.json)"), last_folder_);
   if (folder.isEmpty()) return;
   last_folder_ = folder;
   if (const auto code = service_.code_at(kPluginSource + folder)) load(*code);
@@ -87,15 +87,15 @@ void CodeQuestions::load_python(const QString& spec) {
   if (const auto code = service_.code_at(kPythonSource + spec)) load(*code);
 }
 
-// A file, or a function of a module by its name.
+// Asks for a file, or for a function of a module.
 void CodeQuestions::choose_python() {
   auto* dialog = new QDialog(window_);
   dialog->setObjectName(QStringLiteral("python_pass"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(tr("Add a Python pass"));
+  dialog->setWindowTitle(tr("Add Python pass"));
   auto* column = new QVBoxLayout(dialog);
   auto* text = new QLabel(
-      tr("file.py for all that it declares, file.py:function, or module:function"), dialog);
+      tr("file.py for all passes that it declares, file.py:function, or module:function"), dialog);
   text->setTextFormat(Qt::PlainText);
   column->addWidget(text);
   auto* row = new QHBoxLayout;
@@ -124,7 +124,7 @@ void CodeQuestions::choose_python() {
   connect(buttons, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
   connect(dialog, &QDialog::accepted, this, [this, edit] {
-    // A file is kept by its whole path.
+    // Files are stored with their absolute path.
     const QString spec = edit->text().trimmed();
     const qsizetype ending = spec.indexOf(QStringLiteral(".py"));
     const bool is_file =

@@ -9,20 +9,20 @@
 
 namespace jointer::views {
 
-// Asks a person before code of others runs: whose, which file, what it may do. What was allowed
-// once is not asked again as long as the file stays as it is; opening a graph asks nothing.
+// Asks the user before third-party code runs: its source, its file and its permissions. Code that
+// was allowed is not asked about again until its file changes. Opening a graph never asks.
 class CodeQuestions : public QObject {
   Q_OBJECT
  public:
-  // Owned by the window that the questions stand over. The service must outlive it.
+  // Owned by the window, which is the parent of the dialogs. `service` must outlive this object.
   CodeQuestions(PassService& service, QWidget* window);
 
  public slots:
-  // One question for all; `then` once they are allowed.
+  // Asks one question about all of it and calls `then` if it is allowed.
   void ask(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
-  // Adds its passes: a plugin at once, a Python pass once it may run.
+  // Adds its passes: a plugin's at once, Python passes once they are allowed to run.
   void load(const jointer::views::ForeignCode& code);
-  // Which one is chosen first.
+  // Asks the user which plugin or pass to add.
   void choose_plugin();
   void choose_python();
 
@@ -34,7 +34,7 @@ class CodeQuestions : public QObject {
   QString last_folder_;
 };
 
-// What a person is asked about one of them: whose it is, which file, its content.
+// The description of foreign code in a question: its source, file and content.
 QString code_text(const ForeignCode& code);
 
 }  // namespace jointer::views

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kNameLetters = 22;
 
-// The value that a pipeline would have between these marks.
+// Parses a value as it would appear in a pipeline's text.
 std::optional<PassValue> parsed(const QString& text) {
   const auto steps = parse_pipeline("p{v=" + text.toStdString() + "}");
   if (!steps || steps->size() != 1 || steps->front().given.size() != 1) return std::nullopt;
@@ -66,7 +66,7 @@ ParameterField::ParameterField(const Parameter& parameter, bool is_stacked, QWid
   reset_->setText(tr("Reset"));
   reset_->setAutoRaise(true);
   reset_->setAccessibleName(tr("Reset %1").arg(name));
-  reset_->setToolTip(tr("Back to %1").arg(typed_text(parameter_.otherwise)));
+  reset_->setToolTip(tr("Reset to %1").arg(typed_text(parameter_.otherwise)));
   QSizePolicy kept = reset_->sizePolicy();
   kept.setRetainSizeWhenHidden(true);
   reset_->setSizePolicy(kept);
@@ -96,7 +96,7 @@ QWidget* ParameterField::make_control() {
     check_ = new QCheckBox(this);
     connect(check_, &QCheckBox::toggled, this, [this](bool on) {
       check_->setText(on ? tr("yes") : tr("no"));
-      tell(PassValue(on));
+      commit(PassValue(on));
     });
     return check_;
   }
@@ -113,9 +113,9 @@ QWidget* ParameterField::make_control() {
     }
     connect(choice_, &QComboBox::activated, this, [this] {
       const QString text = choice_->currentData().toString();
-      tell(text == u"none"                               ? PassValue()
-           : parameter_.type == Parameter::Type::boolean ? PassValue(text == u"true")
-                                                         : PassValue(text.toStdString()));
+      commit(text == u"none"                               ? PassValue()
+             : parameter_.type == Parameter::Type::boolean ? PassValue(text == u"true")
+                                                           : PassValue(text.toStdString()));
     });
     return choice_;
   }
@@ -123,15 +123,15 @@ QWidget* ParameterField::make_control() {
   line_->setPlaceholderText(tr("%1 (default)").arg(typed_text(parameter_.otherwise)));
   line_->setClearButtonEnabled(false);
   connect(line_, &QLineEdit::textEdited, this,
-          [this](const QString& text) { tell(typed_value(parameter_, text)); });
+          [this](const QString& text) { commit(typed_value(parameter_, text)); });
   return line_;
 }
 
-// The default is as good as nothing.
-void ParameterField::tell(const std::optional<PassValue>& value) {
-  const auto told = value && *value == parameter_.otherwise ? std::nullopt : value;
-  show_state(told);
-  emit edited(told);
+// The default is stored as no value.
+void ParameterField::commit(const std::optional<PassValue>& value) {
+  const auto stored = value && *value == parameter_.otherwise ? std::nullopt : value;
+  show_state(stored);
+  emit edited(stored);
 }
 
 void ParameterField::show_value(const std::optional<PassValue>& given) {
@@ -144,9 +144,9 @@ void ParameterField::show_value(const std::optional<PassValue>& given) {
   }
   if (choice_ != nullptr) {
     const int index = choice_->findData(typed_text(value));
-    choice_->setCurrentIndex(index);  // -1: something that is no choice; the hint says so
+    choice_->setCurrentIndex(index);  // -1 if the value is not one of the choices; the hint says so
   }
-  // While a person types, the text is theirs.
+  // Do not replace text while the user is typing.
   if (line_ != nullptr &&
       typed_value(parameter_, line_->text()).value_or(parameter_.otherwise) != value)
     line_->setText(given ? typed_text(*given) : QString());
@@ -164,7 +164,7 @@ void ParameterField::show_state(const std::optional<PassValue>& given) {
   const Theme& theme = Theme::of(palette());
   set_color(*hint_, mistake_.isEmpty() ? theme.muted_text : theme.error);
   hint_->setText(mistake_.isEmpty() ? QString::fromStdString(parameter_.doc)
-                                    : tr("Not possible: %1.").arg(mistake_));
+                                    : tr("Invalid: %1.").arg(mistake_));
   hint_->setVisible(!hint_->text().isEmpty());
   QFont font = name_->font();
   font.setBold(given.has_value());

@@ -12,27 +12,27 @@
 
 namespace jointer::views {
 
-// What a person typed for a parameter; nothing: as by default. What is no value of it stays a text,
-// which checking then refuses.
+// The value that a user typed, or nullopt for the default. Invalid input becomes a string, which
+// validation then rejects.
 std::optional<PassValue> typed_value(const Parameter& parameter, const QString& text);
-// The value as a person would type it.
+// The value as a user would type it.
 QString typed_text(const PassValue& value);
 
-// A field of a form, made from what a pass declares: name, control, the way back to the default,
-// and below what it means or what is wrong with what is in it.
+// A form field made from a pass's declaration: name, control, reset button, and below them a
+// description or an error.
 class ParameterField : public QWidget {
   Q_OBJECT
  public:
-  // Stacked: the name stands over the control, for want of room beside it.
+  // Stacked: the name is above the control, for narrow forms.
   ParameterField(const Parameter& parameter, bool is_stacked, QWidget* parent = nullptr);
 
   [[nodiscard]] const Parameter& parameter() const { return parameter_; }
-  // None given: shows the default. Does not signal `edited`.
+  // nullopt shows the default. Does not emit `edited`.
   void show_value(const std::optional<PassValue>& given);
-  // Why what is in the field cannot be; empty if it can.
+  // Why the value is invalid; empty if it is valid.
   [[nodiscard]] const QString& mistake() const { return mistake_; }
 
-  // One of them is there.
+  // Exactly one of these is not null.
   [[nodiscard]] QLineEdit* line() const { return line_; }
   [[nodiscard]] QCheckBox* check() const { return check_; }
   [[nodiscard]] QComboBox* choice() const { return choice_; }
@@ -40,7 +40,7 @@ class ParameterField : public QWidget {
   [[nodiscard]] QLabel& hint() const { return *hint_; }
 
  signals:
-  // None: as by default.
+  // nullopt: the default.
   void edited(const std::optional<jointer::PassValue>& value);
 
  protected:
@@ -48,7 +48,7 @@ class ParameterField : public QWidget {
 
  private:
   QWidget* make_control();
-  void tell(const std::optional<PassValue>& value);
+  void commit(const std::optional<PassValue>& value);
   void show_state(const std::optional<PassValue>& given);
 
   Parameter parameter_;

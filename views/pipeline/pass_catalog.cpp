@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kWidth = 640, kHeight = 460, kMargin = 8, kPadding = 4;
 
-// The name over its sentence; a heading in small letters.
+// Paints a pass's name above its summary, and headings in a small font.
 class CatalogDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -81,7 +81,7 @@ PassCatalog::PassCatalog(PassService& service, QWidget* parent)
   column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
   column->setSpacing(6);
   edit_ = new QLineEdit(this);
-  edit_->setPlaceholderText(tr("A pass, or a word of what it does"));
+  edit_->setPlaceholderText(tr("Search by name or description"));
   edit_->setClearButtonEnabled(true);
   edit_->setAccessibleName(tr("Search passes"));
   edit_->installEventFilter(this);
@@ -96,7 +96,8 @@ PassCatalog::PassCatalog(PassService& service, QWidget* parent)
   list_->setAccessibleName(tr("Passes"));
   column->addWidget(list_, 1);
   auto* row = new QHBoxLayout;
-  auto* hint = new QLabel(tr("Enter adds it, Shift+Enter adds it and stays here"), this);
+  auto* hint =
+      new QLabel(tr("Enter adds a pass; Shift+Enter adds it and keeps this list open"), this);
   hint->setForegroundRole(QPalette::PlaceholderText);
   hint->setFont(small_font(font()));
   row->addWidget(hint, 1);

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// A popup with every pass: type some letters, Up and Down move, Enter adds one, Shift+Enter adds it
-// and stays, Esc closes.
+// A popup that lists all passes: type to search, Up and Down move, Enter adds a pass, Shift+Enter
+// adds it and keeps the popup open, Esc closes.
 class PassCatalog : public QFrame {
   Q_OBJECT
  public:
@@ -21,7 +21,7 @@ class PassCatalog : public QFrame {
   [[nodiscard]] QListView& list() { return *list_; }
   [[nodiscard]] CatalogModel& model() { return *model_; }
 
-  // Below that widget, or above it where there is no room.
+  // Shows the popup below the widget, or above it if there is no space.
   void open(const QWidget& at);
 
  signals:

@@ -3,7 +3,7 @@
 namespace jointer::views {
 namespace {
 
-// A run that was given up may be at its last stretch while others begin.
+// Cancelled runs may still be finishing when others start.
 constexpr int kThreads = 4;
 
 }  // namespace

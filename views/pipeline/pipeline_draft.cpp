@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostPast = 200;
+constexpr std::size_t kMaxPast = 200;
 
 }  // namespace
 
@@ -32,10 +32,10 @@ void PipelineDraft::remember(const std::string& what) {
   if (!what.empty() && std::exchange(last_change_, what) == what) return;
   last_change_ = what;
   past_.push_back(steps_);
-  if (past_.size() > kMostPast) past_.erase(past_.begin());
+  if (past_.size() > kMaxPast) past_.erase(past_.begin());
 }
 
-void PipelineDraft::take_back() {
+void PipelineDraft::undo() {
   if (past_.empty()) return;
   steps_ = std::move(past_.back());
   past_.pop_back();
@@ -43,7 +43,8 @@ void PipelineDraft::take_back() {
   emit changed();
 }
 
-// First what is equal takes its id along, wherever it stands now; then what has the same pass.
+// Steps keep their ids first if they are equal, wherever they are now, then if they have the same
+// pass.
 void PipelineDraft::set_pipeline(const Pipeline& pipeline) {
   if (pipeline == this->pipeline()) return;
   remember();
@@ -124,22 +125,22 @@ void PipelineDraft::set_argument(std::size_t place, const std::string& name,
   emit changed();
 }
 
-WorkspacePipeline PipelineDraft::kept() const {
-  WorkspacePipeline kept{.text = text().toStdString(), .sources = {}, .extra = extra_};
-  // Of passes that are not in the list any more nothing is kept.
+WorkspacePipeline PipelineDraft::saved() const {
+  WorkspacePipeline saved{.text = text().toStdString(), .sources = {}, .extra = extra_};
+  // Forget the sources of passes that are no longer used.
   for (const auto& [pass, source] : sources_) {
     const std::string& name = pass;
     if (std::any_of(steps_.begin(), steps_.end(),
                     [&](const DraftStep& each) { return each.step.pass == name; }))
-      kept.sources.emplace_back(pass, source);
+      saved.sources.emplace_back(pass, source);
   }
-  return kept;
+  return saved;
 }
 
-void PipelineDraft::restore(const WorkspacePipeline& kept) {
-  sources_ = kept.sources;
-  extra_ = kept.extra;
-  if (const auto pipeline = parse_step_lines(kept.text)) set_pipeline(*pipeline);
+void PipelineDraft::restore(const WorkspacePipeline& saved) {
+  sources_ = saved.sources;
+  extra_ = saved.extra;
+  if (const auto pipeline = parse_step_lines(saved.text)) set_pipeline(*pipeline);
   past_.clear();
 }
 

@@ -10,14 +10,14 @@
 
 namespace jointer::views {
 
-// A step of a pipeline that is being edited: the id stays its own while it is moved and changed.
+// A step of the pipeline being edited. Its id stays the same while it is moved and changed.
 struct DraftStep {
   quint64 id = 0;
   PipelineStep step;
 };
 
-// The pipeline that a person edits beside one document. Knows no registry: what is wrong with it is
-// found elsewhere, and a wrong value stays as it was written.
+// The pipeline that a user edits for one document. It does not know the registry: errors are found
+// elsewhere, and invalid values are stored as they were written.
 class PipelineDraft : public QObject {
   Q_OBJECT
  public:
@@ -27,33 +27,34 @@ class PipelineDraft : public QObject {
   [[nodiscard]] std::size_t size() const { return steps_.size(); }
   [[nodiscard]] bool empty() const { return steps_.empty(); }
   [[nodiscard]] Pipeline pipeline() const;
-  // The place of a step, nothing if it is gone.
+  // The index of a step, or nullopt if it was removed.
   [[nodiscard]] std::optional<std::size_t> find(quint64 id) const;
-  // A step a line.
+  // One step per line.
   [[nodiscard]] QString text() const;
 
-  // --- Changing: `changed` follows, unless nothing does ---
-  // Steps that stay what they were keep their ids.
+  // --- Changes: `changed` is emitted if anything changes ---
+  // Unchanged steps keep their ids.
   void set_pipeline(const Pipeline& pipeline);
-  // Before the step at `place`; its id.
+  // Inserts before the step at `place` and returns the new id.
   quint64 insert(std::size_t place, PipelineStep step);
   quint64 append(PipelineStep step) { return insert(size(), std::move(step)); }
   void remove(std::size_t place);
-  // So that it stands before what is at `gap` now.
+  // Moves a step before the one that is at `gap` now.
   void move(std::size_t place, std::size_t gap);
-  // Its copy stands right after it.
+  // Inserts the copy after the step and returns its id.
   quint64 duplicate(std::size_t place);
   void enable(std::size_t place, bool enabled);
-  // None given: as by default.
+  // nullopt resets to the default.
   void set_argument(std::size_t place, const std::string& name, std::optional<PassValue> value);
-  // The steps before the last change; what was taken back can not be done again.
-  void take_back();
-  [[nodiscard]] bool can_take_back() const { return !past_.empty(); }
+  // Restores the steps before the last change. There is no redo.
+  void undo();
+  [[nodiscard]] bool can_undo() const { return !past_.empty(); }
 
-  // What a workspace keeps. Where passes come from is kept although they may not be there.
-  [[nodiscard]] WorkspacePipeline kept() const;
-  // In place of what there is; text that is no pipeline is left out.
-  void restore(const WorkspacePipeline& kept);
+  // The draft in the form that a workspace stores. Includes sources of passes, which may no longer
+  // be available.
+  [[nodiscard]] WorkspacePipeline saved() const;
+  // Replaces the draft; invalid text is ignored.
+  void restore(const WorkspacePipeline& saved);
   [[nodiscard]] QString source_of(const QString& pass) const;
   void set_source(const QString& pass, const QString& source);
 
@@ -61,7 +62,8 @@ class PipelineDraft : public QObject {
   void changed();
 
  private:
-  // What one thing changes that is typed letter by letter is taken back at once.
+  // Records the steps for undo. Successive changes with the same `what`, such as typed letters, are
+  // undone at once.
   void remember(const std::string& what = {});
 
   std::vector<DraftStep> steps_;

@@ -23,7 +23,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8, kSpacing = 4;
-constexpr int kWide = 600;  // from here on the pages stand beside the list
+constexpr int kWide = 600;  // from this width on, the pages are next to the list
 constexpr int kProgressHeight = 4;
 constexpr int kListShare = 2, kPagesShare = 3;
 const QString kFilter = QStringLiteral("Pipelines (*.jointer-passes *.json);;All files (*)");
@@ -67,10 +67,10 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   column->setSpacing(kSpacing);
   list_ = new StepList(session_, this);
   column->addWidget(make_bar());
-  // One line, whatever it says: the list below stays where it is.
+  // A single line, whatever the text, so that the list below does not move.
   status_ = new ElidedLabel(this);
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
-  status_->setAccessibleName(tr("How the pipeline stands"));
+  status_->setAccessibleName(tr("Pipeline status"));
   column->addWidget(status_);
   progress_ = new QProgressBar(this);
   progress_->setTextVisible(false);
@@ -142,8 +142,7 @@ QWidget* PipelinePane::make_bar() {
   };
   run_ = add_button(tr("Run"), {}, [this] { session_.run(); });
   next_ = add_button(tr("Next Step"), {}, [this] { session_.run_next(); });
-  stop_ = add_button(tr("Stop"),
-                     tr("Give up what is under way; steps that are done stay (Ctrl+Shift+.)"),
+  stop_ = add_button(tr("Stop"), tr("Cancel the run; completed steps stay (Ctrl+Shift+.)"),
                      [this] { session_.cancel(); });
   add_ = add_button(tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
                     [this] { open_catalog(); });
@@ -155,9 +154,9 @@ QWidget* PipelinePane::make_bar() {
     row->addWidget(button);
     return menu;
   };
-  presets_ = add_menu(tr("Presets"), tr("Pipelines of upstream, in place of what there is"),
-                      make_presets());
-  more_ = add_menu(tr("More"), tr("The step, the list, files"), make_more());
+  presets_ =
+      add_menu(tr("Presets"), tr("Replace the steps with an upstream pipeline"), make_presets());
+  more_ = add_menu(tr("More"), tr("Commands for the step, the list and files"), make_more());
   row->addWidget(make_limit(bar));
   return bar;
 }
@@ -169,14 +168,14 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   row->setSpacing(kSpacing);
   auto* name = new QLabel(tr("Peak ≤"), field);
   limit_ = new ByteBox(field);
-  limit_->setSpecialValueText(tr("no limit"));
+  limit_->setSpecialValueText(tr("No limit"));
   limit_->setKeyboardTracking(false);
-  limit_->setAccessibleName(tr("Peak within"));
+  limit_->setAccessibleName(tr("Peak limit"));
   limit_->set_bytes(session_.peak_limit().value_or(0));
   name->setBuddy(limit_);
   field->setToolTip(
-      tr("What steps keep the peak within, if they can: those that ran with another limit run "
-         "again. 0: no limit"));
+      tr("Limit on the peak, for passes that support it. Steps that ran with another limit run "
+         "again. 0 means no limit"));
   row->addWidget(name);
   row->addWidget(limit_);
   connect(limit_, &QDoubleSpinBox::valueChanged, this, [this] {
@@ -205,9 +204,9 @@ QMenu* PipelinePane::make_more() {
     action->setToolTip(tip);
     return action;
   };
-  to_here_ = add(tr("Run to Here"), tr("Every step up to and with the current one"),
+  to_here_ = add(tr("Run to Here"), tr("Run all steps up to and including the current one"),
                  [this] { run_to_current(); });
-  start_over_ = add(tr("Start Over"), tr("The document goes back to before the first step"),
+  start_over_ = add(tr("Start Over"), tr("Return the document to the state before the first step"),
                     [this] { session_.start_over(); });
   menu->addSeparator();
   step_actions_ << to_here_
@@ -215,15 +214,15 @@ QMenu* PipelinePane::make_more() {
                 << add(tr("Remove Step\tDel"), {}, [this] { list_->remove_current(); })
                 << add(tr("Move Up\tAlt+Up"), {}, [this] { list_->move_current(-1); })
                 << add(tr("Move Down\tAlt+Down"), {}, [this] { list_->move_current(1); });
-  take_back_ = add(tr("Take Back the Last Change of the List"), {},
-                   [this] { session_.draft().take_back(); });
+  undo_ = add(tr("Undo Pipeline Change"), {}, [this] { session_.draft().undo(); });
   menu->addSeparator();
   add(tr("Load Pipeline..."), {}, [this] { choose_file(); });
   save_ = add(tr("Save Pipeline As..."), {}, [this] { save_file(); });
   menu->addSeparator();
-  add(tr("Add Plugin..."), tr("A folder with a plugin.json: C++ passes of others"),
+  add(tr("Add Plugin..."), tr("Add C++ passes from a folder with a plugin.json"),
       [this] { emit plugin_wanted(); });
-  add(tr("Add Python Pass..."), tr("A file or a module with (gm, example_inputs) -> gm"),
+  add(tr("Add Python Pass..."),
+      tr("Add passes from a file or module with (gm, example_inputs) -> gm"),
       [this] { emit python_wanted(); });
   return menu;
 }
@@ -233,8 +232,8 @@ QWidget* PipelinePane::make_empty_page() {
   auto* column = new QVBoxLayout(page);
   column->setContentsMargins(2 * kMargin, kMargin, 2 * kMargin, kMargin);
   column->addStretch(1);
-  auto* text = new QLabel(tr("No step yet. Add a pass, choose a preset, drop a pipeline file here, "
-                             "or write one under Text."),
+  auto* text = new QLabel(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file here "
+                             "or write one on the Text page."),
                           page);
   text->setWordWrap(true);
   text->setAlignment(Qt::AlignCenter);
@@ -242,7 +241,7 @@ QWidget* PipelinePane::make_empty_page() {
   column->addWidget(text);
   auto* row = new QHBoxLayout;
   row->addStretch(1);
-  auto* add = new QPushButton(tr("Add a Pass..."), page);
+  auto* add = new QPushButton(tr("Add Pass..."), page);
   add->setAutoDefault(false);
   connect(add, &QPushButton::clicked, this, &PipelinePane::open_catalog);
   row->addWidget(add);
@@ -252,18 +251,17 @@ QWidget* PipelinePane::make_empty_page() {
   return page;
 }
 
-// For the palette: what has no key of the window's.
+// Commands for the palette that have no shortcut in the window.
 void PipelinePane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
     auto* action = new QAction(text, this);
     connect(action, &QAction::triggered, this, slot);
   };
-  add(tr("Pipeline: Run to the Current Step"), [this] { run_to_current(); });
+  add(tr("Pipeline: Run to Current Step"), [this] { run_to_current(); });
   add(tr("Pipeline: Start Over"), [this] { session_.start_over(); });
-  add(tr("Pipeline: Duplicate the Current Step"), [this] { list_->duplicate_current(); });
-  add(tr("Pipeline: Remove the Current Step"), [this] { list_->remove_current(); });
-  add(tr("Pipeline: Take Back the Last Change of the List"),
-      [this] { session_.draft().take_back(); });
+  add(tr("Pipeline: Duplicate Current Step"), [this] { list_->duplicate_current(); });
+  add(tr("Pipeline: Remove Current Step"), [this] { list_->remove_current(); });
+  add(tr("Pipeline: Undo Pipeline Change"), [this] { session_.draft().undo(); });
   add(tr("Pipeline: Edit as Text"), [this] {
     pages_->setCurrentWidget(text_);
     text_->edit().setFocus();
@@ -314,7 +312,7 @@ void PipelinePane::contextMenuEvent(QContextMenuEvent* event) {
     more_->exec(event->globalPos());
 }
 
-// --- Following ---
+// --- Reacting to the session ---
 
 void PipelinePane::follow_current() {
   const auto place = list_->current();
@@ -324,7 +322,7 @@ void PipelinePane::follow_current() {
   refresh();
 }
 
-// Who runs step by step looks at what each did.
+// When running step by step, show the result of each step.
 void PipelinePane::follow_end(quint64 step) {
   if (const auto progress = session_.progress();
       progress && progress->done < progress->count && session_.failure(progress->place) == nullptr)
@@ -342,8 +340,8 @@ void PipelinePane::refresh() {
   run_->setEnabled(why_not.isEmpty());
   next_->setEnabled(why_not.isEmpty());
   const auto next = session_.next();
-  run_->setToolTip(why_not.isEmpty() ? tr("Every step that is left (Ctrl+Shift+R)") : why_not);
-  next_->setToolTip(why_not.isEmpty() && next ? tr("%1, and no more (F10)")
+  run_->setToolTip(why_not.isEmpty() ? tr("Run all remaining steps (Ctrl+Shift+R)") : why_not);
+  next_->setToolTip(why_not.isEmpty() && next ? tr("Run only %1 (F10)")
                                                     .arg(QString::fromStdString(
                                                         session_.draft().steps()[*next].step.pass))
                                               : why_not);
@@ -352,7 +350,7 @@ void PipelinePane::refresh() {
   to_here_->setEnabled(list_->current().has_value() && !is_running);
   start_over_->setEnabled(!is_running);
   limit_->setEnabled(!is_running);
-  take_back_->setEnabled(session_.draft().can_take_back());
+  undo_->setEnabled(session_.draft().can_undo());
   save_->setEnabled(!session_.draft().empty());
   show_status();
 }
@@ -369,13 +367,13 @@ void PipelinePane::show_status() {
                              ? QString::fromStdString(steps[progress->place].step.pass)
                              : QString();
     text = progress->is_applying
-               ? tr("The document takes what was done...")
+               ? tr("Applying the result to the document...")
                : tr("Step %1 of %2: %3, %4")
                      .arg(progress->done + 1)
                      .arg(progress->count)
                      .arg(pass, time_text(progress->elapsed_ms / 100 * 100'000'000));
     color = theme.text;
-    // A pass that says nothing of how far it is has a bar that only moves.
+    // A pass that reports no progress has an indeterminate progress bar.
     const bool is_known = progress->of_step > 0 || progress->count > 1 || progress->is_applying;
     progress_->setRange(0, is_known ? 1000 : 0);
     const double done = static_cast<double>(progress->done) + progress->of_step;
@@ -393,7 +391,7 @@ void PipelinePane::show_status() {
             ? tr("Next: %1.").arg(QString::fromStdString(session_.draft().steps()[*next].step.pass))
             : why_not;
   } else {
-    text = tr("Passes change the graph one after another; each is a step that can be undone.");
+    text = tr("Passes change the graph one after another; each can be undone.");
   }
   status_->setText(text);
   set_color(*status_, color);

@@ -19,8 +19,8 @@
 
 namespace jointer::views {
 
-// The pipeline of a document: its steps in order, what each is told, the text of it all, runs step
-// by step, and what each step did.
+// A document's pipeline: its steps, their parameters, the pipeline as text, stepwise runs, and the
+// result of each step.
 class PipelinePane : public QWidget {
   Q_OBJECT
  public:
@@ -43,20 +43,20 @@ class PipelinePane : public QWidget {
 
  public slots:
   void open_catalog();
-  // After the current step, which it becomes.
+  // Adds a pass after the current step and makes it current.
   void add_pass(const QString& name);
   void choose_file();
   void save_file();
   void run_to_current();
 
  signals:
-  // A sentence for whoever waits.
-  void told(const QString& sentence);
+  // A message for the status line.
+  void message(const QString& sentence);
   void plugin_wanted();
   void python_wanted();
   void load_wanted(const jointer::views::ForeignCode& code);
-  void compare_wanted(const jointer::views::EditLine& before,
-                      const jointer::views::EditLine& after);
+  void compare_wanted(const jointer::views::EditHistory& before,
+                      const jointer::views::EditHistory& after);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -79,8 +79,8 @@ class PipelinePane : public QWidget {
   QPushButton *run_ = nullptr, *next_ = nullptr, *stop_ = nullptr, *add_ = nullptr;
   ByteBox* limit_ = nullptr;
   QMenu *presets_ = nullptr, *more_ = nullptr;
-  QAction *to_here_ = nullptr, *start_over_ = nullptr, *take_back_ = nullptr, *save_ = nullptr;
-  QList<QAction*> step_actions_;  // of the current step
+  QAction *to_here_ = nullptr, *start_over_ = nullptr, *undo_ = nullptr, *save_ = nullptr;
+  QList<QAction*> step_actions_;  // for the current step
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QSplitter* splitter_ = nullptr;
@@ -94,12 +94,12 @@ class PipelinePane : public QWidget {
   QString last_folder_;
 };
 
-// A preset's steps in place of what there is. Nothing runs.
+// Replaces the steps with those of a preset. Runs nothing.
 void take_preset(PipelineSession& session, const QString& name);
-// Reads a file of steps into the draft, in place of what there is. Error (input): as
-// read_pipeline_file. Nothing runs.
+// Replaces the draft with the steps from a file. Runs nothing. Error (input): see
+// read_pipeline_file.
 Result<void> load_pipeline(PipelineSession& session, const QString& path);
-// As JSON, or as text where the name does not end with .json.
+// Saves as JSON if the name ends in .json, otherwise as text.
 Result<void> save_pipeline(const PipelineSession& session, const QString& path);
 
 }  // namespace jointer::views

@@ -27,7 +27,7 @@ QString sentence_of(const std::string& text) {
   return sentence;
 }
 
-// What is wrong with a step on its own.
+// The error of a step by itself.
 QString own_mistake(const PipelineStep& step, const PassRegistry& registry, const QString& source) {
   const Pass* pass = registry.find(step.pass);
   if (pass != nullptr) {
@@ -39,13 +39,13 @@ QString own_mistake(const PipelineStep& step, const PassRegistry& registry, cons
   std::vector<std::string_view> names;
   for (const Pass& each : registry.passes()) names.emplace_back(each.info.name);
   const std::string_view nearest = nearest_name(step.pass, names);
-  return nearest.empty() ? PipelineSession::tr("There is no pass %1.").arg(name)
-                         : PipelineSession::tr("There is no pass %1; did you mean %2?")
+  return nearest.empty() ? PipelineSession::tr("Unknown pass %1.").arg(name)
+                         : PipelineSession::tr("Unknown pass %1; did you mean %2?")
                                .arg(name, QString::fromStdString(std::string(nearest)));
 }
 
-// A partitioner's step, as the SAC pane knows it: the plan follows from the tags, and the graph
-// stays the joint one.
+// A partitioner step in the SAC pane's form: the plan follows from the tags, and the graph stays
+// the joint one.
 std::optional<Edit> partition_edit(const StepResult& result) {
   if (!parse_solve(result.step)) return std::nullopt;
   return Edit{.title = result.step,
@@ -94,11 +94,11 @@ PipelineSession::PipelineSession(Document& document, PassService& service)
   });
   connect(&document_.editing(), &Editing::changed, this, &PipelineSession::changed);
   connect(&document_, &Document::changed, this, &PipelineSession::changed);
-  // A reproducer comes with the step that failed.
+  // A reproducer contains the failed step.
   if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
 }
 
-// As it was run: within the same peak; code of others is named, and asked for before it runs.
+// Restores the run's peak limit and names third-party code, which must be allowed before it runs.
 void PipelineSession::take_reproducer(const Reproduced& said) {
   peak_limit_ = said.settings.peak_limit;
   if (const auto pipeline = parse_step_lines(said.pipeline)) {
@@ -113,14 +113,14 @@ void PipelineSession::take_reproducer(const Reproduced& said) {
       name(kPythonSource + QString::fromStdString(spec));
     draft_.set_pipeline(*pipeline);
   }
-  say(tr("This is a reproducer. It says: %1").arg(QString::fromStdString(said.error)));
+  say(tr("This is a reproducer. Recorded error: %1").arg(QString::fromStdString(said.error)));
 }
 
 PipelineSession::~PipelineSession() {
   if (run_) run_->work.share->is_cancelled = true;
 }
 
-// --- What there is ---
+// --- State ---
 
 std::vector<DraftStep> PipelineSession::enabled() const {
   std::vector<DraftStep> steps;
@@ -129,22 +129,22 @@ std::vector<DraftStep> PipelineSession::enabled() const {
   return steps;
 }
 
-const EditLine& PipelineSession::line_after(std::size_t ran_count) const {
-  return ran_count == 0 ? start_line_ : ran_[ran_count - 1].line;
+const EditHistory& PipelineSession::history_after(std::size_t ran_count) const {
+  return ran_count == 0 ? start_history_ : ran_[ran_count - 1].history;
 }
 
-std::optional<int> PipelineSession::place_of(const EditLine& line) const {
+std::optional<int> PipelineSession::place_of(const EditHistory& history) const {
   const Editing& editing = document_.editing();
   for (int place = 0; place <= editing.step_count(); ++place)
-    if (editing.line_at(place) == line) return place;
+    if (editing.history_at(place) == history) return place;
   return std::nullopt;
 }
 
 std::optional<std::size_t> PipelineSession::reached() const {
   if (ran_.empty() || !same_estimates(*start_estimates_, document_.snapshot())) return std::nullopt;
-  // Steps that changed nothing have the same line: the last of them counts.
+  // Steps that changed nothing share their history with the previous one, so the last match counts.
   for (std::size_t count = ran_.size() + 1; count-- > 0;)
-    if (line_after(count) == document_.editing().line()) return count;
+    if (history_after(count) == document_.editing().edit_history()) return count;
   return std::nullopt;
 }
 
@@ -220,22 +220,23 @@ const StepFailure* PipelineSession::failure(std::size_t place) const {
   return failure_->step == step.id && failure_->text == to_text(step.step) ? &*failure_ : nullptr;
 }
 
-std::optional<PipelineSession::Lines> PipelineSession::lines(std::size_t place) const {
+std::optional<PipelineSession::Histories> PipelineSession::histories(std::size_t place) const {
   const auto index = ran(place);
   if (!index || run_) return std::nullopt;
-  const Lines lines{line_after(*index), line_after(*index + 1)};
-  return place_of(lines.before) && place_of(lines.after) ? std::optional(lines) : std::nullopt;
+  const Histories histories{history_after(*index), history_after(*index + 1)};
+  return place_of(histories.before) && place_of(histories.after) ? std::optional(histories)
+                                                                 : std::nullopt;
 }
 
 QString PipelineSession::why_not() const {
-  if (run_) return tr("A run is under way.");
+  if (run_) return tr("The pipeline is running.");
   const std::vector<DraftStep> steps = enabled();
-  if (draft_.empty()) return tr("There is no step yet.");
-  if (steps.empty()) return tr("No step is ticked.");
+  if (draft_.empty()) return tr("No steps yet.");
+  if (steps.empty()) return tr("No step is enabled.");
   for (std::size_t place = 0; place < draft_.size(); ++place)
     if (draft_.steps()[place].step.is_enabled && !mistakes_[place].isEmpty())
       return tr("Step %1 cannot run: %2").arg(place + 1).arg(mistakes_[place]);
-  if (base() == steps.size()) return tr("Every step is done.");
+  if (base() == steps.size()) return tr("All steps are done.");
   return {};
 }
 
@@ -261,7 +262,7 @@ void PipelineSession::say(const QString& sentence, bool is_error) {
   emit message_changed();
 }
 
-// --- What is wrong ---
+// --- Errors ---
 
 void PipelineSession::find_mistakes() {
   const Pipeline pipeline = draft_.pipeline();
@@ -271,7 +272,7 @@ void PipelineSession::find_mistakes() {
     const QString name = QString::fromStdString(step.pass);
     if (const Pass* pass = registry->find(step.pass)) {
       const QString source = QString::fromStdString(pass->info.source);
-      // Looking at it means reading its file: once is enough.
+      // Checking code reads its file, so do it only once.
       if (draft_.source_of(name) != source && service_.code_at(source))
         draft_.set_source(name, source);
     }
@@ -283,7 +284,7 @@ void PipelineSession::find_mistakes() {
 
 void PipelineSession::follow_draft() {
   find_mistakes();
-  if (!run_ && !message_.isEmpty()) say({});  // it was about what was there before
+  if (!run_ && !message_.isEmpty()) say({});  // the message was about the previous draft
   emit changed();
 }
 
@@ -321,7 +322,7 @@ void PipelineSession::run_until(std::size_t end) {
   }
   if (steps.empty()) {
     const QString why = why_not();
-    return say(why.isEmpty() ? tr("Every step up to here is done.") : why);
+    return say(why.isEmpty() ? tr("All steps up to here are done.") : why);
   }
   if (!code.isEmpty()) {
     emit asks(code, [this, end] { run_until(end); });
@@ -334,7 +335,7 @@ void PipelineSession::start(std::vector<DraftStep> steps, std::size_t first) {
   const SnapshotPtr now = document_.shared_snapshot();
   if (!reached()) {
     ran_.clear();
-    start_line_ = document_.editing().line();
+    start_history_ = document_.editing().edit_history();
     start_graph_ = std::shared_ptr<const Graph>(now, &now->graph);
     start_estimates_ = now;
   }
@@ -342,7 +343,7 @@ void PipelineSession::start(std::vector<DraftStep> steps, std::size_t first) {
   printed_.clear();
   run_ = std::make_unique<Run>();
   run_->first = first;
-  run_->line = document_.editing().line();
+  run_->history = document_.editing().edit_history();
   run_->steps = std::move(steps);
   run_->since.start();
   PipelineWork& work = run_->work;
@@ -382,8 +383,8 @@ void PipelineSession::take(int index) {
   emit step_ended(step);
 }
 
-// What it still has to say is of a run that was given up, or has been told. It may be in the middle
-// of its call.
+// Remaining signals belong to a cancelled or finished run. The watcher may be in the middle of a
+// call to this object.
 void PipelineSession::drop_watcher() {
   run_->watcher->disconnect(this);
   std::exchange(run_->watcher, nullptr)->deleteLater();
@@ -393,7 +394,7 @@ void PipelineSession::finish() {
   if (!run_ || run_->is_applying) return;
   if (!failure_) return apply(done_text(), false);
   QString text = sentence_of(failure_->error.message);
-  text += u' ' + tr("The graph is as it was before this step.");
+  text += u' ' + tr("The graph is unchanged by this step.");
   if (!failure_->no_reproducer.isEmpty())
     text += u' ' + tr("No reproducer: %1.").arg(failure_->no_reproducer);
   else if (!failure_->reproducer.isEmpty())
@@ -401,16 +402,16 @@ void PipelineSession::finish() {
   apply(text, true);
 }
 
-// The thread ends by itself when its pass next asks; nobody waits for it.
+// The thread ends when its pass next checks for cancellation and is not waited for.
 void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
   run_->work.share->is_cancelled = true;
   const std::size_t done = run_->outcomes.size();
   const QString pass =
       QString::fromStdString(run_->steps[std::min(done, run_->steps.size() - 1)].step.pass);
-  apply(done == 0   ? tr("Cancelled in %1: nothing was changed.").arg(pass)
-        : done == 1 ? tr("Cancelled in %1: the step before it stays.").arg(pass)
-                    : tr("Cancelled in %1: the %2 steps before it stay.").arg(pass).arg(done),
+  apply(done == 0   ? tr("Cancelled in %1; nothing was changed.").arg(pass)
+        : done == 1 ? tr("Cancelled in %1; the previous step was kept.").arg(pass)
+                    : tr("Cancelled in %1; the previous %2 steps were kept.").arg(pass).arg(done),
         false);
 }
 
@@ -427,29 +428,30 @@ QString PipelineSession::done_text() const {
                                                   run_->outcomes.back()->result.after.figures));
   const auto limit = run_->work.options.peak_limit;
   if (limit && run_->outcomes.back()->result.after.figures.peak_bytes > *limit)
-    text += tr(", above the %1 to keep within").arg(bytes_text(*limit));
+    text += tr(", above the limit of %1").arg(bytes_text(*limit));
   const auto other = std::ranges::find_if(
       run_->outcomes, [](const StepOutcomePtr& each) { return each->is_another_graph(); });
   if (other != run_->outcomes.end())
     text += u' ' + ((*other)->result.graph->is_pair() && !(*other)->before->is_pair()
-                        ? tr("(%1 made a pair: Show > Its Graph in Another Tab opens it.)")
-                        : tr("(%1 made another graph: Show > Its Graph in Another Tab opens it.)"))
+                        ? tr("(%1 made a pair: Show > Graph in New Tab opens it.)")
+                        : tr("(%1 made another graph: Show > Graph in New Tab opens it.)"))
                        .arg(QString::fromStdString((*other)->result.step));
   return text;
 }
 
-// What the steps did becomes edits of the document, one each.
+// Applies the results to the document, one edit per step.
 void PipelineSession::apply(const QString& message, bool is_error) {
   tick_.stop();
   drop_watcher();
   if (run_->outcomes.empty()) return end_run(message, is_error);
   Editing& editing = document_.editing();
-  if (editing.line() != run_->line || !editing.is_settled())
-    return end_run(tr("The graph was edited while the pipeline ran: nothing of it was done. Run it "
-                      "again."),
-                   true);
+  if (editing.edit_history() != run_->history || !editing.is_settled())
+    return end_run(
+        tr("The graph was edited while the pipeline ran, so the result was discarded. Run it "
+           "again."),
+        true);
   run_->is_applying = true;
-  const EditLine base = line_after(run_->first);
+  const EditHistory base = history_after(run_->first);
   bool is_elsewhere =
       std::any_of(ran_.begin(), ran_.begin() + static_cast<std::ptrdiff_t>(run_->first),
                   [](const RanStep& each) { return each.outcome->is_another_graph(); });
@@ -467,14 +469,14 @@ void PipelineSession::apply(const QString& message, bool is_error) {
   }
   applying_ = std::make_unique<QObject>();
   const auto take_it = [=, this](const QStringList& refused) {
-    applying_.release()->deleteLater();  // it is in the middle of its call
+    applying_.release()->deleteLater();  // called from one of its slots
     take_applied(base, edits_after, refused, message, is_error);
   };
-  const bool goes_back = base != editing.line();
+  const bool goes_back = base != editing.edit_history();
   if (edits.empty() && !goes_back) return take_it({});
   if (edits.empty())
     connect(&editing, &Editing::changed, applying_.get(), [this, base, take_it] {
-      if (document_.editing().line() == base) take_it({});
+      if (document_.editing().edit_history() == base) take_it({});
     });
   else
     connect(&editing, &Editing::applied_all, applying_.get(),
@@ -486,24 +488,25 @@ void PipelineSession::apply(const QString& message, bool is_error) {
   if (!edits.empty()) editing.apply_all(std::move(edits));
 }
 
-void PipelineSession::take_applied(const EditLine& base,
+void PipelineSession::take_applied(const EditHistory& base,
                                    const std::vector<std::size_t>& edits_after,
                                    const QStringList& refused, const QString& message,
                                    bool is_error) {
-  const EditLine line = document_.editing().line();
-  const bool fits = refused.isEmpty() && line.size() == base.size() + edits_after.back() &&
-                    std::equal(base.begin(), base.end(), line.begin());
+  const EditHistory history = document_.editing().edit_history();
+  const bool fits = refused.isEmpty() && history.size() == base.size() + edits_after.back() &&
+                    std::equal(base.begin(), base.end(), history.begin());
   if (!fits) {
     ran_.clear();
-    return end_run(tr("The document did not take what was done: %1").arg(refused.value(0)), true);
+    return end_run(tr("The result could not be applied: %1").arg(refused.value(0)), true);
   }
   ran_.resize(run_->first);
   for (std::size_t i = 0; i < run_->outcomes.size(); ++i)
-    ran_.push_back({.step = run_->steps[i].step,
-                    .peak_limit = run_->work.options.peak_limit,
-                    .outcome = run_->outcomes[i],
-                    .line = {line.begin(), line.begin() + static_cast<std::ptrdiff_t>(
-                                                              base.size() + edits_after[i])}});
+    ran_.push_back(
+        {.step = run_->steps[i].step,
+         .peak_limit = run_->work.options.peak_limit,
+         .outcome = run_->outcomes[i],
+         .history = {history.begin(),
+                     history.begin() + static_cast<std::ptrdiff_t>(base.size() + edits_after[i])}});
   end_run(message, is_error);
 }
 
@@ -517,16 +520,16 @@ void PipelineSession::end_run(const QString& message, bool is_error) {
 
 void PipelineSession::start_over() {
   if (run_) return;
-  if (const auto place = ran_.empty() ? std::nullopt : place_of(start_line_))
+  if (const auto place = ran_.empty() ? std::nullopt : place_of(start_history_))
     document_.editing().go_to(*place);
 }
 
-// --- Graphs that no edit leads to ---
+// --- Graphs that cannot be reached by edits ---
 
 void PipelineSession::open_graph(int place) {
   const auto index = place < 0 ? std::nullopt : ran(static_cast<std::size_t>(place));
   if (!index || run_) return;
-  // The last graph that is one of its own; what follows are edits of it.
+  // The last such graph; the following steps are edits of it.
   std::size_t from = *index;
   while (from > 0 && !ran_[from].outcome->is_another_graph()) --from;
   if (!ran_[from].outcome->is_another_graph()) from = *index;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "views/document/document.h"
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 #include "views/pipeline/pass_service.h"
 #include "views/pipeline/pipeline_draft.h"
 #include "views/pipeline/pipeline_work.h"
@@ -20,26 +20,26 @@ namespace jointer::views {
 
 enum class StepStatus : std::uint8_t {
   idle,      // has not run
-  disabled,  // is in the list and does not run
-  wrong,     // cannot run: its mistake says why
-  waiting,   // runs later in the run under way
+  disabled,  // in the list but not run
+  wrong,     // cannot run; its mistake says why
+  waiting,   // runs later in the current run
   running,
-  done,      // what it did is in the document, or in the graph that follows from it
-  undone,    // it ran, and the document is elsewhere in its history
-  outdated,  // it ran, and it or a step before it was changed since
+  done,      // its result is in the document or in the graph made from it
+  undone,    // it ran, but the document is elsewhere in its history
+  outdated,  // it ran, but it or an earlier step has changed since
   failed,
 };
 
-// The pipeline of one document: the draft, what is wrong with it, runs of its steps on a working
-// thread, and what each step did. What a run did becomes one edit a step, by its name, once the run
-// ends; a step that makes another graph (a pair) has none, and later steps go on with that graph.
+// A document's pipeline: the draft, its errors, runs of its steps on a working thread, and the
+// result of each step. When a run ends, each step becomes one edit named after it. A step that
+// makes another graph (a pair) adds no edit; later steps continue with that graph.
 //
-// A run goes on from where the document is: after the last step that the document shows and that is
-// as it was when it ran, else from the start of the last run, else from the graph as it is.
+// A run continues after the last step that the document shows and that has not changed since it
+// ran; otherwise from the start of the last run, or else from the current graph.
 class PipelineSession : public QObject {
   Q_OBJECT
  public:
-  // Owned by the document. The service must outlive it.
+  // Owned by the document. `service` must outlive this object.
   PipelineSession(Document& document, PassService& service);
   ~PipelineSession() override;
   PipelineSession(const PipelineSession&) = delete;
@@ -50,89 +50,91 @@ class PipelineSession : public QObject {
   [[nodiscard]] PipelineDraft& draft() { return draft_; }
   [[nodiscard]] const PipelineDraft& draft() const { return draft_; }
 
-  // --- Looking ---
+  // --- State ---
   [[nodiscard]] StepStatus status(std::size_t place) const;
-  // Why the step cannot run, in a sentence; empty if it can.
+  // Why the step cannot run, in one sentence; empty if it can.
   [[nodiscard]] QString mistake(std::size_t place) const;
-  // Why nothing can run now; empty if it can.
+  // Why nothing can run now; empty if something can.
   [[nodiscard]] QString why_not() const;
-  // The next step that would run, nothing if all have.
+  // The next step to run, or nullopt if all have run.
   [[nodiscard]] std::optional<std::size_t> next() const;
-  // Of the last time that it ran; null if it never did.
+  // The result of the step's last run; null if it never ran.
   [[nodiscard]] StepOutcomePtr outcome(std::size_t place) const;
   [[nodiscard]] const StepFailure* failure(std::size_t place) const;
-  // The places in the history before and after a step that is done or undone.
-  struct Lines {
-    EditLine before, after;
+  // The history before and after a step that is done or undone.
+  struct Histories {
+    EditHistory before, after;
   };
-  [[nodiscard]] std::optional<Lines> lines(std::size_t place) const;
+  [[nodiscard]] std::optional<Histories> histories(std::size_t place) const;
 
-  // --- What steps keep within ---
-  // Bytes of peak memory, for passes that can keep within it; none: no limit. Steps that ran with
-  // another one are outdated.
+  // --- Peak limit ---
+  // Maximum peak memory in bytes, for passes that support it; nullopt for none. Steps that ran with
+  // another limit are outdated.
   [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return peak_limit_; }
   void set_peak_limit(std::optional<std::int64_t> bytes);
 
-  // --- The run under way ---
+  // --- The current run ---
   [[nodiscard]] bool is_running() const { return run_ != nullptr; }
-  // Nothing is under way, and the document shows what was done.
+  // Returns true if nothing is running and the document shows all results.
   [[nodiscard]] bool is_settled() const;
   struct Progress {
-    std::size_t place = 0;            // of the step that runs
+    std::size_t place = 0;            // index of the running step
     std::size_t done = 0, count = 0;  // steps of the run
-    double of_step = 0;               // 0 .. 1; 0 as long as it says nothing
+    double of_step = 0;               // from 0 to 1; 0 if unknown
     qint64 elapsed_ms = 0;
-    bool is_applying = false;  // the steps are done, the document follows
+    bool is_applying = false;  // the steps are done and are being applied to the document
   };
   [[nodiscard]] std::optional<Progress> progress() const;
-  // What is to be said of the last run, in a sentence.
+  // A message about the last run, in one sentence.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
   void say(const QString& sentence, bool is_error = false);
 
  public slots:
-  // Each does nothing but `asks` while code of others is not allowed, or `say` why not.
+  // Each of these only emits `asks` if third-party code is not allowed yet, or reports why it
+  // cannot run.
   void run() { run_until(draft_.size()); }
   void run_next();
-  // Up to and with the step at that place.
+  // Runs up to and including the step at that place.
   void run_to(int place) { run_until(static_cast<std::size_t>(place) + 1); }
-  // What is under way is given up at once; steps that were done stay.
+  // Cancels the current run at once; completed steps stay.
   void cancel();
-  // The document goes back to before the first step.
+  // Returns the document to the state before the first step.
   void start_over();
-  // The graph after the step, and the steps that follow it as edits, as files of their own;
-  // `graph_made` follows.
+  // Writes the graph after the step, and the following steps as edits, to separate files, then
+  // emits `graph_made`.
   void open_graph(int place);
 
  signals:
-  // The draft, what is wrong with it, a status or an outcome.
+  // The draft, its errors, a status or an outcome has changed.
   void changed();
   void progressed();
   void message_changed();
-  // Code of others has to be allowed before this can run; `then` goes on once it is.
+  // Third-party code has to be allowed before this can run; `then` continues once it is.
   void asks(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
-  // A step ended, well or not.
+  // A step succeeded or failed.
   void step_ended(quint64 step);
-  // No edit leads to it: a capture, and a recipe for it where steps follow, or an empty path.
+  // A graph that cannot be reached by edits: a capture, and a recipe with the following steps or an
+  // empty path.
   void graph_made(const QString& capture, const QString& recipe);
 
  private:
-  // A step that the last run did.
+  // A step of the last run.
   struct RanStep {
     PipelineStep step;
-    std::optional<std::int64_t> peak_limit;  // that it was told to keep within
+    std::optional<std::int64_t> peak_limit;  // the limit that it ran with
     StepOutcomePtr outcome;
-    EditLine line;  // of the document after it
+    EditHistory history;  // of the document after the step
   };
   struct Run {
     PipelineWork work;
-    std::size_t first = 0;  // how many steps of the last run it goes on from
-    EditLine line;          // of the document when it began
+    std::size_t first = 0;  // number of steps of the last run that are reused
+    EditHistory history;    // of the document when the run began
     std::vector<StepOutcomePtr> outcomes;
     std::vector<DraftStep> steps;
     bool is_applying = false;
     QElapsedTimer since;
-    QFutureWatcher<StepDone>* watcher = nullptr;  // until the steps have ended
+    QFutureWatcher<StepDone>* watcher = nullptr;  // null after the steps have ended
   };
 
   void take_reproducer(const Reproduced& said);
@@ -142,21 +144,21 @@ class PipelineSession : public QObject {
   void drop_watcher();
   void finish();
   void apply(const QString& message, bool is_error);
-  void take_applied(const EditLine& base, const std::vector<std::size_t>& edits_after,
+  void take_applied(const EditHistory& base, const std::vector<std::size_t>& edits_after,
                     const QStringList& refused, const QString& message, bool is_error);
   void end_run(const QString& message, bool is_error);
   void follow_draft();
   [[nodiscard]] std::vector<DraftStep> enabled() const;
-  // How many of the steps that ran lead to the document as it is; nothing: none of them do.
+  // The number of steps whose results the document shows; nullopt if it is not in their history.
   [[nodiscard]] std::optional<std::size_t> reached() const;
-  // How many of them, from the first, are as they were.
+  // The number of leading steps that have not changed.
   [[nodiscard]] std::size_t unchanged() const;
-  // Which of the steps that ran it is, as long as nothing before it was changed.
+  // The index of a step among those that ran, unless an earlier step has changed.
   [[nodiscard]] std::optional<std::size_t> ran(std::size_t place) const;
-  // How many of the enabled steps a run would go on from.
+  // The number of enabled steps that a run would skip.
   [[nodiscard]] std::size_t base() const;
-  [[nodiscard]] const EditLine& line_after(std::size_t ran_count) const;
-  [[nodiscard]] std::optional<int> place_of(const EditLine& line) const;
+  [[nodiscard]] const EditHistory& history_after(std::size_t ran_count) const;
+  [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;
   void find_mistakes();
   [[nodiscard]] QString done_text() const;
 
@@ -165,14 +167,14 @@ class PipelineSession : public QObject {
   PipelineDraft draft_;
   std::optional<std::int64_t> peak_limit_;
   std::vector<QString> mistakes_;  // by place
-  std::vector<RanStep> ran_;       // in the order that they ran
-  EditLine start_line_;            // of the document before the first of them
+  std::vector<RanStep> ran_;       // in the order of execution
+  EditHistory start_history_;      // of the document before the first step
   std::shared_ptr<const Graph> start_graph_;
   SnapshotPtr start_estimates_;
   std::optional<StepFailure> failure_;
   std::unique_ptr<Run> run_;
-  std::unique_ptr<QObject> applying_;  // while the document takes what was done
-  QStringList printed_;                // by the step that runs
+  std::unique_ptr<QObject> applying_;  // set while the result is applied to the document
+  QStringList printed_;                // by the running step
   QTimer tick_;
   QString message_;
   bool message_is_error_ = false;

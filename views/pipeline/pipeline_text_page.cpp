@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kMargin = 8;
 
-// A file that is dropped is the window's: its path is no text for a pipeline.
+// The window handles dropped files; their paths must not be inserted as text.
 class StepsEdit : public QPlainTextEdit {
  public:
   using QPlainTextEdit::QPlainTextEdit;
@@ -46,7 +46,7 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   edit_->setAccessibleName(tr("The pipeline as text"));
   edit_->setPlaceholderText(
       QStringLiteral("apply_sac{save=[aten.mm]}\nmin_cut_partition\n# ") +
-      tr("a step a line, or divided by commas; ~ before a step: it does not run"));
+      tr("one step per line, or separated by commas; ~ before a step disables it"));
   edit_->setTabChangesFocus(true);
   edit_->setLineWrapMode(QPlainTextEdit::WidgetWidth);
   column->addWidget(edit_, 1);
@@ -57,7 +57,7 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   said_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(said_, 1);
   auto* copy = new QPushButton(tr("Copy as One Line"), this);
-  copy->setToolTip(tr("As `jointer apply --passes` takes it"));
+  copy->setToolTip(tr("In the form that `jointer apply --passes` accepts"));
   connect(copy, &QPushButton::clicked, this, [this] {
     QApplication::clipboard()->setText(
         QString::fromStdString(to_text(session_.draft().pipeline())));
@@ -69,12 +69,12 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   show_draft();
 }
 
-// Text that says the same stays as it was written, with its comments.
+// Text with the same meaning is kept as it was written, with its comments.
 void PipelineTextPage::show_draft() {
   if (is_showing_) return;
   const auto written = parse_step_lines(edit_->toPlainText().toStdString());
   if (written && *written == session_.draft().pipeline()) return;
-  // What is being written and is not right yet is not taken away from who writes it.
+  // Do not replace invalid text while the user is editing it.
   if (!written && edit_->hasFocus()) return;
   const QScopedValueRollback showing(is_showing_, true);
   edit_->setPlainText(session_.draft().text());
@@ -87,7 +87,7 @@ void PipelineTextPage::take_text() {
   std::size_t at = 0;
   const auto pipeline = parse_step_lines(text, &at);
   if (!pipeline) {
-    // Bytes are what is counted; letters of other alphabets have several.
+    // The position is in bytes; non-ASCII characters have several.
     const auto letters = QString::fromUtf8(text.data(), static_cast<qsizetype>(at)).size();
     return mark(static_cast<int>(letters), QString::fromStdString(pipeline.error().message));
   }
@@ -108,15 +108,14 @@ void PipelineTextPage::mark(std::optional<int> at, const QString& sentence) {
     wrong.format.setForeground(theme.error);
     const int last = std::max(0, edit_->document()->characterCount() - 1);
     wrong.cursor = QTextCursor(edit_->document());
-    // At the end there is nothing to mark but what is before it.
+    // At the end there is nothing to mark except the preceding character.
     wrong.cursor.setPosition(std::min(*at, std::max(0, last - 1)));
     wrong.cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
     marks << wrong;
   }
   edit_->setExtraSelections(marks);
   set_color(*said_, at ? theme.error : theme.muted_text);
-  said_->setText(at ? tr("Not taken: %1").arg(sentence)
-                    : tr("Changes are taken as they are typed."));
+  said_->setText(at ? tr("Not applied: %1").arg(sentence) : tr("Changes are applied as you type."));
 }
 
 void PipelineTextPage::changeEvent(QEvent* event) {

@@ -10,17 +10,17 @@
 
 namespace jointer::views {
 
-// The pipeline as text that can be edited: what is right is the pipeline at once, what is wrong is
-// marked at its place and said below, and the pipeline stays as it was.
+// The pipeline as editable text. Valid text is applied at once; an error is marked in the text and
+// explained below it, and the pipeline stays unchanged.
 class PipelineTextPage : public QWidget {
   Q_OBJECT
  public:
   explicit PipelineTextPage(PipelineSession& session, QWidget* parent = nullptr);
 
   [[nodiscard]] QPlainTextEdit& edit() { return *edit_; }
-  // Why the text is no pipeline; empty if it is one.
+  // Why the text is invalid; empty if it is valid.
   [[nodiscard]] QString mistake() const { return mistake_; }
-  // Where, in characters; nothing without a mistake.
+  // The error's position in characters, if there is one.
   [[nodiscard]] std::optional<int> mistake_at() const { return mistake_at_; }
 
  protected:

@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-// How a step is run beside what it is told: within which peak, and whose code it is.
+// Settings of a step's run besides its parameters: the peak limit and the pass's source.
 RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   RunSettings settings;
   settings.peak_limit = work.options.peak_limit;
@@ -20,14 +20,14 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   return settings;
 }
 
-// Of what a person did wrong, or gave up, there is nothing to see again.
+// Usage errors and cancellation need no reproducer.
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;
   if (failure.error.kind == Error::Kind::cancelled || failure.error.kind == Error::Kind::usage)
     return;
   if (folder.isEmpty() || !QDir().mkpath(folder)) {
-    failure.no_reproducer = QObject::tr("there is no folder for it");
+    failure.no_reproducer = QObject::tr("no folder is available");
     return;
   }
   const std::string path = unused_reproducer_path(folder.toStdString(), step.pass);
@@ -39,7 +39,7 @@ void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep
     failure.reproducer = QString::fromStdString(path);
 }
 
-// What the document would refuse is no edit: the graph is one of its own then.
+// If the document would refuse the edit, the result becomes a separate graph.
 void check_edit(const Graph& before, StepResult& result) {
   if (result.edit.changes.empty()) return;
   Graph copy = before;
@@ -60,11 +60,11 @@ void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
   for (const DraftStep& each : work.steps) {
     share->done = 0;
     const auto run = [&]() -> Result<StepResult> {
-      if (share->is_cancelled) return fail(Error::Kind::cancelled, "it was cancelled");
+      if (share->is_cancelled) return fail(Error::Kind::cancelled, "cancelled");
       return run_step(*graph, each.step, *work.registry, options);
     };
     Result<StepResult> result = run();
-    if (share->is_cancelled) return;  // nobody looks any more
+    if (share->is_cancelled) return;  // the result is no longer needed
     if (!result) {
       auto failure = std::make_shared<StepFailure>(StepFailure{.step = each.id,
                                                                .text = to_text(each.step),

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs steps of a pipeline one after another: the part of a run that is on a working thread.
+// Runs the steps of a pipeline in order: the part of a run that is on a working thread.
 
 #include <QPromise>
 #include <atomic>
@@ -12,29 +12,29 @@
 
 namespace jointer::views {
 
-// What a run shares with who watches it.
+// State shared between a run and its observer.
 struct RunShare {
   std::atomic<bool> is_cancelled = false;
-  std::atomic<double> done = 0;  // of the step that runs, 0 .. 1
+  std::atomic<double> done = 0;  // progress of the running step, from 0 to 1
 };
 
 struct PipelineWork {
-  std::shared_ptr<const Graph> graph;  // where the first step begins
-  std::vector<DraftStep> steps;        // all of them run
+  std::shared_ptr<const Graph> graph;  // input of the first step
+  std::vector<DraftStep> steps;        // all of them are run
   std::shared_ptr<const PassRegistry> registry;
-  PassContext::Options options;  // without report and is_cancelled
+  PassContext::Options options;  // excluding report and is_cancelled
   QString reproducer_folder;
   std::shared_ptr<RunShare> share = std::make_shared<RunShare>();
 };
 
-// One is there. Who takes it adds what was printed.
+// Exactly one is set. The receiver adds the printed lines.
 struct StepDone {
   std::shared_ptr<StepOutcome> outcome;
   std::shared_ptr<StepFailure> failure;
 };
 
-// Adds a result as each step ends; nothing follows a failure. A step that fails other than by what
-// it was told, or by being cancelled, leaves a reproducer.
+// Reports each step's result as it ends and stops after a failure. A failure that is not caused by
+// invalid parameters or cancellation writes a reproducer.
 void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work);
 
 }  // namespace jointer::views

@@ -28,7 +28,7 @@ QColor status_color(StepStatus status, const Theme& theme) {
   }
 }
 
-// Of our own: the style's has an outline that nobody sees on a dark ground.
+// Painted directly, since the style's outline is hardly visible on a dark background.
 void paint_box(QPainter& painter, const QRectF& square, bool is_ticked, const Theme& theme) {
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
@@ -59,7 +59,7 @@ void paint_status(QPainter& painter, const QRectF& square, StepStatus status, do
   painter.setPen(QPen(color, 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter.setBrush(Qt::NoBrush);
   switch (status) {
-    case StepStatus::done:  // a tick
+    case StepStatus::done:  // a check mark
       painter.drawPolyline(QPolygonF({at(0.05, 0.55), at(0.38, 0.9), at(0.95, 0.12)}));
       break;
     case StepStatus::failed:  // a cross
@@ -71,17 +71,17 @@ void paint_status(QPainter& painter, const QRectF& square, StepStatus status, do
       painter.drawLine(at(0.5, 0.38), at(0.5, 0.6));
       painter.drawPoint(at(0.5, 0.78));
       break;
-    case StepStatus::running:  // a pie
+    case StepStatus::running:  // a pie chart
       painter.drawEllipse(r);
       painter.setBrush(color);
       painter.drawPie(r, 90 * 16, static_cast<int>(-std::max(progress, 0.04) * 360 * 16));
       break;
-    case StepStatus::waiting:  // three points
+    case StepStatus::waiting:  // three dots
       painter.setPen(Qt::NoPen);
       painter.setBrush(color);
       for (const double x : {0.15, 0.5, 0.85}) painter.drawEllipse(at(x, 0.5), 1.4, 1.4);
       break;
-    case StepStatus::outdated:  // half a disc
+    case StepStatus::outdated:  // half a disk
       painter.drawEllipse(r);
       painter.setBrush(color);
       painter.drawPie(r, 90 * 16, 180 * 16);
@@ -131,7 +131,7 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   QRect line(left, option.rect.top() + kPadding, option.rect.right() - kMargin - left,
              option.fontMetrics.height());
 
-  // The sign stands at the right, the pass has the room that is left.
+  // The status sign is on the right; the pass gets the remaining width.
   const QColor standing = is_selected ? theme.accent_text : status_color(status, theme);
   const int sign_left = line.right() - kSign;
   paint_status(*painter, QRectF(sign_left, line.center().y() - kSign / 2.0, kSign, kSign), status,
@@ -156,7 +156,7 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                                       Qt::ElideRight, room - name_width));
   }
 
-  // How it stands in words, if there is room beside what it did.
+  // The status as text, if there is space next to the details.
   const QFontMetrics small_metrics(small);
   const QRect second(left, line.bottom() + 3, line.width(), small_metrics.height());
   const QString detail = index.data(StepModel::detail_role).toString();

@@ -6,14 +6,14 @@
 
 namespace jointer::views {
 
-// A step in two lines: a box to tick, the pass and what it is told, its status as a sign and a
-// word; below, what it did or what is wrong.
+// Paints a step in two lines: a check box, the pass with its parameters and its status as a sign
+// and a word; below them, the result or the error.
 class StepDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  // Where the box to tick is in a row.
+  // The area of the check box in a row.
   static QRect box_rect(const QRect& row);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -24,7 +24,7 @@ class StepDelegate : public QStyledItemDelegate {
                    const QModelIndex& index) override;
 };
 
-// The sign of a status, in a square; told apart by its form alone.
+// Paints the sign of a status in a square. Signs are distinguishable by shape alone.
 void paint_status(QPainter& painter, const QRectF& square, StepStatus status, double progress,
                   const QColor& color);
 

@@ -12,9 +12,10 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 10;
-constexpr std::size_t kLongName = 24;  // from here on names stand over their controls
+constexpr std::size_t kLongName = 24;  // longer names are placed above their controls
 
-// Fusion outlines controls in a darker shade of the window, which on a dark ground nobody sees.
+// Fusion outlines controls in a darker shade of the window color, which is hardly visible in a dark
+// theme.
 void outline_controls(QWidget& page, const Theme& theme) {
   page.setStyleSheet(
       QStringLiteral("QLineEdit { border: 1px solid %1; border-radius: 3px; padding: 2px 4px; }"
@@ -58,7 +59,7 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   notes_ = add_label(true);
   notes_->setFont(small_font(font()));
   mistake_ = add_label(false);
-  load_ = new QPushButton(tr("Load it..."), page_);
+  load_ = new QPushButton(tr("Load..."), page_);
   column_->addWidget(load_, 0, Qt::AlignLeft);
   column_->addSpacing(4);
   column_->addStretch(1);
@@ -89,7 +90,7 @@ void StepForm::focus_first() {
 
 void StepForm::show_step(quint64 id) {
   id_ = id;
-  shown_registry_.reset();  // other fields, also of the same pass: texts are of one step
+  shown_registry_.reset();  // recreate the fields even for the same pass
   refresh();
 }
 
@@ -106,7 +107,7 @@ void StepForm::refresh() {
     make_fields(pass);
   }
   show_values();
-  // What is wrong with a value stands at its field; here is what is wrong with the step.
+  // Errors in a value are shown at its field; this label shows errors of the step.
   const bool is_at_field = std::any_of(fields_.begin(), fields_.end(), [](const ParameterField* f) {
     return !f->mistake().isEmpty();
   });
@@ -125,7 +126,7 @@ void StepForm::show_nothing() {
                         static_cast<QWidget*>(load_)})
     each->hide();
   summary_->setForegroundRole(QPalette::PlaceholderText);
-  summary_->setText(tr("Select a step: what it can be told is set here."));
+  summary_->setText(tr("Select a step to set its parameters."));
   summary_->show();
 }
 
@@ -140,9 +141,9 @@ void StepForm::make_fields(const Pass* pass) {
   const PassInfo& info = pass->info;
   summary_->setText(QString::fromStdString(info.summary));
   QStringList notes{tr("stage: %1").arg(to_qstring(to_string(info.stage))),
-                    tr("of: %1").arg(QString::fromStdString(info.source))};
-  if (!info.keeps_numerics) notes << tr("outputs need not be equal bit by bit");
-  if (info.parameters.empty()) notes << tr("takes no parameters");
+                    tr("source: %1").arg(QString::fromStdString(info.source))};
+  if (!info.keeps_numerics) notes << tr("outputs may not be bitwise equal");
+  if (info.parameters.empty()) notes << tr("no parameters");
   notes_->setText(notes.join(QStringLiteral(" · ")));
   const bool is_stacked = std::any_of(info.parameters.begin(), info.parameters.end(),
                                       [](const Parameter& p) { return p.name.size() > kLongName; });
@@ -156,7 +157,7 @@ void StepForm::make_fields(const Pass* pass) {
                 session_.draft().set_argument(*place, name, value);
             });
   }
-  // Keys go through the form as it is read.
+  // The tab order follows the reading order.
   QWidget* before = load_;
   for (const ParameterField* each : fields_)
     for (QWidget* control :

@@ -11,23 +11,23 @@
 
 namespace jointer::views {
 
-// What one step is told: a field a parameter that its pass declares. What is typed is in the
+// The parameters of one step: a field for each one that its pass declares. Input is applied to the
 // pipeline at once.
 class StepForm : public QScrollArea {
   Q_OBJECT
  public:
   explicit StepForm(PipelineSession& session, QWidget* parent = nullptr);
 
-  // 0: none.
+  // 0 shows none.
   void show_step(quint64 id);
   [[nodiscard]] const std::vector<ParameterField*>& fields() const { return fields_; }
   [[nodiscard]] ParameterField* field(const QString& name) const;
-  // The first field has the keys.
+  // Sets the focus to the first field.
   void focus_first();
   [[nodiscard]] QPushButton& load_button() { return *load_; }
 
  signals:
-  // The pass is of others and not loaded.
+  // The pass is third-party and not loaded.
   void load_wanted(const jointer::views::ForeignCode& code);
 
  protected:

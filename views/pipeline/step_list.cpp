@@ -35,11 +35,11 @@ StepList::StepList(PipelineSession& session, QWidget* parent)
 
 KeysGroup StepList::keys() {
   return {tr("Pipeline"),
-          {{tr("Space"), tr("Run the step or leave it out")},
+          {{tr("Space"), tr("Enable or disable the step")},
            {tr("Drag; Alt+Up, Alt+Down"), tr("Move the step")},
            {tr("Delete"), tr("Remove the step")},
            {tr("Ctrl+D"), tr("Duplicate the step")},
-           {tr("Enter"), tr("To its parameters")}}};
+           {tr("Enter"), tr("Go to its parameters")}}};
 }
 
 std::optional<std::size_t> StepList::current() const {
@@ -56,7 +56,7 @@ void StepList::set_current(quint64 id) {
   if (row >= 0) setCurrentIndex(model_->index(row));
 }
 
-// The step, else what has taken its place.
+// Restores the current step, or selects its successor.
 void StepList::restore_current() {
   const int row = model_->row_of(current_id_);
   const int next = row >= 0 ? row : std::min(current_row_, model_->rowCount() - 1);
@@ -118,8 +118,8 @@ void StepList::keyPressEvent(QKeyEvent* event) {
 }
 
 // --- Dragging ---
-// Of our own: the step moves within this list alone, and a drag of the system's would have it leave
-// the window.
+// Implemented directly: a step moves only within this list, but a system drag could leave the
+// window.
 
 std::size_t StepList::gap_at(int y) const {
   const int rows = model_->rowCount();
@@ -153,7 +153,7 @@ void StepList::mouseMoveEvent(QMouseEvent* event) {
     return;
   if (!gap_) viewport()->setCursor(Qt::ClosedHandCursor);
   const int y = event->pos().y();
-  // Beyond the edge the list goes along.
+  // Scroll while the pointer is beyond an edge.
   const int beyond = y < 0 ? y : y > viewport()->height() ? y - viewport()->height() : 0;
   if (beyond != 0) verticalScrollBar()->setValue(verticalScrollBar()->value() + beyond / 2);
   gap_ = gap_at(y);

@@ -8,20 +8,20 @@
 
 namespace jointer::views {
 
-// The steps, to be ticked, dragged into another order, taken away. The current step stays the
-// current one while the list changes around it.
+// The list of steps, which can be enabled, reordered by dragging, and removed. The current step
+// stays current while the list changes.
 class StepList : public QListView {
   Q_OBJECT
  public:
   explicit StepList(PipelineSession& session, QWidget* parent = nullptr);
 
   [[nodiscard]] StepModel& model() { return *model_; }
-  // Nothing if none is.
+  // nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> current() const;
   void set_current(quint64 id);
-  // Where a step that is added goes: after the current one.
+  // Where an added step is inserted: after the current one.
   [[nodiscard]] std::size_t place_to_add() const;
-  // Where the dragged step would go, nothing if none is dragged.
+  // Where the dragged step would be dropped; nullopt if none is dragged.
   [[nodiscard]] std::optional<std::size_t> gap() const { return gap_; }
 
   static KeysGroup keys();
@@ -33,9 +33,9 @@ class StepList : public QListView {
   void toggle_current();
 
  signals:
-  // Another step is the current one, or none.
+  // Another step is current, or none.
   void current_changed();
-  // Enter, or a double click.
+  // Enter or double-click.
   void activated_step();
 
  protected:

@@ -7,20 +7,20 @@
 
 namespace jointer::views {
 
-// The steps of a pipeline, one a row: which pass, what it is told, how it stands. Ticked: it runs.
+// One row per pipeline step: its pass, parameters and status. A checked step is enabled.
 class StepModel : public QAbstractListModel {
   Q_OBJECT
  public:
   enum DataRole : int {
     arguments_role = Qt::UserRole,
-    detail_role,  // the second line
+    detail_role,  // second line
     status_role,  // StepStatus as a number
     status_text_role,
-    alarm_role,     // the second line says what is wrong
-    progress_role,  // 0 .. 1 of a step that runs
+    alarm_role,     // bool: the second line is an error
+    progress_role,  // from 0 to 1 for the running step
   };
 
-  // The session must outlive it.
+  // `session` must outlive this object.
   explicit StepModel(PipelineSession& session, QObject* parent = nullptr);
 
   [[nodiscard]] PipelineSession& session() const { return session_; }

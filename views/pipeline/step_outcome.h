@@ -8,25 +8,25 @@
 
 namespace jointer::views {
 
-// What one run of one step left behind; never changed afterwards.
+// The result of one run of one step; immutable.
 struct StepOutcome {
-  quint64 step = 0;  // of the draft
+  quint64 step = 0;  // id in the draft
   StepResult result;
-  std::shared_ptr<const Graph> before;  // `result.graph` is after it
-  QStringList printed;                  // by a pass of others, line by line
+  std::shared_ptr<const Graph> before;  // `result.graph` is the graph after the step
+  QStringList printed;                  // lines printed by a third-party pass
 
-  // Whether no edit leads from the one graph to the other: a pair out of a joint graph.
+  // Returns true if no edit leads from one graph to the other, as from a joint graph to a pair.
   [[nodiscard]] bool is_another_graph() const { return !result.edit_refusal.empty(); }
 };
 using StepOutcomePtr = std::shared_ptr<const StepOutcome>;
 
-// Why one step failed.
+// The failure of one step.
 struct StepFailure {
   quint64 step = 0;
-  std::string text;       // of the step
-  Error error;            // with the pass's name first
-  QString reproducer;     // its file; empty where none was written
-  QString no_reproducer;  // and why
+  std::string text;       // the step as text
+  Error error;            // starts with the pass's name
+  QString reproducer;     // the file, or empty if none was written
+  QString no_reproducer;  // why none was written
   QStringList printed;
 };
 

@@ -12,7 +12,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
-constexpr int kPrintedLines = 6;  // shown at once over a report
+constexpr int kPrintedLines = 6;  // shown at once above a report
 
 }  // namespace
 
@@ -30,7 +30,7 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   details_->setFrameShape(QFrame::NoFrame);
   details_->setOpenLinks(false);
   details_->document()->setDocumentMargin(0);
-  details_->setAccessibleName(tr("What the step did"));
+  details_->setAccessibleName(tr("Step output"));
   details_->setMinimumHeight(40);
   column->addWidget(details_);
   connect(details_, &QTextBrowser::anchorClicked, this, [this] {
@@ -45,11 +45,11 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   refresh();
 }
 
-// One button: beside it every line of the report can be read where the pane is low.
+// A single button leaves more space for the report.
 void StepPage::make_ways() {
   ways_ = new QToolButton(this);
   ways_->setText(tr("Show"));
-  ways_->setToolTip(tr("The graph before or after this step"));
+  ways_->setToolTip(tr("Show the graph before or after this step"));
   ways_->setAutoRaise(true);
   ways_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(ways_);
@@ -60,21 +60,20 @@ void StepPage::make_ways() {
     action->setToolTip(tip);
     return action;
   };
-  before_ = add(tr("Before This Step"), tr("The document goes to the graph before this step"),
-                [this] { go_to(false); });
-  after_ = add(tr("After This Step"), tr("The document goes to the graph after this step"),
-               [this] { go_to(true); });
-  compare_ = add(tr("Before and After Beside Each Other"), {}, [this] {
+  before_ =
+      add(tr("Before This Step"), tr("Show the graph before this step"), [this] { go_to(false); });
+  after_ =
+      add(tr("After This Step"), tr("Show the graph after this step"), [this] { go_to(true); });
+  compare_ = add(tr("Compare Before and After"), {}, [this] {
     const auto place = session_.draft().find(id_);
-    const auto lines = place ? session_.lines(*place) : std::nullopt;
-    if (lines) emit compare_wanted(lines->before, lines->after);
+    const auto histories = place ? session_.histories(*place) : std::nullopt;
+    if (histories) emit compare_wanted(histories->before, histories->after);
   });
   menu->addSeparator();
-  open_ = add(tr("Its Graph in Another Tab"), tr("The graph after this step as one of its own"),
-              [this] {
-                if (const auto place = session_.draft().find(id_))
-                  session_.open_graph(static_cast<int>(*place));
-              });
+  open_ = add(tr("Graph in New Tab"), tr("Open the graph after this step in a new tab"), [this] {
+    if (const auto place = session_.draft().find(id_))
+      session_.open_graph(static_cast<int>(*place));
+  });
 }
 
 void StepPage::show_step(quint64 id) {
@@ -84,32 +83,33 @@ void StepPage::show_step(quint64 id) {
 
 void StepPage::go_to(bool after) {
   const auto place = session_.draft().find(id_);
-  const auto lines = place ? session_.lines(*place) : std::nullopt;
-  if (!lines) return;
+  const auto histories = place ? session_.histories(*place) : std::nullopt;
+  if (!histories) return;
   Editing& editing = session_.document().editing();
-  const EditLine& line = after ? lines->after : lines->before;
+  const EditHistory& history = after ? histories->after : histories->before;
   for (int i = 0; i <= editing.step_count(); ++i)
-    if (editing.line_at(i) == line) return editing.go_to(i);
+    if (editing.history_at(i) == history) return editing.go_to(i);
 }
 
 void StepPage::refresh() {
   const auto place = session_.draft().find(id_);
   const StepOutcomePtr outcome = place ? session_.outcome(*place) : nullptr;
   const StepFailure* failure = place ? session_.failure(*place) : nullptr;
-  const auto lines = place ? session_.lines(*place) : std::nullopt;
-  const bool has_states = lines && lines->before != lines->after;
+  const auto histories = place ? session_.histories(*place) : std::nullopt;
+  const bool has_states = histories && histories->before != histories->after;
   ways_->setEnabled(outcome != nullptr && failure == nullptr);
   before_->setEnabled(has_states);
   after_->setEnabled(has_states);
   compare_->setEnabled(has_states);
   open_->setEnabled(place && session_.status(*place) == StepStatus::done && !session_.is_running());
   if (!place) {
-    summary_->setText(tr("Select a step: what it did is shown here once it has run."));
+    summary_->setText(tr("Select a step to see its result once it has run."));
   } else if (failure != nullptr) {
-    summary_->setText(tr("It failed, and the graph is as it was before it."));
+    summary_->setText(tr("The step failed; the graph is unchanged."));
   } else if (outcome == nullptr) {
-    summary_->setText(session_.status(*place) == StepStatus::running ? tr("It is running.")
-                                                                     : tr("It has not run yet."));
+    summary_->setText(session_.status(*place) == StepStatus::running
+                          ? tr("The step is running.")
+                          : tr("The step has not run yet."));
   }
   const StepOutcomePtr reported = failure == nullptr ? outcome : nullptr;
   summary_->setVisible(reported == nullptr);
@@ -121,7 +121,7 @@ void StepPage::refresh() {
     else
       report_->clear();
   }
-  // The report needs the room more.
+  // Leave more space for the report.
   details_->setMaximumHeight(reported == nullptr
                                  ? QWIDGETSIZE_MAX
                                  : kPrintedLines * details_->fontMetrics().lineSpacing());
@@ -147,15 +147,16 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
                          failure->reproducer.toHtmlEscaped(), tr("Open it")));
   }
   if (outcome != nullptr && outcome->is_another_graph())
-    paragraph(tr("It made another graph, which no edit leads to: %1. Later steps go on with it; "
-                 "Show > Its Graph in Another Tab opens it.")
+    paragraph(tr("The step made a separate graph, not an edit of this one: %1. Later steps "
+                 "continue with it; "
+                 "Show > Graph in New Tab opens it.")
                   .arg(QString::fromStdString(outcome->result.edit_refusal))
                   .toHtmlEscaped());
   const QStringList printed = failure != nullptr   ? failure->printed
                               : outcome != nullptr ? outcome->printed
                                                    : QStringList();
   if (!printed.isEmpty())
-    paragraph(tr("It printed:") + QStringLiteral("<pre>") + printed.join(u'\n').toHtmlEscaped() +
+    paragraph(tr("Output:") + QStringLiteral("<pre>") + printed.join(u'\n').toHtmlEscaped() +
               QStringLiteral("</pre>"));
   return html;
 }

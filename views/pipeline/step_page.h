@@ -12,19 +12,19 @@
 
 namespace jointer::views {
 
-// What the last run of one step left behind: the ways to look at the graph before and after it, the
-// report of what it did, what it printed; or why it failed.
+// The result of a step's last run: commands to show the graph before and after it, the report, and
+// printed output; or the failure.
 class StepPage : public QWidget {
   Q_OBJECT
  public:
   explicit StepPage(PipelineSession& session, QWidget* parent = nullptr);
 
-  // 0: none.
+  // 0 shows none.
   void show_step(quint64 id);
-  // How the step stands while there is no report.
+  // The status text shown while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] StepReport& report() { return *report_; }
-  // A button with the ways to look at the graph before and after the step: for a bar.
+  // A button with the commands for the graph before and after the step, to be placed in a bar.
   [[nodiscard]] QToolButton& ways() { return *ways_; }
   [[nodiscard]] QAction& before_action() { return *before_; }
   [[nodiscard]] QAction& after_action() { return *after_; }
@@ -32,9 +32,9 @@ class StepPage : public QWidget {
   [[nodiscard]] QAction& open_action() { return *open_; }
 
  signals:
-  // Beside each other: the states before and after it.
-  void compare_wanted(const jointer::views::EditLine& before,
-                      const jointer::views::EditLine& after);
+  // Compare the states before and after the step.
+  void compare_wanted(const jointer::views::EditHistory& before,
+                      const jointer::views::EditHistory& after);
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -48,12 +48,12 @@ class StepPage : public QWidget {
 
   PipelineSession& session_;
   quint64 id_ = 0;
-  QString shown_;            // in the details
-  StepOutcomePtr reported_;  // in the report
+  QString shown_;            // in `details_`
+  StepOutcomePtr reported_;  // in `report_`
   QLabel* summary_ = nullptr;
   QToolButton* ways_ = nullptr;
   QAction *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;
-  QTextBrowser* details_ = nullptr;  // a failure, what was printed
+  QTextBrowser* details_ = nullptr;  // a failure, or printed output
   StepReport* report_ = nullptr;
 };
 

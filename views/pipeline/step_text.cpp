@@ -34,7 +34,7 @@ QString changes_text(const StepResult& result) {
   add(words("changed"), result.changed);
   add(words("retagged"), result.retagged);
   if (!parts.isEmpty()) return parts.join(kDot);
-  return result.edit_refusal.empty() ? words("no node changed") : words("another graph");
+  return result.edit_refusal.empty() ? words("no nodes changed") : words("another graph");
 }
 
 QString outcome_text(const StepOutcome& outcome) {
@@ -76,7 +76,7 @@ QString parameter_text(const Parameter& parameter) {
   QStringList parts{to_qstring(to_string(parameter.type))};
   if (const std::string range = range_text(parameter); !range.empty())
     parts << QString::fromStdString(range);
-  parts << words("by default %1").arg(QString::fromStdString(to_text(parameter.otherwise)));
+  parts << words("default %1").arg(QString::fromStdString(to_text(parameter.otherwise)));
   return parts.join(QStringLiteral(", "));
 }
 

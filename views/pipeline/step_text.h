@@ -8,23 +8,22 @@
 
 namespace jointer::views {
 
-// How steps of pipelines are put in words, alike in the list, the summary and menus.
+// Text for pipeline steps, the same in lists, summaries and menus.
 
-// "activation_budget=0.5, solver=greedy"; empty where nothing is given.
+// "activation_budget=0.5, solver=greedy"; empty without arguments.
 QString arguments_text(const PipelineStep& step);
-// "moved 41 · merged 12 · added 7 · removed 12", or "no node changed".
+// "moved 41 · merged 12 · added 7 · removed 12", or "no nodes changed".
 QString changes_text(const StepResult& result);
-// What came of it and what it changed: "peak -2.3 GiB · exposed -12.0 ms · moved 41".
+// The changes in figures and nodes: "peak -2.3 GiB · exposed -12.0 ms · moved 41".
 QString outcome_text(const StepOutcome& outcome);
-// The second line of a step in the list: what is wrong, how far it is, what it did, or what the
-// pass does.
+// The second line of a step in the list: its error, progress, result, or the pass's summary.
 QString detail_text(const PipelineSession& session, std::size_t place);
-// The status in a word: how long it took where it is done, "running, 45 %".
+// The status in a word: its duration if done, or "running, 45 %".
 QString status_line(const PipelineSession& session, std::size_t place);
-// "integer, at least 1, by default 4".
+// "integer, at least 1, default 4".
 QString parameter_text(const Parameter& parameter);
 
-// What it says, in that colour: a label whose text can be selected takes no palette's.
+// Sets a label's text color; labels with selectable text ignore the palette.
 void set_color(QLabel& label, const QColor& color);
 
 }  // namespace jointer::views

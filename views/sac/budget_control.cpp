@@ -10,10 +10,10 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kParts = 1000, kPage = 50, kStep = 10, kLeastSlider = 72, kMostSlider = 220;
+constexpr int kParts = 1000, kPage = 50, kStep = 10, kMinSlider = 72, kMaxSlider = 220;
 constexpr double kBudgetStep = 0.05;
 
-// A press anywhere takes the handle there.
+// A press anywhere on the slider moves the handle there.
 class JumpingStyle : public QProxyStyle {
  public:
   using QProxyStyle::QProxyStyle;
@@ -31,12 +31,12 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(6);
   unit_ = new QComboBox(this);
-  unit_->addItems({tr("budget"), tr("peak")});
-  unit_->setAccessibleName(tr("What is limited"));
-  unit_->setToolTip(
-      tr("budget: torch's activation_memory_budget. 1 keeps what the cut keeps, 0 keeps inputs "
-         "only; between them a knapsack decides what is worth its memory.\n"
-         "peak: the largest budget whose plan has at most that peak memory."));
+  unit_->addItems({tr("Budget"), tr("Peak")});
+  unit_->setAccessibleName(tr("Limited quantity"));
+  unit_->setToolTip(tr(
+      "Budget: torch's activation_memory_budget. 1 saves the values of the min cut, 0 saves inputs "
+      "only; in between, a knapsack solver decides which values are worth their memory.\n"
+      "Peak: the largest budget whose plan stays within that peak memory."));
   row->addWidget(unit_);
   slider_ = new QSlider(Qt::Horizontal, this);
   slider_->setRange(0, kParts);
@@ -45,8 +45,8 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   fit(0);
   slider_->setAccessibleName(tr("Budget"));
   slider_->setToolTip(
-      tr("While it is dragged, figures and curves show what solving would give; "
-         "letting go solves. With keys: Enter solves."));
+      tr("Dragging previews the figures and curves of the new plan; "
+         "releasing the slider, or pressing Enter, solves."));
   auto* style = new JumpingStyle;
   style->setParent(slider_);
   slider_->setStyle(style);
@@ -59,7 +59,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   budget_box_->setSingleStep(kBudgetStep);
   add_box(*budget_box_);
   peak_box_ = new ByteBox(this);
-  peak_box_->setAccessibleName(tr("Most peak memory"));
+  peak_box_->setAccessibleName(tr("Maximum peak memory"));
   add_box(*peak_box_);
   connect(unit_, &QComboBox::currentIndexChanged, this, &BudgetControl::show_box);
   connect(slider_, &QSlider::valueChanged, this, &BudgetControl::follow_slider);
@@ -76,32 +76,32 @@ void BudgetControl::add_box(QDoubleSpinBox& box) {
 }
 
 void BudgetControl::fit(int pane_width) {
-  slider_->setFixedWidth(std::clamp(pane_width / 5, kLeastSlider, kMostSlider));
+  slider_->setFixedWidth(std::clamp(pane_width / 5, kMinSlider, kMaxSlider));
 }
 
 double BudgetControl::budget() const {
   return is_peak() ? budget_ : budget_box_->value();
 }
 
-std::optional<std::int64_t> BudgetControl::most_peak() const {
+std::optional<std::int64_t> BudgetControl::max_peak() const {
   if (!is_peak()) return std::nullopt;
   return peak_box_->bytes();
 }
 
-void BudgetControl::show_plan(double budget, std::int64_t peak_bytes, std::int64_t least_bytes,
-                              std::int64_t most_bytes) {
+void BudgetControl::show_plan(double budget, std::int64_t peak_bytes, std::int64_t min_bytes,
+                              std::int64_t max_bytes) {
   budget_ = budget;
   peak_ = peak_bytes;
-  least_ = least_bytes;
-  most_ = std::max(most_bytes, least_bytes + 1);
+  min_ = min_bytes;
+  max_ = std::max(max_bytes, min_bytes + 1);
   show_box();
 }
 
-// What is shown is of the plan, not what was typed before.
+// Shows the plan's values in the fields and discards typed ones.
 void BudgetControl::show_box() {
   const QSignalBlocker no_budget(budget_box_), no_peak(peak_box_);
   budget_box_->setValue(budget_);
-  peak_box_->setMaximum(static_cast<double>(std::max(most_, peak_)));
+  peak_box_->setMaximum(static_cast<double>(std::max(max_, peak_)));
   peak_box_->set_bytes(peak_);
   budget_box_->setVisible(!is_peak());
   peak_box_->setVisible(is_peak());
@@ -110,8 +110,8 @@ void BudgetControl::show_box() {
 
 void BudgetControl::place_slider() {
   const QSignalBlocker no_trial(slider_);
-  const double low = is_peak() ? static_cast<double>(least_) : 0;
-  const double high = is_peak() ? static_cast<double>(most_) : 1;
+  const double low = is_peak() ? static_cast<double>(min_) : 0;
+  const double high = is_peak() ? static_cast<double>(max_) : 1;
   slider_->setValue(static_cast<int>(std::lround((box().value() - low) / (high - low) * kParts)));
 }
 
@@ -119,7 +119,7 @@ void BudgetControl::follow_slider() {
   const double share = static_cast<double>(slider_->value()) / kParts;
   const QSignalBlocker once(box());
   if (is_peak())
-    peak_box_->setValue(static_cast<double>(least_) + share * static_cast<double>(most_ - least_));
+    peak_box_->setValue(static_cast<double>(min_) + share * static_cast<double>(max_ - min_));
   else
     budget_box_->setValue(share);
   emit tried();

@@ -11,27 +11,27 @@
 
 namespace jointer::views {
 
-// How much memory a plan may take: torch's activation budget, or bytes of peak memory for which the
-// budget is looked for. A slider and a box that say the same. Every value on the way is `tried`;
-// letting go of the slider, or Enter, is `chosen`.
+// Limits a plan's memory, either by torch's activation budget or by peak memory, for which a budget
+// is then searched. A slider and a field show the same value. Each intermediate value emits
+// `tried`; releasing the slider or pressing Enter emits `chosen`.
 class BudgetControl : public QWidget {
   Q_OBJECT
  public:
   explicit BudgetControl(QWidget* parent = nullptr);
 
-  // torch's activation budget, unless a peak is said.
+  // torch's activation budget, unless a peak is set.
   [[nodiscard]] double budget() const;
-  [[nodiscard]] std::optional<std::int64_t> most_peak() const;
-  // How the plan that is shown was solved, its peak, and what peaks lie between; nothing is tried.
-  void show_plan(double budget, std::int64_t peak_bytes, std::int64_t least_bytes,
-                 std::int64_t most_bytes);
+  [[nodiscard]] std::optional<std::int64_t> max_peak() const;
+  // Shows the budget and peak of the current plan and the range of peaks; emits no signal.
+  void show_plan(double budget, std::int64_t peak_bytes, std::int64_t min_bytes,
+                 std::int64_t max_bytes);
 
-  // As wide as there is room in a pane of that width.
+  // Adapts the width to a pane of that width.
   void fit(int pane_width);
 
   [[nodiscard]] QComboBox& unit_box() { return *unit_; }
   [[nodiscard]] QSlider& slider() { return *slider_; }
-  // The field that is shown: of a budget, or a ByteBox of the peak.
+  // The visible field: for a budget, or a ByteBox for a peak.
   [[nodiscard]] QDoubleSpinBox& box() { return is_peak() ? *peak_box_ : *budget_box_; }
 
  signals:
@@ -53,9 +53,9 @@ class BudgetControl : public QWidget {
   QSlider* slider_ = nullptr;
   QDoubleSpinBox* budget_box_ = nullptr;
   ByteBox* peak_box_ = nullptr;
-  double budget_ = 1;  // of the plan that is shown
-  std::int64_t peak_ = 0, least_ = 0, most_ = 1;
-  double pressed_at_ = 0;  // the box's value when the slider was taken
+  double budget_ = 1;  // of the shown plan
+  std::int64_t peak_ = 0, min_ = 0, max_ = 1;
+  double pressed_at_ = 0;  // value of the field when the slider was pressed
 };
 
 }  // namespace jointer::views

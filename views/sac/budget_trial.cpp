@@ -54,8 +54,9 @@ Result<std::int64_t> BudgetTrial::peak(int part) {
   return peaks_.emplace(part, figures.figures.peak_bytes).first->second;
 }
 
-// Peaks do not fall with the budget alone: what is made again takes memory in the backward. So
-// from the largest budget down in wide steps until one fits, and then up again by halving.
+// The peak does not decrease monotonically with the budget, since recomputed values need memory in
+// the backward. So the search first goes down from the largest budget in wide steps until one fits,
+// then up again by bisection.
 Result<BudgetTrial::Fit> BudgetTrial::within(std::int64_t peak_bytes) {
   std::optional<Error> last_error;
   std::optional<std::pair<std::int64_t, int>> least;

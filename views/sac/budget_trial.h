@@ -1,7 +1,7 @@
 #pragma once
 
-// One graph cut under many activation budgets, for a person who looks for the right one: what does
-// not depend on the budget is done once. No Qt.
+// Partitions one graph under many activation budgets. Work that does not depend on the budget is
+// done only once. No Qt.
 
 #include <map>
 #include <memory>
@@ -15,25 +15,25 @@ namespace jointer::views {
 
 class BudgetTrial {
  public:
-  // Budgets that are looked at are thousandths.
+  // Budgets are tried in multiples of 1/1000.
   static constexpr int kParts = 1000;
 
-  // The snapshot's graph under other policies, by node. Of the settings, which are min_cut's, the
-  // budget is not read. Error (usage): as partition.
+  // Uses the snapshot's graph with other policies, given by node. The settings must be those of
+  // min_cut; their budget is ignored. Error (usage): see `partition`.
   static Result<std::unique_ptr<BudgetTrial>> make(SnapshotPtr snapshot,
                                                    const std::vector<MemoryPolicy>& policies,
                                                    const SolveSettings& settings);
 
-  // What solving with that budget comes to. Error (usage): it has no legal plan. Cost: a cut or a
+  // The outcome of solving with that budget. Error (usage): it has no legal plan. Cost: a cut or a
   // knapsack, and the figures of a plan.
   Result<PlanOutcomePtr> at(double budget);
 
   struct Fit {
     double budget = 0;
-    bool fits = false;  // else nothing that was tried does, and this one has the least peak
+    bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
   };
-  // The largest budget that is found whose peak fits. Error (usage): no budget has a legal plan.
-  // Cost: up to 27 cuts, less where the peaks of some budgets are known.
+  // The largest budget found whose peak fits. Error (usage): no budget has a legal plan. Cost: up
+  // to 27 cuts, fewer if the peaks of some budgets are known.
   Result<Fit> within(std::int64_t peak_bytes);
 
  private:

@@ -12,7 +12,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8, kSpacing = 8;
-constexpr double kMostPercent = 1'000, kUsualPercent = 5;
+constexpr double kMaxPercent = 1'000, kUsualPercent = 5;
 
 }  // namespace
 
@@ -27,24 +27,24 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   start_ = new QPushButton(controls);
   row->addWidget(start_);
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
-  add_label(tr("fits in"));
+  add_label(tr("Peak up to"));
   limit_ = new ByteBox(controls);
-  limit_->setAccessibleName(tr("Most peak memory"));
+  limit_->setAccessibleName(tr("Maximum peak memory"));
   row->addWidget(limit_);
   fastest_ = new QPushButton(tr("Fastest"), controls);
-  fastest_->setToolTip(tr("Take the fastest plan whose peak fits."));
+  fastest_->setToolTip(tr("Use the fastest plan whose peak fits"));
   row->addWidget(fastest_);
-  add_label(tr("at most"));
+  add_label(tr("Step up to"));
   percent_ = new QDoubleSpinBox(controls);
-  percent_->setRange(0, kMostPercent);
+  percent_->setRange(0, kMaxPercent);
   percent_->setDecimals(1);
   percent_->setValue(kUsualPercent);
   percent_->setSuffix(tr(" % slower"));
-  percent_->setAccessibleName(tr("Most time that may be lost"));
-  percent_->setToolTip(tr("Than the step of the plan that is shown now."));
+  percent_->setAccessibleName(tr("Maximum slowdown"));
+  percent_->setToolTip(tr("Relative to the step time of the current plan"));
   row->addWidget(percent_);
   smallest_ = new QPushButton(tr("Smallest"), controls);
-  smallest_->setToolTip(tr("Take the plan of the least peak that is not slower than that."));
+  smallest_->setToolTip(tr("Use the plan with the minimum peak within that slowdown"));
   row->addWidget(smallest_);
   status_ = new QLabel(controls);
   status_->setForegroundRole(QPalette::PlaceholderText);
@@ -65,10 +65,11 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
   connect(search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
   connect(search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
-  connect(search_, &ParetoSearch::failed, this, &ParetoPage::told);
+  connect(search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
-  connect(&session_.document().editing(), &Editing::changed, this, &ParetoPage::ask_snapshots);
-  ask_snapshots();
+  connect(&session_.document().editing(), &Editing::changed, this,
+          &ParetoPage::request_named_figures);
+  request_named_figures();
   refresh();
 }
 
@@ -84,20 +85,20 @@ void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
   const bool can = state && state->base;
   start_->setText(search_->is_running()       ? tr("Cancel")
-                  : search_->points().empty() ? tr("Draw the trade-off")
-                                              : tr("Draw again"));
+                  : search_->points().empty() ? tr("Compute Trade-off")
+                                              : tr("Compute Again"));
   start_->setEnabled(can);
   fastest_->setEnabled(can && !search_->is_running());
   smallest_->setEnabled(can && !search_->is_running());
-  // What there is is a place to start from.
+  // Use the current peak as the initial value.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
   plot_->set_hint(can ? tr("Peak memory against step time, over activation budgets from 0 to 1.")
-                      : tr("Only a joint graph can be partitioned in other ways."));
+                      : tr("Only a joint graph can be partitioned again."));
   QString status;
   if (search_->is_running())
     status = tr("%1 points").arg(search_->points().size());
   else if (!search_->points().empty() && searched_ && state && searched_->base != state->base)
-    status = tr("drawn before the graph was solved anew");
+    status = tr("computed for an earlier plan");
   status_->setText(status);
   refresh_marks();
 }
@@ -113,33 +114,32 @@ void ParetoPage::refresh_marks() {
   const std::vector<ParetoPoint>& points = search_->points();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint& point = points[i];
-    if (point.name == ParetoSearch::kNow) continue;  // as it is shown, below
+    if (point.name == ParetoSearch::kNow) continue;  // shown below, with its current figures
     const bool is_budget = point.budget >= 0;
     const QString name = !point.name.empty() ? QString::fromStdString(point.name)
                          : is_budget         ? tr("budget %1").arg(point.budget, 0, 'g', 3)
-                                             : tr("single decisions");
+                                             : tr("individual decisions");
     add(point.name.empty() ? ParetoKind::curve : ParetoKind::preset, name, point.figures,
         {.point = static_cast<int>(i)});
   }
   if (!points.empty())
-    for (std::size_t i = 0; i < snapshots_.size(); ++i)
-      add(ParetoKind::snapshot, snapshots_[i].name, snapshots_[i].figures,
-          {.snapshot = static_cast<int>(i)});
+    for (std::size_t i = 0; i < named_.size(); ++i)
+      add(ParetoKind::named, named_[i].name, named_[i].figures, {.named = static_cast<int>(i)});
   if (const SacStatePtr state = session_.state(); state && !points.empty())
     add(ParetoKind::now, tr("now"), state->figures, {});
   plot_->set_marks(std::move(marks));
 }
 
-// Figures of states that have a name: made when there are others of them.
-void ParetoPage::ask_snapshots() {
+// Requests the figures of named states when the list has changed.
+void ParetoPage::request_named_figures() {
   const std::size_t asked = ++asked_;
-  snapshots_.clear();
+  named_.clear();
   const auto& named = session_.document().editing().named();
   for (std::size_t i = 0; i < named.size(); ++i)
-    session_.find_figures(named[i].line, this,
+    session_.find_figures(named[i].history, this,
                           [this, asked, name = named[i].name, i](const PlanFigures& figures) {
                             if (asked != asked_) return;
-                            snapshots_.push_back({name, i, figures});
+                            named_.push_back({name, i, figures});
                             refresh_marks();
                           });
   refresh_marks();
@@ -147,14 +147,14 @@ void ParetoPage::ask_snapshots() {
 
 void ParetoPage::choose(std::size_t mark) {
   const Meaning meaning = meanings_[mark];
-  if (meaning.snapshot >= 0)
+  if (meaning.named >= 0)
     return session_.document().editing().go_to_state(
-        snapshots_[static_cast<std::size_t>(meaning.snapshot)].index);
+        named_[static_cast<std::size_t>(meaning.named)].index);
   if (meaning.point >= 0 && searched_)
     take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->base->settings);
 }
 
-// As it was found: by min_cut, whatever the controls say by now.
+// Uses min_cut as in the search, whatever the controls say now.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
   if (!state || !state->base || point.name == ParetoSearch::kNow) return;
@@ -162,18 +162,19 @@ void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
   if (point.budget >= 0) return session_.solve(settings);
   if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
-  session_.take_plan(point.plan,
-                     tr("Take the plan of %1").arg(bytes_text(point.figures.figures.peak_bytes)));
+  session_.take_plan(
+      point.plan,
+      tr("Use the plan with peak %1").arg(bytes_text(point.figures.figures.peak_bytes)));
 }
 
 void ParetoPage::take_fit(const Fit& fit) {
   const Figures& figures = fit.point.figures.figures;
   const QString what =
       tr("peak %1, step %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
-  if (!fit.fits) return emit told(tr("No plan fits; nothing is taken. The nearest: %1.").arg(what));
-  emit told(fit.point.name == ParetoSearch::kNow
-                ? tr("The plan that is shown is the best that was found: %1.").arg(what)
-                : tr("Found: %1.").arg(what));
+  if (!fit.fits) return emit message(tr("No plan fits; the closest one has %1.").arg(what));
+  emit message(fit.point.name == ParetoSearch::kNow
+                   ? tr("The current plan is the best one found: %1.").arg(what)
+                   : tr("Found: %1.").arg(what));
   if (const SacStatePtr state = session_.state(); state && state->base)
     take(fit.point, state->base->settings);
 }

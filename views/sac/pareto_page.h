@@ -13,8 +13,8 @@
 
 namespace jointer::views {
 
-// What memory costs in time: the plot, and plans that fit a limit. Taking a point is one step that
-// can be undone.
+// The trade-off between memory and time: a plot, and searches for plans within a limit. Choosing a
+// point adds one history entry.
 class ParetoPage : public QWidget {
   Q_OBJECT
  public:
@@ -29,23 +29,23 @@ class ParetoPage : public QWidget {
   [[nodiscard]] QPushButton& smallest_button() { return *smallest_; }
 
  public slots:
-  // Looks for the curve; what runs is given up.
+  // Starts a search for the curve, or cancels the running one.
   void start_or_cancel();
 
  signals:
-  void told(const QString& sentence);
+  void message(const QString& sentence);
 
  private:
-  struct Snapshot {
+  struct NamedFigures {
     QString name;
     std::size_t index = 0;
     PlanFigures figures;
   };
   void refresh();
   void refresh_marks();
-  void ask_snapshots();
+  void request_named_figures();
   void choose(std::size_t mark);
-  // `settings`: of the plan from which it was searched.
+  // `settings`: of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
   void take_fit(const Fit& fit);
 
@@ -59,13 +59,13 @@ class ParetoPage : public QWidget {
   QPushButton* fastest_ = nullptr;
   QPushButton* smallest_ = nullptr;
   QLabel* status_ = nullptr;
-  std::vector<Snapshot> snapshots_;
-  // What a mark stands for: a point of the search, a snapshot, or nothing.
+  std::vector<NamedFigures> named_;
+  // The target of a mark: a point of the search, a named state, or neither.
   struct Meaning {
-    int point = -1, snapshot = -1;
+    int point = -1, named = -1;
   };
   std::vector<Meaning> meanings_;
-  SacStatePtr searched_;  // the state that the points are of
+  SacStatePtr searched_;  // the state that the points belong to
   std::size_t asked_ = 0;
 };
 

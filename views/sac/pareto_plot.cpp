@@ -25,12 +25,11 @@ constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
 
-// The curve: budgets, presets and the plan as it is that no other is better than in both, by
-// growing peak.
+// The Pareto front of budgets, presets and the current plan, sorted by peak.
 std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks) {
   std::vector<ParetoMark> sorted, front;
   for (const ParetoMark& mark : marks)
-    if (mark.kind != ParetoKind::snapshot) sorted.push_back(mark);
+    if (mark.kind != ParetoKind::named) sorted.push_back(mark);
   std::stable_sort(sorted.begin(), sorted.end(), [](const ParetoMark& a, const ParetoMark& b) {
     return std::pair(a.peak_bytes, a.step_ns) < std::pair(b.peak_bytes, b.step_ns);
   });
@@ -39,7 +38,7 @@ std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks) {
   return front;
 }
 
-// Whether a line goes through a rectangle, at steps of a few pixels.
+// Returns true if a line crosses a rectangle, checked every few pixels.
 bool crosses(QPointF from, QPointF to, const QRectF& where) {
   constexpr double kPixels = 4;
   const QPointF way = to - from;
@@ -57,20 +56,19 @@ ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where) : a
     const auto [least, most] = std::minmax_element(
         marks.begin(), marks.end(),
         [&](const ParetoMark& a, const ParetoMark& b) { return value(a) < value(b); });
-    // One point, or several at one place, stand in the middle.
+    // A single value is centered.
     const double middle = static_cast<double>(value(*least));
     const double span =
         std::max(static_cast<double>(value(*most)) - middle, std::max(middle * 0.01, 1.0));
     return std::pair{middle - span * kRoom, middle + span * (1 + kRoom)};
   };
-  std::tie(least_bytes, most_bytes) = by([](const ParetoMark& m) { return m.peak_bytes; });
-  std::tie(least_ns, most_ns) = by([](const ParetoMark& m) { return m.step_ns; });
+  std::tie(min_bytes, max_bytes) = by([](const ParetoMark& m) { return m.peak_bytes; });
+  std::tie(min_ns, max_ns) = by([](const ParetoMark& m) { return m.step_ns; });
 }
 
 QPointF ParetoScale::place(const ParetoMark& mark) const {
-  const double x =
-      (static_cast<double>(mark.peak_bytes) - least_bytes) / (most_bytes - least_bytes);
-  const double y = (static_cast<double>(mark.step_ns) - least_ns) / (most_ns - least_ns);
+  const double x = (static_cast<double>(mark.peak_bytes) - min_bytes) / (max_bytes - min_bytes);
+  const double y = (static_cast<double>(mark.step_ns) - min_ns) / (max_ns - min_ns);
   return {area.left() + x * area.width(), area.bottom() - y * area.height()};
 }
 
@@ -83,7 +81,7 @@ ParetoPlot::ParetoPlot(QWidget* parent) : QWidget(parent) {
 
 void ParetoPlot::set_marks(std::vector<ParetoMark> marks) {
   if (marks == marks_) return;
-  // What is under the keys stays if it is still there.
+  // Keep the highlighted mark if it still exists.
   std::optional<ParetoMark> kept;
   if (current_) kept = marks_[*current_];
   marks_ = std::move(marks);
@@ -107,7 +105,7 @@ QPoint ParetoPlot::place_of(std::size_t mark) const {
   return scale().place(marks_[mark]).toPoint();
 }
 
-// The nearest within reach; of several the one that is drawn on top.
+// The nearest mark within reach; of several, the one drawn on top.
 std::optional<std::size_t> ParetoPlot::mark_at(QPoint at) const {
   const ParetoScale s = scale();
   std::optional<std::size_t> found;
@@ -129,10 +127,10 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
   const auto now = std::find_if(marks_.begin(), marks_.end(),
                                 [](const ParetoMark& m) { return m.kind == ParetoKind::now; });
   if (now != marks_.end() && mark.kind != ParetoKind::now) {
-    lines << tr("against now: peak %1, step %2")
+    lines << tr("change: peak %1, step %2")
                  .arg(bytes_difference_text(now->peak_bytes, mark.peak_bytes),
                       time_difference_text(now->step_ns, mark.step_ns));
-    lines << tr("Click to take it.");
+    lines << tr("Click to use this plan.");
   }
   return lines;
 }
@@ -142,16 +140,16 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
 void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   const Theme& theme = Theme::of(palette());
   const int text_height = painter.fontMetrics().height();
-  // The unit of the most, if that is more than a few of it.
+  // The maximum's unit, if it is more than a few of that unit.
   constexpr double kFew = 4;
   constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t in = 0;
   double unit_bytes = 1;
-  for (; in + 1 < kUnits.size() && s.most_bytes / unit_bytes >= kFew * 1024; ++in)
+  for (; in + 1 < kUnits.size() && s.max_bytes / unit_bytes >= kFew * 1024; ++in)
     unit_bytes *= 1024;
   struct Ticks {
     std::vector<double> at;
-    int decimals = 0;  // that tell one from the next
+    int decimals = 0;  // enough to distinguish adjacent ticks
   };
   const auto ticks = [](double least, double most, double pixels) {
     const double rough = (most - least) / std::max(pixels / kTickPixels, 1.0);
@@ -165,13 +163,12 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
     for (double t = std::ceil(least / step) * step; t <= most; t += step) found.at.push_back(t);
     return found;
   };
-  const Ticks of_bytes =
-      ticks(s.least_bytes / unit_bytes, s.most_bytes / unit_bytes, s.area.width());
+  const Ticks of_bytes = ticks(s.min_bytes / unit_bytes, s.max_bytes / unit_bytes, s.area.width());
   for (const double bytes : of_bytes.at) {
     const ParetoMark at{.kind = {},
                         .name = {},
                         .peak_bytes = static_cast<std::int64_t>(bytes * unit_bytes),
-                        .step_ns = static_cast<std::int64_t>(s.least_ns)};
+                        .step_ns = static_cast<std::int64_t>(s.min_ns)};
     const int x = static_cast<int>(s.place(at).x());
     painter.fillRect(QRect(x, static_cast<int>(s.area.top()), 1, static_cast<int>(s.area.height())),
                      theme.grid);
@@ -183,13 +180,13 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                          .arg(bytes, 0, 'f', of_bytes.decimals)
                          .arg(QLatin1String(kUnits[in])));
   }
-  const bool in_seconds = s.most_ns >= 1e9;
+  const bool in_seconds = s.max_ns >= 1e9;
   const double unit_ns = in_seconds ? 1e9 : 1e6;
-  const Ticks of_time = ticks(s.least_ns / unit_ns, s.most_ns / unit_ns, s.area.height() * 1.6);
+  const Ticks of_time = ticks(s.min_ns / unit_ns, s.max_ns / unit_ns, s.area.height() * 1.6);
   for (const double time : of_time.at) {
     const ParetoMark at{.kind = {},
                         .name = {},
-                        .peak_bytes = static_cast<std::int64_t>(s.least_bytes),
+                        .peak_bytes = static_cast<std::int64_t>(s.min_bytes),
                         .step_ns = static_cast<std::int64_t>(time * unit_ns)};
     const int y = static_cast<int>(s.place(at).y());
     painter.fillRect(QRect(static_cast<int>(s.area.left()), y, static_cast<int>(s.area.width()), 1),
@@ -204,7 +201,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                    Qt::AlignRight | Qt::AlignVCenter, tr("peak memory →   step time ↑"));
 }
 
-// Marks that stand at one place have one label, at the first of them.
+// Marks at the same place share a label, placed at the first of them.
 QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
   QStringList names;
   const QPointF at = s.place(marks_[index]);
@@ -235,7 +232,7 @@ void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t
       painter.setBrush(theme.category(MemoryCategory::output));
       painter.drawRect(QRectF(at.x() - r, at.y() - r, 2 * r, 2 * r));
       break;
-    case ParetoKind::snapshot: {
+    case ParetoKind::named: {
       QPainterPath path(at + QPointF(0, -r - 1));
       path.lineTo(at + QPointF(r + 1, 0));
       path.lineTo(at + QPointF(0, r + 1));
@@ -269,8 +266,8 @@ std::vector<QRectF> ParetoPlot::label_places() const {
   return places;
 }
 
-// Right, left, above or below of its mark: the first place that nothing else is drawn at, or that
-// the least is.
+// A place to the right, left, top or bottom of a mark: the first one without overlap, or else the
+// one with the smallest overlap.
 QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
                               const std::vector<QRectF>& labels) const {
   const QPointF at = s.place(marks_[index]);
@@ -352,7 +349,7 @@ void ParetoPlot::mousePressEvent(QMouseEvent* event) {
   if (at && marks_[*at].kind != ParetoKind::now) emit chosen(*at);
 }
 
-// From left to right, whatever kind they are.
+// From left to right, regardless of the marks' kinds.
 void ParetoPlot::step(int direction) {
   if (marks_.empty()) return;
   std::vector<std::size_t> order(marks_.size());

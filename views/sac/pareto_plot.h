@@ -6,12 +6,12 @@
 
 namespace jointer::views {
 
-// What a point of the plot is.
+// The kind of a point in the plot.
 enum class ParetoKind : std::uint8_t {
-  curve,     // on the way of the budgets: no other is better in both
-  preset,    // an upstream policy
-  snapshot,  // a state that a person gave a name to
-  now,       // the plan as it is
+  curve,   // a budget; no other one is better in both figures
+  preset,  // an upstream policy
+  named,   // a named state
+  now,     // the current plan
 };
 
 struct ParetoMark {
@@ -21,18 +21,18 @@ struct ParetoMark {
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
 
-// Where a mark is drawn: a plain mapping of bytes and nanoseconds to pixels.
+// Maps bytes and nanoseconds to pixels.
 struct ParetoScale {
   QRectF area;
-  double least_bytes = 0, most_bytes = 1, least_ns = 0, most_ns = 1;
+  double min_bytes = 0, max_bytes = 1, min_ns = 0, max_ns = 1;
 
-  // Holds all marks with some room around them.
+  // Contains all marks with a margin.
   ParetoScale(const std::vector<ParetoMark>& marks, QRectF area);
   [[nodiscard]] QPointF place(const ParetoMark& mark) const;
 };
 
-// Peak memory (to the right) against step time (up). The pointer tells what is under it, a click
-// takes it; the arrow keys go from point to point and Enter takes.
+// Plots peak memory (x) against step time (y). Hovering shows a mark's figures and clicking chooses
+// it; the arrow keys move between marks and Enter chooses.
 class ParetoPlot : public QWidget {
   Q_OBJECT
  public:
@@ -40,16 +40,16 @@ class ParetoPlot : public QWidget {
 
   void set_marks(std::vector<ParetoMark> marks);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
-  // Where the name of each mark is written; empty where none is.
+  // The area of each mark's label; empty if it has none.
   [[nodiscard]] std::vector<QRectF> label_places() const;
   [[nodiscard]] QPoint place_of(std::size_t mark) const;
   [[nodiscard]] QStringList lines_of(std::size_t mark) const;
-  // What is written where there are no points.
+  // Text shown while there are no points.
   void set_hint(const QString& hint);
   [[nodiscard]] QSize sizeHint() const override { return {320, 200}; }
 
  signals:
-  // A mark by its index, never the plan as it is.
+  // The index of the chosen mark, which is never the current plan.
   void chosen(std::size_t mark);
 
  protected:
@@ -71,7 +71,7 @@ class ParetoPlot : public QWidget {
   void step(int direction);
 
   std::vector<ParetoMark> marks_;
-  std::optional<std::size_t> current_;  // under the pointer, or the keys'
+  std::optional<std::size_t> current_;  // hovered, or selected by keyboard
   QString hint_;
 };
 

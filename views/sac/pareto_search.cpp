@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kTakeMs = 40;
 
-// Whether somebody laid down a policy: that is to be kept to.
+// Returns true if there are policies set by a user or list, which the search must respect.
 bool has_policy(const SacState& state) {
   return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
     return tensor.decider == Decider::person || tensor.decider == Decider::list;
@@ -63,7 +63,7 @@ void ParetoSearch::take() {
   emit changed();
 }
 
-// The graph is as a person sees it: as it was solved, with what was ticked since.
+// Uses the graph as shown: as solved, with later ticks.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, const SharedPtr& shared, std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
@@ -100,7 +100,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
     };
     JOINTER_TRY(const auto trade_off, trade_off_of(*state, shared, tell));
     JOINTER_TRY(std::vector<ParetoPoint> points, trade_off->curve());
-    // Presets are shown beside the curve, too.
+    // Presets are shown in addition to the curve.
     for (const ParetoPoint& preset : trade_off->presets())
       if (std::none_of(points.begin(), points.end(),
                        [&](const ParetoPoint& point) { return point.name == preset.name; }))
@@ -111,7 +111,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
     if (shared != shared_) return;
     shared_.reset();
     timer_.stop();
-    // Only those that none is better than: others were found on the way.
+    // Only points on the front; others were intermediate results.
     if (all) {
       points_ = *all;
       std::stable_sort(points_.begin(), points_.end(),

@@ -14,12 +14,13 @@
 
 namespace jointer::views {
 
-// Looks for the trade-off between peak memory and step time of a state, on a working thread: points
-// come while it runs. Deleting it, or a newer search, ends one that is under way without waiting.
+// Searches the trade-off between a state's peak memory and step time on a working thread and
+// reports points while it runs. Destroying it, or starting a newer search, cancels a running search
+// without waiting.
 class ParetoSearch : public QObject {
   Q_OBJECT
  public:
-  // What the point of the state's own plan is called.
+  // The name of the point for the state's own plan.
   static constexpr const char* kNow = "now";
 
   explicit ParetoSearch(QObject* parent = nullptr);
@@ -28,14 +29,14 @@ class ParetoSearch : public QObject {
   ParetoSearch& operator=(const ParetoSearch&) = delete;
 
   [[nodiscard]] bool is_running() const { return shared_ != nullptr; }
-  // Budgets, presets and the state's own plan, by growing peak once the search is done.
+  // Budgets, presets and the state's own plan, sorted by peak once the search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
-  // The curve, and upstream's presets beside it.
+  // Searches the curve, and evaluates upstream's presets.
   void search(const SacStatePtr& state);
-  // One plan: `fitted` follows.
+  // Finds one plan; `fitted` follows.
   void find_fastest(const SacStatePtr& state, std::int64_t peak_bytes);
-  // At most so many percent slower than the state's own plan.
+  // Limited to that percentage slower than the state's own plan.
   void find_smallest(const SacStatePtr& state, double percent);
   void cancel();
   void clear();
@@ -49,7 +50,7 @@ class ParetoSearch : public QObject {
   struct Shared {
     std::atomic<bool> cancel = false;
     std::mutex mutex;
-    std::vector<ParetoPoint> found;  // not yet taken
+    std::vector<ParetoPoint> found;  // not yet moved to points_
   };
   using SharedPtr = std::shared_ptr<Shared>;
   SharedPtr begin();
@@ -59,7 +60,7 @@ class ParetoSearch : public QObject {
   template <class Find>
   void find(const SacStatePtr& state, Find find_one);
 
-  SharedPtr shared_;  // of the search that runs
+  SharedPtr shared_;  // of the running search
   std::vector<ParetoPoint> points_;
   QTimer timer_;
 };

@@ -19,7 +19,7 @@ namespace {
 constexpr int kHeight = 72, kLegend = 18, kMargin = 8, kReach = 14, kMark = 4;
 constexpr int kDash = 6, kPeriod = 10;
 
-std::int64_t most_of(std::span<const std::int64_t> profile) {
+std::int64_t max_of(std::span<const std::int64_t> profile) {
   return profile.empty() ? 0 : *std::max_element(profile.begin(), profile.end());
 }
 
@@ -39,10 +39,10 @@ QSize PlanCurve::sizeHint() const {
 void PlanCurve::set_state(SacStatePtr state) {
   state_ = std::move(state);
   if (state_) {
-    top_ = std::max<std::int64_t>(most_of(state_->profile), 1);
+    top_ = std::max<std::int64_t>(max_of(state_->profile), 1);
     if (const PlanOutcome* beside = state_->beside())
-      top_ = std::max(
-          {top_, most_of(beside->profile), state_->snapshot->analysis.memory.peak_bytes()});
+      top_ =
+          std::max({top_, max_of(beside->profile), state_->snapshot->analysis.memory.peak_bytes()});
     const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
     peak_ = static_cast<std::size_t>(peak - state_->profile.begin());
   }
@@ -88,7 +88,7 @@ void PlanCurve::paint_outline(QPainter& painter, std::span<const std::int64_t> p
                               const QColor& color, bool dashed) const {
   if (profile.empty()) return;
   const QRect rect = area();
-  const auto columns = most_by_column(profile, static_cast<std::size_t>(rect.width()));
+  const auto columns = max_by_column(profile, static_cast<std::size_t>(rect.width()));
   int last = y_of(columns.front());
   for (int x = 0; x < rect.width(); ++x) {
     const int y = y_of(columns[static_cast<std::size_t>(x)]);
@@ -113,14 +113,14 @@ void PlanCurve::paint_legend(QPainter& painter) const {
     entry(theme.half(theme.accent), tr("as captured"));
   } else if (state_->is_step()) {
     entry(theme.half(theme.accent),
-          state_->carried_out.any ? tr("with its tags carried out") : tr("as it stands"));
-    if (state_->carried_out.any) entry(theme.ghost, tr("as it stands"));
-    if (what_if_) entry(theme.accent, tr("would be"));
+          state_->applied_tags.any ? tr("with tags applied") : tr("without tags"));
+    if (state_->applied_tags.any) entry(theme.ghost, tr("without tags"));
+    if (what_if_) entry(theme.accent, tr("preview"));
   } else {
     entry(theme.half(theme.accent), tr("as partitioned"));
     if (state_->profile != state_->base->profile) entry(theme.text, tr("as solved"));
-    entry(theme.ghost, tr("joint graph, keeps all"));
-    if (what_if_) entry(theme.accent, tr("would be"));
+    entry(theme.ghost, tr("joint graph, saves everything"));
+    if (what_if_) entry(theme.accent, tr("preview"));
   }
   const QString peak = tr("peak %1").arg(bytes_text(state_->profile[peak_]));
   const QRect right(x, 0, width() - kMargin - x, kLegend);
@@ -137,7 +137,7 @@ void PlanCurve::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(small_font(font()));
   const QRect rect = area();
   painter.fillRect(rect, theme.bed);
-  const auto columns = most_by_column(state_->profile, static_cast<std::size_t>(rect.width()));
+  const auto columns = max_by_column(state_->profile, static_cast<std::size_t>(rect.width()));
   const QColor fill = theme.half(theme.accent);
   for (int x = 0; x < rect.width(); ++x) {
     const int y = y_of(columns[static_cast<std::size_t>(x)]);
@@ -185,12 +185,12 @@ void PlanCurve::mouseMoveEvent(QMouseEvent* event) {
   setCursor(is_at_peak(*hover_) ? Qt::PointingHandCursor : Qt::ArrowCursor);
   const std::size_t point = point_at(hover_->x());
   const auto count = static_cast<double>(state_->profile.size());
-  QString text =
-      is_at_peak(*hover_)
-          ? tr("Peak %1: click to see what makes it").arg(bytes_text(state_->profile[peak_]))
-          : tr("%1, %2 % of the way through the step")
-                .arg(bytes_text(state_->profile[point]))
-                .arg(std::lround(100 * static_cast<double>(point) / count));
+  QString text = is_at_peak(*hover_)
+                     ? tr("Peak %1: click to see what contributes to it")
+                           .arg(bytes_text(state_->profile[peak_]))
+                     : tr("%1, %2 % of the way through the step")
+                           .arg(bytes_text(state_->profile[point]))
+                           .arg(std::lround(100 * static_cast<double>(point) / count));
   QToolTip::showText(event->globalPosition().toPoint(), text, this);
   update();
 }

@@ -7,20 +7,20 @@
 
 namespace jointer::views {
 
-// Memory over the step as the plan partitions it: forward, then backward with what runs again. As
-// ghosts behind it the plan as it was solved, and the joint graph as it was captured, which keeps
-// everything. Each is drawn over its own program order, so that starts and ends lie together. A
-// click on the peak asks what makes it.
+// Memory during the step under the plan: the forward, then the backward with recomputation. Behind
+// it, as ghosts, the plan as it was solved and the joint graph as captured, which saves everything.
+// Each curve uses its own program order, scaled to a common width. Clicking the peak shows what
+// contributes to it.
 class PlanCurve : public QWidget {
   Q_OBJECT
  public:
   explicit PlanCurve(QWidget* parent = nullptr);
 
-  // Null: nothing is shown.
+  // Null shows nothing.
   void set_state(SacStatePtr state);
-  // What is asked about, as a dashed line; null: nothing is.
+  // Shows a preview as a dashed line; null shows none.
   void set_what_if(PlanOutcomePtr outcome);
-  // Where the peak's mark is.
+  // The position of the peak's mark.
   [[nodiscard]] QPoint peak_place() const;
   [[nodiscard]] QSize sizeHint() const override;
 

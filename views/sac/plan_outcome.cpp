@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::ptrdiff_t kNowhere = -1;
 
-// Where each step stands in the joint graph's order, if it is the first that runs this call.
+// The position of each step in the joint graph's order, if it is the first step that runs this
+// call.
 std::vector<std::ptrdiff_t> joint_steps(const MemoryTimeline& joint,
                                         std::span<const NodeId> steps) {
   std::vector<std::ptrdiff_t> found(steps.size(), kNowhere);
@@ -20,9 +21,9 @@ std::vector<std::ptrdiff_t> joint_steps(const MemoryTimeline& joint,
   return found;
 }
 
-// A longest run of steps, from first to last, that both orders have (patience sorting).
+// A longest common subsequence of steps in both orders (patience sorting).
 std::vector<std::size_t> common_order(std::span<const std::ptrdiff_t> at) {
-  std::vector<std::size_t> ends;  // of the runs of each length, the one that ends earliest
+  std::vector<std::size_t> ends;  // for each length, the earliest end of a subsequence
   std::vector<std::ptrdiff_t> before(at.size(), kNowhere);
   for (std::size_t i = 0; i < at.size(); ++i) {
     if (at[i] == kNowhere) continue;
@@ -56,7 +57,7 @@ std::vector<double> place_steps(const MemoryTimeline& joint, std::span<const Nod
   };
   double end = 0;
   std::vector<std::size_t> anchors = common_order(at);
-  // What comes behind the last one has room to the end; where there is none, they share one.
+  // Steps after the last anchor get the remaining space; without any, they share the anchor's.
   if (!anchors.empty() && at[anchors.back()] + 1 == std::ssize(joint.steps())) anchors.pop_back();
   for (const std::size_t anchor : anchors) {
     const auto next = static_cast<double>(at[anchor] + 1);

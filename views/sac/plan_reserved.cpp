@@ -9,7 +9,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kSoonMs = 120;
-constexpr std::size_t kMostKnown = 24;
+constexpr std::size_t kMaxKnown = 24;
 
 Result<std::int64_t> reserved_of(const SacState& state) {
   JOINTER_TRY(const Graph pair,
@@ -49,16 +49,16 @@ void PlanReserved::follow(SacStatePtr state) {
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 
-// A flat step's state was analysed as a whole.
+// A flat training step's state has already been analyzed as a whole.
 void PlanReserved::take_step() {
   soon_.stop();
   const auto bytes = state_->step->snapshot->analysis.memory.device() == DeviceType::cuda
-                         ? std::optional(state_->carried_out.reserved_bytes)
+                         ? std::optional(state_->applied_tags.reserved_bytes)
                          : std::nullopt;
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 
-// One at a time: of what is asked meanwhile the last is found.
+// Runs one computation at a time; of the pending requests, only the last is computed.
 void PlanReserved::find() {
   if (is_running_) return;
   is_running_ = true;
@@ -68,7 +68,7 @@ void PlanReserved::find() {
     is_running_ = false;
     if (bytes) {
       known_.push_front({of->base, of->plan, *bytes});
-      if (known_.size() > kMostKnown) known_.pop_back();
+      if (known_.size() > kMaxKnown) known_.pop_back();
     }
     const bool is_current = state_ && state_->base == of->base && state_->plan == of->plan;
     if (!is_current) return follow(state_);

@@ -10,10 +10,9 @@
 
 namespace jointer::views {
 
-// What the caching allocator would reserve for the plan that is shown: that of the pair, as a
-// report of the pair's own file has it. It takes the pair to be made, so it comes a while after the
-// other figures, on a thread of its own: nobody who ticks waits for it. A flat step's is known at
-// once.
+// The memory that the caching allocator would reserve for the current plan, as reported for the
+// pair's own file. The pair has to be created for this, so the value is computed on another thread
+// and arrives later than the other figures. For a flat training step it is known at once.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:
@@ -22,9 +21,9 @@ class PlanReserved : public QObject {
   PlanReserved(const PlanReserved&) = delete;
   PlanReserved& operator=(const PlanReserved&) = delete;
 
-  // Null, or a graph that is cut already: nothing is asked.
+  // With null or a partitioned graph, nothing is computed.
   void follow(SacStatePtr state);
-  // Of the state that was followed last; none until it is known, or where nothing is cached.
+  // For the current state; empty until it is known, or if there is no caching allocator.
   [[nodiscard]] std::optional<std::int64_t> bytes() const { return bytes_; }
   [[nodiscard]] bool is_settled() const { return !soon_.isActive() && !is_running_; }
 
@@ -43,7 +42,7 @@ class PlanReserved : public QObject {
 
   SacStatePtr state_;
   std::optional<std::int64_t> bytes_;
-  std::deque<Known> known_;  // the last found first
+  std::deque<Known> known_;  // newest first
   QTimer soon_;
   bool is_running_ = false;
 };

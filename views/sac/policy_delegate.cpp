@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kPlace = 22;  // as wide as it is easy to hit
+constexpr int kPlace = 22;  // wide enough to click easily
 constexpr int kInset = 3;
 constexpr std::array kPlaces{Keep::save, Keep::recompute, Keep::offload};
 
@@ -41,7 +41,7 @@ QRect PolicyDelegate::place_of(const QRect& cell, Keep keep) {
 
 std::optional<Keep> PolicyDelegate::keep_at(const QRect& cell, QPoint at) {
   for (const Keep keep : kPlaces) {
-    // The whole height of the row is hit.
+    // The full height of the row can be clicked.
     const QRect place = place_of(cell, keep);
     if (QRect(place.left(), cell.top(), place.width(), cell.height()).contains(at)) return keep;
   }
@@ -66,7 +66,7 @@ void PolicyDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   for (const Keep keep : kPlaces) {
     const QRect place = place_of(option.rect, keep);
     const int count = keeps.of(keep);
-    // Nothing can be chosen: only what is.
+    // A fixed row shows only its current policy.
     if (is_fixed && count == 0) continue;
     const QColor color = rung_color(theme, state_of(keep));
     const bool is_all = count == keeps.all();

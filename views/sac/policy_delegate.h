@@ -8,18 +8,18 @@
 
 namespace jointer::views {
 
-// The policy of a row as a switch of three: S save, R recompute, O offload. Of a row whose tensors
-// differ, each place is filled as far as they have it.
+// A row's policy as a three-way switch: S save, R recompute, O offload. If a row's tensors differ,
+// each part is filled in proportion to the tensors that have it.
 class PolicyDelegate : public TableDelegate {
   Q_OBJECT
  public:
   using TableDelegate::TableDelegate;
 
-  // Which place of a cell the pointer is at.
+  // The part of a cell at that position.
   [[nodiscard]] static std::optional<Keep> keep_at(const QRect& cell, QPoint at);
-  // Where a place of a cell is.
+  // The area of a part of a cell.
   [[nodiscard]] static QRect place_of(const QRect& cell, Keep keep);
-  // The place under the pointer; none: an invalid index.
+  // Sets the part under the pointer; an invalid index means none.
   void set_hover(const QModelIndex& index, Keep keep);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,

@@ -28,8 +28,7 @@ constexpr std::array kFormats{
     Format{PolicyFormat::torchtitan,
            QT_TRANSLATE_NOOP("PolicyExchange", "torchtitan's Operator Set"), ".py"},
     Format{PolicyFormat::selectors, QT_TRANSLATE_NOOP("PolicyExchange", "Selectors"), ".txt"},
-    Format{PolicyFormat::recipe, QT_TRANSLATE_NOOP("PolicyExchange", "Recipe of Tags"),
-           ".recipe.json"},
+    Format{PolicyFormat::recipe, QT_TRANSLATE_NOOP("PolicyExchange", "Tag Recipe"), ".recipe.json"},
 };
 
 QString suffix_of(PolicyFormat format) {
@@ -38,27 +37,27 @@ QString suffix_of(PolicyFormat format) {
   return {};
 }
 
-// The first sentence, and how many there are besides.
+// The first sentence, and the number of further ones.
 QString first_of(const std::vector<std::string>& sentences) {
   const QString first = QString::fromStdString(sentences.front());
   if (sentences.size() == 1) return first;
   return PolicyExchange::tr("%1 (and %2 more)").arg(first).arg(sentences.size() - 1);
 }
 
-// "Copied. It does not say everything: 3 tensors ..."
-QString with_misfits(const QString& done, const PolicyExport& made) {
+// "Copied. Not exported: 3 tensors ..."
+QString with_omissions(const QString& done, const PolicyExport& made) {
   if (made.misfits.empty()) return done;
-  return PolicyExchange::tr("%1 It does not say everything: %2").arg(done, first_of(made.misfits));
+  return PolicyExchange::tr("%1 Not exported: %2").arg(done, first_of(made.misfits));
 }
 
-// "Read: operator list, 14 operators. No call of this graph is ..."
-QString what_was_read(const ImportedPolicy& policy) {
-  const QString what = PolicyExchange::tr("Read: %1.").arg(QString::fromStdString(policy.what));
+// "Imported operator list, 14 operators. No call of this graph is ..."
+QString import_summary(const ImportedPolicy& policy) {
+  const QString what = PolicyExchange::tr("Imported %1.").arg(QString::fromStdString(policy.what));
   return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);
 }
 
-// A text is for the graph as it was opened, which training code has, or as it is now where it was
-// edited.
+// Texts refer to the graph as it was opened, which is the one training code has, or to the current
+// graph if it was edited.
 const Graph& graph_of(const SacState& state, const Snapshot& opened) {
   const Graph& now = state.snapshot->graph;
   const bool has_same_calls = std::ranges::equal(now.order(), opened.graph.order());
@@ -79,19 +78,19 @@ PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
     menu_->addAction(tr("Export %1...").arg(tr(format.name)), this,
                      [this, &format] { ask_where(format.format); });
   menu_->addSeparator();
-  menu_->addAction(tr("Import from the Clipboard"), this,
+  menu_->addAction(tr("Import from Clipboard"), this,
                    [this] { take(QGuiApplication::clipboard()->text()); });
-  menu_->addAction(tr("Import from a File..."), this, &PolicyExchange::ask_what);
+  menu_->addAction(tr("Import from File..."), this, &PolicyExchange::ask_what);
 }
 
-// On a working thread: finding the lists that say a plan takes a while.
+// Runs on a working thread, since finding operator lists that express a plan takes a while.
 void PolicyExchange::export_then(PolicyFormat format,
                                  std::function<void(const PolicyExport&)> use) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change()) return emit told(tr("There is no plan to export yet."));
+  if (!state || !state->can_change()) return emit message(tr("There is no plan to export yet."));
   const auto make = [state, format, opened = session_.document().baseline()] {
     const Graph& graph = graph_of(*state, *opened);
-    // A flat step is its own plan's graph: nobody solves again under the text.
+    // A flat training step is its own plan's graph; no partitioner runs again on the result.
     if (state->is_step()) return export_plan(state->snapshot->graph, state->plan, format, graph);
     return export_plan(state->base->partition.joint, state->plan, format, graph,
                        {.partitioner = state->base->settings.partitioner,
@@ -101,22 +100,22 @@ void PolicyExchange::export_then(PolicyFormat format,
     if (made)
       use(*made);
     else
-      emit told(QString::fromStdString(made.error().message));
+      emit message(QString::fromStdString(made.error().message));
   });
 }
 
 void PolicyExchange::copy(PolicyFormat format) {
   export_then(format, [this](const PolicyExport& made) {
     QGuiApplication::clipboard()->setText(QString::fromStdString(made.text));
-    emit told(with_misfits(tr("Copied."), made));
+    emit message(with_omissions(tr("Copied."), made));
   });
 }
 
 void PolicyExchange::write(PolicyFormat format, const QString& path) {
   export_then(format, [this, path](const PolicyExport& made) {
     const auto written = write_bytes(path.toStdString(), made.text);
-    emit told(written ? with_misfits(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made)
-                      : QString::fromStdString(written.error().message));
+    emit message(written ? with_omissions(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made)
+                         : QString::fromStdString(written.error().message));
   });
 }
 
@@ -135,21 +134,22 @@ void PolicyExchange::ask_what() {
 
 void PolicyExchange::read(const QString& path) {
   const auto bytes = read_bytes(path.toStdString());
-  if (!bytes) return emit told(QString::fromStdString(bytes.error().message));
+  if (!bytes) return emit message(QString::fromStdString(bytes.error().message));
   take(QString::fromUtf8(bytes->view().data(), static_cast<qsizetype>(bytes->view().size())));
 }
 
-// One step that can be undone: its tags, and of a joint graph the plan that is solved under them.
+// Adds one history entry: the tags, and for a joint graph the plan solved with them.
 void PolicyExchange::take(const QString& text) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->can_change()) return emit told(tr("There is no graph to tag yet."));
+  if (!state || !state->can_change()) return emit message(tr("There is no graph to tag yet."));
   const auto read = [snapshot = session_.document().shared_snapshot(),
                      opened = session_.document().baseline(), text] {
     return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));
   };
   QtConcurrent::run(read).then(this, [this](const Result<ImportedPolicy>& policy) {
-    if (!policy) return emit told(QString::fromStdString(policy.error().message));
-    if (policy->edits.empty()) return emit told(tr("It says nothing about this graph."));
+    if (!policy) return emit message(QString::fromStdString(policy.error().message));
+    if (policy->edits.empty())
+      return emit message(tr("The imported policy does not apply to this graph."));
     Edit edit = policy->edits.front();
     for (std::size_t i = 1; i < policy->edits.size(); ++i) append(edit, policy->edits[i]);
     if (edit.by.empty()) edit.by = std::string("import_policy");
@@ -159,7 +159,7 @@ void PolicyExchange::take(const QString& text) {
                                  : SolveSettings();
     settings.ignore_tags = false;
     session_.apply_and_solve(std::move(edit), settings);
-    emit told(what_was_read(*policy));
+    emit message(import_summary(*policy));
   });
 }
 

@@ -9,23 +9,23 @@
 
 namespace jointer::views {
 
-// What is saved, as other programs take and give it: into the clipboard or a file, and back.
+// Exports policies in formats of other programs to the clipboard or a file, and imports them.
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:
-  // `window`: over what dialogs stand; it owns the menu.
+  // `window` is the parent of dialogs and owns the menu.
   PolicyExchange(SacSession& session, QWidget* window);
 
   [[nodiscard]] QMenu* menu() const { return menu_; }
 
   void copy(PolicyFormat format);
   void write(PolicyFormat format, const QString& path);
-  // Of an operator set, selectors, a recipe or a log of torch's partitioner.
+  // Imports an operator set, selectors, a recipe or a log of torch's partitioner.
   void take(const QString& text);
   void read(const QString& path);
 
  signals:
-  void told(const QString& sentence);
+  void message(const QString& sentence);
 
  private:
   void export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use);

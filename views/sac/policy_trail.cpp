@@ -20,16 +20,16 @@ const std::vector<PolicyTrails::Set>& PolicyTrails::sets_of(const Graph& graph,
   return at->second;
 }
 
-PolicyTrail PolicyTrails::follow(const Graph& opened, const Graph& now, const EditLine& line,
+PolicyTrail PolicyTrails::follow(const Graph& opened, const Graph& now, const EditHistory& history,
                                  std::size_t count) {
   PolicyTrail trail;
   trail.policies.assign(now.node_count(), MemoryPolicy::none);
   trail.edits.assign(now.node_count(), -1);
-  // What edits added came with the policy that they gave it.
+  // Nodes added by an edit already have the policy that it gave them.
   for (std::size_t i = 0; i < now.node_count(); ++i)
     trail.policies[i] = (i < opened.node_count() ? opened : now).node(NodeId(i)).policy;
   for (std::size_t e = 0; e < count; ++e)
-    for (const Set& set : sets_of(now, line[e])) {
+    for (const Set& set : sets_of(now, history[e])) {
       trail.policies[set.node.index()] = set.policy;
       trail.edits[set.node.index()] = static_cast<std::int32_t>(e);
     }

@@ -1,25 +1,25 @@
 #pragma once
 
-// Who decided about each node: the policies of a graph, followed edit by edit. No Qt.
+// Tracks which edit set the policy of each node. No Qt.
 
 #include <map>
 #include <vector>
 
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 
 namespace jointer::views {
 
 struct PolicyTrail {
   std::vector<MemoryPolicy> policies;  // by node
-  std::vector<std::int32_t> edits;     // by node: which of the line set it last; -1: it came so
+  std::vector<std::int32_t> edits;     // by node: index of the last edit that set it, or -1
 };
 
-// Follows lines of edits. What an edit selects is looked up once.
+// Follows policies through edit histories. The nodes that an edit selects are looked up once.
 class PolicyTrails {
  public:
-  // Of the first `count` edits of a line. `opened`: the graph as it was opened; `now`: that of the
-  // whole line. What an edit named and is gone by now is left out.
-  PolicyTrail follow(const Graph& opened, const Graph& now, const EditLine& line,
+  // Follows the first `count` edits of a history. `opened`: the graph as it was opened; `now`: the
+  // graph after the whole history. Nodes that no longer exist are skipped.
+  PolicyTrail follow(const Graph& opened, const Graph& now, const EditHistory& history,
                      std::size_t count);
   void clear() { known_.clear(); }
 

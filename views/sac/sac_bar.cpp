@@ -24,13 +24,14 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   partitioner_->addItem(tr("min_cut"), static_cast<int>(Partitioner::min_cut));
   partitioner_->addItem(tr("default"), static_cast<int>(Partitioner::default_partition));
   partitioner_->setToolTip(
-      tr("min_cut: torch's min_cut_rematerialization_partition, which recomputes what is cheap.\n"
-         "default: torch's default_partition, which saves what the backward reads, tags aside."));
+      tr("min_cut: torch's min_cut_rematerialization_partition, which recomputes cheap values.\n"
+         "default: torch's default_partition, which saves all values read by the backward, except "
+         "as tagged."));
   row->addWidget(partitioner_);
   ignore_tags_ = new QToolButton(this);
-  ignore_tags_->setText(tr("ignore tags"));
+  ignore_tags_->setText(tr("Ignore tags"));
   ignore_tags_->setCheckable(true);
-  ignore_tags_->setToolTip(tr("Solve as if nothing were tagged or ticked."));
+  ignore_tags_->setToolTip(tr("Solve without tags and ticks"));
   row->addWidget(ignore_tags_);
   connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
   solver_ = new QComboBox(this);
@@ -39,16 +40,17 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     solver_->addItem(to_qstring(to_string(solver)), static_cast<int>(solver));
     solver_->setItemData(solver_->count() - 1, what, Qt::ToolTipRole);
   };
-  add_solver(KnapsackSolver::dp, tr("exact but for its rounding; torch's default"));
-  add_solver(KnapsackSolver::greedy, tr("most FLOPs for each byte first"));
+  add_solver(KnapsackSolver::dp, tr("exact except for rounding; torch's default"));
+  add_solver(KnapsackSolver::greedy, tr("most FLOPs per byte first"));
   add_solver(KnapsackSolver::sliding_hirschberg,
-             tr("as dp in less memory: torch's dp_knapsack_sliding_hirschberg"));
-  add_solver(KnapsackSolver::knee_point,
-             tr("where more memory gives little: torch's dynamic_memory_budget_dp, which may take "
-                "less than the budget"));
+             tr("like dp, with less memory: torch's dp_knapsack_sliding_hirschberg"));
+  add_solver(
+      KnapsackSolver::knee_point,
+      tr("stops where more memory gains little: torch's dynamic_memory_budget_dp, which may use "
+         "less than the budget"));
   solver_->setToolTip(
-      tr("torch's activation_memory_budget_solver: who decides, between budgets 0 and 1, which "
-         "values are worth their memory."));
+      tr("torch's activation_memory_budget_solver: decides, for budgets between 0 and 1, which "
+         "values are worth their memory"));
   solver_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   solver_->setMinimumContentsLength(kSolverLetters);
   solver_->view()->setMinimumWidth(solver_->view()->sizeHintForColumn(0) + kMargin);
@@ -56,16 +58,16 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   budget_ = new BudgetControl(this);
   row->addWidget(budget_);
   solve_ = new QPushButton(tr("Solve"), this);
-  solve_->setToolTip(tr("Partition anew under these settings, with what is ticked as tags."));
+  solve_->setToolTip(tr("Partition again with these settings, using ticks as tags"));
   solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
   row->addWidget(solve_);
   of_partitioner_ = {partitioner_, ignore_tags_, solver_, budget_, solve_};
-  carry_out_ = new QPushButton(tr("Carry out the tags"), this);
-  carry_out_->setToolTip(tr(
-      "The graph becomes the step that is shown: what is tagged so goes to the host or runs again "
-      "in the backward. One step of the history."));
-  row->addWidget(carry_out_);
-  connect(carry_out_, &QPushButton::clicked, &session_, &SacSession::carry_out_tags);
+  apply_tags_ = new QPushButton(tr("Apply Tags"), this);
+  apply_tags_->setToolTip(tr(
+      "Changes the graph to the step shown: tagged values are offloaded to the host or recomputed "
+      "in the backward. Adds one history entry."));
+  row->addWidget(apply_tags_);
+  connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
   more_ = new QWidget(this);
   auto* more = new QHBoxLayout(more_);
   more->setContentsMargins(0, 0, 4, 0);
@@ -84,8 +86,9 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     button->setPopupMode(QToolButton::InstantPopup);
     return button;
   };
-  presets_ = add_menu(tr("Presets"), tr("Lists and policies of upstream, as tags"), make_presets());
-  exchange_ = add_menu(tr("Exchange"), tr("Export and import what is saved"), make_exchange());
+  presets_ =
+      add_menu(tr("Presets"), tr("Apply upstream's lists and policies as tags"), make_presets());
+  exchange_ = add_menu(tr("Exchange"), tr("Export and import policies"), make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(solver_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(budget_, &BudgetControl::tried, this, &SacBar::try_settings);
@@ -102,7 +105,7 @@ SolveSettings SacBar::settings() const {
           .solver = static_cast<KnapsackSolver>(solver_->currentData().toInt())};
 }
 
-// The controls show how the plan was solved, until a person changes them.
+// Shows the plan's settings in the controls until the user changes them.
 void SacBar::refresh() {
   const SacStatePtr state = session_.state();
   setVisible(state && state->can_change());
@@ -126,11 +129,11 @@ void SacBar::refresh() {
 void SacBar::show_kind(const SacState& state) {
   for (QWidget* control : of_partitioner_) control->setVisible(!state.is_step());
   pair_->setVisible(!state.is_step());
-  carry_out_->setVisible(state.is_step());
-  carry_out_->setEnabled(state.carried_out.any || !state.carried_out.refusal.empty());
+  apply_tags_->setVisible(state.is_step());
+  apply_tags_->setEnabled(state.applied_tags.any || !state.applied_tags.refusal.empty());
 }
 
-// Budgets are min_cut's.
+// Budgets apply only to min_cut.
 void SacBar::enable_controls() {
   const bool is_min_cut = settings().partitioner == Partitioner::min_cut;
   solver_->setEnabled(is_min_cut);
@@ -139,8 +142,8 @@ void SacBar::enable_controls() {
 
 SacSolver::Wish SacBar::wish() const {
   const SolveSettings wanted = settings();
-  if (wanted.partitioner != Partitioner::min_cut) return {.settings = wanted, .most_peak = {}};
-  return {.settings = wanted, .most_peak = budget_->most_peak()};
+  if (wanted.partitioner != Partitioner::min_cut) return {.settings = wanted, .max_peak = {}};
+  return {.settings = wanted, .max_peak = budget_->max_peak()};
 }
 
 void SacBar::try_settings() {
@@ -163,7 +166,7 @@ QMenu* SacBar::make_presets() {
     entry->setToolTip(tip);
   };
   add(tr("apply_sac"),
-      tr("torchtitan's list: saves what is dear to compute, and every second matrix product"),
+      tr("torchtitan's list: saves expensive results and every second matrix product"),
       [this] { take_preset(QString::fromLatin1(kApplySac)); });
   menu->addSeparator();
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
@@ -172,11 +175,11 @@ QMenu* SacBar::make_presets() {
         [this, name] { take_preset(name); });
   }
   menu->addSeparator();
-  add(tr("Gathered parameters are made again"), tr("fsdp_reshard_after_fwd: always"),
+  add(tr("Recompute Gathered Parameters"), tr("fsdp_reshard_after_fwd: always"),
       [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), true)); });
-  add(tr("Gathered parameters are saved"), tr("fsdp_reshard_after_fwd: never"),
+  add(tr("Save Gathered Parameters"), tr("fsdp_reshard_after_fwd: never"),
       [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), false)); });
-  add(tr("Remove all tags"), tr("Nothing is decided by a tag any more"),
+  add(tr("Remove All Tags"), tr("Remove the tags of all nodes"),
       [this] { apply(remove_tags(session_.document().graph())); });
   return menu;
 }
@@ -196,22 +199,22 @@ void SacBar::apply(const Result<Edit>& edit) {
   apply(edit, settings());
 }
 
-// Tags are made to be obeyed.
+// Tags from a preset must not be ignored.
 void SacBar::apply(const Result<Edit>& edit, SolveSettings settings) {
-  if (!edit) return emit told(QString::fromStdString(edit.error().message));
+  if (!edit) return emit message(QString::fromStdString(edit.error().message));
   settings.ignore_tags = false;
   session_.apply_and_solve(*edit, settings);
 }
 
 QMenu* SacBar::make_exchange() {
   auto* exchange = new PolicyExchange(session_, this);
-  connect(exchange, &PolicyExchange::told, this, &SacBar::told);
+  connect(exchange, &PolicyExchange::message, this, &SacBar::message);
   QMenu* menu = exchange->menu();
   menu->setToolTipsVisible(true);
   pair_ = menu->addAction(tr("Open as Pair"), this, &SacBar::pair_wanted);
   pair_->setToolTip(
-      tr("The forward and the backward of this plan in a tab of their own: to run, compare, edit, "
-         "export."));
+      tr("Open the forward and backward graphs of this plan in a new tab to run, compare, edit "
+         "or export them"));
   return menu;
 }
 

@@ -11,37 +11,37 @@
 
 namespace jointer::views {
 
-// How the plan is solved: partitioner, tags, knapsack, activation budget, upstream's lists and
-// presets; and what leads out of the pane: export, import, the pair in a tab of its own. Whatever
-// of it a person changes is tried at once, as a what-if. Of a flat step nobody asks a partitioner:
-// in their place its tags are carried out.
+// Settings for solving the plan: partitioner, tags, knapsack solver, activation budget, and
+// upstream's lists and presets. Also export, import, and opening the pair in a new tab. A changed
+// setting is previewed at once. A flat training step has no partitioner; its tags are applied
+// instead.
 class SacBar : public QWidget {
   Q_OBJECT
  public:
   explicit SacBar(SacSession& session, QWidget* parent = nullptr);
 
-  // As the controls say it.
+  // The settings in the controls.
   [[nodiscard]] SolveSettings settings() const;
-  // The same, and the peak that a budget is looked for, if one is said.
+  // The settings and, if one is set, the peak for which a budget is searched.
   [[nodiscard]] SacSolver::Wish wish() const;
   [[nodiscard]] QComboBox& partitioner_box() { return *partitioner_; }
   [[nodiscard]] QComboBox& solver_box() { return *solver_; }
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
   [[nodiscard]] QPushButton& solve_button() { return *solve_; }
-  [[nodiscard]] QPushButton& carry_out_button() { return *carry_out_; }
-  // Presets, exchange, the pair: for a place of its own.
+  [[nodiscard]] QPushButton& apply_tags_button() { return *apply_tags_; }
+  // Presets, exchange and pair, to be placed separately.
   [[nodiscard]] QWidget& more() { return *more_; }
   [[nodiscard]] QMenu& presets() { return *presets_->menu(); }
   [[nodiscard]] QMenu& exchange() { return *exchange_->menu(); }
 
  public slots:
   void solve();
-  // Upstream's apply_sac, or one of its memory policies by name; then solves.
+  // Applies upstream's apply_sac, or one of its memory policies by name, then solves.
   void take_preset(const QString& name);
   void take_preset(const QString& name, const SolveSettings& settings);
 
  signals:
-  void told(const QString& sentence);
+  void message(const QString& sentence);
   void pair_wanted();
 
  private:
@@ -60,14 +60,14 @@ class SacBar : public QWidget {
   QComboBox* solver_ = nullptr;
   BudgetControl* budget_ = nullptr;
   QPushButton* solve_ = nullptr;
-  QPushButton* carry_out_ = nullptr;
+  QPushButton* apply_tags_ = nullptr;
   QAction* pair_ = nullptr;
   std::vector<QWidget*> of_partitioner_;
-  QWidget* more_ = nullptr;  // what leads out of the pane
+  QWidget* more_ = nullptr;  // presets, exchange and pair
   QToolButton* presets_ = nullptr;
   QToolButton* exchange_ = nullptr;
-  SacBasePtr shown_;            // whose settings the controls had last
-  bool is_refreshing_ = false;  // the controls change by themselves
+  SacBasePtr shown_;            // whose settings the controls show
+  bool is_refreshing_ = false;  // the controls are being updated by the program
 };
 
 }  // namespace jointer::views

@@ -31,7 +31,7 @@ QString plan_difference_text(const PlanFigures& from, const PlanFigures& to) {
   add(SacFigures::tr("offloaded"), from.offloaded_bytes, to.offloaded_bytes, bytes_difference_text);
   add(SacFigures::tr("recomputed calls"), static_cast<std::int64_t>(from.recomputed),
       static_cast<std::int64_t>(to.recomputed), count_difference_text);
-  return parts.isEmpty() ? SacFigures::tr("no figure changes") : parts.join(QStringLiteral(" · "));
+  return parts.isEmpty() ? SacFigures::tr("no change") : parts.join(QStringLiteral(" · "));
 }
 
 SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), session_(session) {
@@ -43,13 +43,14 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   column->addWidget(boxes_);
   peak_ = add(tr("Peak"), {});
   reserved_ = add(tr("Reserved"), {});
-  step_ = add(tr("Step"), tr("Estimated time of the step with what runs again in the backward."));
-  exposed_ = add(tr("Exposed"), tr("Time in which compute waits for communication."));
-  saved_ = add(tr("Saved"), tr("Activations that stay on the device between the forward and the "
+  step_ =
+      add(tr("Step"), tr("Estimated time of the step including recomputation in the backward."));
+  exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
+  saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and "
                                "backward, by storage."));
-  offloaded_ = add(tr("Offloaded"), tr("Of what is kept, what spends the time between on the "
-                                       "host."));
-  recomputed_ = add(tr("Recomputed"), tr("Calls of the forward that run again in the backward, "
+  offloaded_ = add(tr("Offloaded"), tr("Saved values that are kept in host memory between forward "
+                                       "and backward."));
+  recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "
                                          "and their estimated time."));
   line_ = new QLabel(this);
   line_->setObjectName(QStringLiteral("what_if"));
@@ -57,7 +58,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   line_->setForegroundRole(QPalette::PlaceholderText);
   line_->setWordWrap(true);
   line_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  // Two lines, always there: nothing jumps when the pointer comes.
+  // Always two lines high, so that nothing moves when a preview appears.
   line_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   line_->setFixedHeight(2 * line_->fontMetrics().lineSpacing());
   column->addWidget(line_);
@@ -70,7 +71,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
 FigureBox* SacFigures::add(const QString& name, const QString& how) {
   auto* box = new FigureBox(name, how, boxes_);
   box->setProperty("how", how);
-  // Smaller than those of the scoreboard: the pane's room is the table's.
+  // Smaller than those of the scoreboard, to leave space for the table.
   QFont strong = font();
   strong.setBold(true);
   box->value().setFont(strong);
@@ -78,8 +79,8 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   return box;
 }
 
-// Beside the plan as it was solved, once it is another, or the step as it stands; the joint graph's
-// own figure is what the pointer tells.
+// Shows the change from the plan as it was solved, or from the step without tags; the joint graph's
+// figure is in the tooltip.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
@@ -89,11 +90,9 @@ void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
     box.was().hide();
   }
   const bool is_step = session_.state()->is_step();
-  QStringList lines{
-      box.property("how").toString(),
-      (is_step ? tr("The step as it stands: %1") : tr("As solved: %1")).arg(text(was))};
-  if (joint)
-    lines << tr("The joint graph as captured, which keeps everything: %1").arg(text(*joint));
+  QStringList lines{box.property("how").toString(),
+                    (is_step ? tr("Without tags: %1") : tr("As solved: %1")).arg(text(was))};
+  if (joint) lines << tr("Joint graph as captured, which saves everything: %1").arg(text(*joint));
   box.setToolTip(lines.join(u'\n'));
 }
 
@@ -109,7 +108,7 @@ void SacFigures::refresh() {
   offloaded_->value().setText(bytes_text(now.offloaded_bytes));
   recomputed_->value().setText(
       now.recomputed == 0
-          ? tr("nothing")
+          ? tr("none")
           : tr("%1 · %2").arg(count_text(now.recomputed), time_text(now.recompute_ns)));
   explain(*state);
   if (state->can_change()) show_changes(*state);
@@ -119,7 +118,7 @@ void SacFigures::refresh() {
 void SacFigures::show_changes(const SacState& state) {
   const PlanFigures& was = state.beside()->figures;
   const PlanFigures& now = state.figures;
-  // A flat step as it stands is what changes are told beside already.
+  // For a flat training step, changes are already relative to the step without tags.
   std::optional<Figures> joint;
   if (state.base) {
     const Analysis& analysis = state.snapshot->analysis;
@@ -142,23 +141,24 @@ void SacFigures::show_changes(const SacState& state) {
        time_difference_text);
 }
 
-// What the figures are of.
+// Sets tooltips that depend on the kind of graph.
 void SacFigures::explain(const SacState& state) {
   peak_->setProperty("how",
-                     state.base ? tr("The most bytes alive at once when the forward and the "
-                                     "backward run as two graphs with this plan between "
-                                     "them.")
+                     state.base ? tr("The maximum number of bytes alive at once when forward and "
+                                     "backward run as two graphs under "
+                                     "this plan.")
                      : state.is_step()
-                         ? tr("The most bytes alive at once in the step with its tags carried "
-                              "out.")
-                         : tr("The most bytes alive at once."));
+                         ? tr("The maximum number of bytes alive at once in the step with its tags "
+                              "applied.")
+                         : tr("The maximum number of bytes alive at once."));
   reserved_->setProperty(
-      "how", state.base ? tr("What the caching allocator would take from the device for these two "
-                             "graphs. It comes a moment after the others.")
-             : state.is_step()
-                 ? tr("What the caching allocator would take from the device for the step with its "
-                      "tags carried out.")
-                 : tr("What the caching allocator would take from the device."));
+      "how",
+      state.base ? tr("Memory that the caching allocator would reserve on the device for these two "
+                      "graphs. Computed a moment later than the other figures.")
+      : state.is_step() ? tr("Memory that the caching allocator would reserve on the device for "
+                             "the step with its "
+                             "tags applied.")
+                        : tr("Memory that the caching allocator would reserve on the device."));
   peak_->setToolTip(peak_->property("how").toString());
 }
 
@@ -172,8 +172,7 @@ void SacFigures::show_reserved() {
   reserved_->value().setText(bytes ? bytes_text(*bytes) : QStringLiteral("…"));
   QStringList lines{reserved_->property("how").toString()};
   if (state->can_change())
-    lines << (state->is_step() ? tr("The step as it stands: %1")
-                               : tr("The joint graph as captured: %1"))
+    lines << (state->is_step() ? tr("Without tags: %1") : tr("Joint graph as captured: %1"))
                  .arg(bytes_text(analysis.reserved.peak_bytes));
   reserved_->setToolTip(lines.join(u'\n'));
   show_preview();
@@ -188,14 +187,15 @@ void SacFigures::show_preview() {
     if (preview->outcome) {
       const QString what =
           preview->settings
-              ? tr("To solve with %1").arg(QString::fromStdString(describe(*preview->settings)))
-          : preview->keep ? tr("To %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
-                          : (state->is_step() ? tr("To take the tag of %1 away")
-                                              : tr("To leave %1 to the partitioner"))
-                                .arg(tensors_of(*preview));
+              ? tr("Solve with %1").arg(QString::fromStdString(describe(*preview->settings)))
+          : preview->keep
+              ? tr("Preview: %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
+              : (state->is_step() ? tr("Preview: remove the tag of %1")
+                                  : tr("Preview: leave %1 to the partitioner"))
+                    .arg(tensors_of(*preview));
       what_if_text_ =
           tr("%1: %2").arg(what, plan_difference_text(state->figures, preview->outcome->figures));
-      if (!preview->fits) what_if_text_ = tr("Nothing fits. %1").arg(what_if_text_);
+      if (!preview->fits) what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
     }
   }
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
@@ -212,7 +212,7 @@ void SacFigures::set_compact(bool compact) {
 QString SacFigures::summary() const {
   const SacStatePtr state = session_.state();
   if (!state) return {};
-  // What the scoreboard says too comes last, and what is none is not said.
+  // Figures that the scoreboard also shows come last; zero figures are left out.
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
                     tr("step %1").arg(step_->value().text()),
                     tr("saved %1").arg(saved_->value().text())};
@@ -226,7 +226,7 @@ QString SacFigures::summary() const {
     return line_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height() <=
            room.height();
   };
-  // A line ends between two figures, not before a unit.
+  // Use non-breaking spaces within figures, so that lines break between them.
   for (QString& part : parts) part.replace(u' ', QChar(QChar::Nbsp));
   QString text = parts.join(kBetween);
   for (; parts.size() > 1 && !fits(text); text = parts.join(kBetween)) parts.removeLast();

@@ -9,17 +9,17 @@
 
 namespace jointer::views {
 
-// What the plan comes to, beside the plan as it was solved and the joint graph, or a flat step with
-// its tags carried out, beside the step as it stands; and under it, what it would come to with the
-// switch that the pointer or the keys are at.
+// The figures of the plan compared with the plan as it was solved and the joint graph; for a flat
+// training step, with its tags applied compared with the step without tags. Below them, the figures
+// that the switch under the pointer or keyboard focus would give.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
   explicit SacFigures(SacSession& session, QWidget* parent = nullptr);
 
-  // What the switch under the pointer, or the slider, would come to; empty if nothing is asked.
+  // The preview of the hovered switch or the slider; empty if there is none.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
-  // Without boxes, the same in two lines of text: where the room is the table's.
+  // In compact mode, shows two lines of text instead of boxes, to leave space for the table.
   void set_compact(bool compact);
 
  private:
@@ -32,7 +32,7 @@ class SacFigures : public QWidget {
   void refresh();
   void show_reserved();
   void show_preview();
-  // As much of it as two lines hold, the first things first.
+  // As much as fits in two lines, most important figures first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
 
@@ -50,7 +50,7 @@ class SacFigures : public QWidget {
   bool is_compact_ = false;
 };
 
-// "peak +0.1 GiB, step -2.1 ms, saved +0.1 GiB": what differs, or that nothing does.
+// The differences, such as "peak +0.1 GiB, step -2.1 ms, saved +0.1 GiB", or "no change".
 QString plan_difference_text(const PlanFigures& from, const PlanFigures& to);
 
 }  // namespace jointer::views

@@ -11,8 +11,8 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMostWhy = 420, kMostName = 360;
-constexpr std::size_t kMostReasons = 3;
+constexpr int kMaxWhy = 420, kMaxName = 360;
+constexpr std::size_t kMaxReasons = 3;
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
@@ -40,27 +40,27 @@ std::optional<Keep> SacModel::Keeps::one() const {
 
 SacModel::SacModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("tensor"), .most_width = kMostName},
+      {.title = tr("tensor"), .max_width = kMaxName},
       {.title = tr("policy"), .meaning = {}},
       {.title = tr("count"),
        .unit = Unit::count,
-       .meaning = tr("Tensors that the backward needs, itself or to make others again.")},
+       .meaning = tr("Tensors that the backward reads or needs for recomputation.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("By which the saved activations grow if it is saved, by storage: a view of "
-                     "what is saved already takes none."),
+       .meaning = tr("Bytes by which saved activations grow if it is saved, by storage: a view of "
+                     "a saved tensor adds none."),
        .adds_up = true,
        .total_title = tr("if saved")},
       {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
       {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true},
       {.title = tr("bytes/µs"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes that a microsecond of recomputation frees: the largest are the best to "
-                     "recompute, the smallest the best to save. Empty: it costs no time.")},
+       .meaning = tr("Bytes freed per microsecond of recomputation: the highest values are best to "
+                     "recompute, the lowest best to save. Empty if recomputation takes no time.")},
       {.title = tr("decided by"), .meaning = {}},
-      {.title = tr("why"), .most_width = kMostWhy},
-      {.title = tr("operator"), .meaning = tr("What makes it.")},
-      {.title = tr("module"), .meaning = tr("Where it is made.")},
+      {.title = tr("why"), .max_width = kMaxWhy},
+      {.title = tr("operator"), .meaning = tr("Operator that computes it.")},
+      {.title = tr("module"), .meaning = tr("Module that computes it.")},
   };
   explain_columns();
 }
@@ -69,7 +69,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
 
 bool SacModel::can_keep_rows(const SacState& state) const {
   if (!state_ || state.tensors.size() != state_->tensors.size()) return false;
-  // Of other sizes, layers may fold otherwise.
+  // With other sizes, layers may be grouped differently.
   return std::equal(state.tensors.begin(), state.tensors.end(), state_->tensors.begin(),
                     [this](const SacTensor& a, const SacTensor& b) {
                       return a.node == b.node &&
@@ -84,11 +84,11 @@ void SacModel::set_state(SacStatePtr state) {
     if (state->snapshot != state_->snapshot) search_.reset();
     state_ = std::move(state);
     sum_up();
-    // What is found may be about the plan.
+    // The filter may refer to the plan.
     if (!filter().isEmpty()) {
       const auto before = found_;
       prepare_filter();
-      if (found_ != before) return filter_anew();
+      if (found_ != before) return refilter();
     }
     if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
     return;
@@ -106,27 +106,28 @@ void SacModel::set_grouping(SacGrouping grouping) {
   make_rows();
 }
 
-// Without a plan there are no chains: what is made again is in the graph, or tagged, call by call.
+// Without a plan there are no chains: recomputation is already in the graph, or tagged call by
+// call.
 void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();
   columns_[policy_column].meaning =
-      tr("What becomes of it between the forward and the backward: S it is saved, R made again, "
-         "O on the host meanwhile. S, R and O set it, Space changes it, Delete %1.")
-          .arg(is_step ? tr("takes its tag away") : tr("leaves it to the partitioner"));
+      tr("How the backward gets it: S saved, R recomputed, "
+         "O offloaded to the host. Press S, R or O to set it, Space to toggle it; Delete %1.")
+          .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
-      tr("A person's tick, an operator list or preset, a tag of the capture, or %1.")
-          .arg(is_step ? tr("nobody: it is as the step was captured") : tr("the partitioner"));
+      tr("Your tick, an operator list or preset, a tag of the capture, or %1.")
+          .arg(is_step ? tr("nobody, if it is as captured") : tr("the partitioner"));
   columns_[time_column].meaning =
-      has_chains
-          ? tr("Estimated time to make it again from what is saved now, with the chain that it "
-               "needs. Of several tensors, chains that they share count for each.")
-          : tr("Estimated time of the one call that makes it, without what that call reads.");
+      has_chains ? tr("Estimated time to recompute it from currently saved values, including the "
+                      "chain that it "
+                      "needs. Chains shared by several tensors are counted for each of them.")
+                 : tr("Estimated time of the call that computes it, without the call's inputs.");
   columns_[time_column].total_title =
-      has_chains ? tr("to recompute one by one") : tr("of their own calls");
+      has_chains ? tr("recomputed one by one") : tr("of single calls");
   columns_[flops_column].meaning =
-      has_chains ? tr("Floating-point operations to make it again, with its chain.")
-                 : tr("Floating-point operations of the one call that makes it.");
+      has_chains ? tr("Floating-point operations to recompute it, including its chain.")
+                 : tr("Floating-point operations of the call that computes it.");
 }
 
 void SacModel::make_rows() {
@@ -158,7 +159,7 @@ void SacModel::sum_up() {
   }
 }
 
-// --- What is shown of them ---
+// --- Filtering ---
 
 void SacModel::show_only(std::optional<std::vector<NodeId>> nodes) {
   only_.reset();
@@ -166,7 +167,7 @@ void SacModel::show_only(std::optional<std::vector<NodeId>> nodes) {
     only_.emplace(state_->snapshot->graph.node_count(), 0);
     for (const NodeId node : *nodes) (*only_)[node.index()] = 1;
   }
-  filter_anew();
+  refilter();
 }
 
 void SacModel::prepare_filter() {
@@ -266,12 +267,12 @@ QString SacModel::why_words(int index) const {
   for (const auto& [reason, count] : counts) most.emplace_back(-count, reason);
   std::sort(most.begin(), most.end());
   QStringList parts;
-  for (std::size_t i = 0; i < std::min(most.size(), kMostReasons); ++i) {
+  for (std::size_t i = 0; i < std::min(most.size(), kMaxReasons); ++i) {
     const QString reason = QString::fromStdString(most[i].second);
     parts << (most.size() == 1 ? reason
                                : QStringLiteral("%1 %2").arg(count_text(-most[i].first), reason));
   }
-  if (most.size() > kMostReasons) parts << QStringLiteral("…");
+  if (most.size() > kMaxReasons) parts << QStringLiteral("…");
   return parts.join(QStringLiteral(" · "));
 }
 
@@ -320,8 +321,7 @@ QString SacModel::note(int index, int column) const {
   }
   if ((column == time_column || column == flops_column) && r.tensor >= 0 && state_->base) {
     const std::size_t chain = tensor(r.first).chain;
-    return chain == 1 ? tr("1 call runs again for it")
-                      : tr("%1 calls run again for it").arg(count_text(chain));
+    return chain == 1 ? tr("Recomputes 1 call") : tr("Recomputes %1 calls").arg(count_text(chain));
   }
   return {};
 }

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// What may be saved or made again, grouped; see sac_rows.h. The filter takes the same words as the
-// search bar.
+// The tensors that can be saved or recomputed, grouped as described in sac_rows.h. The filter has
+// the same syntax as the search bar.
 class SacModel : public TableModel {
   Q_OBJECT
  public:
@@ -30,30 +30,30 @@ class SacModel : public TableModel {
   };
   enum SacRole : int {
     keeps_role = TableModel::alarm_role + 1,  // Keeps
-    fixed_role,                               // bool: nobody can change it
+    fixed_role,                               // bool: cannot be changed
   };
-  // How many tensors of a row are saved, recomputed, offloaded.
+  // Number of tensors of a row that are saved, recomputed, offloaded.
   struct Keeps {
     std::array<int, 3> counts{};
 
     [[nodiscard]] int of(Keep keep) const { return counts[static_cast<std::size_t>(keep)]; }
     [[nodiscard]] int all() const { return counts[0] + counts[1] + counts[2]; }
-    // What all of them have.
+    // The policy that all of them share, if any.
     [[nodiscard]] std::optional<Keep> one() const;
   };
 
   explicit SacModel(QObject* parent = nullptr);
 
-  // Rows stay as they are, with other figures, where the tensors are the same.
+  // Keeps the rows and updates the figures if the tensors are the same.
   void set_state(SacStatePtr state);
   void set_grouping(SacGrouping grouping);
-  // Shows only these; none: all.
+  // Shows only these tensors; nullopt shows all.
   void show_only(std::optional<std::vector<NodeId>> nodes);
   [[nodiscard]] bool shows_only_some() const { return only_.has_value(); }
   [[nodiscard]] SacGrouping grouping() const { return grouping_; }
   [[nodiscard]] const SacStatePtr& state() const { return state_; }
   [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
-  // Those that have a policy of their own: calls. Each once, as the filter shows them.
+  // Visible tensors that can have a policy, that is, calls; each is listed once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows) const;
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
@@ -65,7 +65,7 @@ class SacModel : public TableModel {
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] std::size_t things(int row) const override;
   [[nodiscard]] QString things_text(std::size_t things) const override;
-  [[nodiscard]] QString filter_mistake() const override { return mistake_; }
+  [[nodiscard]] QString filter_error() const override { return mistake_; }
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
 
  protected:
@@ -98,7 +98,7 @@ class SacModel : public TableModel {
   SacRows rows_;
   std::vector<Sums> sums_;
   std::vector<Column> columns_;
-  std::unique_ptr<NodeSearch> search_;             // of the state's snapshot, once a filter asks
+  std::unique_ptr<NodeSearch> search_;             // for the state's snapshot; created on demand
   std::optional<std::vector<char>> found_, only_;  // by node
   QString mistake_;
 };

@@ -11,8 +11,8 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 16;
-// Lower, the table has the room: the timeline has the curve, and figures are text.
-constexpr int kLeastWithCurve = 460;
+// Below this height the curve is hidden and the figures are text, to leave space for the table.
+constexpr int kMinWithCurve = 460;
 
 }  // namespace
 
@@ -53,11 +53,11 @@ SacPane::SacPane(Document& document, QWidget* parent)
     const auto& preview = session_.shown_preview();
     curve_->set_what_if(preview ? preview->outcome : nullptr);
   });
-  connect(&session_, &SacSession::refused, this, &SacPane::told);
-  connect(table_, &SacTable::told, this, &SacPane::told);
-  connect(bar_, &SacBar::told, this, &SacPane::told);
+  connect(&session_, &SacSession::refused, this, &SacPane::message);
+  connect(table_, &SacTable::message, this, &SacPane::message);
+  connect(bar_, &SacBar::message, this, &SacPane::message);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
-  connect(pareto_, &ParetoPage::told, this, &SacPane::told);
+  connect(pareto_, &ParetoPage::message, this, &SacPane::message);
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
   add_actions();
   refresh();
@@ -85,7 +85,7 @@ QWidget* SacPane::make_waiting() {
   return page;
 }
 
-// For the palette: what has no key of the window's.
+// Commands for the palette that have no shortcut in the window.
 void SacPane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
     auto* action = new QAction(text, this);
@@ -93,9 +93,9 @@ void SacPane::add_actions() {
     return action;
   };
   of_partitioner_.push_back(add(tr("SAC: Solve Again"), [this] { bar_->solve(); }));
-  carry_out_ = add(tr("SAC: Carry Out the Tags"), [this] { session_.carry_out_tags(); });
-  add(tr("SAC: Show What Makes the Peak"), [this] { show_peak(); });
-  of_partitioner_.push_back(add(tr("SAC: Draw the Trade-off"), [this] {
+  apply_tags_ = add(tr("SAC: Apply Tags"), [this] { session_.apply_tags(); });
+  add(tr("SAC: Show Tensors at the Peak"), [this] { show_peak(); });
+  of_partitioner_.push_back(add(tr("SAC: Compute Trade-off"), [this] {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
   }));
@@ -105,19 +105,18 @@ void SacPane::add_actions() {
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
   of_partitioner_.push_back(add(tr("SAC: Leave Selected to the Partitioner"),
                                 [this] { table_->set_keep(std::nullopt); }));
-  untag_ =
-      add(tr("SAC: Take the Tags of Selected Away"), [this] { table_->set_keep(std::nullopt); });
+  untag_ = add(tr("SAC: Remove Tags of Selected"), [this] { table_->set_keep(std::nullopt); });
 }
 
 void SacPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  // What a person gave up is not begun again by looking.
+  // A cancelled computation is not restarted just because the pane is shown.
   if (session_.problem().isEmpty()) session_.start();
 }
 
 void SacPane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  const bool is_low = height() < kLeastWithCurve;
+  const bool is_low = height() < kMinWithCurve;
   curve_->setVisible(!is_low);
   figures_->set_compact(is_low);
   bar_->budget().fit(width());
@@ -130,17 +129,16 @@ void SacPane::refresh() {
   const bool is_step = state && state->is_step();
   pages_->setTabVisible(1, state && state->base);
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
-  for (QAction* action : {carry_out_, untag_}) action->setVisible(is_step);
+  for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);
   if (state) return;
   if (session_.problem().isEmpty()) {
-    message_->setText(
-        sac_kind(document_.graph()) == SacKind::joint
-            ? tr("Partitioning: what is cheap to make again, what must be saved...")
-            : tr("Reading what is saved, what runs again, and what that comes to..."));
+    message_->setText(sac_kind(document_.graph()) == SacKind::joint
+                          ? tr("Partitioning the graph...")
+                          : tr("Analyzing saved and recomputed tensors..."));
     button_->setText(tr("Cancel"));
   } else {
     message_->setText(session_.problem());
-    button_->setText(tr("Try again"));
+    button_->setText(tr("Try Again"));
   }
 }
 
@@ -148,16 +146,16 @@ void SacPane::show_peak() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
   const std::vector<NodeId> nodes = session_.saved_at_peak();
-  if (nodes.empty()) return emit told(tr("Nothing that is saved is alive at the peak."));
+  if (nodes.empty()) return emit message(tr("No saved tensor is alive at the peak."));
   std::int64_t bytes = 0;
   for (const NodeId node : nodes)
     if (const SacTensor* tensor = state->tensor_of(node)) bytes += tensor->bytes;
   pages_->setCurrentWidget(table_);
-  table_->show_only(
-      nodes, tr("%1 saved tensors with %2 are alive at the peak of %3; the best to recompute are "
-                "first.")
-                 .arg(count_text(nodes.size()), bytes_text(bytes),
-                      bytes_text(state->figures.figures.peak_bytes)));
+  table_->show_only(nodes,
+                    tr("%1 saved tensors with %2 are alive at the peak of %3, best to recompute "
+                       "first.")
+                        .arg(count_text(nodes.size()), bytes_text(bytes),
+                             bytes_text(state->figures.figures.peak_bytes)));
 }
 
 void SacPane::show_pareto() {
@@ -169,7 +167,7 @@ void SacPane::make_pair() {
   const SacStatePtr state = session_.state();
   if (!state || !state->base || is_making_pair_) return;
   is_making_pair_ = true;
-  emit told(tr("Making the forward and the backward of this plan..."));
+  emit message(tr("Creating the forward and backward graphs of this plan..."));
   QtConcurrent::run([state, title = document_.title()] {
     return write_pair(*state, title);
   }).then(this, [this](const Result<QString>& path) {
@@ -177,7 +175,7 @@ void SacPane::make_pair() {
     if (path)
       emit pair_made(*path);
     else
-      emit told(QString::fromStdString(path.error().message));
+      emit message(QString::fromStdString(path.error().message));
   });
 }
 

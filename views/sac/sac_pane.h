@@ -16,8 +16,8 @@
 
 namespace jointer::views {
 
-// What is saved and what is recomputed: figures, settings, the memory curve, every tensor with its
-// switch, and what memory costs in time.
+// Selective activation checkpointing: figures, settings, the memory curve, a table of tensors with
+// their policies, and the trade-off between memory and time.
 class SacPane : public QWidget {
   Q_OBJECT
  public:
@@ -31,13 +31,13 @@ class SacPane : public QWidget {
   [[nodiscard]] QTabWidget& pages() { return *pages_; }
 
  public slots:
-  // The tensors that make the peak, in the table.
+  // Shows the tensors alive at the peak in the table.
   void show_peak();
   void show_pareto();
 
  signals:
-  // A sentence for whoever waits: what was done, or why not.
-  void told(const QString& sentence);
+  // A message for the status line.
+  void message(const QString& sentence);
   // The pair of the plan was written to this file.
   void pair_made(const QString& path);
 
@@ -62,9 +62,9 @@ class SacPane : public QWidget {
   QTabWidget* pages_ = nullptr;
   SacTable* table_ = nullptr;
   ParetoPage* pareto_ = nullptr;
-  // Commands of one kind of graph alone.
+  // Commands for one kind of graph.
   std::vector<QAction*> of_partitioner_;
-  QAction *carry_out_ = nullptr, *untag_ = nullptr;
+  QAction *apply_tags_ = nullptr, *untag_ = nullptr;
   bool is_making_pair_ = false;
 };
 

@@ -15,7 +15,7 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// Beside a place there is little room: "mm" of aten.mm.default, "mul.Tensor".
+// Space next to a place is limited: "mm" for aten.mm.default, "mul.Tensor".
 std::string short_name(std::string_view op) {
   if (op.starts_with("aten.")) op.remove_prefix(5);
   if (op.ends_with(".default")) op.remove_suffix(8);
@@ -88,7 +88,7 @@ class Grouper {
     }
   }
 
-  // Places are numbered depth first, so what is below a place lies together.
+  // Places are numbered depth first, so descendants are contiguous.
   void sort_by_place() {
     by_place_.assign(places_.all().size(), {});
     for (const int tensor : all_) by_place_[at(places_.of(node(tensor)))].push_back(tensor);
@@ -120,13 +120,13 @@ class Grouper {
     close(row);
   }
 
-  // A tensor of a layer: where it is in it, what makes it, how large it is.
+  // A tensor within a layer: its place, operator and size.
   using Entry = std::tuple<std::string, std::string, std::int64_t>;
   struct Layer {
     int place = -1;
     std::vector<Entry> entries;    // sorted
-    std::vector<int> tensors;      // of each entry
-    std::vector<std::size_t> met;  // entries in the order in which they were met
+    std::vector<int> tensors;      // for each entry
+    std::vector<std::size_t> met;  // entries in the order of first occurrence
   };
 
   void collect(int index, const std::string& path, Layer& layer) const {
@@ -138,7 +138,7 @@ class Grouper {
       collect(child, path.empty() ? place(child).name : path + "." + place(child).name, layer);
   }
 
-  // Independent calls of identical layers need not follow one another alike in the program.
+  // Independent calls of identical layers may be ordered differently in the program.
   [[nodiscard]] Layer layer_of(int index) const {
     Layer met{.place = index, .entries = {}, .tensors = {}, .met = {}};
     collect(index, {}, met);
@@ -156,7 +156,7 @@ class Grouper {
     return layer;
   }
 
-  // The outermost numbered places are the layers; what is outside of them stays as it is.
+  // The outermost numbered places are the layers; tensors outside of them are not grouped.
   void add_layers(int above = -1, int parent = -1) {
     const std::vector<int>& siblings = children_[at(above + 1)];
     for (std::size_t i = 0; i < siblings.size();) {

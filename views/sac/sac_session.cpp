@@ -18,7 +18,7 @@ namespace jointer::views {
 SacSession::SacSession(Document& document) : document_(document) {
   connect(&document_, &Document::changed, this, &SacSession::follow_document);
   connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
-  // An edit that was asked for is not legal: what was shown of it goes.
+  // The requested edit is not legal, so its preview is removed.
   connect(&document_.editing(), &Editing::refused, this, &SacSession::follow_document);
 }
 
@@ -32,18 +32,18 @@ void SacSession::start() {
 
 bool SacSession::is_settled() const {
   return !is_running_ && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
-         !wanted_preview_ && !is_to_be_carried_out_ && document_.editing().is_settled();
+         !wanted_preview_ && !will_apply_tags_ && document_.editing().is_settled();
 }
 
 SacRequest SacSession::request() const {
   return {.now = document_.shared_snapshot(),
           .baseline = document_.baseline(),
-          .line = document_.editing().line(),
+          .history = document_.editing().edit_history(),
           .ticks = pending_};
 }
 
 void SacSession::follow_document() {
-  // While more edits are on their way, what is shown has them already.
+  // If more edits are pending, the shown state already includes them.
   if (!is_started_ || !document_.editing().is_settled()) return;
   pending_.clear();
   ask_state();
@@ -64,9 +64,9 @@ void SacSession::cancel() {
   ++generation_;
   is_running_ = false;
   is_stale_ = false;
-  is_to_be_carried_out_ = false;
+  will_apply_tags_ = false;
   asked_.clear();
-  // A thread may still use the old one.
+  // A thread may still use the old solver.
   solver_ = std::make_shared<SacSolver>();
   if (!state_) {
     problem_ = tr("Partitioning was cancelled.");
@@ -75,12 +75,12 @@ void SacSession::cancel() {
   set_working(false);
 }
 
-// One question at a time: first what is shown, then what is ticked, then what might be.
+// Answers one question at a time: the state first, then ticks, then previews.
 void SacSession::pump() {
   if (is_running_) return;
-  if (is_to_be_carried_out_ && !is_stale_ && asked_.empty() && pending_.empty() &&
+  if (will_apply_tags_ && !is_stale_ && asked_.empty() && pending_.empty() &&
       document_.editing().is_settled())
-    return start_carrying_out();
+    return start_applying_tags();
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::function<void(const PlanFigures&)> use;
@@ -170,7 +170,7 @@ void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks
     emit refused(mistake);
     return;
   }
-  // Meanwhile the document became another: what was made is not what is asked for.
+  // The document has changed, so the answer is outdated.
   if (is_stale_) return;
   problem_ = mistake;
   state_ = answer.state ? *answer.state : nullptr;
@@ -190,18 +190,19 @@ void SacSession::do_tick(const PolicyTick& tick) {
                                         PolicyScope::nodes, policy_of(tick.keep)));
 }
 
-// --- Asking and doing ---
+// --- Requests ---
 
-void SacSession::find_figures(const EditLine& line, QObject* context,
+void SacSession::find_figures(const EditHistory& history, QObject* context,
                               std::function<void(const PlanFigures&)> use) {
   document_.editing().make_state(
-      line, this, [this, line, use, context = QPointer(context)](const auto& made) {
+      history, this, [this, history, use, context = QPointer(context)](const auto& made) {
         if (!made || !context) return;
         const auto tell = [use, context](const PlanFigures& figures) {
           if (context) use(figures);
         };
         questions_.push_back(
-            {{.now = *made, .baseline = document_.baseline(), .line = line, .ticks = {}}, tell});
+            {{.now = *made, .baseline = document_.baseline(), .history = history, .ticks = {}},
+             tell});
         if (is_started_) pump();
       });
 }
@@ -209,7 +210,7 @@ void SacSession::find_figures(const EditLine& line, QObject* context,
 std::vector<NodeId> SacSession::saved_at_peak() const {
   std::vector<NodeId> nodes;
   if (!state_ || !state_->can_change()) return nodes;
-  if (state_->is_step()) return state_->carried_out.saved_at_peak;
+  if (state_->is_step()) return state_->applied_tags.saved_at_peak;
   const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
   const auto saved = state_->base->what_if->saved_at(
       state_->plan, static_cast<std::size_t>(peak - state_->profile.begin()));
@@ -223,7 +224,7 @@ void SacSession::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
 }
 
 void SacSession::ask(Preview preview) {
-  // What is to be done is not given up for a pointer that passes by.
+  // A hover preview must not replace a request to apply a change.
   if (wanted_preview_ && wanted_preview_->is_to_be_done && !preview.is_to_be_done) return;
   wanted_preview_ = std::move(preview);
   pump();
@@ -248,14 +249,14 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
     if (document_.has(node) && document_.graph().node(node).kind == NodeKind::call)
       there.push_back(node);
   if (there.empty())
-    return emit refused(tr("What the graph is given is there anyway: only calls have a policy."));
+    return emit refused(tr("Only calls have a policy; graph inputs are always available."));
   there = nodes_to_tag(*state_, there, keep);
   if (there.empty())
-    return emit refused(tr("%1 was carried out already, which no other tag takes back: undo it, "
-                           "or open the step as it was before.")
+    return emit refused(tr("The tag of %1 was already applied. Undo that first, "
+                           "or open the original training step.")
                             .arg(nodes.size() == 1
                                      ? to_qstring(document_.graph().name(nodes.front()))
-                                     : tr("What is selected")));
+                                     : tr("the selection")));
   wanted_preview_.reset();
   asked_.push_back({std::move(there), keep});
   pump();
@@ -266,7 +267,7 @@ void SacSession::solve(const SolveSettings& settings) {
 }
 
 void SacSession::solve_as_wished(const SacSolver::Wish& wish) {
-  if (!wish.most_peak) return solve(wish.settings);
+  if (!wish.max_peak) return solve(wish.settings);
   ask({.nodes = {}, .keep = {}, .wish = wish, .is_to_be_done = true});
 }
 
@@ -274,26 +275,26 @@ void SacSession::do_wish(const Preview& found) {
   if (!found.outcome) return emit refused(found.refusal);
   const std::int64_t peak = found.outcome->figures.figures.peak_bytes;
   if (!found.fits)
-    return emit refused(tr("No budget's peak fits in %1: the least is %2. Look in the trade-off.")
-                            .arg(bytes_text(*found.wish->most_peak), bytes_text(peak)));
+    return emit refused(tr("No budget has a peak within %1; the minimum is %2. See the trade-off.")
+                            .arg(bytes_text(*found.wish->max_peak), bytes_text(peak)));
   solve(*found.settings);
 }
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
   if (!state_ || !state_->is_step())
     return document_.editing().apply(with_solve(std::move(edit), settings));
-  if (edit.changes.empty()) return emit refused(tr("Everything is tagged so already."));
+  if (edit.changes.empty()) return emit refused(tr("All of these tags are already set."));
   document_.editing().apply(edit);
 }
 
-void SacSession::carry_out_tags() {
+void SacSession::apply_tags() {
   if (!state_ || !state_->is_step()) return;
-  is_to_be_carried_out_ = true;
+  will_apply_tags_ = true;
   pump();
 }
 
-void SacSession::start_carrying_out() {
-  is_to_be_carried_out_ = false;
+void SacSession::start_applying_tags() {
+  will_apply_tags_ = false;
   is_running_ = true;
   set_working(true);
   QtConcurrent::run([of = document_.shared_snapshot()] { return carry_out_edit(of->graph); })
@@ -301,18 +302,18 @@ void SacSession::start_carrying_out() {
                    generation = generation_](const Result<Edit>& edit) {
         if (generation != generation_) return;
         is_running_ = false;
-        take_carried_out(edit, of);
+        take_applied_tags(edit, of);
         pump();
       });
 }
 
-void SacSession::take_carried_out(const Result<Edit>& edit, const SnapshotPtr& of) {
+void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of) {
   if (!edit) return emit refused(QString::fromStdString(edit.error().message));
-  // Meanwhile the document became another.
+  // The document has changed since the request.
   if (document_.shared_snapshot() != of || !document_.editing().is_settled())
-    is_to_be_carried_out_ = true;
+    will_apply_tags_ = true;
   else if (edit->changes.empty())
-    emit refused(tr("No tag is left to carry out."));
+    emit refused(tr("No tags left to apply."));
   else
     document_.editing().apply(*edit);
 }
@@ -320,7 +321,7 @@ void SacSession::take_carried_out(const Result<Edit>& edit, const SnapshotPtr& o
 void SacSession::take_plan(const SavePlan& plan, const QString& title) {
   if (!state_ || !state_->base) return;
   const Graph& graph = document_.graph();
-  // What was found for min_cut's pair becomes one.
+  // A plan for min_cut's pair requires min_cut as partitioner.
   if (state_->base->settings.partitioner != Partitioner::min_cut) {
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(QString::fromStdString(edit.error().message));
@@ -330,7 +331,7 @@ void SacSession::take_plan(const SavePlan& plan, const QString& title) {
   std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
   for (const NodeId node : plan.saved) wanted[node.index()] = Keep::save;
   for (const NodeId node : plan.offloaded) wanted[node.index()] = Keep::offload;
-  std::array<std::vector<std::string>, 3> names;  // by Keep: what is to be another
+  std::array<std::vector<std::string>, 3> names;  // by Keep: nodes whose policy changes
   for (const NodeId node : graph.order()) {
     const Keep keep = wanted[node.index()];
     const SacTensor* tensor = state_->tensor_of(node);

@@ -1,16 +1,16 @@
-// States of a document.
+// Computes the states of a document.
 //
-// A state is a function of the line of edits: the last edit of it that solves (solve_settings.h)
-// says how the base plan is made, of the graph as it is now with the policies as they were then; in
-// a line without one the base is min_cut's plan of the graph as it was opened. Policies that were
-// set since are laid over the base plan, all at once, so that the order in which a person ticked
-// makes no difference, and undo gives what was there before (PlanWhatIf::lay_policies). A flat step
-// has no plan: its state is that of its tags carried out (step_state.h).
+// A state is a function of the edit history. The last edit that solves (solve_settings.h)
+// determines the base plan: it is made for the current graph with the policies at that edit.
+// Without such an edit, the base is min_cut's plan for the graph as it was opened. Policies set
+// later are applied to the base plan all at once, so that the order of ticks does not matter and
+// undo restores the previous state (PlanWhatIf::lay_policies). A flat training step has no plan;
+// its state is the step with its tags applied (step_state.h).
 //
-// Whoever goes back and forth in the history finds what was made: a few bases and many states are
-// kept. A state that is found costs a copy of its rows; a new one costs what PlanWhatIf costs for
-// one plan, in two parts: figures and curve, which are shown at once, and what each tensor takes to
-// make again. A new base costs a partition.
+// A few bases and many states are cached, so that moving through the history finds them again. A
+// cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two parts:
+// figures and curve, which are shown at once, and the recomputation cost of each tensor. A new base
+// costs a partition.
 
 #include "views/sac/sac_solver.h"
 
@@ -22,7 +22,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostBases = 4, kMostStates = 48;
+constexpr std::size_t kMaxBases = 4, kMaxStates = 48;
 
 bool sets_policies_only(const Edit& edit) {
   return std::all_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
@@ -30,17 +30,17 @@ bool sets_policies_only(const Edit& edit) {
   });
 }
 
-// The edit that solved last; none: the graph as it was opened did.
-std::ptrdiff_t last_solve(const EditLine& line) {
-  for (std::size_t i = line.size(); i-- > 0;)
-    if (parse_solve(line[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
+// Index of the last edit that solved; if there is none, the graph as it was opened did.
+std::ptrdiff_t last_solve(const EditHistory& history) {
+  for (std::size_t i = history.size(); i-- > 0;)
+    if (parse_solve(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
   return -1;
 }
 
-// Those that make another graph, and not only another policy.
-EditLine edits_of_calls(const EditLine& line) {
-  EditLine edits;
-  std::ranges::copy_if(line, std::back_inserter(edits),
+// The edits that change the graph and not only policies.
+EditHistory edits_of_calls(const EditHistory& history) {
+  EditHistory edits;
+  std::ranges::copy_if(history, std::back_inserter(edits),
                        [](const DoneEditPtr& done) { return !sets_policies_only(done->edit); });
   return edits;
 }
@@ -85,7 +85,7 @@ SacTensor tensor_of(const SaveCandidate& candidate) {
           .keep = candidate.keep};
 }
 
-// Rows stay while a person ticks: what nothing needs any more is there too.
+// Rows are kept while the user ticks, including tensors that are no longer needed.
 void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) {
   const SacBase& base = *state.base;
   const Graph& joint = base.partition.joint;
@@ -137,7 +137,7 @@ std::vector<MemoryPolicy> policies_asked(const SacRequest& request) {
   return policies;
 }
 
-// Whether anything that was asked for came to be.
+// Error if no part of the request is possible.
 Result<void> is_done(const SacState& state, const PolicyTick& tick) {
   if (!tick.keep) return {};
   const PlanChange::Note* refusal = nullptr;
@@ -155,10 +155,10 @@ Result<void> is_done(const SacState& state, const PolicyTick& tick) {
 }  // namespace
 
 Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
-  const EditLine& line = request.line;
-  const std::ptrdiff_t solve = last_solve(line);
-  EditLine edits = edits_of_calls(line);
-  edits.push_back(solve < 0 ? nullptr : line[static_cast<std::size_t>(solve)]);
+  const EditHistory& history = request.history;
+  const std::ptrdiff_t solve = last_solve(history);
+  EditHistory edits = edits_of_calls(history);
+  edits.push_back(solve < 0 ? nullptr : history[static_cast<std::size_t>(solve)]);
   const auto known = std::find_if(bases_.begin(), bases_.end(), [&](const KnownBase& k) {
     return k.baseline == request.baseline && k.edits == edits;
   });
@@ -166,19 +166,19 @@ Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
     std::rotate(bases_.begin(), known, known + 1);
     return bases_.front().base;
   }
-  // Other estimates, or another file: nothing that is kept is of use.
+  // The estimates or the file have changed, so nothing cached is valid.
   if (!bases_.empty() && bases_.front().baseline != request.baseline) {
     bases_.clear();
     states_.clear();
   }
   const auto count = static_cast<std::size_t>(solve + 1);
-  PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph, line, count);
+  PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph, history, count);
   const SolveSettings settings =
-      solve < 0 ? SolveSettings() : *parse_solve(line[static_cast<std::size_t>(solve)]->edit.by);
+      solve < 0 ? SolveSettings() : *parse_solve(history[static_cast<std::size_t>(solve)]->edit.by);
   JOINTER_TRY(SacBasePtr base, make_base(request.now, std::move(trail.policies),
                                          fsdp_policy(request.baseline->graph), settings));
   bases_.push_front({request.baseline, std::move(edits), base});
-  if (bases_.size() > kMostBases) {
+  if (bases_.size() > kMaxBases) {
     std::erase_if(states_, [&](const KnownState& s) { return s.base == bases_.back().base; });
     bases_.pop_back();
   }
@@ -207,28 +207,28 @@ Result<SacStatePtr> SacSolver::state_of(const SacBasePtr& base,
   }
   add_tensors(*state, candidates);
   states_.push_front({base, policies, state});
-  if (states_.size() > kMostStates) states_.pop_back();
+  if (states_.size() > kMaxStates) states_.pop_back();
   return SacStatePtr(state);
 }
 
 SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& request) {
   auto state = std::make_shared<SacState>(made);
   state->snapshot = request.now;
-  for (const DoneEditPtr& done : request.line) state->edits.push_back(done->edit.title);
+  for (const DoneEditPtr& done : request.history) state->edits.push_back(done->edit.title);
   const PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph,
-                                           request.line, request.line.size());
-  const std::ptrdiff_t solve = last_solve(request.line);
+                                           request.history, request.history.size());
+  const std::ptrdiff_t solve = last_solve(request.history);
   for (SacTensor& tensor : state->tensors) {
     const std::size_t node = tensor.node.index();
     const std::int32_t edit = trail.edits[node];
     tensor.edit = edit;
-    // A tag that was there when tags were ignored decided nothing.
+    // A tag that was ignored when solving decided nothing.
     const bool was_ignored = state->base && state->base->settings.ignore_tags && edit <= solve;
     if (trail.policies[node] == MemoryPolicy::none || was_ignored ||
         keep_of(trail.policies[node]) != tensor.keep)
       continue;
     tensor.decider = edit < 0 ? Decider::capture
-                     : request.line[static_cast<std::size_t>(edit)]->edit.by.empty()
+                     : request.history[static_cast<std::size_t>(edit)]->edit.by.empty()
                          ? Decider::person
                          : Decider::list;
   }
@@ -241,24 +241,24 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
                          : state->is_step()                     ? Decider::nobody
                                                                 : Decider::partitioner;
       }
-  // What is in the step already was a tag's doing, whatever is tagged now.
+  // Applied tags remain decided by a tag, whatever is tagged now.
   for (SacTensor& tensor : state->tensors)
     if (tensor.is_settled()) tensor.decider = Decider::capture;
   return state;
 }
 
 Result<SacStatePtr> SacSolver::state_of_step(const SacRequest& request) {
-  const EditLine calls = edits_of_calls(request.line);
+  const EditHistory calls = edits_of_calls(request.history);
   JOINTER_TRY(SacStatePtr state,
               steps_.state(request.now, request.baseline, calls, policies_asked(request)));
-  if (state->carried_out.refusal.empty() || request.ticks.empty()) return state;
-  // Where nothing could be carried out before, a tick may be one of several that mend it.
+  if (state->applied_tags.refusal.empty() || request.ticks.empty()) return state;
+  // If tags could not be applied before, this tick may be one of several that fix it.
   SacRequest before = request;
   before.ticks.pop_back();
   JOINTER_TRY(const SacStatePtr last,
               steps_.state(before.now, before.baseline, calls, policies_asked(before)));
-  if (!last->carried_out.refusal.empty()) return state;
-  return fail(Error::Kind::usage, "{}", state->carried_out.refusal);
+  if (!last->applied_tags.refusal.empty()) return state;
+  return fail(Error::Kind::usage, "{}", state->applied_tags.refusal);
 }
 
 Result<SacStatePtr> SacSolver::state(const SacRequest& request) {
@@ -338,8 +338,8 @@ Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request, const
     return found;
   }
   JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wish.settings));
-  if (wish.most_peak) {
-    JOINTER_TRY(const BudgetTrial::Fit fit, trial->within(*wish.most_peak));
+  if (wish.max_peak) {
+    JOINTER_TRY(const BudgetTrial::Fit fit, trial->within(*wish.max_peak));
     found.settings.activation_budget = fit.budget;
     found.fits = fit.fits;
   }

@@ -1,14 +1,14 @@
 #pragma once
 
-// Makes states of a document: what was solved last before a place in the history, and on top of it
-// every policy that was set since; of a flat step, its tags carried out. Used on one thread at a
-// time. How is at the top of sac_solver.cpp. No Qt.
+// Computes states of a document: the last plan solved before a history entry, with all policies set
+// since; for a flat training step, the step with its tags applied. Must be used by one thread at a
+// time. sac_solver.cpp describes the algorithm. No Qt.
 
 #include <deque>
 #include <optional>
 #include <span>
 
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 #include "views/sac/budget_trial.h"
 #include "views/sac/policy_trail.h"
 #include "views/sac/sac_state.h"
@@ -16,55 +16,55 @@
 
 namespace jointer::views {
 
-// A policy that was asked for and is not yet in the document.
+// A requested policy that is not yet in the document.
 struct PolicyTick {
   std::vector<NodeId> nodes;
-  std::optional<Keep> keep;  // none: as the partitioner decides
+  std::optional<Keep> keep;  // none: leave it to the partitioner
 };
 
 struct SacRequest {
   SnapshotPtr now, baseline;
-  EditLine line;  // from the one to the other
+  EditHistory history;  // edits from `baseline` to `now`
   std::vector<PolicyTick> ticks;
 };
 
 class SacSolver {
  public:
-  // Error (usage): no legal cut exists; or nothing that the last tick asks for is possible, and
-  // why; or the tags of a flat step cannot be carried out with it, and could be without.
+  // Error (usage): no legal cut exists; nothing that the last tick requests is possible, with the
+  // reason; or the tags of a flat training step cannot be applied because of it.
   Result<SacStatePtr> state(const SacRequest& request);
-  // The same at once: figures and the curve are those of the state, but what each tensor takes to
-  // make again is still as in `shown`. Whether it is complete already is said with it.
+  // A quick version of `state`: figures and curve are those of the state, but the recomputation
+  // costs of tensors are still those of `shown`, unless `is_complete`.
   struct Glimpse {
     SacStatePtr state;
     bool is_complete = false;
   };
   Result<Glimpse> glimpse(const SacRequest& request, const SacState& shown);
-  // Figures and the curve alone.
+  // Computes only figures and curve.
   Result<PlanOutcomePtr> outcome(const SacRequest& request);
 
-  // What solving under other settings would come to.
+  // Settings to solve with.
   struct Wish {
     SolveSettings settings;
-    // The largest activation budget whose peak fits is looked for; the settings' is not read.
-    std::optional<std::int64_t> most_peak;
+    // Search the largest activation budget whose peak fits, ignoring that of the settings.
+    std::optional<std::int64_t> max_peak;
   };
   struct Trial {
     SolveSettings settings;
     PlanOutcomePtr outcome;
-    bool fits = true;  // the most peak that was wished for
+    bool fits = true;  // the peak is within the wish's limit
   };
   Result<Trial> try_solving(const SacRequest& request, const Wish& wish);
 
  private:
   struct KnownBase {
     SnapshotPtr baseline;
-    std::vector<DoneEditPtr> edits;  // those that make another graph, then the one that solved it
+    std::vector<DoneEditPtr> edits;  // edits that change the graph, then the one that solved
     SacBasePtr base;
   };
   struct KnownState {
     SacBasePtr base;
-    std::vector<MemoryPolicy> policies;  // by node, of nodes that have something to decide
+    std::vector<MemoryPolicy> policies;  // by node, for nodes with a choice
     SacStatePtr state;
   };
 
@@ -73,10 +73,10 @@ class SacSolver {
                                         const std::vector<MemoryPolicy>& policies);
   Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
-  // Without who decided.
+  // Excludes who decided.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
-  // The last one that was tried on: the same graph, policies and settings but for the budget.
+  // The last trial: the same graph, policies and settings, except for the budget.
   struct KnownTrial {
     SacBasePtr base;
     std::vector<MemoryPolicy> policies;
@@ -87,8 +87,8 @@ class SacSolver {
   Result<BudgetTrial*> trial_of(const SacRequest& request, SolveSettings settings);
 
   PolicyTrails trails_;
-  std::deque<KnownBase> bases_;    // the last used first
-  std::deque<KnownState> states_;  // the same
+  std::deque<KnownBase> bases_;    // most recently used first
+  std::deque<KnownState> states_;  // likewise
   KnownTrial trial_;
   StepStates steps_;
 };

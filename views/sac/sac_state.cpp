@@ -12,7 +12,7 @@ const PlanReason* reason_of(const SacState& state, NodeId node) {
   return &state.base->partition.reasons[node.index()];
 }
 
-// Whether nobody but the partitioner decided, and it stands as it was solved.
+// Returns true if the tensor's policy is unchanged since the plan was solved.
 bool stands_as_solved(const SacState& state, const SacTensor& tensor) {
   return state.base && tensor.node.index() < state.base->keep.size() &&
          state.base->keep[tensor.node.index()] == static_cast<std::int8_t>(tensor.keep);
@@ -30,13 +30,14 @@ std::string_view participle(Keep keep) {
   return "Offloaded";
 }
 
-// What a partitioner says is the second half of one.
+// Reasons that already say "recomputed" only need a capital letter.
 std::string in_a_sentence(Keep keep, const std::string& reason) {
-  if (!reason.starts_with("made again")) return fmt::format("{}: {}", participle(keep), reason);
-  return 'M' + reason.substr(1);
+  if (!reason.starts_with("recomputed") && !reason.starts_with("made again"))
+    return fmt::format("{}: {}", participle(keep), reason);
+  return static_cast<char>(reason.front() - 'a' + 'A') + reason.substr(1);
 }
 
-// By whom, and with which edit: "Saved by hand: Save mm_3".
+// The decider and the edit: "Saved by hand: Save mm_3".
 std::string by_whom(const SacState& state, const SacTensor& tensor) {
   if (tensor.edit < 0) return fmt::format("{} by hand", participle(tensor.keep));
   return fmt::format("{} by {}: {}", participle(tensor.keep),
@@ -53,18 +54,18 @@ std::string_view in_short(StepReason reason) {
     case StepReason::untagged:
       return "not tagged";
     case StepReason::read_by_copies:
-      return "read by what is made again";
+      return "read by recomputation";
     case StepReason::tagged:
       return "tagged";
     case StepReason::read_before:
-      return "read too early";
+      return "read before recomputation";
     case StepReason::stays:
     case StepReason::stays_for_copies:
       return "cannot leave the device";
     case StepReason::carried_out:
       break;
   }
-  return "carried out";
+  return "already applied";
 }
 
 }  // namespace
@@ -130,15 +131,15 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   const Node& node = state.snapshot->graph.node(tensor.node);
   if (!state.can_change()) {
     if (node.policy != MemoryPolicy::none)
-      return fmt::format("The capture is partitioned, and tags it {}", to_string(node.policy));
-    return tensor.keep == Keep::recompute ? "The capture's backward makes it again"
-                                          : "The capture's forward hands it to its backward";
+      return fmt::format("The partitioned capture tags it {}", to_string(node.policy));
+    return tensor.keep == Keep::recompute ? "The captured backward recomputes it"
+                                          : "The captured forward saves it for backward";
   }
   if (state.is_step())
     return is_ticked_or_listed(tensor) ? by_whom(state, tensor)
                                        : fmt::format("{}: {}", participle(tensor.keep),
                                                      to_sentence(tensor.reason, node.policy));
-  if (!tensor.is_needed) return "Nothing needs it under this plan";
+  if (!tensor.is_needed) return "Not needed under this plan";
   const auto refused =
       std::find_if(state.refused.begin(), state.refused.end(),
                    [&](const PlanChange::Note& note) { return note.node == tensor.node; });
@@ -149,39 +150,40 @@ std::string why(const SacState& state, const SacTensor& tensor) {
     return in_a_sentence(tensor.keep, reason->text);
   if (tensor.decider == Decider::capture)
     return fmt::format("Tagged {} in the capture", to_string(node.policy));
-  // The plan was solved otherwise: a tick elsewhere needs it so.
+  // A tick on another tensor changed the plan.
   return tensor.keep == Keep::recompute
-             ? "Recomputed: what was ticked is made from it, or nothing saved needs it any more"
-             : "Saved: what was ticked is made again from it";
+             ? "Recomputed because of a ticked tensor: it can be recomputed, or is no longer needed"
+             : "Saved because a ticked tensor is recomputed from it";
 }
 
 std::string why_in_short(const SacState& state, const SacTensor& tensor) {
-  if (!state.can_change()) return tensor.keep == Keep::recompute ? "made again" : "handed over";
+  if (!state.can_change())
+    return tensor.keep == Keep::recompute ? "recomputed" : "saved for backward";
   if (!tensor.is_needed) return "not needed";
   if (tensor.decider == Decider::person) return "by hand";
   if (tensor.decider == Decider::list) return "by a list";
   if (state.is_step()) return std::string(in_short(tensor.reason));
   const PlanReason* reason = reason_of(state, tensor.node);
-  if (!stands_as_solved(state, tensor) || reason == nullptr) return "by what was ticked";
+  if (!stands_as_solved(state, tensor) || reason == nullptr) return "by a tick elsewhere";
   switch (reason->kind) {
     case PlanReason::Kind::none:
       return "not needed";
     case PlanReason::Kind::tagged:
       return "tagged";
     case PlanReason::Kind::input:
-      return "an input";
+      return "input";
     case PlanReason::Kind::cut:
-      return tensor.keep == Keep::recompute ? "cheap to make" : "the cut";
+      return tensor.keep == Keep::recompute ? "cheap to recompute" : "min cut";
     case PlanReason::Kind::banned:
       return "not recomputable";
     case PlanReason::Kind::read_by_forward:
-      return "read by the backward";
+      return "read by backward";
     case PlanReason::Kind::knapsack:
-      return "the budget";
+      return "budget";
     case PlanReason::Kind::person:
       return "by hand";
     case PlanReason::Kind::region:
-      return "a region reads it";
+      return "read by a region";
     case PlanReason::Kind::chain:
       break;
   }

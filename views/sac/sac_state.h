@@ -1,7 +1,7 @@
 #pragma once
 
-// What of a graph is saved, recomputed or offloaded, and what that comes to. States are made on a
-// working thread and never change; panes share them. No Qt.
+// Which tensors of a graph are saved, recomputed or offloaded, and the resulting figures. States
+// are made on a working thread and are immutable; panes share them. No Qt.
 
 #include <memory>
 #include <optional>
@@ -18,54 +18,54 @@
 
 namespace jointer::views {
 
-// Who decided what becomes of a tensor.
+// Who decided about a tensor.
 enum class Decider : std::uint8_t {
   partitioner,
   person,   // ticked
   list,     // an operator list or a preset
-  capture,  // a tag that the capture came with, or what a capture that is partitioned has
-  nobody,   // of a flat step: it stands as it was captured
+  capture,  // a tag in the capture, or an already partitioned capture
+  nobody,   // a flat training step as it was captured
 };
 inline constexpr std::size_t kDeciders = 5;
 std::string_view to_string(Decider decider);
 
-// What a graph is, as far as its tags go.
+// The kind of a graph with regard to tags.
 enum class SacKind : std::uint8_t {
-  joint,        // a partitioner cuts it: ticks are laid over its plan
-  step,         // forward, loss and backward in one: ticks are tags, carried out in it
-  partitioned,  // a pair, or another graph that is shown as it is
+  joint,        // partitioned by a partitioner; ticks are applied on top of its plan
+  step,         // forward, loss and backward in one graph; ticks are tags, which are applied in it
+  partitioned,  // a pair or another graph, shown as it is
 };
 SacKind sac_kind(const Graph& graph);
 
-// What a partitioner gave, and what is needed to ask what another plan would come to.
+// A partitioner's result and the data needed to evaluate other plans.
 struct SacBase : PlanOutcome {
-  SnapshotPtr snapshot;  // its costs; its graph but for policies is the one that was solved
+  SnapshotPtr snapshot;  // has the costs; except for policies, its graph is the one that was solved
   SolveSettings settings;
-  std::vector<MemoryPolicy> policies;  // by node, as they were when it was solved
+  std::vector<MemoryPolicy> policies;  // by node, as of solving
   MemoryPolicy fsdp =
       MemoryPolicy::none;  // of the graph as it was opened (core/policy/with_fsdp.h)
   Partition partition;
   std::unique_ptr<const PlanWhatIf> what_if;  // of partition.joint
   std::vector<SaveCandidate> candidates;      // in program order
-  std::vector<std::int8_t> keep;              // by node: of a candidate its Keep, else -1
+  std::vector<std::int8_t> keep;              // by node: the Keep of a candidate, or -1
 };
 using SacBasePtr = std::shared_ptr<const SacBase>;
 
-// A flat step as the document has it, with no tag carried out.
+// A flat training step without its tags applied.
 struct SacStep : PlanOutcome {
-  SnapshotPtr snapshot;  // its graph but for policies
+  SnapshotPtr snapshot;  // its graph, except for policies
 };
 using SacStepPtr = std::shared_ptr<const SacStep>;
 
-// What carrying out the tags of a flat step came to, beside its figures.
-struct SacCarriedOut {
-  bool any = false;     // there are tags that the step does not have carried out yet
-  std::string refusal;  // why they cannot be: then everything is as the step stands; else empty
+// The result of applying the tags of a flat training step, in addition to its figures.
+struct AppliedTags {
+  bool any = false;     // the step has tags that are not applied yet
+  std::string refusal;  // why they cannot be applied; if set, everything is as without tags
   std::int64_t reserved_bytes = 0;
-  std::vector<NodeId> saved_at_peak;  // the best to recompute first
+  std::vector<NodeId> saved_at_peak;  // best to recompute first
 };
 
-// A row of the pane.
+// One row of the pane.
 struct SacTensor {
   NodeId node;
   std::int64_t bytes = 0;
@@ -74,30 +74,30 @@ struct SacTensor {
   std::size_t chain = 0;
   Keep keep = Keep::recompute;
   Decider decider = Decider::partitioner;
-  bool is_needed = true;   // the backward needs it under this plan; else it did as it was solved
-  std::int32_t edit = -1;  // which edit of the line decided it; -1: none, or it is about to be done
-  StepReason reason = StepReason::untagged;  // of a flat step's
+  bool is_needed = true;   // under this plan; if false, it was needed when the plan was solved
+  std::int32_t edit = -1;  // index of the edit that decided it; -1: none, or a pending one
+  StepReason reason = StepReason::untagged;  // for a flat training step
 
-  // No tick changes it any more.
+  // Returns true if ticks can no longer change it.
   [[nodiscard]] bool is_settled() const { return reason == StepReason::carried_out; }
 };
 
 struct SacState : PlanOutcome {
-  SnapshotPtr snapshot;  // names and shapes; of its policies only what `tensors` say counts
+  SnapshotPtr snapshot;  // names and shapes; for policies, only `tensors` is valid
   SacKind kind = SacKind::partitioned;
-  SacBasePtr base;            // of a joint graph; else null
-  SacStepPtr step;            // of a flat step; else null
-  SacCarriedOut carried_out;  // the same
+  SacBasePtr base;           // for a joint graph; otherwise null
+  SacStepPtr step;           // for a flat training step; otherwise null
+  AppliedTags applied_tags;  // likewise
   SavePlan plan;
   std::vector<SacTensor> tensors;            // in program order
-  std::vector<std::int32_t> tensor_by_node;  // -1 for none
-  std::vector<std::string> edits;            // titles of the line's edits
-  std::vector<PlanChange::Note> refused;     // policies that no plan can have
+  std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
+  std::vector<std::string> edits;            // titles of the history's edits
+  std::vector<PlanChange::Note> refused;     // policies that no plan can satisfy
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }
-  // What changes are told beside: the plan as it was solved, or the step as it stands. Null where
-  // nothing can change.
+  // The base that changes are compared with: the plan as it was solved, or the step without tags.
+  // Null if nothing can change.
   [[nodiscard]] const PlanOutcome* beside() const {
     return is_step() ? static_cast<const PlanOutcome*>(step.get()) : base.get();
   }
@@ -109,16 +109,16 @@ struct SacState : PlanOutcome {
 };
 using SacStatePtr = std::shared_ptr<const SacState>;
 
-// A policy for nodes: save, recompute, offload; or whatever the partitioner decides.
+// The policy for a choice; without one, the partitioner decides.
 MemoryPolicy policy_of(std::optional<Keep> keep);
 std::optional<Keep> keep_of(MemoryPolicy policy);
 
-// Why a tensor is kept as it is, in one sentence.
+// Why a tensor has its policy, in one sentence.
 std::string why(const SacState& state, const SacTensor& tensor);
-// The same in a word or two, for many tensors: "cut", "not recomputable", "tagged".
+// A short version for table cells: "min cut", "not recomputable", "tagged".
 std::string why_in_short(const SacState& state, const SacTensor& tensor);
 
-// What a graph that is partitioned already hands over and makes again.
+// The saved and recomputed tensors of a graph that is already partitioned.
 SacStatePtr state_as_captured(const SnapshotPtr& snapshot);
 
 }  // namespace jointer::views

@@ -28,7 +28,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   model->setParent(this);
   setAccessibleName(tr("Save, recompute, offload"));
   all_ = new QToolButton(this);
-  all_->setText(tr("Show all"));
+  all_->setText(tr("Show All"));
   all_->setObjectName(QStringLiteral("show_all"));
   all_->hide();
   connect(all_, &QToolButton::clicked, this, &SacTable::show_all);
@@ -44,7 +44,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
     const auto grouping = static_cast<SacGrouping>(grouping_->currentData().toInt());
     model_->set_grouping(grouping);
     view().setRootIsDecorated(grouping != SacGrouping::tensor);
-    view().fit_columns();  // names of another kind
+    view().fit_columns();  // the names have changed
   });
   delegate_ = new PolicyDelegate(this);
   view().setItemDelegateForColumn(SacModel::policy_column, delegate_);
@@ -55,7 +55,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   preview_soon_.setInterval(kPreviewMs);
   connect(&preview_soon_, &QTimer::timeout, this,
           [this] { session_.preview(preview_nodes_, preview_keep_); });
-  // Only what a person does asks: a rebuild and the focus move the current row, too.
+  // Only user actions request a preview; rebuilding and focus changes move the current row, too.
   connect(&view(), &TableView::rows_chosen, this, [this] {
     std::vector<NodeId> nodes = targets();
     if (!view().hasFocus() || nodes.empty()) return leave();
@@ -63,34 +63,33 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
     preview(std::move(nodes), keep);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
-  // A document ends before its panes: what they are sent on their way out asks nothing of it.
+  // The document is destroyed before its panes; late events must not use it.
   connect(&session_, &QObject::destroyed, this, [this] {
     preview_soon_.stop();
     view().removeEventFilter(this);
     view().viewport()->removeEventFilter(this);
   });
-  set_empty_text(tr("The backward needs nothing of the forward."));
+  set_empty_text(tr("The backward reads nothing from the forward."));
 }
 
 KeysGroup SacTable::keys() {
-  return {
-      tr("Save, recompute, offload"),
-      {{tr("S, R, O"), tr("Save, recompute, offload the selected rows")},
-       {tr("Space"), tr("Save what is not saved, recompute what is")},
-       {tr("Delete"), tr("Leave them to the partitioner, which decides when it solves again; of "
-                         "a whole training step, take their tags away")},
-       {tr("Click on S, R, O"), tr("Set one row, or all that are selected")},
-       {tr("Pointer on S, R, O; Up, Down"), tr("What it would come to, before it is done")},
-       {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
+  return {tr("Save, recompute, offload"),
+          {{tr("S, R, O"), tr("Save, recompute, offload the selected rows")},
+           {tr("Space"), tr("Toggle between save and recompute")},
+           {tr("Delete"), tr("Leave the rows to the partitioner when it solves again; in "
+                             "a training step, remove their tags")},
+           {tr("Click on S, R, O"), tr("Set one row, or all selected rows")},
+           {tr("Pointer on S, R, O; Up, Down"), tr("Preview the result")},
+           {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
 
 void SacTable::refresh() {
-  // What was asked about may have other rows now.
+  // The rows of a preview may have changed.
   preview_soon_.stop();
   const bool is_first = model_->row_count() == 0;
   model_->set_state(session_.state());
   if (is_first && model_->row_count() > 0) QTimer::singleShot(0, &view(), &TableView::fit_columns);
-  view().viewport()->update();  // rows below others too
+  view().viewport()->update();  // also updates the child rows
   update_headline();
 }
 
@@ -99,22 +98,22 @@ void SacTable::update_headline() {
   const SacStatePtr state = session_.state();
   if (state && !state->can_change())
     lines << (state->snapshot->graph.is_pair()
-                  ? tr("This capture is partitioned: its forward hands over what is saved here. "
-                       "To decide anew, open the joint graph it was made from.")
-                  : tr("This graph has no forward and backward in one: what is saved is decided in "
-                       "the joint graph it was made from."));
+                  ? tr("This capture is already partitioned: the saved tensors are shown. "
+                       "To change them, open the joint graph that it was made from.")
+                  : tr("This graph does not contain both forward and backward. To choose saved "
+                       "tensors, open "
+                       "the joint graph that it was made from."));
   if (state && state->is_step())
-    lines
-        << (!state->carried_out.refusal.empty()
-                ? tr("The tags cannot be carried out, so the step is shown as it stands: %1.")
-                      .arg(QString::fromStdString(state->carried_out.refusal))
-            : state->carried_out.any
-                ? tr("A whole training step with its tags carried out; “Carry out the tags” makes "
-                     "the graph so.")
-                : tr("A whole training step as it stands: a tick is a tag, shown as it would be "
-                     "carried out."));
+    lines << (!state->applied_tags.refusal.empty()
+                  ? tr("The tags cannot be applied, so the step is shown without them: %1.")
+                        .arg(QString::fromStdString(state->applied_tags.refusal))
+              : state->applied_tags.any
+                  ? tr("A training step with its tags applied; “Apply Tags” makes this change "
+                       "in the graph.")
+                  : tr("A training step without tags. A tick adds a tag and shows the result of "
+                       "applying it."));
   if (state && !state->refused.empty())
-    lines << tr("%1 policies cannot be had: %2")
+    lines << tr("%1 policies are not possible: %2")
                  .arg(count_text(state->refused.size()))
                  .arg(QString::fromStdString(state->refused.front().text));
   if (model_->shows_only_some()) lines << only_what_;
@@ -136,10 +135,10 @@ void SacTable::show_all() {
   update_headline();
 }
 
-// --- What is meant ---
+// --- Targets of commands ---
 
-// A group of rows stands for its tensors only if a person selected the group: a node that was
-// selected in another pane is that node alone, however far its row is folded.
+// A group of rows stands for all of its tensors only if the user selected the group. A node
+// selected in another pane stands for itself, even if its row is folded.
 std::vector<NodeId> SacTable::targets() const {
   auto& self = const_cast<SacTable&>(*this);
   if (rows_are_chosen()) return model_->changeable(self.view().selected_rows());
@@ -190,10 +189,10 @@ void SacTable::toggle() {
 void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
   if (!session_.state() || !session_.state()->can_change()) return;
   if (nodes.empty())
-    return emit told(
-        tr("Select what the backward may need of the forward: nothing selected is "
-           "such a tensor."));
-  preview_soon_.stop();  // what is done is no question any more
+    return emit message(
+        tr("Select tensors that the backward may need from the forward; the selection "
+           "contains none."));
+  preview_soon_.stop();  // an applied change needs no preview
   session_.set_keep(nodes, keep);
 }
 
@@ -209,7 +208,7 @@ void SacTable::add_to_menu(QMenu& menu) {
   add(tr("Recompute"), Qt::Key_R, [this] { set_keep(Keep::recompute); });
   add(tr("Offload"), Qt::Key_O, [this] { set_keep(Keep::offload); });
   const bool is_step = session_.state() && session_.state()->is_step();
-  add(is_step ? tr("Take the tag away") : tr("Leave to the partitioner"), Qt::Key_Delete,
+  add(is_step ? tr("Remove Tag") : tr("Leave to the Partitioner"), Qt::Key_Delete,
       [this] { set_keep(std::nullopt); });
 }
 
@@ -221,7 +220,7 @@ bool SacTable::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::MouseButtonPress && mouse->button() == Qt::LeftButton &&
         mouse->modifiers() == Qt::NoModifier && press(mouse->position().toPoint()))
       return true;
-    // The second press of a quick pair of clicks is a click too, and opens no row.
+    // The second press of a double-click counts as a click and must not expand the row.
     if (event->type() == QEvent::MouseButtonDblClick && press(mouse->position().toPoint()))
       return true;
     if (event->type() == QEvent::MouseMove) hover(mouse->position().toPoint());

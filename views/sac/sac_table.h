@@ -12,9 +12,8 @@
 
 namespace jointer::views {
 
-// The tensors of a document that may be saved, recomputed or offloaded, and the switches that
-// decide it. What the pointer is over, or what Space would do to the current row, is asked of the
-// session before anything is done.
+// A document's tensors that can be saved, recomputed or offloaded, with switches to choose. The
+// session previews a hovered switch, or the effect of Space on the current row.
 class SacTable : public TablePane {
   Q_OBJECT
  public:
@@ -23,21 +22,22 @@ class SacTable : public TablePane {
   [[nodiscard]] SacModel& model() { return *model_; }
   [[nodiscard]] QComboBox& grouping_box() { return *grouping_; }
   [[nodiscard]] static KeysGroup keys();
-  // Where a click on a row's switch sets `keep`, in the viewport.
+  // The area in the viewport where a click on a row's switch sets `keep`.
   [[nodiscard]] QRect switch_of(int row, Keep keep) const;
 
  public slots:
-  // Of the selected rows, or of what is selected elsewhere. None: as the partitioner decides.
+  // Applies to the selected rows, or to the selection of other panes. Without a value, the
+  // partitioner decides.
   void set_keep(std::optional<jointer::Keep> keep);
-  // Save what is not saved; recompute what is.
+  // Saves tensors that are not saved; recomputes those that are.
   void toggle();
-  // Only these tensors, best first; `what` says which they are.
+  // Shows only these tensors, best first, with `what` as the headline.
   void show_only(const std::vector<jointer::NodeId>& nodes, const QString& what);
   void show_all();
 
  signals:
-  // Why nothing was done.
-  void told(const QString& sentence);
+  // Why nothing was changed.
+  void message(const QString& sentence);
 
  protected:
   void refresh() override;
@@ -47,9 +47,9 @@ class SacTable : public TablePane {
 
  private:
   SacTable(Document& document, SacModel* model, QWidget* parent);
-  // What the keys and the palette's commands are about.
+  // The tensors that keys and palette commands act on.
   [[nodiscard]] std::vector<NodeId> targets() const;
-  // What a switch of this row stands for: all selected rows, if it is one of them.
+  // The tensors of a row's switch: all selected rows if the row is one of them.
   [[nodiscard]] std::vector<NodeId> nodes_with(int row) const;
   [[nodiscard]] std::optional<Keep> toggled(std::span<const NodeId> nodes) const;
   void tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep);

@@ -1,12 +1,13 @@
-// States of a flat step.
+// States of a flat training step.
 //
-// The document's graph is the step as it is tagged. A state is that graph with its tags carried out
-// (core/policy/carry_out.h) and analysed as any graph is: `jointer sac STEP -o` writes the same,
-// and `jointer memory` says the same of it. Rows are told of the document's own nodes
-// (core/policy/step_values.h), since a person ticks those; the graph that comes out is not kept.
+// The document's graph is the step with its tags. A state is that graph with its tags applied
+// (core/policy/carry_out.h), analyzed like any other graph: `jointer sac STEP -o` writes the same
+// graph and `jointer memory` reports the same figures. Rows refer to the document's own nodes
+// (core/policy/step_values.h), since these are the ones that users tick; the resulting graph is
+// discarded.
 //
-// Cost: carrying out is linear in the nodes; an analysis is the most of it. Where nothing is to be
-// carried out the document's own analysis is the answer.
+// Cost: applying tags is linear in the nodes; the analysis takes most of the time. If there are no
+// tags to apply, the document's own analysis is used.
 
 #include "views/sac/step_state.h"
 
@@ -18,9 +19,9 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMostSteps = 4, kMostStates = 48;
+constexpr std::size_t kMaxSteps = 4, kMaxStates = 48;
 
-// Everything that is told of a step, given its graph and what was computed of it.
+// The outcome for a step, given its graph and analysis.
 Result<PlanOutcome> outcome_of(const Graph& graph, const Analysis& analysis,
                                std::span<const SaveCandidate> kept) {
   PlanOutcome outcome{.figures = kept_figures(graph, kept)};
@@ -32,7 +33,7 @@ Result<PlanOutcome> outcome_of(const Graph& graph, const Analysis& analysis,
   return outcome;
 }
 
-// What carrying out added has no place of its own in the step as it stands.
+// Nodes added by applying tags have no place in the original step.
 std::vector<double> places_of(const MemoryTimeline& memory, const Snapshot& tagged) {
   std::vector<NodeId> steps(memory.steps().begin(), memory.steps().end());
   for (NodeId& id : steps)
@@ -46,7 +47,7 @@ std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Sn
   for (const StepValue& value : values)
     tensors.push_back({.node = value.node,
                        .bytes = value.bytes,
-                       // Of its own call: what that reads has a tag of its own.
+                       // of this call only; its inputs have their own tags
                        .recompute_ns = tagged.analysis.costs[value.node.index()].ns,
                        .recompute_flops = tagged.analysis.flops[value.node.index()].total,
                        .chain = 1,
@@ -92,8 +93,8 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
   return SacStepPtr(std::move(step));
 }
 
-Result<std::shared_ptr<SacState>> carry_out(const SacStepPtr& step,
-                                            const std::vector<MemoryPolicy>& policies) {
+Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
+                                             const std::vector<MemoryPolicy>& policies) {
   const Snapshot& as_it_stands = *step->snapshot;
   auto state = std::make_shared<SacState>();
   state->kind = SacKind::step;
@@ -103,10 +104,10 @@ Result<std::shared_ptr<SacState>> carry_out(const SacStepPtr& step,
   Graph graph = tagged;
   std::optional<Analysis> made;
   if (const auto edits = carry_out_tags(graph); !edits) {
-    state->carried_out.refusal = edits.error().message;
-    graph = tagged;  // half of it may have been done
+    state->applied_tags.refusal = edits.error().message;
+    graph = tagged;  // some tags may have been applied already
   } else if (std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); })) {
-    state->carried_out.any = true;
+    state->applied_tags.any = true;
     JOINTER_TRY(made, analyze(graph, as_it_stands.analysis.options));
   }
   const Analysis& analysis = made ? *made : as_it_stands.analysis;
@@ -119,8 +120,8 @@ Result<std::shared_ptr<SacState>> carry_out(const SacStepPtr& step,
   state->tensor_by_node.assign(tagged.node_count(), -1);
   for (std::size_t i = 0; i < state->tensors.size(); ++i)
     state->tensor_by_node[state->tensors[i].node.index()] = static_cast<std::int32_t>(i);
-  state->carried_out.reserved_bytes = analysis.reserved.peak_bytes;
-  state->carried_out.saved_at_peak = saved_at_peak(graph, analysis.memory, state->tensors);
+  state->applied_tags.reserved_bytes = analysis.reserved.peak_bytes;
+  state->applied_tags.saved_at_peak = saved_at_peak(graph, analysis.memory, state->tensors);
   return state;
 }
 
@@ -143,9 +144,9 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
 }
 
 Result<SacStepPtr> StepStates::step_of(const SnapshotPtr& now, const SnapshotPtr& baseline,
-                                       const EditLine& calls) {
+                                       const EditHistory& calls) {
   const auto known = std::ranges::find_if(steps_, [&](const KnownStep& k) {
-    // What was done again may have given its nodes other ids.
+    // After redo, added nodes may have other ids.
     return k.baseline == baseline && k.calls == calls &&
            has_same_nodes(k.step->snapshot->graph, now->graph);
   });
@@ -153,14 +154,14 @@ Result<SacStepPtr> StepStates::step_of(const SnapshotPtr& now, const SnapshotPtr
     std::rotate(steps_.begin(), known, known + 1);
     return steps_.front().step;
   }
-  // Other estimates, or another file: nothing that is kept is of use.
+  // The estimates or the file have changed, so nothing cached is valid.
   if (!steps_.empty() && steps_.front().baseline != baseline) {
     steps_.clear();
     states_.clear();
   }
   JOINTER_TRY(SacStepPtr step, make_step(now));
   steps_.push_front({baseline, calls, step});
-  if (steps_.size() > kMostSteps) {
+  if (steps_.size() > kMaxSteps) {
     std::erase_if(states_, [&](const KnownState& s) { return s.step == steps_.back().step; });
     steps_.pop_back();
   }
@@ -168,7 +169,7 @@ Result<SacStepPtr> StepStates::step_of(const SnapshotPtr& now, const SnapshotPtr
 }
 
 Result<SacStatePtr> StepStates::state(const SnapshotPtr& now, const SnapshotPtr& baseline,
-                                      const EditLine& calls,
+                                      const EditHistory& calls,
                                       const std::vector<MemoryPolicy>& policies) {
   JOINTER_TRY(const SacStepPtr step, step_of(now, baseline, calls));
   const auto known = std::ranges::find_if(
@@ -177,9 +178,9 @@ Result<SacStatePtr> StepStates::state(const SnapshotPtr& now, const SnapshotPtr&
     std::rotate(states_.begin(), known, known + 1);
     return states_.front().state;
   }
-  JOINTER_TRY(SacStatePtr state, carry_out(step, policies));
+  JOINTER_TRY(SacStatePtr state, apply_tags(step, policies));
   states_.push_front({step, policies, state});
-  if (states_.size() > kMostStates) states_.pop_back();
+  if (states_.size() > kMaxStates) states_.pop_back();
   return state;
 }
 

@@ -1,43 +1,44 @@
 #pragma once
 
-// States of a flat training step: what it comes to with its tags carried out. How is at the top of
-// step_state.cpp. No Qt.
+// States of a flat training step: the figures with its tags applied. step_state.cpp describes the
+// algorithm. No Qt.
 
 #include <deque>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 #include "views/sac/sac_state.h"
 
 namespace jointer::views {
 
-// The step as it stands. Error (usage): as kept_values.
+// The step without its tags applied. Error (usage): see `kept_values`.
 Result<SacStepPtr> make_step(const SnapshotPtr& snapshot);
 
-// The step with these policies carried out, by node; `snapshot`, `edits` and who decided are left
-// to the caller. Where they cannot be carried out everything is as the step stands, and
-// `carried_out.refusal` says why. Error (usage): an estimate cannot be made.
-Result<std::shared_ptr<SacState>> carry_out(const SacStepPtr& step,
-                                            const std::vector<MemoryPolicy>& policies);
+// Applies these policies, given by node; the caller sets `snapshot`, `edits` and the deciders. If
+// they cannot be applied, the state is that of the step without tags and `applied_tags.refusal` has
+// the reason. Error (usage): an estimate failed.
+Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
+                                             const std::vector<MemoryPolicy>& policies);
 
-// What a tick about these tensors tags: settled ones are left out, and where a part of a tuple is
-// to be made again, so is the call that makes the tuple, without which nothing would be freed.
+// The nodes that a tick on these tensors tags. Excludes settled ones. To recompute one part of a
+// tuple, the call that returns the tuple is tagged as well, since otherwise no memory would be
+// freed.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<Keep> keep);
 
-// Keeps what was made, so that going back and forth in the history finds it.
+// Caches states, so that moving through the history finds them again.
 class StepStates {
  public:
-  // `calls`: the edits that gave the graph its calls, and not only tags.
+  // `calls`: the edits that change calls and not only tags.
   Result<SacStatePtr> state(const SnapshotPtr& now, const SnapshotPtr& baseline,
-                            const EditLine& calls, const std::vector<MemoryPolicy>& policies);
+                            const EditHistory& calls, const std::vector<MemoryPolicy>& policies);
 
  private:
   struct KnownStep {
     SnapshotPtr baseline;
-    EditLine calls;
+    EditHistory calls;
     SacStepPtr step;
   };
   struct KnownState {
@@ -46,10 +47,10 @@ class StepStates {
     SacStatePtr state;
   };
   Result<SacStepPtr> step_of(const SnapshotPtr& now, const SnapshotPtr& baseline,
-                             const EditLine& calls);
+                             const EditHistory& calls);
 
-  std::deque<KnownStep> steps_;    // the last used first
-  std::deque<KnownState> states_;  // the same
+  std::deque<KnownStep> steps_;    // most recently used first
+  std::deque<KnownState> states_;  // likewise
 };
 
 }  // namespace jointer::views

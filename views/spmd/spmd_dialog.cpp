@@ -22,7 +22,7 @@ QString ranks_text(const SpmdReport& report) {
   for (const SpmdGroup& group : report.groups)
     groups << SpmdDialog::tr("%1 (%2 calls)")
                   .arg(QString::fromStdString(group.label), count_text(group.calls));
-  return groups.isEmpty() ? SpmdDialog::tr("No group has two of these ranks.")
+  return groups.isEmpty() ? SpmdDialog::tr("No group contains two of these ranks.")
                           : SpmdDialog::tr("Compared: %1.").arg(groups.join(QStringLiteral(", ")));
 }
 
@@ -49,13 +49,13 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
     : QDialog(parent),
       document_(&document),
       rank_(static_cast<int>(document.graph().part(PartId(std::size_t{0})).rank.value_or(0))) {
-  setWindowTitle(tr("Check Against Other Ranks"));
+  setWindowTitle(tr("Check against other ranks"));
   setObjectName(QStringLiteral("spmd"));
   setAttribute(Qt::WA_DeleteOnClose);
   resize(760, 480);
   auto* column = new QVBoxLayout(this);
-  auto* about = new QLabel(tr("Every rank must call the same collectives of a group in the same "
-                              "order, or they wait for each other forever."),
+  auto* about = new QLabel(tr("Every rank must call the collectives of a group in the same "
+                              "order; otherwise they deadlock."),
                            this);
   about->setWordWrap(true);
   column->addWidget(about);
@@ -75,7 +75,7 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   column->addLayout(row, 1);
 
   with_own_ = new QCheckBox(
-      tr("With %1 as it is here, for rank %2").arg(document.title()).arg(rank_), this);
+      tr("Use %1 as currently edited for rank %2").arg(document.title()).arg(rank_), this);
   with_own_->setChecked(true);
   column->addWidget(with_own_);
   answer_ = new QLabel(this);
@@ -137,7 +137,7 @@ void SpmdDialog::refresh() {
 void SpmdDialog::check() {
   if (!document_ || is_checking_) return;
   std::vector<RankFiles> files;
-  // A pair's halves are told by their names, as when they are dropped on the window.
+  // The halves of a pair are recognized by their names, as when files are dropped on the window.
   QStringList paths;
   for (int i = 0; i < files_->count(); ++i) paths << files_->item(i)->text();
   for (const OpenRequest& request : requests_for(paths))

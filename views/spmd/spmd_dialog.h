@@ -16,21 +16,22 @@
 
 namespace jointer::views {
 
-// What a check of several ranks came to; a document's own graph is one of them where it takes part.
+// The result of checking several ranks, with the document's own graph as one of them if it takes
+// part.
 struct RankCheck {
-  std::vector<RankProgram> programs;  // of files
-  SnapshotPtr own;                    // null where only files are compared
+  std::vector<RankProgram> programs;  // from files
+  SnapshotPtr own;                    // null if only files are compared
   int own_rank = 0;
   SpmdReport report;
 };
 
-// Opens files and compares them, with the document's graph in place of a file of its rank. On a
-// working thread. Error: as open_ranks and check_spmd.
+// Opens files and compares them, using the document's graph for its rank. Runs on a working thread.
+// Error: see open_ranks and check_spmd.
 Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const SnapshotPtr& own,
                               int own_rank);
 
-// Whether the collectives of this graph, as it is edited, meet those of other ranks' captures, or
-// where they would hang.
+// Checks that the collectives of this graph, as edited, match those in captures of other ranks, or
+// shows where the ranks would deadlock.
 class SpmdDialog : public QDialog {
   Q_OBJECT
  public:
@@ -45,7 +46,7 @@ class SpmdDialog : public QDialog {
 
  signals:
   void checked();
-  // A node of this document that does not meet another rank's.
+  // A node of this document without a counterpart on another rank was activated.
   void node_activated(jointer::NodeId node);
 
  private:

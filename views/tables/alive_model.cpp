@@ -17,25 +17,26 @@ std::size_t at(int index) {
 
 AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("tensor"), .meaning = tr("The node that made the storage.")},
+      {.title = tr("tensor"), .meaning = tr("The node that allocated the storage.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("What the storage takes, rounded as the device's allocator rounds."),
+       .meaning = tr("Size of the storage, rounded as the device's allocator does."),
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("A part of all that is alive now."),
+       .meaning = tr("Share of all memory alive now."),
        .whole_unit = Unit::bytes},
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
-      {.title = tr("module"), .meaning = tr("Where it was made; of a parameter, its owner.")},
+      {.title = tr("module"),
+       .meaning = tr("Module that allocated it; for a parameter, its owner.")},
       {.title = tr("from"),
        .unit = Unit::step,
-       .meaning = tr("Step that allocates it; empty if it is there from the start.")},
+       .meaning = tr("Step that allocates it; empty if it exists from the start.")},
       {.title = tr("to"),
        .unit = Unit::step,
-       .meaning = tr("Step after which it is freed; empty if it stays to the end.")},
-      {.title = tr("why"), .meaning = tr("What keeps it alive.")},
+       .meaning = tr("Step after which it is freed; empty if it exists until the end.")},
+      {.title = tr("why"), .meaning = tr("Reason that it is alive.")},
   };
 }
 
@@ -104,7 +105,7 @@ void AliveModel::make_rows() {
     }
     parents.assign(rows_.size(), -1);
   } else {
-    // Groups first, largest first, then what is in them.
+    // Groups first, largest first, followed by their members.
     std::vector<Row> groups(
         grouping_ == Grouping::category ? kMemoryCategories : places_.all().size(),
         Row{.count = 0});
@@ -185,14 +186,15 @@ QString AliveModel::tensor_of(const Lifetime& l) const {
 
 QString AliveModel::why(const Lifetime& l) const {
   const MemoryTimeline& memory = snapshot_->analysis.memory;
-  if (l.category == MemoryCategory::optimizer_state) return tr("the optimizer's, throughout");
+  if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, entire step");
   if (at(l.last) >= memory.steps().size())
-    return l.first < 0 ? tr("%1, throughout").arg(role_text(snapshot_->graph.node(l.producer).role))
-                       : tr("returned at the end");
+    return l.first < 0
+               ? tr("%1, entire step").arg(role_text(snapshot_->graph.node(l.producer).role))
+               : tr("returned at the end");
   const NodeId last = memory.steps()[at(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));
-  if (last == l.producer) return tr("nothing reads it; freed at once");
+  if (last == l.producer) return tr("never read; freed at once");
   if (snapshot_->graph.is_wait(n)) return tr("pinned until %1").arg(name);
   if (l.category == MemoryCategory::saved_activation) return tr("saved; last read by %1").arg(name);
   return tr("last read by %1").arg(name);
@@ -211,7 +213,7 @@ QString AliveModel::text(int row, int column) const {
     case name_column: {
       const Graph& graph = snapshot_->graph;
       const Node& n = graph.node(l.producer);
-      // A parameter is better known by its name in the model.
+      // Use a parameter's name in the model.
       const QString name = n.role_target && !graph.text(n.role_target).empty()
                                ? to_qstring(graph.text(n.role_target))
                                : to_qstring(graph.name(l.producer));

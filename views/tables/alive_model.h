@@ -9,11 +9,11 @@
 
 namespace jointer::views {
 
-// What is alive at one point of the memory profile: a row a storage, largest first, in groups or
-// not. The bytes of all rows are the profile's at that point.
+// The storages alive at a point of the memory profile, one per row, largest first and optionally
+// grouped. Their bytes add up to the profile's value.
 //
-// Going to another point costs a pass over the storages in an order that is sorted once, and the
-// same again for groups; texts are made when they are shown.
+// Changing the point takes one scan of the storages, which are sorted only once, and another one
+// for groups. Texts are created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
@@ -33,10 +33,10 @@ class AliveModel : public TableModel {
   explicit AliveModel(QObject* parent = nullptr);
 
   void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
-  // A point of the memory profile.
+  // `moment`: a point of the memory profile.
   void set_moment(std::size_t moment);
   void set_grouping(Grouping grouping);
-  // Where the colours of categories are from.
+  // The source of category colors.
   void set_theme(const Theme& theme);
 
   [[nodiscard]] std::size_t moment() const { return moment_; }
@@ -58,10 +58,10 @@ class AliveModel : public TableModel {
   [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
-  // A storage, or a group of them.
+  // A storage or a group of storages.
   struct Row {
-    int lifetime = -1;  // of a group -1
-    int group = -1;     // a place, or a category
+    int lifetime = -1;  // -1 for a group
+    int group = -1;     // a place or a category
     std::int64_t bytes = 0;
     int count = 1;
   };
@@ -79,7 +79,7 @@ class AliveModel : public TableModel {
   Places places_;
   std::vector<int> top_places_;        // by place
   std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
-  std::vector<int> row_by_lifetime_;   // -1 while it is not alive
+  std::vector<int> row_by_lifetime_;   // -1 if it is not alive
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;

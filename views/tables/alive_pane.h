@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// What is alive at the document's moment, or at the peak while there is none.
+// The storages alive at the document's selected moment, or at the peak.
 class AlivePane : public TablePane {
   Q_OBJECT
  public:

@@ -35,7 +35,7 @@ QString exact_in(Unit unit, std::int64_t number) {
   }
 }
 
-// "+1.2 %", "-0.031 %", "0 %": as many digits as a small difference needs.
+// "+1.2 %", "-0.031 %", "0 %": small differences have more digits.
 QString change_text(double fraction) {
   if (fraction == 0) return QStringLiteral("0 %");
   return (fraction < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
@@ -43,7 +43,7 @@ QString change_text(double fraction) {
          QStringLiteral(" %");
 }
 
-// Past the zeros at `at`, so that 007 is 7.
+// Skips leading zeros at `at`, so that 007 equals 7.
 qsizetype skip_zeros(const QString& text, qsizetype at) {
   while (at < text.size() && text[at] == u'0') ++at;
   return at;
@@ -124,7 +124,7 @@ bool natural_less(const QString& a, const QString& b) {
       i = skip_zeros(a, i);
       j = skip_zeros(b, j);
       const qsizetype end_i = end_of_digits(a, i), end_j = end_of_digits(b, j);
-      // Of two numbers without leading zeros, the longer one is the larger one.
+      // Without leading zeros, the number with more digits is larger.
       if (end_i - i != end_j - j) return end_i - i < end_j - j;
       for (; i < end_i; ++i, ++j)
         if (a[i] != b[j]) return a[i] < b[j];

@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// A row that stands for identical neighbours in a numbered list: "layers.0..31  ×32", as the ladder
-// has it. Of a row of its own it is the name. `number`: of the first.
+// The name of a row for identical neighbors in a numbered list, as in the ladder: "layers.0..31
+// ×32". For a single member, its name. `number`: of the first member.
 inline QString folded_name(const QString& name, int number, int members) {
   if (members == 1 || number < 0) return name;
   return QCoreApplication::translate("Table", "%1..%2  ×%3")

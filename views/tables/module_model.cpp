@@ -13,7 +13,7 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// What a node calls and what it returns, but not who it is.
+// Hashes a node's operator and outputs, but not its identity.
 std::uint64_t node_signature(const Graph& graph, const Node& node) {
   std::uint64_t hash =
       node.kind == NodeKind::call ? node.target.index() : 1'000'000 + static_cast<int>(node.kind);
@@ -39,7 +39,7 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
       {.title = tr("class")},
       {.title = tr("nodes"),
        .unit = Unit::count,
-       .meaning = tr("Nodes of the module and of all below it, its parameters included."),
+       .meaning = tr("Nodes of the module and its children, including parameters."),
        .adds_up = true,
        .total_title = tr("nodes")},
       {.title = tr("parameters"),
@@ -49,23 +49,23 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("parameters")},
       {.title = tr("saved"),
        .unit = Unit::bytes,
-       .meaning = tr("Storages that its forward makes and the backward reads."),
+       .meaning = tr("Storages that its forward allocates and the backward reads."),
        .adds_up = true,
        .total_title = tr("saved")},
       {.title = tr("forward"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time of its forward nodes on the device, collectives included."),
+       .meaning = tr("Estimated device time of its forward nodes, including collectives."),
        .adds_up = true,
        .total_title = tr("forward")},
       {.title = tr("backward"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time of its backward nodes on the device, recomputed ones and "
-                     "collectives included."),
+       .meaning = tr("Estimated device time of its backward nodes, including recomputation and "
+                     "collectives."),
        .adds_up = true,
        .total_title = tr("backward")},
       {.title = tr("FLOPs"),
        .unit = Unit::flops,
-       .meaning = tr("Floating-point operations from shapes, forward and backward."),
+       .meaning = tr("Floating-point operations in forward and backward, computed from shapes."),
        .adds_up = true},
   };
 }
@@ -77,9 +77,10 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot) {
   columns_[name_column].title = shows_source_lines() ? tr("source line") : tr("module");
   columns_[type_column].title = shows_source_lines() ? tr("code") : tr("class");
   columns_[name_column].meaning =
-      shows_source_lines() ? tr("The capture names no modules: nodes are grouped by the innermost "
-                                "line of their stack.")
-                           : QString();
+      shows_source_lines()
+          ? tr("The capture has no module names; nodes are grouped by the innermost "
+               "line of their stack.")
+          : QString();
   sum_up();
   make_rows();
 }
@@ -92,7 +93,7 @@ void ModuleModel::sum_up() {
     const Node& n = graph.node(id);
     Sums& s = sums_[at(places_.of(id))];
     ++s.nodes;
-    // A pair's backward is given the same parameters again.
+    // The backward of a pair has its own placeholders for the parameters.
     if (n.role == Role::parameter && !n.partner) s.parameter_bytes += graph.output_bytes(n);
     (n.phase == Phase::forward ? s.forward_ns : s.backward_ns) += analysis.costs[id.index()].ns;
     s.flops += analysis.flops[id.index()].total;
@@ -113,7 +114,7 @@ std::vector<std::uint64_t> ModuleModel::signatures() const {
     std::uint64_t hash = node_signature(graph, graph.node(id));
     for (int place = places_.of(id); place >= 0; place = all[at(place)].parent) {
       signatures[at(place)] += mixed(hash);
-      hash = joined(hash, names[at(place)]);  // where it is, seen from the place above
+      hash = joined(hash, names[at(place)]);  // its position relative to the parent
     }
   }
   return signatures;
@@ -207,7 +208,7 @@ std::uint64_t ModuleModel::key(int row) const {
 }
 
 std::vector<NodeId> ModuleModel::nodes(int row) const {
-  // A place is below the row if going up from it meets the row.
+  // A place is below the row if one of its ancestors is the row's place.
   std::vector<char> is_below(rows_.size(), 0);
   is_below[at(row)] = 1;
   for (int r = row + 1; r < row_count(); ++r)

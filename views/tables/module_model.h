@@ -6,10 +6,9 @@
 
 namespace jointer::views {
 
-// The model's modules as a tree, each with all that is under it. Neighbouring elements of a list
-// that are identical are one row, `layers.0..31`, which holds them. Identical means: the same
-// operators with the same output shapes at the same places below, forward and backward, in any
-// order.
+// The module tree with totals per subtree. Adjacent identical elements of a list share one row,
+// such as `layers.0..31`. Identical elements have the same operators with the same output shapes at
+// the same relative places in forward and backward, in any order.
 class ModuleModel : public TableModel {
   Q_OBJECT
  public:
@@ -27,7 +26,7 @@ class ModuleModel : public TableModel {
   explicit ModuleModel(QObject* parent = nullptr);
 
   void set_snapshot(SnapshotPtr snapshot);
-  // The capture knows no modules: rows are source lines.
+  // The capture has no module names: rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
@@ -48,7 +47,7 @@ class ModuleModel : public TableModel {
     Sums& operator+=(const Sums& other);
   };
   struct Row {
-    int place = -1;  // of a group, its first member
+    int place = -1;  // for a group, its first member
     int members = 1;
     Sums sums;
   };
@@ -63,7 +62,7 @@ class ModuleModel : public TableModel {
   SnapshotPtr snapshot_;
   Places places_;
   std::vector<Column> columns_;
-  std::vector<Sums> sums_;  // by place, all that is under it
+  std::vector<Sums> sums_;  // by place, including its descendants
   std::vector<Row> rows_;
   std::vector<int> row_by_place_;
 };

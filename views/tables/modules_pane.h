@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// The model's modules with what each holds and takes; a row selects all nodes below it.
+// The modules with their figures. A row selects all nodes below it.
 class ModulesPane : public TablePane {
   Q_OBJECT
  public:

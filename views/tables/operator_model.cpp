@@ -6,38 +6,41 @@ namespace jointer::views {
 
 OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("operator"), .meaning = tr("What the nodes call.")},
+      {.title = tr("operator"), .meaning = tr("Operator that the nodes call.")},
       {.title = tr("count"),
        .unit = Unit::count,
-       .meaning = tr("Nodes that call it."),
+       .meaning = tr("Number of nodes that call it."),
        .adds_up = true,
        .total_title = tr("nodes")},
       {.title = tr("time"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time on the device, summed."),
+       .meaning = tr("Estimated device time, summed."),
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("Estimated time as a part of the step. Streams overlap, so shares can add up "
+       .meaning = tr("Estimated time as a share of the step. Streams overlap, so shares can add up "
                      "to more than 100 %.")},
       {.title = tr("exposed"),
        .unit = Unit::time,
-       .meaning = tr("Time in which the compute stream waits for them, estimated."),
+       .meaning = tr("Estimated time during which the compute stream waits for them."),
        .adds_up = true,
        .total_title = tr("exposed")},
       {.title = tr("output"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes of all tensors they return; views are counted in full."),
+       .meaning = tr("Bytes of all tensors that they return; views are counted in full."),
        .adds_up = true,
        .total_title = tr("output")},
       {.title = tr("FLOPs"),
        .unit = Unit::flops,
-       .meaning = tr("Floating-point operations from shapes; a multiply-add is two."),
+       .meaning =
+           tr("Floating-point operations computed from shapes; a multiply-add counts as two."),
        .adds_up = true},
-      {.title = tr("forward"), .unit = Unit::count, .meaning = tr("Of the nodes in the forward.")},
+      {.title = tr("forward"),
+       .unit = Unit::count,
+       .meaning = tr("Number of nodes in the forward.")},
       {.title = tr("backward"),
        .unit = Unit::count,
-       .meaning = tr("Of the nodes in the backward, recomputed ones included.")},
+       .meaning = tr("Number of nodes in the backward, including recomputed ones.")},
   };
 }
 

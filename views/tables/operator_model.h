@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// A row an operator that the graph calls, in the order of its first call.
+// One row per operator that the graph calls, in the order of its first call.
 class OperatorModel : public TableModel {
   Q_OBJECT
  public:
@@ -44,7 +44,7 @@ class OperatorModel : public TableModel {
   SnapshotPtr snapshot_;
   std::vector<Column> columns_;
   std::vector<Row> rows_;
-  std::vector<int> row_by_operator_;  // -1 for operators that no call has
+  std::vector<int> row_by_operator_;  // -1 for operators without calls
 };
 
 }  // namespace jointer::views

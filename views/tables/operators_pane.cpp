@@ -14,7 +14,7 @@ OperatorsPane::OperatorsPane(Document& document, OperatorModel* model, QWidget* 
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   view().sortByColumn(OperatorModel::time_column, Qt::DescendingOrder);
-  set_empty_text(tr("The graph calls no operator."));
+  set_empty_text(tr("The graph has no operator calls."));
 }
 
 void OperatorsPane::refresh() {

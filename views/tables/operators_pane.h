@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// Every operator with what it costs; a row selects all nodes that call it.
+// The operators with their costs. A row selects all nodes that call it.
 class OperatorsPane : public TablePane {
   Q_OBJECT
  public:

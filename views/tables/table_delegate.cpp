@@ -13,7 +13,7 @@ namespace {
 constexpr int kRowHeight = 22;
 constexpr int kBarInset = 3;  // above and below the bar
 constexpr int kTextInset = 3;
-constexpr int kNumberInset = 12;  // a header keeps room for its arrow
+constexpr int kNumberInset = 12;  // leaves space for a header's sort arrow
 constexpr double kBarOpacity = 0.28;
 
 }  // namespace
@@ -27,12 +27,12 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const int width = qRound(share.toDouble() * bar.width());
     painter->save();
     painter->setOpacity(kBarOpacity);
-    // What is not nothing is seen.
+    // Any nonzero share is visible.
     painter->fillRect(bar.left(), bar.top(), share.toDouble() > 0 ? std::max(width, 1) : 0,
                       bar.height(), Theme::of(option.palette).accent);
     painter->restore();
   }
-  // The background fills the cell, its text keeps the distance that the title above it has.
+  // The background fills the cell; the text is aligned with the header's.
   QStyleOptionViewItem cell = option;
   const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
   style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, option.widget);

@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// Cells of tables: a share has a small bar behind its number; rows are high enough to hit.
+// Paints table cells with a small bar behind shares, in rows high enough to click easily.
 class TableDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tables for other programs.
+// Exports tables for other programs.
 
 #include <QString>
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace jointer::views {
 
-// What the filter shows, in the order of the sorting; a row's children come after it.
+// Visible rows in sort order, with a row's children after it.
 std::vector<int> shown_rows(const TableModel& model);
 
-// As TableModel::tsv, by RFC 4180.
+// Like TableModel::tsv, in the format of RFC 4180.
 QString table_csv(const TableModel& model, std::span<const int> rows);
 
-// What is shown, as comma-separated values where the name ends so, else as tab-separated ones.
-// Error (run): it could not be written.
+// Writes the visible rows as comma-separated values if the path ends in .csv, otherwise as
+// tab-separated values. Error (run): the file could not be written.
 Result<void> write_table(const TableModel& model, const QString& path);
 
 }  // namespace jointer::views

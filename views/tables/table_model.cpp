@@ -92,7 +92,7 @@ void TableModel::sort_rows(std::span<int> rows) const {
     for (const int row : rows) keyed.emplace_back(text(row, sort_column_), row);
     arrange_by(keyed, natural_less);
   } else {
-    // A row without a number is smaller than any.
+    // A row without a number sorts as the smallest.
     std::vector<std::pair<std::optional<std::int64_t>, int>> keyed;
     for (const int row : rows) keyed.emplace_back(number(row, sort_column_), row);
     arrange_by(keyed, std::less<>());
@@ -109,7 +109,7 @@ void TableModel::set_filter(const QString& filter) {
   endResetModel();
 }
 
-void TableModel::filter_anew() {
+void TableModel::refilter() {
   beginResetModel();
   apply_filter();
   arrange();

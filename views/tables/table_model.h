@@ -10,56 +10,56 @@
 
 namespace jointer::views {
 
-// The common base of tables and trees of 10^5 rows.
+// Base class of tables and trees with up to 10^5 rows.
 //
-// A row is a number: 0 .. row_count. Rows form a forest (a plain table: all are roots). What a row
-// holds is asked for only when it is shown, sorted by, or copied. Sorting is by raw values and
-// stable: rows with equal values stay in the order in which they were made. A filter shows the rows
-// whose texts contain every word of it, with all that is above and below them.
+// A row is a number from 0 to row_count. Rows form a forest; in a plain table all rows are roots.
+// Cell contents are requested only to show, sort or copy rows. Sorting compares raw values and is
+// stable: rows with equal values keep their original order. A filter shows rows whose texts contain
+// all of its words, with their ancestors and descendants.
 //
-// A derived class says what its columns and cells are and calls set_rows when its rows are others.
-// That resets the model; TableView finds its rows again by their keys.
+// A derived class defines the columns and cells and calls set_rows when its rows have changed. This
+// resets the model; TableView restores its state by row keys.
 class TableModel : public QAbstractItemModel {
   Q_OBJECT
  public:
   enum DataRole : int {
-    raw_role = Qt::UserRole,  // qlonglong of numbers, QString of texts
-    bar_role,                 // double from 0 to 1, of columns that are shares
-    alarm_role,               // bool: the row says that something went wrong
+    raw_role = Qt::UserRole,  // qlonglong for numbers, QString for texts
+    bar_role,                 // double from 0 to 1, for columns that are shares
+    alarm_role,               // bool: the row shows an error
   };
 
-  // What a set of rows adds up to; a member that the table has no column for is left out of words.
+  // The totals of a set of rows; totals_text skips members without a column.
   struct Totals {
     std::size_t things = 0;
-    std::vector<std::optional<std::int64_t>> by_column;  // of columns that add up
+    std::vector<std::optional<std::int64_t>> by_column;  // for columns that add up
   };
 
   using QAbstractItemModel::QAbstractItemModel;
 
-  // --- What derived classes say ---
+  // --- Implemented by derived classes ---
   [[nodiscard]] virtual const std::vector<Column>& columns() const = 0;
   [[nodiscard]] virtual std::optional<std::int64_t> number(int row, int column) const = 0;
   [[nodiscard]] virtual QString text(int row, int column) const = 0;
-  // More to say than the exact number and the column's meaning; one line or several.
+  // Lines to show in the tooltip after the exact number and the column's meaning.
   [[nodiscard]] virtual QString note(int /*row*/, int /*column*/) const { return {}; }
   [[nodiscard]] virtual QVariant decoration(int /*row*/, int /*column*/) const { return {}; }
-  // Something went wrong: the row is written in the colour of errors.
+  // The row shows an error and is painted in the error color.
   [[nodiscard]] virtual bool is_alarm(int /*row*/) const { return false; }
-  // The same row before and after a rebuild has the same key.
+  // Identifies a row across rebuilds.
   [[nodiscard]] virtual std::uint64_t key(int row) const = 0;
   // Nodes that the row stands for, in any order.
   [[nodiscard]] virtual std::vector<NodeId> nodes(int row) const = 0;
-  // The deepest row that stands for a node, or -1.
+  // The deepest row that contains a node, or -1.
   [[nodiscard]] virtual int row_of(NodeId node) const = 0;
-  // How many things a row stands for: more than one where it is a group of them.
+  // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
-  // "3 operators": what totals are of.
+  // The items that totals count: "3 operators".
   [[nodiscard]] virtual QString things_text(std::size_t things) const = 0;
 
   // --- Rows ---
   [[nodiscard]] int row_count() const { return static_cast<int>(parents_.size()); }
   [[nodiscard]] int parent_row(int row) const { return parents_[static_cast<std::size_t>(row)]; }
-  // Children of a row, or the roots of -1, that the filter shows, in the order of the sorting.
+  // The visible children of a row in sort order; -1 stands for the roots.
   [[nodiscard]] std::span<const int> shown(int parent) const;
   [[nodiscard]] static int row_at(const QModelIndex& index) {
     return static_cast<int>(index.internalId());
@@ -69,19 +69,19 @@ class TableModel : public QAbstractItemModel {
 
   void set_filter(const QString& filter);
   [[nodiscard]] const QString& filter() const { return filter_; }
-  // Why the filter cannot be understood, in a sentence; it then hides nothing.
-  [[nodiscard]] virtual QString filter_mistake() const { return {}; }
+  // Why the filter is invalid, in one sentence; it is then ignored.
+  [[nodiscard]] virtual QString filter_error() const { return {}; }
   [[nodiscard]] int sort_column() const { return sort_column_; }
   [[nodiscard]] Qt::SortOrder sort_order() const { return sort_order_; }
 
-  // Of the rows given, each part counted once: a row below another given one adds nothing.
+  // Totals of the given rows. A descendant of another given row is not counted again.
   [[nodiscard]] Totals totals(std::span<const int> rows) const;
-  // Of what the filter lets through.
+  // Totals of the rows that match the filter.
   [[nodiscard]] Totals totals() const;
   // "12 operators · 41.2 GiB · 612 ms".
   [[nodiscard]] QString totals_text(const Totals& totals) const;
 
-  // A line of titles, then a line a row: texts as they are, numbers in full without separators.
+  // A line of titles, then one line per row, with full numbers without separators.
   [[nodiscard]] QString tsv(std::span<const int> rows) const;
 
   // --- QAbstractItemModel ---
@@ -95,39 +95,39 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
                                     int role) const override;
-  // -1 is the order in which the rows were made.
+  // Column -1 restores the original order.
   void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
  protected:
-  // Starts a rebuild: between this and set_rows the derived class changes what it holds.
+  // Starts a rebuild, which set_rows ends; the derived class changes its data in between.
   void begin_rows() { beginResetModel(); }
-  // Parent of each row, -1 for roots; a parent comes before its children.
+  // The parent of each row, or -1 for roots; parents precede their children.
   void set_rows(std::vector<int> parents);
 
-  // --- For filters that look at other things than texts ---
-  // The filter is another, or the rows are.
+  // --- For filters by other criteria than text ---
+  // The filter or the rows have changed.
   virtual void prepare_filter() {}
   [[nodiscard]] virtual bool hides_rows() const { return !filter_.isEmpty(); }
-  // Of a row none of those above it passes. `words`: of the filter.
+  // Returns true if a row matches by itself, regardless of its ancestors. `words`: the filter's.
   [[nodiscard]] virtual bool passes(int row, const QStringList& words) const;
-  // What decides besides the filter's text is another.
-  void filter_anew();
+  // A criterion besides the filter's text has changed.
+  void refilter();
 
  private:
   [[nodiscard]] QString tooltip(int row, int column) const;
   void apply_filter();
-  void arrange();  // fills shown rows from the filter, sorted
+  void arrange();  // sorts the rows that match the filter into shown_
   void sort_rows(std::span<int> rows) const;
   void add_matches(int parent, Totals& totals) const;
   void add_row(int row, Totals& totals) const;
 
   std::vector<int> parents_;
-  std::vector<int> first_;     // by parent + 1: where its children begin in shown_
-  std::vector<int> counts_;    // by parent + 1: how many of them are shown
-  std::vector<int> shown_;     // children of -1, 0, 1, ...: those that are shown come first
-  std::vector<int> places_;    // by row: its place among its parent's shown children, -1 if hidden
-  std::vector<char> matches_;  // by row: it, or a row above it, passes the filter
-  std::vector<char> visible_;  // by row: it, a row above or a row below passes
+  std::vector<int> first_;     // by parent + 1: index of its first child in shown_
+  std::vector<int> counts_;    // by parent + 1: number of its visible children
+  std::vector<int> shown_;     // children of -1, 0, 1, ...: visible ones come first
+  std::vector<int> places_;    // by row: its index among its parent's visible children, or -1
+  std::vector<char> matches_;  // by row: it or an ancestor matches the filter
+  std::vector<char> visible_;  // by row: it, an ancestor or a descendant matches
   QString filter_;
   int sort_column_ = -1;
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;

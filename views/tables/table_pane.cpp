@@ -109,14 +109,14 @@ void TablePane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (is_stale_) request_refresh();
   view_->setAccessibleName(accessibleName());
-  // Once the layout has given the pane its width.
+  // Runs after the layout has set the pane's width.
   if (!is_fitted_) QTimer::singleShot(0, view_, &TableView::fit_columns);
   is_fitted_ = true;
   follow_selection();
 }
 
 bool TablePane::eventFilter(QObject* watched, QEvent* event) {
-  // The window has Esc too; while there is something to clear, it is the filter's.
+  // The window also uses Esc; the filter takes it while there is text to clear.
   if (watched == filter_ && event->type() == QEvent::ShortcutOverride &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && !filter_->text().isEmpty()) {
     event->accept();
@@ -144,7 +144,7 @@ void TablePane::choose() {
     const std::vector<NodeId> more = model_.nodes(row);
     nodes.insert(nodes.end(), more.begin(), more.end());
   }
-  // Letting go of the last row says nothing about nodes; Esc does.
+  // Deselecting the last row keeps the selected nodes; Esc clears them.
   if (nodes.empty()) return;
   document_.selection().select_all(std::move(nodes));
   const auto selected = document_.selection().nodes();
@@ -153,7 +153,7 @@ void TablePane::choose() {
 
 void TablePane::follow_selection() {
   if (is_choosing_ || is_stale_ || !isVisible() || !has_rows_of_nodes()) return;
-  // The rows that made this selection stay as they are.
+  // Keep the rows that made this selection.
   if (rows_are_chosen()) return;
   const Selection& selection = document_.selection();
   const bool is_one = selection.nodes().size() == 1 && document_.has(selection.current());
@@ -182,13 +182,13 @@ void TablePane::update_footer() {
 
 void TablePane::update_empty_text() {
   const bool is_empty = model_.rowCount() == 0;
-  const QString mistake = model_.filter_mistake();
+  const QString mistake = model_.filter_error();
   filter_->setToolTip(mistake);
   QPalette colors = palette();
   if (!mistake.isEmpty()) colors.setColor(QPalette::Text, Theme::of(palette()).error);
   filter_->setPalette(colors);
   empty_->setText(model_.filter().isEmpty() ? empty_text_
-                                            : tr("Nothing here has “%1”.").arg(model_.filter()));
+                                            : tr("No rows match “%1”.").arg(model_.filter()));
   empty_->setVisible(is_empty);
 }
 
@@ -198,12 +198,11 @@ void TablePane::copy_all() {
 
 void TablePane::save_as() {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save the table"), accessibleName().toLower() + QStringLiteral(".tsv"),
+      this, tr("Save table"), accessibleName().toLower() + QStringLiteral(".tsv"),
       tr("Tab-separated values (*.tsv);;Comma-separated values (*.csv)"));
   if (path.isEmpty()) return;
   if (const auto written = write_table(model_, path); !written)
-    QMessageBox::warning(this, tr("Save the table"),
-                         QString::fromStdString(written.error().message));
+    QMessageBox::warning(this, tr("Save table"), QString::fromStdString(written.error().message));
 }
 
 void TablePane::show_menu(QPoint at) {
@@ -212,14 +211,14 @@ void TablePane::show_menu(QPoint at) {
   QAction* copy = menu.addAction(tr("Copy"), view_, &TableView::copy);
   copy->setShortcut(QKeySequence::Copy);
   copy->setEnabled(has_rows);
-  menu.addAction(tr("Copy all %1 rows").arg(count_text(shown_rows(model_).size())), this,
+  menu.addAction(tr("Copy All %1 Rows").arg(count_text(shown_rows(model_).size())), this,
                  &TablePane::copy_all);
   menu.addAction(tr("Save as TSV or CSV..."), this, &TablePane::save_as);
-  menu.addAction(tr("Select nodes"), this, &TablePane::choose)->setEnabled(has_rows);
+  menu.addAction(tr("Select Nodes"), this, &TablePane::choose)->setEnabled(has_rows);
   if (view_->rootIsDecorated()) {
     menu.addSeparator();
-    menu.addAction(tr("Expand all"), view_, &QTreeView::expandAll);
-    menu.addAction(tr("Collapse all"), view_, &QTreeView::collapseAll);
+    menu.addAction(tr("Expand All"), view_, &QTreeView::expandAll);
+    menu.addAction(tr("Collapse All"), view_, &QTreeView::collapseAll);
   }
   add_to_menu(menu);
   if (!actions().isEmpty()) {
@@ -231,7 +230,7 @@ void TablePane::show_menu(QPoint at) {
 
 void TablePane::show_columns_menu(QPoint at) {
   QMenu menu(this);
-  // The first column says what a row is.
+  // The first column identifies the row and stays visible.
   for (int column = 1; column < model_.columnCount(); ++column) {
     QAction* action =
         menu.addAction(model_.columns()[static_cast<std::size_t>(column)].title,
@@ -240,7 +239,7 @@ void TablePane::show_columns_menu(QPoint at) {
     action->setChecked(!view_->isColumnHidden(column));
   }
   menu.addSeparator();
-  menu.addAction(tr("Fit widths"), view_, &TableView::fit_columns);
+  menu.addAction(tr("Fit Column Widths"), view_, &TableView::fit_columns);
   menu.exec(view_->header()->mapToGlobal(at));
 }
 

@@ -11,54 +11,55 @@
 
 namespace jointer::views {
 
-// A filter, a table, and a line of totals: of the selected rows, or of all. Rows that are selected
-// here select their nodes in the document; a node that is selected elsewhere is shown here.
+// A filter, a table, and a line of totals of the selected rows or of all rows. Selecting rows
+// selects their nodes in the document, and nodes selected elsewhere are shown in the table.
 //
-// Actions that are added to the widget stand at the end of a row's menu.
+// Actions added to the widget are appended to a row's context menu.
 //
-// While the pane is hidden nothing is computed; what was missed is made up for when it is shown.
+// A hidden pane computes nothing and is updated when it is shown.
 class TablePane : public QWidget {
   Q_OBJECT
  public:
   [[nodiscard]] TableView& view() { return *view_; }
   [[nodiscard]] QLineEdit& filter_edit() { return *filter_; }
-  // What is written under the table.
+  // The text under the table.
   [[nodiscard]] QString footer() const { return footer_->text(); }
-  // Where it is low, rows need the room more.
+  // Hidden in low panes, to leave space for rows.
   void show_footer(bool shown) { footer_->setVisible(shown); }
 
  public slots:
-  // All rows that the filter shows, as tab-separated values into the clipboard.
+  // Copies all visible rows to the clipboard as tab-separated values.
   void copy_all();
-  // The same into a file that a person chooses, which may be CSV too.
+  // Saves all visible rows to a file that the user chooses, as TSV or CSV.
   void save_as();
 
  signals:
-  // Double click or Enter on a row: show this node wherever it can be seen.
+  // A row was double-clicked, or Enter was pressed: views should show this node.
   void node_activated(jointer::NodeId node);
 
  protected:
-  // The model must outlive the pane, best as its child. `filter_hint`: what the filter looks for.
+  // The model must outlive the pane, preferably as its child. `filter_hint`: placeholder text of
+  // the filter.
   TablePane(Document& document, TableModel& model, const QString& filter_hint, QWidget* parent);
 
   // Fills the model from the document.
   virtual void refresh() = 0;
-  // Calls refresh now, or when the pane is shown next.
+  // Calls refresh now, or when the pane is next shown.
   void request_refresh();
   [[nodiscard]] Document& document() { return document_; }
-  // Beside the filter, for more controls.
+  // The layout next to the filter, for additional controls.
   [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
-  // Whether a node that is selected elsewhere has a row here.
+  // Returns true if nodes selected elsewhere have rows here.
   [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
-  // Shows a node that was selected elsewhere, or none: its row, or the nearest in sight above it.
+  // Shows the row of a node that was selected elsewhere, or its nearest visible ancestor; or none.
   virtual void show_node(NodeId node);
-  // Whether the rows that are selected here made the document's selection.
+  // Returns true if the rows selected here made the document's selection.
   [[nodiscard]] bool rows_are_chosen() const;
-  // More entries at the end of a row's menu.
+  // Appends entries to a row's context menu.
   virtual void add_to_menu(QMenu& /*menu*/) {}
-  // A sentence above the table; hidden while it is empty.
+  // A sentence above the table, hidden if empty.
   void set_headline(const QString& text);
-  // What is shown instead of an empty table.
+  // Text shown instead of an empty table.
   void set_empty_text(const QString& text);
 
   void showEvent(QShowEvent* event) override;
@@ -81,7 +82,7 @@ class TablePane : public QWidget {
   QLabel* empty_ = nullptr;
   QLabel* footer_ = nullptr;
   QString empty_text_;
-  std::vector<NodeId> chosen_;  // what the selected rows selected, sorted
+  std::vector<NodeId> chosen_;  // the nodes of the selected rows, sorted
   bool is_stale_ = true, is_fitted_ = false, is_choosing_ = false;
 };
 

@@ -13,10 +13,10 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kLeastColumn = 44;
-constexpr int kMostTextColumn = 320;
-constexpr int kMostNumberColumn = 140;
-constexpr int kSortMark = 18;  // room for the arrow in a header
+constexpr int kMinColumn = 44;
+constexpr int kMaxTextColumn = 320;
+constexpr int kMaxNumberColumn = 140;
+constexpr int kSortMark = 18;  // space for a header's sort arrow
 
 }  // namespace
 
@@ -32,7 +32,7 @@ TableView::TableView(TableModel& model, QWidget* parent) : QTreeView(parent), mo
   setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   header()->setStretchLastSection(false);
   header()->setSectionsMovable(true);
-  header()->setMinimumSectionSize(kLeastColumn);
+  header()->setMinimumSectionSize(kMinColumn);
   header()->setSortIndicator(-1, Qt::DescendingOrder);
   header()->setSortIndicatorClearable(true);
   setModel(&model);
@@ -47,7 +47,7 @@ std::vector<int> TableView::selected_rows() const {
   for (const QModelIndex& index : selectionModel()->selectedRows())
     rows.push_back(TableModel::row_at(index));
   if (rows.size() < 2) return rows;
-  // From top to bottom: by place in each parent, parents first.
+  // Top to bottom: compare places level by level, parents first.
   std::vector<std::pair<std::vector<int>, int>> placed;
   placed.reserve(rows.size());
   for (const int row : rows) {
@@ -107,15 +107,14 @@ void TableView::fit_columns() {
                       kSortMark + 12;
     const bool is_text = model_.columns()[static_cast<std::size_t>(c)].unit == Unit::text;
     const int content = sizeHintForColumn(c) + 8 + (c == 0 ? indentation() : 0);
-    // Figures of other moments and other graphs shall fit too.
+    // Leave space for figures at other moments and in other graphs.
     const int figure =
         is_text ? 0 : fontMetrics().horizontalAdvance(QStringLiteral("1,000 MiB")) + kSortMark;
-    const int own_limit = model_.columns()[static_cast<std::size_t>(c)].most_width;
-    const int most = own_limit > 0 ? own_limit : is_text ? kMostTextColumn : kMostNumberColumn;
-    int width = std::clamp(std::max({content, title, figure}), kLeastColumn, most);
-    // In a narrow pane, names leave room for the first figures.
-    if (c == 0)
-      width = std::clamp(width, kLeastColumn, std::max(140, viewport()->width() * 9 / 20));
+    const int own_limit = model_.columns()[static_cast<std::size_t>(c)].max_width;
+    const int most = own_limit > 0 ? own_limit : is_text ? kMaxTextColumn : kMaxNumberColumn;
+    int width = std::clamp(std::max({content, title, figure}), kMinColumn, most);
+    // In a narrow pane, names leave space for the first figures.
+    if (c == 0) width = std::clamp(width, kMinColumn, std::max(140, viewport()->width() * 9 / 20));
     setColumnWidth(c, width);
   }
 }
@@ -153,7 +152,7 @@ void TableView::remember_expanded(int parent) {
 }
 
 void TableView::remember() {
-  // What a filter hides stays expanded for when it is shown again.
+  // Rows hidden by a filter stay expanded for when they are visible again.
   if (model_.filter().isEmpty()) remembered_.expanded.clear();
   remembered_.selected.clear();
   remembered_.current.reset();
@@ -183,7 +182,7 @@ void TableView::restore() {
       selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
     selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
   }
-  // Rows found by a filter are shown, however deep they are.
+  // Expand all, so that every match is visible.
   if (!model_.filter().isEmpty() && model_.row_count() < 5000) expandAll();
   executeDelayedItemsLayout();
   verticalScrollBar()->setValue(was.scroll);

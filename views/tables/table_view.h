@@ -7,31 +7,31 @@
 
 namespace jointer::views {
 
-// Shows a TableModel. What is expanded, selected, current and scrolled to stays when the model
-// makes its rows anew. Ctrl+C copies the selected rows as TSV.
+// Shows a TableModel and preserves expansion, selection, current row and scroll position when the
+// model rebuilds its rows. Ctrl+C copies the selected rows as TSV.
 class TableView : public QTreeView {
   Q_OBJECT
  public:
-  // The model must outlive the view.
+  // `model` must outlive the view.
   explicit TableView(TableModel& model, QWidget* parent = nullptr);
 
-  // Selected rows, from top to bottom.
+  // Selected rows from top to bottom.
   [[nodiscard]] std::vector<int> selected_rows() const;
-  // The row, or the nearest one above it that no collapsed row hides. -1: none is shown.
+  // The row, or its nearest ancestor that no collapsed row hides; -1 if none is visible.
   [[nodiscard]] int exposed_row(int row) const;
-  // Selects one row and scrolls to it, or none (-1); rows_chosen is not emitted.
+  // Selects one row, or none for -1, and scrolls to it. Does not emit rows_chosen.
   void show_row(int row);
-  // The same, with the rows above it expanded; those that an earlier call expanded are collapsed
-  // again, unless a person has selected rows since.
+  // Like show_row, but expands the ancestors. Rows expanded by an earlier call are collapsed again,
+  // unless the user has selected rows since.
   void uncover_row(int row);
-  // Widths that fit the titles and what is on screen.
+  // Fits the widths to the titles and visible cells.
   void fit_columns();
 
  public slots:
   void copy();
 
  signals:
-  // A person selected rows, or clicked a selected one again.
+  // The user selected rows, or clicked a selected one again.
   void rows_chosen();
   void selection_changed();
 
@@ -45,7 +45,7 @@ class TableView : public QTreeView {
 
   TableModel& model_;
   bool is_restoring_ = false;
-  std::unordered_set<std::uint64_t> uncovered_;  // keys of what uncover_row expanded
+  std::unordered_set<std::uint64_t> uncovered_;  // keys of rows that uncover_row expanded
 
   struct Remembered {
     std::unordered_set<std::uint64_t> expanded, selected;

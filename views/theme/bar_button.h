@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// A flat button at the end of a pane's bar, whose layout is a row. Keys stay with the pane.
+// Appends a flat button to a pane's bar, which must have a box layout. The pane keeps the focus.
 inline QToolButton* add_bar_button(QWidget& bar, const QString& text, const QString& tip) {
   auto* button = new QToolButton(&bar);
   button->setText(text);

@@ -9,13 +9,13 @@
 namespace jointer::views {
 namespace {
 
-constexpr double kMostBytes = 100'000.0 * (1 << 30), kUsualUnit = 1 << 30;
+constexpr double kMaxBytes = 100'000.0 * (1 << 30), kUsualUnit = 1 << 30;
 
 }  // namespace
 
 ByteBox::ByteBox(QWidget* parent) : QDoubleSpinBox(parent) {
   setDecimals(0);
-  setRange(0, kMostBytes);
+  setRange(0, kMaxBytes);
 }
 
 std::int64_t ByteBox::bytes() const {

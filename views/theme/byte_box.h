@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// A field for bytes, which writes and reads "33.1 MiB", "31.2 GiB": three digits, the unit by size.
-// A number without a unit has the one that is shown, or GiB where none is. What is not typed over
-// keeps its exact value, however it is rounded on screen. A step is one of the second digit.
+// An input field for bytes, such as "33.1 MiB" or "31.2 GiB": three digits with a matching unit. A
+// number without a unit gets the unit that was shown, or GiB. Rounding affects only the display: a
+// value that is not edited stays exact. Stepping changes the second digit.
 class ByteBox : public QDoubleSpinBox {
   Q_OBJECT
  public:

@@ -7,15 +7,15 @@
 
 namespace jointer::views {
 
-// What a view painted last, kept until something of it changes: what follows the pointer is painted
-// over it, for the price of a copy.
+// Caches a view's last frame until its content changes, so that whatever follows the pointer can be
+// painted over a copy of it.
 class CachedFrame {
  public:
   void forget() { is_current_ = false; }
-  // How long the last painting took.
+  // Duration of the last repaint.
   [[nodiscard]] double last_ms() const { return last_ms_; }
 
-  // The frame of the view's viewport, in its pixels; `paint(QPainter&)` is called if it is needed.
+  // The frame of the view's viewport in device pixels. Calls `paint(QPainter&)` if it is outdated.
   template <class Paint>
   const QPixmap& of(const QAbstractScrollArea& view, Paint paint) {
     const qreal ratio = view.devicePixelRatioF();

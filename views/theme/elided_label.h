@@ -4,8 +4,8 @@
 
 namespace jointer::views {
 
-// One line of plain text that says where it is cut off; all of it is its tooltip then. It takes any
-// width, so that it keeps no pane from being narrow.
+// A single line of plain text, elided to fit; the tooltip then shows all of it. It accepts any
+// width, so that it does not limit how narrow a pane can be.
 class ElidedLabel final : public QLabel {
  public:
   explicit ElidedLabel(QWidget* parent = nullptr);

@@ -73,7 +73,7 @@ const Theme& Theme::of(const QPalette& palette) {
 }
 
 QColor Theme::category(MemoryCategory category) const {
-  // What is always there is grey and quiet; what a schedule or a save list can change has colour.
+  // Permanent memory is gray; memory that a schedule or save list can change has color.
   switch (category) {
     case MemoryCategory::parameter:
       return mixed(kGrey, surface, 0.0);
@@ -155,7 +155,7 @@ QColor Theme::half(const QColor& color) const {
 }
 
 QColor Theme::text_on(const QColor& background) {
-  // Relative luminance, roughly: what decides whether black or white is read better.
+  // Approximate relative luminance, which decides between black and white text.
   const double luminance =
       0.299 * background.redF() + 0.587 * background.greenF() + 0.114 * background.blueF();
   return luminance > 0.55 ? QColor(0x10, 0x14, 0x18) : QColor(0xFF, 0xFF, 0xFF);

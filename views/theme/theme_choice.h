@@ -7,17 +7,17 @@
 
 namespace jointer::views {
 
-// What a person asks for; `system` is as the desktop around us.
+// The user's choice; `system` follows the desktop.
 enum class ThemeChoice : std::uint8_t { system, light, dark };
 
 QString to_string(ThemeChoice choice);
 std::optional<ThemeChoice> parse_theme_choice(const QString& text);
 
-// Whether the desktop around us is dark: asked once at the start, before a theme of ours is
-// applied.
+// Returns true if the desktop uses a dark theme. Determined once at startup, before our own theme
+// is applied.
 bool is_system_dark();
 
-// Style, palette and style sheet of the whole program.
+// Applies style, palette and style sheet to the application.
 void apply_theme(QApplication& application, ThemeChoice choice);
 
 }  // namespace jointer::views

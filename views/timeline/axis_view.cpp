@@ -6,14 +6,14 @@
 namespace jointer::views {
 namespace {
 
-// Closer than this nothing new appears: four steps, or four nanoseconds.
-constexpr double kLeastSpan = 4;
+// The maximum zoom shows four steps or four nanoseconds.
+constexpr double kMinSpan = 4;
 
-// The smallest of 1, 2, 5 times a power of ten that is at least `least`.
-double round_step(double least) {
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
+// The smallest of 1, 2 and 5 times a power of ten that is at least `min`.
+double round_step(double min) {
+  const double power = std::pow(10.0, std::floor(std::log10(min)));
   for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+    if (factor * power >= min * (1 - 1e-9)) return factor * power;
   return 10 * power;
 }
 
@@ -36,7 +36,7 @@ bool AxisView::shows_all() const {
 void AxisView::zoom_at(double pixel, double factor) {
   const double anchor = to_position(pixel);
   const double whole = static_cast<double>(length_);
-  const double span = std::clamp((end_ - begin_) / factor, std::min(kLeastSpan, whole), whole);
+  const double span = std::clamp((end_ - begin_) / factor, std::min(kMinSpan, whole), whole);
   const double share = (pixel - left_) / width_;
   begin_ = anchor - share * span;
   end_ = begin_ + span;
@@ -53,7 +53,7 @@ void AxisView::pan_by(double pixels) {
 void AxisView::show(double begin, double end, double margin) {
   const double room = (end - begin) * margin;
   const double whole = static_cast<double>(length_);
-  const double least = std::min(kLeastSpan, whole);
+  const double least = std::min(kMinSpan, whole);
   begin_ = begin - room;
   end_ = end + room;
   if (end_ - begin_ < least) {
@@ -85,12 +85,12 @@ void AxisView::clamp() {
   end_ = begin_ + span;
 }
 
-std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double least_pixels) {
+std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double min_pixels) {
   std::vector<Tick> ticks;
   if (!(end > begin) || pixels <= 0) return ticks;
-  const double major = std::max(round_step((end - begin) * least_pixels / pixels), 1.0);
+  const double major = std::max(round_step((end - begin) * min_pixels / pixels), 1.0);
   const double minor = major >= 5 ? major / 5 : major;
-  // Counted, not added up: a sum of many steps drifts.
+  // Computed by multiplication, since adding up many steps would drift.
   const auto first = static_cast<std::int64_t>(std::ceil(begin / minor - 1e-9));
   const auto last = static_cast<std::int64_t>(std::floor(end / minor + 1e-9));
   const auto per_major = static_cast<std::int64_t>(std::llround(major / minor));
@@ -99,11 +99,11 @@ std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double le
   return ticks;
 }
 
-std::vector<double> byte_ticks(std::int64_t top, double pixels, double least_pixels) {
+std::vector<double> byte_ticks(std::int64_t top, double pixels, double min_pixels) {
   std::vector<double> ticks;
   if (top <= 0 || pixels <= 0) return ticks;
   const auto whole = static_cast<double>(top);
-  const double step = std::exp2(std::ceil(std::log2(std::max(whole * least_pixels / pixels, 1.0))));
+  const double step = std::exp2(std::ceil(std::log2(std::max(whole * min_pixels / pixels, 1.0))));
   const auto count = static_cast<std::size_t>(whole / step);
   ticks.reserve(count);
   for (std::size_t i = 1; i <= count; ++i) ticks.push_back(static_cast<double>(i) * step);

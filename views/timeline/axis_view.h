@@ -5,15 +5,15 @@
 
 namespace jointer::views {
 
-// Which stretch of an axis is on screen, and where: positions (steps or nanoseconds) to pixels and
-// back. Plain numbers, so that zooming is tested without a window.
+// The visible range of an axis and its position on screen: converts between axis positions (steps
+// or nanoseconds) and pixels. Plain numbers, so that zooming can be tested without a window.
 class AxisView {
  public:
   explicit AxisView(std::int64_t length = 1) { set_length(length); }
 
-  // Shows all of a new axis.
+  // Sets a new axis length and shows all of it.
   void set_length(std::int64_t length);
-  // Where the axis is drawn: `width` pixels from `left`.
+  // Draws the axis `width` pixels wide, starting at `left`.
   void set_pixels(double left, double width);
 
   [[nodiscard]] double begin() const { return begin_; }
@@ -31,13 +31,13 @@ class AxisView {
     return begin_ + (pixel - left_) / pixels_per_unit();
   }
 
-  // The position under the pixel stays where it is; factors above 1 zoom in.
+  // Keeps the position under the pixel in place; factors above 1 zoom in.
   void zoom_at(double pixel, double factor);
   void pan_by(double pixels);
   void fit() { show(0, static_cast<double>(length_)); }
-  // Shows [begin, end], with a little room around it where `margin` says how much of its length.
+  // Shows [begin, end] with a margin, given as a fraction of its length, on both sides.
   void show(double begin, double end, double margin = 0);
-  // Moves as little as needed to bring [begin, end] on screen.
+  // Scrolls by the minimum needed to show [begin, end].
   void reveal(double begin, double end);
 
  private:
@@ -47,16 +47,16 @@ class AxisView {
   double begin_ = 0, end_ = 1, left_ = 0, width_ = 1;
 };
 
-// A tick of a ruler. Major ticks carry labels.
+// A tick on a ruler. Major ticks have labels.
 struct Tick {
   double position = 0;
   bool major = false;
 };
 
-// Ticks at round numbers (1, 2, 5 times a power of ten; powers of two for bytes), majors at least
-// `least_pixels` apart.
-std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double least_pixels);
+// Ticks at round numbers: 1, 2 and 5 times a power of ten, or powers of two for bytes. Major ticks
+// are at least `min_pixels` apart.
+std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double min_pixels);
 // For bytes: 1, 2, 4, ... of binary units.
-std::vector<double> byte_ticks(std::int64_t top, double pixels, double least_pixels);
+std::vector<double> byte_ticks(std::int64_t top, double pixels, double min_pixels);
 
 }  // namespace jointer::views

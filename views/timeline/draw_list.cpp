@@ -6,7 +6,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr double kLeastPixels = 3;
+constexpr double kMinPixels = 3;
 
 }  // namespace
 
@@ -24,11 +24,11 @@ std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis) {
   while (i < items.size() && static_cast<double>(items[i].begin) < axis.end()) {
     const double begin = axis.to_pixel(static_cast<double>(items[i].begin));
     std::size_t next = i + 1;
-    if (width_of(items[i]) < kLeastPixels) {
-      // Everything that begins within the next three pixels, but for a wide item at their end.
-      const double reach = axis.to_position(begin + kLeastPixels);
+    if (width_of(items[i]) < kMinPixels) {
+      // Fold all items that begin within the next three pixels, except a wide item at the end.
+      const double reach = axis.to_position(begin + kMinPixels);
       next = std::max(next, lane.first_beginning_at(static_cast<std::int64_t>(std::ceil(reach))));
-      if (next > i + 1 && width_of(items[next - 1]) >= kLeastPixels) --next;
+      if (next > i + 1 && width_of(items[next - 1]) >= kMinPixels) --next;
     }
     const double end = axis.to_pixel(static_cast<double>(items[next - 1].end));
     LaneRun run{.left = column(begin), .right = column(end), .first = i, .last = next};
@@ -41,7 +41,8 @@ std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis) {
 
 namespace {
 
-// A run for each column of pixels from `first` up to `last`; neighbours that show one point join.
+// Emits a run per pixel column from `first` to `last`; adjacent columns that show the same point
+// are merged.
 template <class Curve>
 std::vector<MemoryRun> columns_of(const Curve& curve, const AxisView& axis, int first, int last) {
   std::vector<MemoryRun> runs;

@@ -1,7 +1,8 @@
 #pragma once
 
-// What of a timeline is visible at a zoom, as pixel columns. Bounded by the screen's width, however
-// many nodes there are: what is narrower than three pixels is folded with its neighbours. No Qt.
+// The visible parts of a timeline at a zoom level, as pixel columns. The cost is bounded by the
+// screen width, however many nodes there are: items narrower than three pixels are folded with
+// their neighbors. No Qt.
 
 #include <cstddef>
 #include <vector>
@@ -12,8 +13,8 @@
 
 namespace jointer::views {
 
-// Items [first, last) of a lane, drawn from column `left` up to column `right`. Folded runs are
-// drawn as a stack of the colours in them, by their share of the time.
+// Items [first, last) of a lane, drawn from column `left` to column `right`. A folded run is drawn
+// as a stack of its items' colors, in proportion to their time.
 struct LaneRun {
   int left = 0, right = 0;
   std::size_t first = 0, last = 0;
@@ -21,17 +22,17 @@ struct LaneRun {
   [[nodiscard]] bool is_folded() const { return last - first > 1; }
 };
 
-// Runs from left to right. Columns are those of the axis view's pixels, clipped to them.
+// Runs from left to right, in the axis view's pixel columns.
 std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis);
 
-// Columns [left, right) of the memory curve that show one point: the one with the most bytes among
-// those that fall into the column.
+// Columns [left, right) of the memory curve that show the same point: the maximum of all points in
+// the column.
 struct MemoryRun {
   int left = 0, right = 0;
   std::size_t point = 0;
 };
 std::vector<MemoryRun> memory_columns(const TimelineData& data, const AxisView& axis);
-// The same of a measured curve, from its first point to its end.
+// The same for a measured curve, from its first point to its end.
 std::vector<MemoryRun> memory_columns(const MeasuredCurve& curve, const AxisView& axis);
 
 }  // namespace jointer::views

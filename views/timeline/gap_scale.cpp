@@ -16,7 +16,7 @@ GapScale::GapScale(const Graph& graph, const Analysis& analysis, const TimelineD
     const auto step = analysis.memory.step_of(id);
     positions_.push_back(step ? data.position(1 + 2 * *step) : data.length());
   }
-  // What does not run stands where the next node does that runs.
+  // A node that does not run has the position of the next node that does.
   for (std::size_t i = positions_.size(); i-- > 1;)
     positions_[i - 1] = std::min(positions_[i - 1], positions_[i]);
 }
@@ -47,7 +47,7 @@ std::size_t GapScale::snapped(double position, const BestGaps& best, const AxisV
     least = distance;
     nearest = gap;
   };
-  // What keeps the peak is asked first: of marks at one place it is the one to go to.
+  // Prefer the mark that keeps the peak if several marks coincide.
   if (best.fastest_within) consider(*best.fastest_within);
   consider(best.least_exposed);
   consider(best.least_peak);
@@ -62,7 +62,7 @@ std::vector<GapScale::Column> GapScale::columns(const AxisView& axis) const {
   for (auto at = first; at != positions_.end();) {
     const double pixel = axis.to_pixel(static_cast<double>(*at));
     if (pixel > right) break;
-    // Everything up to the next column of pixels.
+    // Collect all gaps up to the next pixel column.
     const double column = std::floor(pixel);
     const auto next = std::lower_bound(
         at, positions_.end(), static_cast<std::int64_t>(std::ceil(axis.to_position(column + 1))));

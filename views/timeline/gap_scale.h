@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the places that a held block may go to are on an axis. Plain numbers, no Qt.
+// Positions on an axis of the gaps that a held block can be moved to. Plain numbers, no Qt.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,26 +15,26 @@ namespace jointer::views {
 
 class GapScale {
  public:
-  // A gap stands where the node behind it begins, as `data` has it without the move: what is under
-  // the pointer does not run away from it while the lanes change.
+  // A gap is placed at the start of the node that follows it in `data`, which excludes the move.
+  // This keeps the gaps in place under the pointer while the lanes change.
   GapScale(const Graph& graph, const Analysis& analysis, const TimelineData& data,
            std::span<const NodeId> block, const MovePreview& preview);
 
   [[nodiscard]] std::int64_t position(std::size_t gap) const { return positions_[gap - first_]; }
   [[nodiscard]] std::size_t first() const { return first_; }
   [[nodiscard]] std::size_t last() const { return first_ + positions_.size() - 1; }
-  // The nearest gap, the earliest of several. Clamped to the range.
+  // The nearest gap, or the earliest of several, clamped to the range.
   [[nodiscard]] std::size_t gap_at(double position) const;
-  // The nearest one of those worth going to within `pixels`, else `gap_at`.
+  // The nearest of the best gaps if it is within `pixels`, or else `gap_at`.
   [[nodiscard]] std::size_t snapped(double position, const BestGaps& best, const AxisView& axis,
                                     double pixels) const;
 
-  // Gaps that fall into one column of pixels: [first, last].
+  // The gaps in one pixel column: [first, last].
   struct Column {
     int x = 0;
     std::size_t first = 0, last = 0;
   };
-  // Columns of what is on screen, from left to right.
+  // The visible columns from left to right.
   [[nodiscard]] std::vector<Column> columns(const AxisView& axis) const;
 
  private:

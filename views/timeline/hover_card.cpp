@@ -6,7 +6,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMostWidth = 460;
+constexpr int kMaxWidth = 460;
 constexpr int kPadding = 8;
 constexpr int kDistance = 14;
 
@@ -24,13 +24,13 @@ void paint_card(QPainter& painter, QPoint at, const QRect& bounds, const QString
   int width = 0, height = 0;
   for (qsizetype i = 0; i < lines.size(); ++i) {
     const QFontMetrics metrics(i == 0 ? bold : plain);
-    const QRect box = metrics.boundingRect(QRect(0, 0, kMostWidth, 1000), kFlags, lines[i]);
+    const QRect box = metrics.boundingRect(QRect(0, 0, kMaxWidth, 1000), kFlags, lines[i]);
     boxes.push_back(box);
     width = std::max(width, box.width());
     height += box.height() + 1;
   }
   QRect card(0, 0, width + 2 * kPadding, height + 2 * kPadding);
-  // Right of the pointer and below it, unless that is outside.
+  // Place it to the lower right of the pointer unless it does not fit there.
   card.moveTopLeft(at + QPoint(kDistance, kDistance));
   if (card.right() > bounds.right()) card.moveRight(at.x() - kDistance);
   if (card.bottom() > bounds.bottom()) card.moveBottom(at.y() - kDistance);

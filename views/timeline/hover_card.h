@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Paints a small card of lines beside `at`, kept inside `bounds`; the first line is its title. Long
-// lines wrap.
+// Paints a small card of lines near `at`, inside `bounds`. The first line is the title; long lines
+// wrap.
 void paint_card(QPainter& painter, QPoint at, const QRect& bounds, const QStringList& lines,
                 const Theme& theme);
 

@@ -6,17 +6,17 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kLeastNameWidth = 36;
+constexpr int kMinNameWidth = 36;
 constexpr int kNamePadding = 4;
-constexpr int kLeastHatchWidth = 6;
-constexpr int kLeastOutlineWidth = 4;
+constexpr int kMinHatchWidth = 6;
+constexpr int kMinOutlineWidth = 4;
 
 }  // namespace
 
 void LaneTrack::paint(QPainter& painter) const {
   std::array<std::vector<QRect>, kItemColors> rects;
   for (const LaneRun& run : runs_) {
-    // A hair of space between wide blocks, so that neighbours are seen apart.
+    // Leave a pixel between wide blocks, to keep them distinguishable.
     const int width = run.right - run.left > 4 ? run.right - run.left - 1 : run.right - run.left;
     if (!run.is_folded()) {
       const auto color = static_cast<std::size_t>(lane_.items()[run.first].color);
@@ -39,10 +39,10 @@ void LaneTrack::paint_blocks(QPainter& painter, ItemColor color, std::vector<QRe
     std::erase_if(blocks, [least](const QRect& r) { return r.width() < least; });
   };
   if (is_estimate) {
-    // Wide blocks in full with a pale inside; what is too narrow for an outline is pale all over.
+    // Wide blocks have an outline and a pale interior; narrower ones are pale throughout.
     std::vector<QRect> wide, inner;
     for (const QRect& r : blocks) {
-      if (r.width() < kLeastOutlineWidth || r.height() < kLeastOutlineWidth) continue;
+      if (r.width() < kMinOutlineWidth || r.height() < kMinOutlineWidth) continue;
       wide.push_back(r);
       inner.push_back(r.adjusted(1, 1, -1, -1));
     }
@@ -58,13 +58,13 @@ void LaneTrack::paint_blocks(QPainter& painter, ItemColor color, std::vector<QRe
     draw();
   }
   if (color != ItemColor::stall) return;
-  // Hatching that is too narrow to be seen only costs time.
-  drop_narrow(kLeastHatchWidth);
+  // Hatching is not visible on narrow blocks and would only cost time.
+  drop_narrow(kMinHatchWidth);
   painter.setBrush(QBrush(is_estimate ? full : theme_.surface, Qt::BDiagPattern));
   draw();
 }
 
-// Shares of the run's own extent, from the bottom; what is idle in it stays empty at the top.
+// Stacks the colors by their share of the run's extent; idle time leaves the top empty.
 void LaneTrack::stack_folded(const LaneRun& run, int width,
                              std::array<std::vector<QRect>, kItemColors>& rects) const {
   const auto items = lane_.items();
@@ -80,7 +80,7 @@ void LaneTrack::stack_folded(const LaneRun& run, int width,
     sum += times[c];
     const double share = static_cast<double>(sum) / static_cast<double>(extent);
     int top = area_.bottom() + 1 - static_cast<int>(std::lround(share * area_.height()));
-    // However little time it is, exposed time is seen.
+    // Exposed time is always at least one pixel high.
     if (top == bottom && static_cast<ItemColor>(c) == ItemColor::stall) --top;
     if (top < bottom) rects[c].emplace_back(run.left, top, width, bottom - top);
     bottom = std::min(bottom, top);
@@ -91,7 +91,7 @@ void LaneTrack::paint_names(QPainter& painter) const {
   const QFontMetrics metrics = painter.fontMetrics();
   if (metrics.height() > area_.height()) return;
   for (const LaneRun& run : runs_) {
-    if (run.is_folded() || run.right - run.left < kLeastNameWidth) continue;
+    if (run.is_folded() || run.right - run.left < kMinNameWidth) continue;
     const LaneItem& item = lane_.items()[run.first];
     const auto name = graph_.name(item.node);
     const QRect box(run.left + kNamePadding, area_.top(), run.right - run.left - 2 * kNamePadding,

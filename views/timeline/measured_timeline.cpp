@@ -12,7 +12,7 @@ std::vector<std::int64_t> positions_of(const TimelineData& data) {
   return positions;
 }
 
-// A profile has a point for each of the estimate's points, or it is another graph's.
+// A profile without a point for each point of the estimate belongs to another graph.
 MeasuredCurve curve_by_points(const TimelineData& data, const std::vector<std::int64_t>& profile) {
   if (profile.empty() || profile.size() != data.point_count()) return {};
   return {positions_of(data), profile, data.length()};
@@ -57,7 +57,7 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
       time_(graph, analysis, *measurement_, AxisKind::measured_time, bands),
       order_curve_(curve_by_points(program_order_, measurement_->memory_profile)),
       by_node_(graph.node_count(), -1) {
-  // Bytes over time are finer where there are some: they have what a call takes and gives back.
+  // Bytes over time are more detailed if available: they include temporary memory within calls.
   time_curve_ = curve_over_time(measurement_->memory_over_time, time_.length());
   if (time_curve_.empty() && !measurement_->nodes.empty())
     time_curve_ = curve_by_points(time_, measurement_->memory_profile);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A measurement prepared to be drawn over the estimate, at any zoom. No Qt.
+// A measurement prepared for drawing over the estimate at any zoom level. No Qt.
 
 #include <memory>
 #include <vector>
@@ -12,12 +12,12 @@ namespace jointer::views {
 
 using MeasurementPtr = std::shared_ptr<const Measurement>;
 
-// Measured bytes over an axis: point i holds from position(i) to position(i + 1), the last one to
-// end().
+// Measured bytes along an axis: point i is valid from position(i) to position(i + 1), and the last
+// one to end().
 class MeasuredCurve {
  public:
   MeasuredCurve() = default;
-  // Positions ascend; as many as bytes.
+  // Positions are ascending; `bytes` has the same size.
   MeasuredCurve(std::vector<std::int64_t> positions, std::vector<std::int64_t> bytes,
                 std::int64_t end);
 
@@ -27,9 +27,9 @@ class MeasuredCurve {
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
   [[nodiscard]] std::int64_t bytes(std::size_t point) const { return bytes_[point]; }
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The point with the most bytes among those that hold anywhere in [begin, end).
+  // The maximum of the points that are valid anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
-  // The first point with the most bytes of all.
+  // The first point with the overall maximum.
   [[nodiscard]] std::size_t peak() const { return maximum_.find(0, bytes_.size()); }
 
  private:
@@ -40,30 +40,31 @@ class MeasuredCurve {
 
 class MeasuredTimeline {
  public:
-  // `bands`: those of the estimate's axes.
+  // `bands` are those of the estimate's axes.
   MeasuredTimeline(const Graph& graph, const Analysis& analysis, MeasurementPtr measurement,
                    const MemoryBandsPtr& bands);
 
   [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
   [[nodiscard]] const MeasurementPtr& shared_measurement() const { return measurement_; }
-  // In program order, or else in measured time.
+  // In program order or in measured time.
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order_ : time_;
   }
-  // Empty where the measurement has none that fits the axis.
+  // Empty if the measurement has no curve for that axis.
   [[nodiscard]] const MeasuredCurve& curve(AxisKind kind) const {
     return kind == AxisKind::program_order ? order_curve_ : time_curve_;
   }
-  // Null if the node was not measured, or its time means nothing: a collective of a rank alone.
+  // Null if the node was not measured, or if its time is meaningless: a collective on a single
+  // rank.
   [[nodiscard]] const MeasuredNode* find(NodeId node) const;
-  // What the allocator counted, or the curves' highest point; 0 if nothing was measured.
+  // The allocator's peak, or the maximum of the curves; 0 if nothing was measured.
   [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
 
  private:
   MeasurementPtr measurement_;
   TimelineData program_order_, time_;
   MeasuredCurve order_curve_, time_curve_;
-  std::vector<std::int32_t> by_node_;  // index into the measurement's nodes, or -1
+  std::vector<std::int32_t> by_node_;  // index in the measurement's nodes, or -1
   std::int64_t peak_bytes_ = 0;
 };
 using MeasuredTimelinePtr = std::shared_ptr<const MeasuredTimeline>;

@@ -13,7 +13,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr double kLeastTickPixels = 34;
+constexpr double kMinTickPixels = 34;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::int64_t MemoryTrack::bytes_at(int y) const {
 void MemoryTrack::paint_scale(QPainter& painter) const {
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.muted_text);
-  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kLeastTickPixels)) {
+  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kMinTickPixels)) {
     const auto whole = static_cast<std::int64_t>(bytes);
     const int y = y_of(whole);
     const QRect label(0, y - metrics.height() / 2, area_.left() - 8, metrics.height());
@@ -43,7 +43,7 @@ void MemoryTrack::paint_scale(QPainter& painter) const {
 
 namespace {
 
-// What a category's area is painted with: one colour, or a tile that repeats.
+// How a category's area is filled: with one color or a repeating tile.
 struct Ink {
   static constexpr int kTile = 8;
   bool plain = true;
@@ -73,15 +73,15 @@ QRgb blended(const QColor& below, const QColor& above, double share) {
 
 }  // namespace
 
-// Written row by row into an image: rectangles through a painter would cost a few operations for
-// each of a thousand columns, and large areas with transparency or patterns go to other threads.
+// Written row by row into an image: painting rectangles would cost several operations per column,
+// and QPainter uses other threads for large transparent or patterned areas.
 void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   const qreal ratio = painter.device()->devicePixelRatioF();
   const auto device = [&](int logical) { return static_cast<int>(std::lround(logical * ratio)); };
   QImage image(device(area_.width()), device(area_.height()), QImage::Format_RGB32);
   if (image.isNull()) return;
   image.fill(theme_.surface);
-  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kLeastTickPixels)) {
+  for (const double bytes : byte_ticks(top_bytes_, area_.height(), kMinTickPixels)) {
     const int y = device(y_of(static_cast<std::int64_t>(bytes)) - area_.top());
     if (y >= 0 && y < image.height())
       std::fill_n(reinterpret_cast<QRgb*>(image.scanLine(y)), image.width(), theme_.grid.rgb());
@@ -95,15 +95,15 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
                hatched ? Theme::hatch(category) : Qt::NoBrush};
   }
 
-  // Each run of columns as a stack of bands from the bottom; edges are rounded sums, so there are
-  // no gaps between them.
+  // A run of columns is a stack of bands from the bottom up. Edges are rounded sums, which leaves
+  // no gaps between bands.
   struct Band {
-    int top;  // first row of the band
+    int top;  // first pixel row of the band
     const Ink* ink;
   };
   struct Column {
     int left, right;
-    std::size_t next, end;  // bands that are not yet above the row being written
+    std::size_t next, end;  // bands that are still below the current row
   };
   std::vector<Band> bands;
   std::vector<Column> columns;
@@ -146,8 +146,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   painter.drawImage(area_.topLeft(), image);
 }
 
-// The upper edge of a curve: a level for each run of columns, and what joins them. As rectangles:
-// wide pens are drawn line by line.
+// The upper edge of a curve: a level for each run of columns, with vertical connections. Made of
+// rectangles, since wide pens are drawn line by line.
 template <class BytesAt>
 std::vector<QRect> MemoryTrack::outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,
                                         int width) const {
@@ -183,7 +183,7 @@ void MemoryTrack::paint_outline(QPainter& painter, const TimelineData& data,
 void MemoryTrack::paint_strong(QPainter& painter, std::vector<QRect> edges,
                                const QColor& color) const {
   painter.setPen(Qt::NoPen);
-  // Light around dark (or dark around light) is seen over every colour of the stack.
+  // A light line with a dark border (or the reverse) is visible on every color of the stack.
   for (QRect& edge : edges) edge.adjust(0, -1, 0, 1);
   painter.setBrush(theme_.surface);
   painter.drawRects(edges.data(), static_cast<int>(edges.size()));
@@ -202,7 +202,7 @@ void MemoryTrack::paint_measured(QPainter& painter, const MeasuredCurve& curve) 
 
 namespace {
 
-// The same edges with gaps in them.
+// Splits the same edges into dashes.
 std::vector<QRect> dashes_of(const std::vector<QRect>& edges) {
   constexpr int kDash = 6, kPeriod = 10;
   std::vector<QRect> dashes;

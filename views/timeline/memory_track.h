@@ -13,34 +13,34 @@
 
 namespace jointer::views {
 
-// Paints the stacked memory curve: one rectangle a category and pixel column at most.
+// Paints the stacked memory curve with at most one rectangle per category and pixel column.
 class MemoryTrack {
  public:
-  // `top_bytes`: what the upper edge stands for.
+  // `top_bytes` is the value at the upper edge.
   MemoryTrack(const TimelineData& data, const AxisView& axis, QRect area, std::int64_t top_bytes,
               const Theme& theme)
       : data_(data), axis_(axis), area_(area), top_bytes_(top_bytes), theme_(theme) {}
 
-  // Labels of the scale, left of the area.
+  // Paints the labels of the scale, to the left of the area.
   void paint_scale(QPainter& painter) const;
-  // The whole area: background, grid, curve; with `hatched` also what tells categories apart in
-  // greyscale.
+  // Paints background, grid and curve; with `hatched`, also the patterns that distinguish
+  // categories in grayscale.
   void paint_curve(QPainter& painter, bool hatched = true) const;
-  // What the allocator reserves, as a line above the curve.
+  // Paints the allocator's reserved memory as a line above the curve.
   void paint_reserved(QPainter& painter) const;
-  // The upper edge of another state's curve: `profile` by point of `data`.
+  // Paints the upper edge of another state's curve; `profile` has one value per point of `data`.
   void paint_outline(QPainter& painter, const TimelineData& data,
                      std::span<const std::int64_t> profile, const QColor& color) const;
-  // What was measured, as a strong line over the estimate.
+  // Paints the measured memory as a strong line over the estimate.
   void paint_measured(QPainter& painter, const MeasuredCurve& curve) const;
-  // What a plan comes to, as a strong line over the estimate; dashed what it would come to.
+  // Paints a plan's memory as a strong line over the estimate; dashed for a preview.
   void paint_plan(QPainter& painter, const PlanTrack& plan, bool dashed) const;
 
   [[nodiscard]] int y_of(std::int64_t bytes) const;
   [[nodiscard]] std::int64_t bytes_at(int y) const;
 
  private:
-  // Over every colour of the stack.
+  // Visible on every color of the stack.
   void paint_strong(QPainter& painter, std::vector<QRect> edges, const QColor& color) const;
   template <class BytesAt>
   [[nodiscard]] std::vector<QRect> outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,

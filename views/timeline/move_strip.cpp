@@ -12,10 +12,10 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kLine = 18, kLeastRow = 12, kMostRow = 30, kGap = 3;
-constexpr int kWantedHeight = 4 * kLine + 2 * kMostRow + 4 * kGap;
+constexpr int kLine = 18, kMinRow = 12, kMaxRow = 30, kGap = 3;
+constexpr int kWantedHeight = 4 * kLine + 2 * kMaxRow + 4 * kGap;
 constexpr double kShareOfMemory = 0.62;
-constexpr int kLeastHeight = 3 * kLine + 2 * kLeastRow + 4 * kGap;
+constexpr int kMinHeight = 3 * kLine + 2 * kMinRow + 4 * kGap;
 
 QString tr(const char* text) {
   return QCoreApplication::translate("MoveStrip", text);
@@ -33,11 +33,11 @@ int MoveStrip::x_of(std::size_t gap) const {
       std::lround(std::clamp(pixel, axis_.left() - 2, axis_.left() + axis_.width() + 2)));
 }
 
-// Over the foot of the memory curve: what is there is always there, so the least is hidden.
+// At the bottom of the memory curve, where permanent memory is drawn, so that little is hidden.
 QRect MoveStrip::area() const {
   const QRect& memory = layout_.memory;
   const int share = static_cast<int>(memory.height() * kShareOfMemory);
-  const int height = std::clamp(share, std::min(kLeastHeight, memory.height()), kWantedHeight);
+  const int height = std::clamp(share, std::min(kMinHeight, memory.height()), kWantedHeight);
   return {0, memory.bottom() + 1 - height, memory.right() + 1, height};
 }
 
@@ -54,7 +54,7 @@ void MoveStrip::paint_range(QPainter& painter, const QRect& content) const {
   painter.setPen(QPen(theme_.accent, 1));
   if (left >= content.left()) painter.drawLine(left, content.top(), left, content.bottom());
   if (right <= content.right()) painter.drawLine(right, content.top(), right, content.bottom());
-  // Where it was, and where it is.
+  // Lines at the original and the current place.
   painter.setPen(QPen(theme_.muted_text, 1, Qt::DotLine));
   const int was = x_of(held_.preview.current());
   painter.drawLine(was, content.top(), was, content.bottom());
@@ -66,7 +66,7 @@ QString MoveStrip::headline() const {
   const Figures& was = held_.preview.at(held_.preview.current());
   const Figures& is = held_.figures();
   const std::size_t from = held_.preview.current();
-  const QString where = held_.gap == from ? tr("where it was")
+  const QString where = held_.gap == from ? tr("original place")
                         : held_.gap < from
                             ? tr("%1 places earlier").arg(count_text(from - held_.gap))
                             : tr("%1 places later").arg(count_text(held_.gap - from));
@@ -91,11 +91,11 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   painter.fillRect(QRect(strip.left(), strip.top(), strip.width(), 2), theme_.accent);
 
   const bool has_notes = !held_.carried.isEmpty() || !held_.reordered.isEmpty();
-  // In a low strip what other ranks must do is more than what holds it.
-  const bool has_ends = !has_notes || strip.height() >= kLeastHeight + kLine;
+  // In a low strip, notes on other ranks take precedence over the constraints.
+  const bool has_ends = !has_notes || strip.height() >= kMinHeight + kLine;
   const int lines = has_notes && has_ends ? 4 : 3;
   const int rows = strip.height() - lines * kLine - 4 * kGap;
-  const int height = std::clamp(rows / 2, kLeastRow, kMostRow);
+  const int height = std::clamp(rows / 2, kMinRow, kMaxRow);
   int y = strip.top() + kGap;
   const auto line = [&](int h) {
     const QRect r(layout_.left(), y, layout_.width(), h);
@@ -127,7 +127,7 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   painter.restore();
 }
 
-// For each column of pixels the best and the worst value of the places in it.
+// Draws the minimum and maximum value of the places in each pixel column.
 void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   const auto value = [&](std::size_t gap) { return held_.preview.at(gap).*row.value; };
   std::int64_t least = value(held_.preview.first()), most = least;
@@ -170,7 +170,7 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   painter.setPen(theme_.text);
   const bool two = row.area.height() >= 2 * metrics.height() - 4;
   const QString range = most == least
-                            ? tr("no place changes it")
+                            ? tr("the same at every place")
                             : QStringLiteral("%1 … %2").arg(row.text(least), row.text(most));
   painter.drawText(gutter, Qt::AlignLeft | (two ? Qt::AlignTop : Qt::AlignVCenter), row.name);
   painter.setPen(theme_.muted_text);
@@ -187,7 +187,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     QString text;
   };
   std::vector<Mark> marks;
-  // Marks at one place share a label; what keeps the peak comes first.
+  // Marks at the same place share a label; the one that keeps the peak comes first.
   const auto add = [&](std::size_t gap, const QString& text) {
     for (Mark& mark : marks)
       if (mark.gap == gap) {
@@ -200,11 +200,11 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     return in_brackets(time_difference_text(was.exposed_ns, held_.preview.at(gap).exposed_ns));
   };
   if (best.fastest_within)
-    add(*best.fastest_within, tr("best at no more peak") + exposed(*best.fastest_within));
-  add(best.least_exposed, tr("least exposed") + exposed(best.least_exposed));
+    add(*best.fastest_within, tr("best without a higher peak") + exposed(*best.fastest_within));
+  add(best.least_exposed, tr("minimum exposed") + exposed(best.least_exposed));
   add(best.least_peak,
-      tr("least peak") + in_brackets(bytes_difference_text(
-                             was.peak_bytes, held_.preview.at(best.least_peak).peak_bytes)));
+      tr("minimum peak") + in_brackets(bytes_difference_text(
+                               was.peak_bytes, held_.preview.at(best.least_peak).peak_bytes)));
   const QFontMetrics metrics = painter.fontMetrics();
   std::vector<QRect> taken;
   painter.setRenderHint(QPainter::Antialiasing, false);
@@ -221,7 +221,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
         QPolygon({QPoint(x - 4, labels.bottom() - 6), QPoint(x + 5, labels.bottom() - 6),
                   QPoint(x, labels.bottom() + 1)}));
     const int width = metrics.horizontalAdvance(mark.text) + 8;
-    // Beside its mark, wherever no other label is; else the mark alone says where.
+    // Put the label next to its mark if no other label is there; otherwise leave it out.
     for (const int left : {x + 7, x - 7 - width}) {
       const QRect box(left, labels.top(), width, labels.height());
       const bool fits = box.left() >= labels.left() && box.right() <= labels.right() &&
@@ -240,9 +240,8 @@ void MoveStrip::paint_ends(QPainter& painter, const QRect& line) const {
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.muted_text);
   const QRect half = line.adjusted(6, 0, -line.width() / 2 - 6, 0);
-  const QString earliest =
-      held_.earliest.isEmpty() ? tr("Nothing holds it earlier.") : held_.earliest;
-  const QString latest = held_.latest.isEmpty() ? tr("Nothing holds it later.") : held_.latest;
+  const QString earliest = held_.earliest.isEmpty() ? tr("No earlier constraint.") : held_.earliest;
+  const QString latest = held_.latest.isEmpty() ? tr("No later constraint.") : held_.latest;
   painter.drawText(
       half, Qt::AlignLeft | Qt::AlignVCenter,
       metrics.elidedText(QStringLiteral("\u25c2 ") + earliest, Qt::ElideRight, half.width()));

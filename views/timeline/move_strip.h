@@ -10,22 +10,23 @@
 
 namespace jointer::views {
 
-// Paints what a held move could do, over the timeline: the legal range lit and the rest dimmed, and
-// a strip with exposed time and peak at every place, the places worth going to, and what holds it
-// at each end.
+// Paints the options for a held block over the timeline: the legal range is lit and the rest
+// dimmed, and a strip shows exposed time and peak at every place, the best places, and the
+// constraint at each end.
 class MoveStrip {
  public:
   MoveStrip(const HeldMove& held, const GapScale& scale, const AxisView& axis,
             const TimelineLayout& layout, const Theme& theme)
       : held_(held), scale_(scale), axis_(axis), layout_(layout), theme_(theme) {}
 
-  // `content`: what the axis governs, from the ruler to the lanes.
+  // `content`: the area along the axis, from the ruler to the lanes.
   void paint_range(QPainter& painter, const QRect& content) const;
   void paint_strip(QPainter& painter) const;
 
-  // Where the strip is.
+  // The area of the strip.
   [[nodiscard]] QRect area() const;
-  // The line over the curves: "wait_tensor_91: 412 places earlier · exposed 120 ms (-28.0 ms) ...".
+  // The headline above the curves: "wait_tensor_91: 412 places earlier · exposed 120 ms (-28.0 ms)
+  // ...".
   [[nodiscard]] QString headline() const;
 
  private:

@@ -14,7 +14,7 @@ constexpr int kPatienceMs = 180;
 constexpr int kDragDistance = 4;
 constexpr double kSnapPixels = 6;
 constexpr int kScrollMs = 16, kEdge = 4;
-constexpr double kMostScroll = 40;
+constexpr double kMaxScroll = 40;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ bool MoveTool::is_holding() const {
 
 bool MoveTool::press(QPoint at, Qt::KeyboardModifiers modifiers) {
   if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
-    // Held by a command: a click says where it goes.
+    // Picked up by a command: a click chooses its place.
     pressed_ = held->handle;
     press_ = last_ = at;
     is_dragged_ = true;
@@ -84,7 +84,7 @@ bool MoveTool::move(QPoint at, Qt::KeyboardModifiers modifiers) {
   return true;
 }
 
-// As far as the pointer has come from where it took hold, the gap from where the block stood.
+// Moves the gap by as much as the pointer has moved since the block was picked up.
 void MoveTool::follow(int x, bool snaps) {
   const HeldMove* held = planner_.held();
   if (held == nullptr || held->is_dropped || !scale_) return;
@@ -95,7 +95,7 @@ void MoveTool::follow(int x, bool snaps) {
                          : scale_->gap_at(to));
 }
 
-// Who zooms while holding something still has it where it was.
+// Zooming while a block is held keeps the block in place.
 void MoveTool::anchor() {
   const double begin = std::exchange(begin_, view_.axis().begin());
   const double end = std::exchange(end_, view_.axis().end());
@@ -105,7 +105,7 @@ void MoveTool::anchor() {
   press_.setX(last_.x() - (x_of(held->gap) - x_of(held->preview.current())));
 }
 
-// The view moves along while the pointer is beyond its edge, and what was taken with it.
+// Scrolls while the pointer is beyond an edge of the view, and moves the block along.
 void MoveTool::scroll() {
   const QRect area = view_.content();
   const int beyond = last_.x() < area.left() + kEdge    ? last_.x() - area.left() - kEdge
@@ -114,7 +114,7 @@ void MoveTool::scroll() {
   if (beyond == 0 || !is_holding()) return scrolling_.stop();
   const double before = view_.axis().begin();
   is_scrolling_ = true;
-  view_.pan(std::clamp(static_cast<double>(beyond), -kMostScroll, kMostScroll) /
+  view_.pan(std::clamp(static_cast<double>(beyond), -kMaxScroll, kMaxScroll) /
             std::max(area.width(), 1));
   is_scrolling_ = false;
   const double moved = (view_.axis().begin() - before) * view_.axis().pixels_per_unit();
@@ -125,7 +125,7 @@ void MoveTool::scroll() {
 bool MoveTool::release() {
   patience_.stop();
   scrolling_.stop();
-  if (!pressed_) return true;  // given up while the button was down
+  if (!pressed_) return true;  // cancelled while the button was down
   pressed_ = {};
   if (planner_.held() != nullptr) {
     planner_.drop();
@@ -180,7 +180,7 @@ void MoveTool::take_held() {
                                    : held->from->timeline(view_.axis_kind());
     scale_ = std::make_unique<GapScale>(held->from->graph, held->from->analysis, data, held->block,
                                         held->preview);
-    // The pointer may have gone on while places were computed.
+    // The pointer may have moved while places were being computed.
     if (pressed_ && is_dragged_) follow(last_.x(), true);
   }
   view_.show_held();

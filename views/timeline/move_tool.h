@@ -14,28 +14,28 @@ namespace jointer::views {
 
 class TimelineView;
 
-// Moves what a person takes hold of in the timeline: a collective by its block (its start, or at
-// the right end its wait), a wait by its stall, any node in program order. The view hands over
-// events; what is true of them here, is not the view's any more.
+// Moves blocks by dragging them in the timeline: a collective (its start, or its wait at its right
+// end), a wait by its stall, or any node in program order. The view forwards its events; an event
+// for which a function returns true is handled and must be ignored by the view.
 class MoveTool : public QObject {
   Q_OBJECT
  public:
-  // Must outlive it.
+  // `view` must outlive this object.
   explicit MoveTool(TimelineView& view);
 
-  // True: the press is on something that may be moved.
+  // Returns true if the press is on a node that can be moved.
   bool press(QPoint at, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
-  // True: it was moved, or held; false: it was a click.
+  // Returns true if a block was moved or held; false for a click.
   bool release();
   bool key(const QKeyEvent& event);
-  // Something is held, by the pointer or by a command.
+  // A block is held, by the pointer or by a command.
   [[nodiscard]] bool is_holding() const;
-  // The pointer has something, held or about to be.
+  // The pointer holds a block, or is about to.
   [[nodiscard]] bool is_pressed() const { return static_cast<bool>(pressed_); }
 
   void paint(QPainter& painter) const;
-  // Where a gap is on screen, for the pointer.
+  // The x coordinate of a gap.
   [[nodiscard]] int x_of(std::size_t gap) const;
 
  private:
@@ -50,8 +50,8 @@ class MoveTool : public QObject {
   NodeId pressed_;
   QPoint press_, last_;
   bool is_dragged_ = false, carried_by_key_ = false, is_scrolling_ = false;
-  double begin_ = 0, end_ = 0;  // of the axis, when the pointer last moved
-  QTimer patience_;             // a press that lasts takes hold without a motion
+  double begin_ = 0, end_ = 0;  // visible range when the pointer last moved
+  QTimer patience_;             // a long press picks up a node without a motion
   QTimer scrolling_;            // beyond an edge of the view
   std::unique_ptr<GapScale> scale_;
 };

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// Between the beginnings of the joint graph's steps in proportion.
+// Interpolates between the starts of the joint graph's steps.
 double PlanTrack::position(std::size_t step) const {
   const double place = outcome_.places[step];
   const auto whole = static_cast<std::size_t>(place);
@@ -31,7 +31,7 @@ std::size_t PlanTrack::step_at(double at) const {
 
 std::size_t PlanTrack::largest_step(double begin, double end) const {
   std::size_t step = step_at(begin);
-  // Some take no time: all that begin where the stretch begins are in it.
+  // Include steps without a duration that begin at the start of the range.
   while (step > 0 && position(step) == begin && position(step - 1) == begin) --step;
   std::size_t largest = step;
   while (++step < step_count() && position(step) < end)

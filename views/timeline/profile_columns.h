@@ -1,6 +1,6 @@
 #pragma once
 
-// A memory profile in few pixels, for small curves without an axis of their own. No Qt.
+// Reduces a memory profile to a few pixels, for small curves without an axis. No Qt.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// The most bytes in each of `width` columns; every point of the profile is as wide as any other.
-inline std::vector<std::int64_t> most_by_column(std::span<const std::int64_t> profile,
-                                                std::size_t width) {
+// The maximum in each of `width` columns; all points of the profile have the same width.
+inline std::vector<std::int64_t> max_by_column(std::span<const std::int64_t> profile,
+                                               std::size_t width) {
   std::vector<std::int64_t> columns(width, 0);
   if (profile.empty()) return columns;
   for (std::size_t x = 0; x < width; ++x) {

@@ -13,7 +13,7 @@ namespace jointer::views {
 namespace {
 
 constexpr double kZoomStep = 1.6;
-constexpr int kMostLabel = 260;
+constexpr int kMaxLabel = 260;
 
 }  // namespace
 
@@ -28,32 +28,32 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   title->setFont(bold);
   row->addWidget(title);
   row->addSpacing(10);
-  program_order_ = add_axis(tr("program order"), AxisKind::program_order,
-                            tr("One step wide for every node (G)"));
+  program_order_ =
+      add_axis(tr("Program Order"), AxisKind::program_order, tr("One step per node (G)"));
   estimated_time_ =
-      add_axis(tr("estimated time"), AxisKind::estimated_time, tr("As the simulation runs it (G)"));
-  measured_time_ = add_axis(tr("measured"), AxisKind::measured_time,
-                            tr("As it was measured: nodes and memory when they ran (G)"));
+      add_axis(tr("Estimated Time"), AxisKind::estimated_time, tr("Simulated time (G)"));
+  measured_time_ = add_axis(tr("Measured"), AxisKind::measured_time,
+                            tr("Measured times of nodes and memory (G)"));
   row->addSpacing(14);
-  measurement_ = add_bar_button(*this, {}, tr("Which measurement is laid over the estimates"));
+  measurement_ = add_bar_button(*this, {}, tr("Measurement to show with the estimates"));
   measurement_->setPopupMode(QToolButton::InstantPopup);
   measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   measurement_->setMenu(new QMenu(measurement_));
-  // The mark is in the text: the style would paint it over its end.
+  // The arrow is part of the text; the style's indicator would overlap the text.
   measurement_->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
   measurement_->setAccessibleName(tr("Measurement"));
   measurement_->setObjectName(QStringLiteral("measurement"));
   connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
   connect(&timeline_.document(), &Document::measurement_changed, this,
           &TimelineBar::show_measurement);
-  auto* reserved = add_bar_button(*this, tr("reserved"),
-                                  tr("The curve of what the caching allocator would take"));
+  auto* reserved = add_bar_button(*this, tr("Reserved"),
+                                  tr("Show the memory that the caching allocator would reserve"));
   reserved->setCheckable(true);
   reserved->setChecked(true);
   reserved->setVisible(timeline_.has_reserved());
   connect(reserved, &QToolButton::toggled, &timeline_, &TimelineView::set_show_reserved);
-  ghost_ = add_bar_button(*this, tr("baseline"),
-                          tr("The graph as it was opened, behind the one that was edited"));
+  ghost_ = add_bar_button(*this, tr("Baseline"),
+                          tr("Show the graph as it was opened behind the edited graph"));
   ghost_->setCheckable(true);
   ghost_->setChecked(true);
   ghost_->setObjectName(QStringLiteral("ghost"));
@@ -64,10 +64,10 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(&timeline_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
   auto* plan =
-      add_bar_button(*this, tr("plan"),
-                     tr("Memory as the SAC pane has it: as its plan partitions the graph, or "
-                        "with the tags of a whole step carried out, where the same calls "
-                        "run"));
+      add_bar_button(*this, tr("Plan"),
+                     tr("Show memory under the SAC pane's plan: with the graph partitioned, or "
+                        "with the tags of a training step applied, at the place where the same "
+                        "calls run"));
   plan->setCheckable(true);
   plan->setChecked(true);
   plan->setObjectName(QStringLiteral("plan"));
@@ -84,9 +84,9 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
           &QToolButton::clicked, &timeline_, [this] { timeline_.zoom(1 / kZoomStep); });
   connect(add_bar_button(*this, QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked,
           &timeline_, [this] { timeline_.zoom(kZoomStep); });
-  connect(add_bar_button(*this, tr("peak"), tr("To the peak (P)")), &QToolButton::clicked,
+  connect(add_bar_button(*this, tr("Peak"), tr("Go to the peak (P)")), &QToolButton::clicked,
           &timeline_, &TimelineView::show_peak);
-  connect(add_bar_button(*this, tr("fit"), tr("The whole step (F)")), &QToolButton::clicked,
+  connect(add_bar_button(*this, tr("Fit"), tr("Show the whole step (F)")), &QToolButton::clicked,
           &timeline_, &TimelineView::fit);
   connect(&timeline_, &TimelineView::axis_kind_changed, this, &TimelineBar::show_axis);
   connect(&timeline_, &TimelineView::range_changed, range_,
@@ -118,17 +118,17 @@ void TimelineBar::show_measurement() {
   measured_time_->setVisible(shown != nullptr);
   measurement_->setVisible(!document.measurements().empty());
   const QString label =
-      shown == nullptr ? tr("no measurement") : QString::fromStdString(shown->measurement().label);
-  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMostLabel) +
+      shown == nullptr ? tr("No measurement") : QString::fromStdString(shown->measurement().label);
+  measurement_->setText(fontMetrics().elidedText(label, Qt::ElideMiddle, kMaxLabel) +
                         QStringLiteral("  ▾"));
   QStringList tip;
   if (shown != nullptr) {
-    tip << tr("Laid over the estimates: %1").arg(measurement_text(shown->measurement()));
+    tip << tr("Shown with the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (shown->measurement().nodes.empty())
-      tip << tr("It has no times of nodes: only a profiled run has them.");
+      tip << tr("It has no node times; only profiled runs do.");
   } else {
-    tip << tr("Which measurement is laid over the estimates");
+    tip << tr("Measurement to show with the estimates");
   }
   measurement_->setToolTip(tip.join(u'\n'));
 }

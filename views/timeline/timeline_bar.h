@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The strip over a timeline: which axis, which measurement, which part of it is on screen, zoom.
+// The bar above a timeline: axis, measurement, visible range, zoom.
 class TimelineBar : public QWidget {
   Q_OBJECT
  public:
@@ -24,7 +24,7 @@ class TimelineBar : public QWidget {
   QToolButton* program_order_ = nullptr;
   QToolButton* estimated_time_ = nullptr;
   QToolButton* measured_time_ = nullptr;
-  QToolButton* measurement_ = nullptr;  // which one is laid over the estimates
+  QToolButton* measurement_ = nullptr;  // the measurement shown with the estimates
   QToolButton* ghost_ = nullptr;
   QLabel* range_ = nullptr;
 };

@@ -9,8 +9,8 @@ namespace jointer::views {
 namespace {
 
 constexpr std::size_t kHostLane = 0, kComputeLane = 1, kFirstGroupLane = 2;
-// What a wait_tensor takes that finds its result there; longer than this it stalls.
-constexpr std::int64_t kLeastStallNs = 10'000;
+// Duration of a wait_tensor whose result is ready; a longer wait is a stall.
+constexpr std::int64_t kMinStallNs = 10'000;
 
 ItemColor collective_color(CollectiveKind kind) {
   switch (kind) {
@@ -24,7 +24,7 @@ ItemColor collective_color(CollectiveKind kind) {
       return ItemColor::all_to_all;
     case CollectiveKind::broadcast:
       return ItemColor::broadcast;
-    case CollectiveKind::none:  // a copy to the host or back
+    case CollectiveKind::none:  // a copy to or from the host
       break;
   }
   return ItemColor::memory;
@@ -107,7 +107,7 @@ std::size_t RangeMaximum::find(std::size_t first, std::size_t last) const {
   const auto level = static_cast<std::size_t>(std::bit_width(width | 1U) - 1);
   std::size_t best = levels_[level][first_block];
   best = better(best, levels_[level][last_block - (std::size_t{1} << level)]);
-  // The ends that are no whole block; the left one wins ties.
+  // Partial blocks at both ends; the left one wins ties.
   if (first < first_block * kBlock) {
     const std::size_t left = scan(first, first_block * kBlock);
     best = better(left, best);
@@ -148,7 +148,7 @@ TimelineData::TimelineData(const Graph& graph, const Analysis& analysis,
   place_measured(graph, analysis, measurement);
 }
 
-// A step's allocations show over its own extent, its frees from the next step on.
+// A step's allocations are shown during the step, its frees from the next step on.
 void TimelineData::place_points_by_step(std::size_t steps) {
   const auto count = static_cast<std::int64_t>(steps);
   length_ = std::max<std::int64_t>(count, 1);
@@ -174,7 +174,7 @@ void TimelineData::place_in_program_order(const Graph& graph, const Analysis& an
     lane_by_node_[id.index()] = static_cast<std::int32_t>(kHostLane);
     items[kHostLane].push_back({step, step + 1, id, ItemColor::host});
     if (graph.is_asynchronous(n)) {
-      // In flight from its start to its wait.
+      // Shown from its start to its wait.
       const auto& collective =
           analysis.simulation
               .collectives()[static_cast<std::size_t>(analysis.simulation.collective_of(id))];
@@ -203,8 +203,8 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   const Simulation& simulation = analysis.simulation;
   length_ = std::max<std::int64_t>(simulation.step_ns(), 1);
 
-  // Memory changes when a node runs on the compute stream: allocated when it starts, freed when it
-  // ends. A collective's buffer is taken when it is launched.
+  // Memory changes as nodes run on the compute stream: it is allocated when a node starts and freed
+  // when it ends. A collective's buffer is allocated at launch.
   positions_.reserve(2 * analysis.memory.steps().size() + 1);
   positions_.push_back(0);
   std::int64_t clock = 0;
@@ -239,8 +239,8 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   build_lanes(analysis, std::move(items));
 }
 
-// Memory changes when a node was measured to run. What was not measured, runs in no time where it
-// stands; where nothing was measured node by node, the estimate is stretched to the measured step.
+// Memory changes at the measured times of nodes. Unmeasured nodes take no time; if no nodes were
+// measured, the estimate is scaled to the measured step.
 void TimelineData::place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
                                                  const Measurement& measurement) {
   const std::size_t points = analysis.memory.profile().size();
@@ -267,7 +267,7 @@ void TimelineData::place_points_by_measured_time(const Graph& graph, const Analy
     const MeasuredNode* m = by_node[id.index()];
     if (m != nullptr) clock = std::max(clock, m->start_ns);
     positions_.push_back(clock);
-    // A collective's buffer is taken when it is launched; nothing is freed at its end.
+    // A collective's buffer is allocated at launch; nothing is freed at its end.
     if (m != nullptr && !graph.is_asynchronous(graph.node(id))) clock = std::max(clock, m->end_ns);
     positions_.push_back(clock);
   }
@@ -285,9 +285,9 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
     const Node& n = graph.node(m.node);
     const bool is_start = graph.is_asynchronous(n);
     const bool is_wait = graph.is_wait(n);
-    // Of local copies nothing is learnt about a network.
+    // Local copies say nothing about a network.
     if (measurement.alone && (is_start || is_wait)) continue;
-    if (in_order && is_wait && m.end_ns - m.start_ns < kLeastStallNs) continue;
+    if (in_order && is_wait && m.end_ns - m.start_ns < kMinStallNs) continue;
     std::size_t lane = kComputeLane;
     ItemColor color = ItemColor::stall;
     Extent extent{m.start_ns, m.end_ns};

@@ -1,7 +1,8 @@
 #pragma once
 
-// What the timeline draws, prepared once for any zoom: lanes as sorted items with prefix sums, the
-// memory curve with a range-maximum index. No Qt; the mapping to pixels is timeline_axis.h.
+// The data that the timeline draws, prepared once for all zoom levels: lanes as sorted items with
+// prefix sums, and the memory curve with a range-maximum index. No Qt; axis_view.h maps it to
+// pixels.
 
 #include <array>
 #include <cstdint>
@@ -16,16 +17,16 @@
 
 namespace jointer::views {
 
-// The horizontal axes. A position on the axis is a whole number: a step (program order), or a
-// nanosecond from the step's start, as it is estimated or as it was measured.
+// The horizontal axes. A position is an integer: a step in program order, or an estimated or
+// measured time in nanoseconds since the start of the step.
 enum class AxisKind : std::uint8_t { program_order, estimated_time, measured_time };
 
-// What a colour stands for in a lane.
+// The meaning of a color in a lane.
 enum class ItemColor : std::uint8_t {
   host,
   matmul,
   attention,
-  memory,  // pointwise, reductions, copies: bound by memory
+  memory,  // pointwise operators, reductions and copies, bound by memory
   other,
   stall,
   all_gather,
@@ -37,13 +38,13 @@ enum class ItemColor : std::uint8_t {
 inline constexpr std::size_t kItemColors = 11;
 
 struct LaneItem {
-  std::int64_t begin = 0, end = 0;  // on the axis; end > begin
-  NodeId node;                      // of a collective: its start
+  std::int64_t begin = 0, end = 0;  // position on the axis; end > begin
+  NodeId node;                      // for a collective, its start
   ItemColor color = ItemColor::other;
 };
 
-// Items in order of their begin; no item begins before the last one ends, except in a lane of
-// collectives in program order, where several may be in flight (see `overlapping`).
+// Items sorted by begin. Items do not overlap, except in a lane of collectives in program order,
+// where several may be in flight (see `overlapping`).
 class Lane {
  public:
   Lane(std::string name, GroupId group, std::vector<LaneItem> items);
@@ -55,7 +56,7 @@ class Lane {
   [[nodiscard]] std::size_t first_ending_after(std::int64_t position) const;
   // First item that begins at or after `position`.
   [[nodiscard]] std::size_t first_beginning_at(std::int64_t position) const;
-  // Time by colour of items [first, last).
+  // Time per color of items [first, last).
   using TimeByColor = std::array<std::int64_t, kItemColors>;
   [[nodiscard]] TimeByColor times(std::size_t first, std::size_t last) const;
 
@@ -63,15 +64,15 @@ class Lane {
   std::string name_;
   GroupId group_;
   std::vector<LaneItem> items_;
-  std::vector<std::int64_t> ends_;  // running maximum of the ends: sorted even where items overlap
-  std::vector<TimeByColor> sums_;   // time by colour before each item
+  std::vector<std::int64_t> ends_;  // running maximum of the ends, sorted even if items overlap
+  std::vector<TimeByColor> sums_;   // cumulative time by color before each item
 };
 
-// Finds the largest value of any stretch of an array in O(1): a sparse table over blocks.
+// Finds the maximum of any subrange of an array in O(1), using a sparse table over blocks.
 class RangeMaximum {
  public:
   explicit RangeMaximum(std::span<const std::int64_t> values);
-  // Index of the first largest value in [first, last); first < last.
+  // Index of the first maximum in [first, last); first < last.
   [[nodiscard]] std::size_t find(std::size_t first, std::size_t last) const;
 
  private:
@@ -82,10 +83,10 @@ class RangeMaximum {
   [[nodiscard]] std::size_t scan(std::size_t first, std::size_t last) const;
 
   std::vector<std::int64_t> values_;
-  std::vector<std::vector<std::uint32_t>> levels_;  // level l: best of 2^l blocks from each block
+  std::vector<std::vector<std::uint32_t>> levels_;  // level l: maximum of 2^l blocks
 };
 
-// The stacked memory profile, by point. It is the same on every axis, so they share one.
+// The stacked memory profile by point, shared by all axes.
 struct MemoryBands {
   explicit MemoryBands(const Analysis& analysis);
 
@@ -97,27 +98,28 @@ using MemoryBandsPtr = std::shared_ptr<const MemoryBands>;
 
 class TimelineData {
  public:
-  // What is estimated, in program order or in estimated time. Without `bands` it makes its own.
+  // The estimate, in program order or in estimated time. Computes its own bands if none are given.
   TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
                MemoryBandsPtr bands = {});
-  // What was measured, in program order or in measured time: lanes have only nodes that were
-  // measured, and the same places among the lanes as those of the estimate. Memory is still the
-  // estimate's, at the moments when its nodes were measured to run.
+  // The measurement, in program order or in measured time. Lanes contain only measured nodes, at
+  // the same indices as those of the estimate. Memory is still the estimate's, placed at the
+  // measured times of its nodes.
   TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                AxisKind kind, MemoryBandsPtr bands);
 
   [[nodiscard]] AxisKind kind() const { return kind_; }
-  // The axis runs from 0 to this.
+  // The axis ranges from 0 to this value.
   [[nodiscard]] std::int64_t length() const { return length_; }
-  // cpu, compute, then one a process group.
+  // CPU, compute, then one lane per process group.
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
 
-  // The memory profile's points on the axis: point i holds from position(i) to position(i + 1).
+  // The points of the memory profile on the axis: point i is valid from position(i) to position(i +
+  // 1).
   [[nodiscard]] std::size_t point_count() const { return positions_.size(); }
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
-  // The point that holds at a position.
+  // The point that is valid at a position.
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The point with the most bytes among those that hold anywhere in [begin, end).
+  // The maximum of the points that are valid anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t bytes(MemoryCategory category, std::size_t point) const {
     return bands_->categories[static_cast<std::size_t>(category)][point];
@@ -125,12 +127,12 @@ class TimelineData {
   [[nodiscard]] std::int64_t reserved(std::size_t point) const { return bands_->reserved[point]; }
   [[nodiscard]] const MemoryBandsPtr& bands() const { return bands_; }
 
-  // Where a node stands on the axis: its own extent in its lane.
+  // The extent of a node on the axis, in its lane.
   struct Extent {
     std::int64_t begin = 0, end = 0;
   };
   [[nodiscard]] Extent extent(NodeId node) const { return extents_[node.index()]; }
-  // Index into lanes() of the node's lane, or -1.
+  // Index in lanes() of the node's lane, or -1.
   [[nodiscard]] std::int32_t lane_of(NodeId node) const { return lane_by_node_[node.index()]; }
 
  private:

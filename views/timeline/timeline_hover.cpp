@@ -1,4 +1,4 @@
-// What TimelineView says of a stretch and of what is under the pointer.
+// Text of TimelineView for a selected range and for the item under the pointer.
 
 #include <QPainter>
 #include <algorithm>
@@ -45,7 +45,7 @@ QStringList TimelineView::stretch_lines(Selection::Stretch stretch) const {
           measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
                                : tr("compute %1").arg(time_text(compute)),
           tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
-          flops_text(flops), tr("most memory %1").arg(bytes_text(peak))};
+          flops_text(flops), tr("maximum memory %1").arg(bytes_text(peak))};
 }
 
 void TimelineView::paint_stretch(QPainter& painter) const {
@@ -71,7 +71,7 @@ void TimelineView::paint_stretch(QPainter& painter) const {
 
 // --- Hover ---
 
-// What is folded into a few pixels: totals are exact, however much it is.
+// Text for nodes folded into a few pixels; totals are exact, however many there are.
 QStringList TimelineView::folded_lines(const Lane& lane, const LaneRun& run) const {
   const Snapshot& s = shown();
   const auto items = lane.items().subspan(run.first, run.last - run.first);
@@ -90,7 +90,7 @@ QStringList TimelineView::folded_lines(const Lane& lane, const LaneRun& run) con
     if (count > 0)
       lines << (count == items.size()
                     ? times_text(both_measured, both_estimated)
-                    : tr("%1, of the %2 that were measured")
+                    : tr("%1, of the %2 measured nodes")
                           .arg(times_text(both_measured, both_estimated), count_text(count)));
   }
   if (kind_ != AxisKind::program_order) {
@@ -103,7 +103,7 @@ QStringList TimelineView::folded_lines(const Lane& lane, const LaneRun& run) con
   return lines << tr("%1 .. %2")
                       .arg(to_qstring(s.graph.name(items.front().node)),
                            to_qstring(s.graph.name(items.back().node)))
-               << tr("zoom in (double click) to see them apart");
+               << tr("zoom in (double-click) to see them separately");
 }
 
 QStringList TimelineView::hit_lines(const Hit& h, int x) const {
@@ -149,7 +149,7 @@ void TimelineView::paint_hover(QPainter& painter) const {
   painter.setPen(line);
   painter.drawLine(hover_->x(), layout_.ruler.bottom(), hover_->x(), layout_.lanes.bottom());
   QStringList lines = hit_lines(h, hover_->x());
-  if (is_at_plan_peak(*hover_)) lines << tr("click to see what makes the plan's peak");
+  if (is_at_plan_peak(*hover_)) lines << tr("click to see what contributes to the plan's peak");
   paint_card(painter, *hover_, viewport()->rect(), lines, theme());
 }
 

@@ -11,13 +11,13 @@ constexpr int kRuler = 24;
 constexpr int kOverview = 40;
 constexpr int kGap = 8;
 constexpr int kHostLane = 20, kLane = 34, kMeasuredLane = 22, kLaneGap = 4;
-constexpr int kLeastMemory = 110;
+constexpr int kMinMemory = 110;
 
 int height_of(LaneKind kind) {
   return kind == LaneKind::host ? kHostLane : kind == LaneKind::measured ? kMeasuredLane : kLane;
 }
 
-// Between a lane and the one above it.
+// Distance between a lane and the one above it.
 int gap_over(LaneKind kind) {
   return kind == LaneKind::measured ? 1 : kLaneGap;
 }
@@ -38,8 +38,8 @@ TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds,
 
   const int top = layout.ruler.bottom() + 1;
   const int bottom = std::max(size.height() - kOverview - kGap, top);
-  // The curve gets what the lanes leave, and at least its share.
-  const int memory = std::max(bottom - top - height - kGap, std::min(kLeastMemory, bottom - top));
+  // The curve gets the space that the lanes leave, but at least its minimum.
+  const int memory = std::max(bottom - top - height - kGap, std::min(kMinMemory, bottom - top));
   layout.memory = {kGutter, top, width, memory};
   const int lanes_top = top + memory + kGap;
   layout.lanes = {kGutter, lanes_top, width, std::max(bottom - lanes_top, 0)};

@@ -1,5 +1,5 @@
-// The legend of TimelineView: what the colours of the memory curve stand for, with what each holds
-// at the moment.
+// The legend of TimelineView: the memory curve's colors, with each category's bytes at the current
+// moment.
 
 #include <QPainter>
 #include <algorithm>
@@ -19,14 +19,14 @@ constexpr int kRow = 20, kSwatch = 10, kLineSwatch = 16, kGap = 14, kGutter = 13
 }  // namespace
 
 struct TimelineView::LegendEntry {
-  std::optional<MemoryCategory> category;  // none: the plan's line
+  std::optional<MemoryCategory> category;  // none for the plan's line
   QString label, bytes;
 
   [[nodiscard]] QString text() const { return label + "  " + bytes; }
   [[nodiscard]] int swatch() const { return category ? kSwatch : kLineSwatch; }
 };
 
-// Categories that occur; and the plan where there is one.
+// The categories that occur, and the plan if there is one.
 std::vector<TimelineView::LegendEntry> TimelineView::legend_entries() const {
   const MemoryTimeline& memory = document_.analysis().memory;
   const BytesByCategory now = memory.at(document_.moment());
@@ -46,12 +46,13 @@ std::vector<TimelineView::LegendEntry> TimelineView::legend_entries() const {
   return entries;
 }
 
-// Rows of entries that fit a width; each entry's left edge. How many rows.
+// Arranges entries in rows of the given width and passes on each entry's left edge. Returns the
+// number of rows.
 template <class Put>
 int TimelineView::place_legend(const QFontMetrics& metrics, int left, int width, Put put) const {
   int x = left, row = 0;
   for (const LegendEntry& entry : legend_entries()) {
-    // As wide as the widest number: entries do not jump while the moment moves.
+    // As wide as the widest number, so that entries do not jump while the moment changes.
     const int entry_width = entry.swatch() + 6 +
                             std::max(metrics.horizontalAdvance(entry.text()),
                                      metrics.horizontalAdvance(entry.label + "  9,999 MiB")) +

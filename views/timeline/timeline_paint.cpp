@@ -1,4 +1,4 @@
-// The painting half of TimelineView.
+// Painting of TimelineView.
 
 #include <QLocale>
 #include <QPainter>
@@ -17,8 +17,8 @@
 namespace jointer::views {
 namespace {
 
-constexpr double kLeastMajorPixels = 90;
-constexpr std::size_t kMostFlows = 24;  // drawn at once without asking for one
+constexpr double kMinMajorPixels = 90;
+constexpr std::size_t kMaxFlows = 24;  // drawn at once unless one is selected
 constexpr double kFlowLeastPixels = 6;
 constexpr int kGhostLane = 3;
 
@@ -53,8 +53,8 @@ void TimelineView::paint_ruler(QPainter& painter) const {
   const QRect& r = layout_.ruler;
   painter.setPen(theme().border);
   painter.drawLine(r.left(), r.bottom(), r.right(), r.bottom());
-  const auto ticks = ruler_ticks(axis_.begin(), axis_.end(), axis_.width(), kLeastMajorPixels);
-  // All labels of a ruler in one unit, with as many digits as the steps between them need.
+  const auto ticks = ruler_ticks(axis_.begin(), axis_.end(), axis_.width(), kMinMajorPixels);
+  // Use one unit for all labels of a ruler, with as many digits as the tick distance requires.
   auto step = static_cast<double>(axis_.length());
   double last_major = -1;
   for (const Tick& tick : ticks) {
@@ -115,7 +115,7 @@ void TimelineView::paint_memory(QPainter& painter) const {
   painter.restore();
 }
 
-// The curve of the graph as it was opened; in measured time it has no place.
+// Paints the curve of the graph as it was opened; it has no place in measured time.
 void TimelineView::paint_ghost_curve(QPainter& painter, const MemoryTrack& track) const {
   const Snapshot* opened = ghost();
   if (opened == nullptr || is_measured_axis()) return;
@@ -123,7 +123,7 @@ void TimelineView::paint_ghost_curve(QPainter& painter, const MemoryTrack& track
                       theme().ghost);
 }
 
-// A hair under each lane: where its nodes were in the graph as it was opened.
+// Paints a thin line under each lane where its nodes were in the graph as it was opened.
 void TimelineView::paint_ghost_lane(QPainter& painter, std::size_t row) const {
   const Snapshot* opened = ghost();
   if (opened == nullptr || rows_[row].is_measured || is_measured_axis()) return;
@@ -139,7 +139,7 @@ void TimelineView::paint_ghost_lane(QPainter& painter, std::size_t row) const {
   painter.drawRects(blocks.data(), static_cast<int>(blocks.size()));
 }
 
-// The lifetime of what the current node made.
+// Paints the lifetime of the current node's storage.
 void TimelineView::paint_lifetime(QPainter& painter) const {
   const QRect& area = layout_.memory;
   const Analysis& a = shown().analysis;
@@ -198,7 +198,7 @@ void TimelineView::paint_peak(QPainter& painter, const MemoryTrack& track) const
   }
 }
 
-// A line over the stack, its highest point marked and named.
+// Paints a line over the stack and labels its maximum.
 void TimelineView::paint_measured_curve(QPainter& painter, const MemoryTrack& track) const {
   if (document_.measured() == nullptr) return;
   const MeasuredCurve& curve = document_.measured()->curve(kind_);
@@ -214,14 +214,14 @@ void TimelineView::paint_measured_curve(QPainter& painter, const MemoryTrack& tr
   painter.setBrush(theme().text);
   painter.drawEllipse(QPoint(x, y), 4, 4);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  // The curve has what is held between calls; more may be taken within one.
+  // The curve shows memory held between calls; peaks within calls may be higher.
   const std::int64_t highest = document_.measured()->peak_bytes();
   const QString held = bytes_text(curve.bytes(peak));
   const QString label = highest > curve.bytes(peak)
                             ? tr("measured %1, within a call %2").arg(held, bytes_text(highest))
                             : tr("measured peak %1").arg(held);
   const QFontMetrics metrics = painter.fontMetrics();
-  // Under the estimated peak's label, which stands at the same height where the estimate is good.
+  // Below the label of the estimated peak, which has the same height if the estimate is good.
   QRect box(x + 8, std::max(y + 12, area.top() + 22), metrics.horizontalAdvance(label) + 10,
             metrics.height() + 4);
   if (box.right() > area.right()) box.moveRight(x - 8);
@@ -234,7 +234,7 @@ void TimelineView::paint_measured_curve(QPainter& painter, const MemoryTrack& tr
 
 void TimelineView::paint_reserved(QPainter& painter, const MemoryTrack& track) const {
   track.paint_reserved(painter);
-  // Named at its right end, above the line.
+  // Labeled at its right end, above the line.
   const auto end = static_cast<std::int64_t>(axis_.end());
   const std::int64_t bytes = data().reserved(data().point_at(end));
   const QString label = tr("reserved %1").arg(bytes_text(bytes));
@@ -271,7 +271,7 @@ void TimelineView::paint_lanes(QPainter& painter) const {
   painter.restore();
 }
 
-// A step that goes on beyond the axis says so at its edge.
+// Marks the edge if the step continues beyond the axis.
 void TimelineView::paint_cut(QPainter& painter, std::size_t row) const {
   const std::int64_t length = (rows_[row].is_measured ? *measured() : estimated()).length();
   if (length <= axis_.length() || axis_.end() < static_cast<double>(axis_.length())) return;
@@ -313,7 +313,7 @@ void TimelineView::paint_lane_label(QPainter& painter, std::size_t row) const {
   const QFontMetrics metrics = painter.fontMetrics();
   const LaneDetail detail = lane_detail(rows_[row]);
   if (rows_[row].is_measured) {
-    // Filled, as its blocks are.
+    // Filled, like its blocks.
     const int middle = area.center().y();
     painter.fillRect(QRect(box.left(), middle - 3, 7, 7), theme().text);
     painter.setPen(theme().text);
@@ -349,8 +349,8 @@ void TimelineView::paint_flow(QPainter& painter, const CollectiveTiming& c,
   const QRect& to_area = layout_.lane[static_cast<std::size_t>(to_row)];
   const auto from = data().extent(c.start);
   const auto to = data().extent(c.wait);
-  // In time from the collective's end to the moment its wait is over; in program order from its
-  // start to its wait.
+  // In time, the flow goes from the collective's end to the end of its wait; in program order, from
+  // its start to its wait.
   const bool in_time = kind_ != AxisKind::program_order;
   const QPointF a(axis_.to_pixel(static_cast<double>(in_time ? from.end : from.begin)),
                   from_area.center().y());
@@ -365,7 +365,7 @@ void TimelineView::paint_flow(QPainter& painter, const CollectiveTiming& c,
   painter.setPen(Qt::NoPen);
   painter.setBrush(color);
   painter.drawEllipse(a, 2.5, 2.5);
-  // An arrow head into the compute lane.
+  // An arrowhead pointing into the compute lane.
   painter.drawPolygon(QPolygonF({b, b + QPointF(-3.5, 6), b + QPointF(3.5, 6)}));
 }
 
@@ -374,7 +374,7 @@ void TimelineView::paint_flows(QPainter& painter) const {
   painter.save();
   painter.setClipRect(layout_.lanes);
   painter.setRenderHint(QPainter::Antialiasing);
-  // All that are wide enough to be told apart, where they are few.
+  // Draw all that are wide enough to be distinguished, unless there are too many.
   std::vector<const CollectiveTiming*> visible;
   for (const CollectiveTiming& c : s.collectives()) {
     const auto extent = data().extent(c.start);
@@ -384,15 +384,15 @@ void TimelineView::paint_flows(QPainter& painter) const {
     if (static_cast<double>(extent.end - extent.begin) * axis_.pixels_per_unit() < kFlowLeastPixels)
       continue;
     visible.push_back(&c);
-    if (visible.size() > kMostFlows) break;
+    if (visible.size() > kMaxFlows) break;
   }
-  if (visible.size() <= kMostFlows) {
+  if (visible.size() <= kMaxFlows) {
     QColor quiet = theme().muted_text;
     quiet.setAlphaF(0.75F);
     for (const CollectiveTiming* c : visible) paint_flow(painter, *c, quiet);
   }
   for (const NodeId node : document_.selection().nodes().first(
-           std::min(document_.selection().nodes().size(), kMostFlows))) {
+           std::min(document_.selection().nodes().size(), kMaxFlows))) {
     const std::int32_t c = s.collective_of(node);
     if (c >= 0) paint_flow(painter, s.collectives()[static_cast<std::size_t>(c)], theme().accent);
   }
@@ -418,7 +418,7 @@ void TimelineView::paint_selection(QPainter& painter) const {
                                               axis_.left() + axis_.width()))),
         x0 + 2);
     const QRect& area = layout_.lane[static_cast<std::size_t>(row)];
-    // One mark a column: thousands of selected nodes may fall into one.
+    // One mark per column, since thousands of selected nodes may share one.
     int& last = last_column[static_cast<std::size_t>(row)];
     if (node != current && last == x0) return;
     last = x0;
@@ -435,7 +435,7 @@ void TimelineView::paint_selection(QPainter& painter) const {
   painter.restore();
 }
 
-// --- Moment, marks ---
+// --- Moment and marks ---
 
 void TimelineView::paint_moment(QPainter& painter) const {
   const auto moment = document_.selection().moment();
@@ -490,7 +490,7 @@ void TimelineView::paint_overview(QPainter& painter) {
     whole.set_pixels(0, area.width());
     MemoryTrack(data(), whole, QRect(0, 2, area.width(), area.height() - 8), top_bytes(), theme())
         .paint_curve(inner, /*hatched=*/false);
-    // Where time is exposed, as a line of its own: the darker, the more of the time there.
+    // Exposed time as a separate line: the larger its share, the darker.
     for (const LaneRun& run : fold_lane(data().lanes()[1], whole)) {
       const auto times = data().lanes()[1].times(run.first, run.last);
       std::int64_t busy = 0;

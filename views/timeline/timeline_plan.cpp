@@ -1,5 +1,5 @@
-// The SAC pane's plan over TimelineView's memory curve: what the step holds as it is partitioned,
-// or with its tags carried out, and, while something is asked about, what it would hold.
+// The SAC pane's plan over TimelineView's memory curve: the memory of the partitioned graph, or of
+// the step with its tags applied, and of a previewed change.
 
 #include <QPainter>
 #include <algorithm>
@@ -18,7 +18,8 @@ constexpr int kMark = 4, kReach = 10, kLabelGap = 8;
 
 }  // namespace
 
-// A plan is placed over the steps of the graph that it cuts: of another order nothing is shown.
+// A plan is placed over the steps of the graph that it partitions; it cannot be shown for another
+// order.
 bool TimelineView::has_place_for(const SacStatePtr& state) const {
   if (!state || !state->can_change() || state->places.size() < 2 || !show_plan_) return false;
   const auto shown_steps = shown().analysis.memory.steps();
@@ -26,16 +27,16 @@ bool TimelineView::has_place_for(const SacStatePtr& state) const {
   return state->snapshot.get() == &shown() || std::ranges::equal(shown_steps, steps);
 }
 
-// Of a flat step that has no tag to carry out it would be the step's own curve.
+// Without tags, a training step's plan would equal the step's own curve.
 PlanOutcomePtr TimelineView::plan() const {
   const SacStatePtr state = document_.sac().state();
-  if (!has_place_for(state) || (state->is_step() && !state->carried_out.any)) return nullptr;
+  if (!has_place_for(state) || (state->is_step() && !state->applied_tags.any)) return nullptr;
   return state;
 }
 
 QString TimelineView::plan_name() const {
   const SacStatePtr state = document_.sac().state();
-  return state && state->is_step() ? tr("tags carried out") : tr("as partitioned");
+  return state && state->is_step() ? tr("with tags applied") : tr("as partitioned");
 }
 
 PlanOutcomePtr TimelineView::what_if() const {
@@ -55,7 +56,7 @@ void TimelineView::set_show_plan(bool show) {
   relayout();
 }
 
-// The legend may have another row.
+// The legend may need another row.
 void TimelineView::take_plan() {
   if (std::exchange(had_plan_, plan() != nullptr) != had_plan_)
     relayout();
@@ -66,7 +67,7 @@ void TimelineView::take_plan() {
 QString TimelineView::plan_peak_text() const {
   const PlanOutcomePtr now = plan(), then = what_if();
   if (!then) return tr("%1: peak %2").arg(plan_name(), bytes_text(now->figures.figures.peak_bytes));
-  return tr("%1: peak %2, would be %3")
+  return tr("%1: peak %2, preview %3")
       .arg(plan_name(), bytes_text(now->figures.figures.peak_bytes),
            bytes_text(then->figures.figures.peak_bytes));
 }
@@ -82,7 +83,7 @@ TimelineView::PlanPeak TimelineView::plan_peak() const {
   const int x = static_cast<int>(std::lround(axis_.to_pixel(plan.position(step))));
   if (x < area.left() || x > area.right()) return peak;
   peak.mark = QPoint(x, track.y_of(now->figures.figures.peak_bytes));
-  // Left of the mark: the joint graph's peak has its label on the right.
+  // To the left of the mark, since the joint graph's peak has its label on the right.
   const QFontMetrics metrics(small_font(font()));
   const int width = metrics.horizontalAdvance(plan_peak_text()) + 10;
   const int height = metrics.height() + 4;
@@ -91,7 +92,7 @@ TimelineView::PlanPeak TimelineView::plan_peak() const {
                 width, height};
   if (peak.label.left() < area.left()) {
     peak.label.moveLeft(x + kLabelGap);
-    // Under the other one, where both stand at one height.
+    // Below the other label if both are at the same height.
     peak.label.moveTop(
         std::min(std::max(peak.mark->y() + 4, area.top() + 24), area.bottom() - height));
   }
@@ -107,7 +108,7 @@ std::optional<QPoint> TimelineView::plan_peak_place() const {
   return plan_peak().mark;
 }
 
-// Over the frame: what is asked about changes with every move of the pointer.
+// Painted over the cached frame, since a preview changes with every pointer motion.
 void TimelineView::paint_plan(QPainter& painter) const {
   const PlanOutcomePtr now = plan(), then = what_if();
   if (!now && !then) return;
@@ -143,7 +144,7 @@ QStringList TimelineView::plan_lines(int x) const {
     lines << text.arg(bytes_text(track.bytes(track.largest_step(begin, end))));
   };
   add(plan(), plan_name() + QStringLiteral(" %1"));
-  add(what_if(), tr("would be %1"));
+  add(what_if(), tr("preview %1"));
   return lines;
 }
 

@@ -20,10 +20,10 @@ namespace {
 constexpr double kZoomStep = 1.25;
 constexpr double kPanStep = 0.15;
 constexpr int kDragDistance = 4;
-constexpr int kLeastTwoGrips = 18;  // a block that has room for both its start and its wait
-// How much longer than its own step an axis gets so that the other one is seen to its end. Beyond
-// that, what the axis is of would be too small; what is cut off is said.
-constexpr std::int64_t kMostStretch = 2;
+constexpr int kMinTwoGrips = 18;  // minimum width for separate grips of start and wait
+// Limits how much an axis is extended to show a longer second step completely. Beyond that limit
+// its end is cut off and labeled.
+constexpr std::int64_t kMaxStretch = 2;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   axis_.set_length(axis_length());
   had_plan_ = plan() != nullptr;
   tool_ = new MoveTool(*this);
-  // Figures of places are there when somebody takes something.
+  // Prepare the figures of places before a drag starts.
   planner_.prepare();
 }
 
@@ -60,7 +60,7 @@ std::int64_t TimelineView::top_bytes() const {
   const Analysis& a = shown().analysis;
   std::int64_t most = a.memory.peak_bytes();
   if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
-  // While something is held and after an edit the scale stays: a lower curve is seen to be lower.
+  // While a block is held and after an edit the scale is fixed, so that a lower curve looks lower.
   if (const Snapshot* opened = ghost())
     most = std::max({most, opened->analysis.memory.peak_bytes(),
                      shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
@@ -75,12 +75,12 @@ std::int64_t TimelineView::top_bytes() const {
 
 std::int64_t TimelineView::axis_length() const {
   std::int64_t own = data().length();
-  // So does the axis: a shorter step is seen to be shorter.
+  // The axis is fixed too, so that a shorter step looks shorter.
   if (const Snapshot* opened = ghost(); opened != nullptr && !is_measured_axis())
     own = std::max(own, opened->timeline(kind_).length());
   if (kind_ == AxisKind::program_order || measured() == nullptr) return own;
   const std::int64_t longer = std::max(estimated().length(), measured()->length());
-  return std::min(longer, kMostStretch * own);
+  return std::min(longer, kMaxStretch * own);
 }
 
 int TimelineView::row_of(std::size_t lane, bool is_measured) const {
@@ -101,8 +101,8 @@ QRect TimelineView::content() const {
 }
 
 void TimelineView::take_document() {
-  // Of another estimate the same part of the step stays on screen, whatever its new length. An edit
-  // leaves what is on screen where it is.
+  // With a new estimate, the same part of the step stays visible, whatever its new length. After an
+  // edit, the visible range stays as it is.
   const SnapshotPtr before = std::exchange(last_, document_.shared_snapshot());
   const bool whole = axis_.shows_all();
   const double scale = same_estimates(*before, *last_) ? 1
@@ -111,7 +111,7 @@ void TimelineView::take_document() {
   const double begin = axis_.begin() * scale, end = axis_.end() * scale;
   axis_.set_length(axis_length());
   if (!whole) axis_.show(begin, end);
-  // Marks stay with their nodes.
+  // Marks stay at their nodes.
   std::vector<std::size_t> marks;
   for (const std::size_t mark : marks_) {
     if (mark >= before->analysis.memory.profile().size()) continue;
@@ -123,7 +123,7 @@ void TimelineView::take_document() {
   relayout();
 }
 
-// What is on screen stays where it is; who looks at the whole step sees the whole of both.
+// Keeps the visible range; if it was the whole step, shows the whole of both.
 void TimelineView::take_measurement() {
   if (kind_ == AxisKind::measured_time && measured() == nullptr)
     set_axis_kind(AxisKind::estimated_time);
@@ -173,7 +173,7 @@ QString TimelineView::range_text() const {
 
 void TimelineView::set_axis_kind(AxisKind kind) {
   if (kind == kind_ || (kind == AxisKind::measured_time && measured() == nullptr)) return;
-  // What is in the middle of the screen stays there.
+  // Keep the position at the center of the screen.
   const TimelineData& old = data();
   const std::size_t first = old.point_at(static_cast<std::int64_t>(axis_.begin()));
   const std::size_t last = old.point_at(static_cast<std::int64_t>(std::ceil(axis_.end())));
@@ -295,7 +295,7 @@ void TimelineView::step_exposed(int direction) {
     return static_cast<std::int64_t>(shown().graph.position(node));
   };
   const CollectiveTiming* best = nullptr;
-  // Without a selection: from the start of the step, or from its end.
+  // Without a selection, start at the beginning or the end of the step.
   std::int64_t from = direction > 0 ? -1 : std::numeric_limits<std::int64_t>::max();
   if (current) {
     const std::int32_t index = shown().analysis.simulation.collective_of(current);
@@ -326,8 +326,8 @@ void TimelineView::select_and_reveal(NodeId node) {
   if (const auto moment = document_.moment_of(node)) document_.selection().set_moment(moment);
 }
 
-// A node that was selected anywhere comes into view, with as little motion as possible. Several
-// stay where they are: there is no one place to go to.
+// Scrolls to a node that was selected elsewhere, as little as necessary. Several nodes have no
+// single position to scroll to.
 void TimelineView::follow_selection() {
   const auto nodes = document_.selection().nodes();
   if (nodes.size() == 1 && drag_ == Drag::none) {
@@ -339,28 +339,29 @@ void TimelineView::follow_selection() {
 }
 
 KeysGroup TimelineView::keys() {
-  return {.title = tr("Timeline"),
-          .rows = {{tr("W, S"), tr("Zoom in and out")},
-                   {tr("A, D, Home, End"), tr("Move left and right, to the start, to the end")},
-                   {tr("Left, Right"), tr("The neighbour in the lane")},
-                   {tr("Click"), tr("Select a node, or the moment under the pointer")},
-                   {tr("Click on the plan's peak"), tr("What of the SAC pane's plan makes it")},
-                   {tr("Ctrl+click"), tr("Add to the selection, or take from it")},
-                   {tr("Double click"), tr("Zoom to what is under the pointer")},
-                   {tr("Drag"), tr("Select a stretch and see its totals")},
-                   {tr("Drag a collective"),
-                    tr("Move its start, or at its right end its wait; where it may go is lit, and "
-                       "what each place would give is on screen")},
-                   {tr("Drag a stall"), tr("Move the wait")},
-                   {tr("Drag a node in program order"), tr("Move the node")},
-                   {tr("Shift while dragging, C"), tr("Carry the cheap chain along")},
-                   {tr("Alt while dragging"), tr("Do not snap to the best places")},
-                   {tr("Left, Right, Home, End, Enter, Esc"),
-                    tr("While something is held: one place, to the ends, drop, give up")},
-                   {tr("Middle button, Space+drag"), tr("Move")},
-                   {tr("Wheel"), tr("Move")},
-                   {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
-                   {tr("Shift+wheel"), tr("Scroll the lanes where they do not fit")}}};
+  return {
+      .title = tr("Timeline"),
+      .rows = {{tr("W, S"), tr("Zoom in and out")},
+               {tr("A, D, Home, End"), tr("Move left and right, to the start, to the end")},
+               {tr("Left, Right"), tr("Go to the neighbor in the lane")},
+               {tr("Click"), tr("Select a node, or the moment under the pointer")},
+               {tr("Click on the plan's peak"), tr("Show what contributes to it in the SAC pane")},
+               {tr("Ctrl+click"), tr("Add to or remove from the selection")},
+               {tr("Double-click"), tr("Zoom to what is under the pointer")},
+               {tr("Drag"), tr("Select a range and see its totals")},
+               {tr("Drag a collective"),
+                tr("Move its start, or its wait at its right end; shows the legal range and "
+                   "the effect of every place")},
+               {tr("Drag a stall"), tr("Move the wait")},
+               {tr("Drag a node in program order"), tr("Move the node")},
+               {tr("Shift while dragging, C"), tr("Move the cheap chain along")},
+               {tr("Alt while dragging"), tr("Do not snap to the best places")},
+               {tr("Left, Right, Home, End, Enter, Esc"),
+                tr("While a node is held: move by one place, move to the ends, drop, cancel")},
+               {tr("Middle button, Space+drag"), tr("Pan")},
+               {tr("Wheel"), tr("Pan")},
+               {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
+               {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit")}}};
 }
 
 // --- Events ---
@@ -410,7 +411,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
     drag_ = Drag::pan;
     viewport()->setCursor(Qt::ClosedHandCursor);
   } else if (event->button() == Qt::RightButton) {
-    // A menu is about what is under the pointer, or about all that is selected.
+    // The context menu applies to the item under the pointer, or to the whole selection.
     const Hit h = hit(press_);
     if (h.run && !h.run->is_folded() &&
         !document_.selection().contains(lane(rows_[*h.row]).items()[h.run->first].node))
@@ -476,7 +477,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   } else if (event->modifiers().testFlag(Qt::ShiftModifier) && verticalScrollBar()->maximum() > 0) {
     verticalScrollBar()->setValue(verticalScrollBar()->value() - delta.y() / 3);
   } else {
-    // A touchpad gives sideways motion as such; a wheel's turns mean the same here.
+    // A touchpad reports horizontal motion; a wheel's vertical motion is used in the same way.
     const int turned = delta.x() != 0 ? delta.x() : delta.y();
     axis_.pan_by(-static_cast<double>(turned) / 120.0 * kPanStep * axis_.width());
   }
@@ -485,7 +486,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   event->accept();
 }
 
-// Over what may be moved along the axis.
+// Changes the cursor over nodes that can be moved along the axis.
 void TimelineView::show_cursor(QPoint at) {
   if (space_held_) return;
   if (is_at_plan_peak(at))
@@ -557,13 +558,13 @@ NodeId TimelineView::grip_at(QPoint at) const {
   const std::size_t row_lane = rows_[*h.row].lane;
   const bool in_order = kind_ == AxisKind::program_order;
   if (shown().graph.is_asynchronous(n)) {
-    // In its group's lane the block is the collective: its wait is at the right end.
+    // In its group's lane the block is the collective, with its wait at the right end.
     const std::int32_t index = shown().analysis.simulation.collective_of(node);
     if (row_lane < 2 || index < 0) return node;
     const NodeId wait =
         shown().analysis.simulation.collectives()[static_cast<std::size_t>(index)].wait;
     const int width = h.run->right - h.run->left;
-    const bool at_end = width >= kLeastTwoGrips && at.x() >= h.run->right - width / 3;
+    const bool at_end = width >= kMinTwoGrips && at.x() >= h.run->right - width / 3;
     return wait && at_end ? wait : node;
   }
   if (shown().graph.is_wait(n)) return node;

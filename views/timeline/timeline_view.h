@@ -20,15 +20,16 @@ namespace jointer::views {
 
 class MoveTool;
 
-// The memory curve, and under it on the same axis the lanes of the CPU, the compute stream and each
-// process group. Where the document has a measurement, its curve lies over the estimated one and
-// its lanes stand under theirs. Painted by hand, bounded by pixels; see draw_list.h.
+// The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
+// process group. If the document has a measurement, its curve is drawn over the estimate and its
+// lanes below theirs. Painted directly with a cost bounded by pixels; see draw_list.h.
 //
-// Pointer: click selects, drag selects a stretch, drag with the middle button (or with Space held)
-// pans, Ctrl+wheel zooms at the pointer, wheel pans, a double click zooms to what is under it. The
-// strip at the bottom is the whole step; dragging there moves the window over it. What may be moved
-// is taken by pressing on it (see move_tool.h); as long as it is held, the curve and the lanes show
-// the graph with it where it is. Behind an edited graph stands the one that was opened, as a ghost.
+// Mouse: click selects, drag selects a range, drag with the middle button (or with Space held)
+// pans, Ctrl+wheel zooms at the pointer, wheel pans, and a double-click zooms to the item under the
+// pointer. The strip at the bottom shows the whole step; dragging in it moves the visible range.
+// Pressing on a node that can be moved picks it up (see move_tool.h); while it is held, the curve
+// and lanes show the graph with the node at its current place. The graph as it was opened is drawn
+// behind an edited graph.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -38,25 +39,25 @@ class TimelineView : public QAbstractScrollArea {
   TimelineView& operator=(const TimelineView&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
-  // What the axis is of: nodes and moments stand on it where this has them.
+  // The data that defines the axis and the positions of nodes and moments on it.
   [[nodiscard]] const TimelineData& data() const {
     return is_measured_axis() ? *measured() : estimated();
   }
   [[nodiscard]] const TimelineData& estimated() const { return shown().timeline(kind_); }
-  // The document's graph, or with what is held where it is held now.
+  // The document's graph, with a held block at its current place.
   [[nodiscard]] const Snapshot& shown() const {
     const HeldMove* held = planner_.held();
     return held == nullptr ? document_.snapshot() : *held->shown;
   }
-  // The graph as it was opened, where it is another than the one that is shown.
+  // The graph as it was opened, if it differs from the shown one.
   [[nodiscard]] const Snapshot* ghost() const;
-  // Null if nothing measured is shown.
+  // Null if no measurement is shown.
   [[nodiscard]] const TimelineData* measured() const {
     return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
   }
-  // Lanes from top to bottom, as many as the layout has.
+  // Lanes from top to bottom, as in the layout.
   struct Row {
-    std::size_t lane = 0;  // of estimated() or of *measured()
+    std::size_t lane = 0;  // index in estimated() or *measured()
     bool is_measured = false;
   };
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
@@ -66,60 +67,60 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] AxisKind axis_kind() const { return kind_; }
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
-  // Whether there is a caching allocator to model: memory of a CPU has none.
+  // Returns true if there is a caching allocator to model, which the CPU does not have.
   [[nodiscard]] bool has_reserved() const {
     return document_.graph().main_device() == DeviceType::cuda;
   }
-  // Whether the SAC pane's plan can be laid over the memory curve.
+  // Returns true if the SAC pane's plan can be drawn over the memory curve.
   [[nodiscard]] bool has_plan() const;
-  // Where the mark of the plan's peak is, if it is on screen; a click there is `plan_peak_clicked`.
+  // The mark of the plan's peak, if visible; clicking it emits `plan_peak_clicked`.
   [[nodiscard]] std::optional<QPoint> plan_peak_place() const;
-  // Time that the last frame took to paint, in milliseconds.
+  // Time taken to paint the last frame, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
-  // What its keys and the pointer do, for a page of help.
+  // Keys and mouse actions, for the help page.
   [[nodiscard]] static KeysGroup keys();
-  // What a pointer at this place of the viewport is told; empty where there is nothing.
+  // Hover text at a position of the viewport; empty if there is nothing.
   [[nodiscard]] QStringList card_at(QPoint at) const { return hit_lines(hit(at), at.x()); }
   [[nodiscard]] const MoveTool& move_tool() const { return *tool_; }
-  // What a press there takes hold of: none, or a node that may be moved.
+  // The node that a press there would pick up, if any.
   [[nodiscard]] NodeId grip_at(QPoint at) const;
-  // Ruler to lanes: what the axis governs.
+  // The area along the axis, from the ruler to the lanes.
   [[nodiscard]] QRect content() const;
-  // What part of the step is on screen: "120 ms to 180 ms".
+  // The visible range: "120 ms to 180 ms".
   [[nodiscard]] QString range_text() const;
 
  public slots:
   void set_axis_kind(jointer::views::AxisKind kind);
-  // Program order, estimated time, and measured time where something measured is shown.
+  // Cycles through program order, estimated time and, if a measurement is shown, measured time.
   void next_axis_kind();
   void fit();
   void zoom(double factor);
-  // Parts of the visible width; negative is left.
+  // As a fraction of the visible width; negative is left.
   void pan(double share);
   void show_selection();
   void show_peak();
   void set_show_reserved(bool show);
   void set_show_ghost(bool show);
   void set_show_plan(bool show);
-  // What is held, or where, is another.
+  // The held block or its place has changed.
   void show_held() { refresh(); }
-  // Along the flow of the current node: from a collective to its wait, else to the next user, or
-  // back to the producer.
+  // Follows the current node's data flow: from a collective to its wait, otherwise to the next
+  // user, or back to the producer.
   void follow_flow(bool forward);
-  // To the neighbour in the current node's lane.
+  // Moves to the neighbor in the current node's lane.
   void step_in_lane(int direction);
-  // To the next collective (or back) whose time is not hidden.
+  // Moves to the next or previous collective with exposed time.
   void step_exposed(int direction);
-  // Keeps the current moment as a mark, or removes the mark that is there.
+  // Marks the current moment, or removes its mark.
   void toggle_mark();
 
  signals:
   void axis_kind_changed(jointer::views::AxisKind kind);
-  // What `range_text` gives may be another.
+  // The result of `range_text` may have changed.
   void range_changed();
-  // A frame is on screen.
+  // A frame was painted.
   void painted();
-  // What makes the plan's peak is asked for.
+  // The user asked what contributes to the plan's peak.
   void plan_peak_clicked();
 
  protected:
@@ -143,7 +144,7 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
   [[nodiscard]] std::int64_t top_bytes() const;
   [[nodiscard]] std::int64_t axis_length() const;
-  // Where the lane of a node is drawn: a row, or -1.
+  // The row that shows a node's lane, or -1.
   [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
   [[nodiscard]] int row_of(std::size_t lane, bool is_measured) const;
   [[nodiscard]] bool is_measured_axis() const {
@@ -152,7 +153,7 @@ class TimelineView : public QAbstractScrollArea {
   void take_document();
   void take_measurement();
   void relayout();
-  void refresh();  // what is painted must be painted anew
+  void refresh();  // invalidates the cached frame
 
   // Painting, in timeline_paint.cpp.
   void paint_frame(QPainter& painter);
@@ -193,11 +194,11 @@ class TimelineView : public QAbstractScrollArea {
 
   // The plan, in timeline_plan.cpp.
   struct PlanPeak {
-    std::optional<QPoint> mark;  // none: it is not on screen
+    std::optional<QPoint> mark;  // none if it is not visible
     QRect label;
   };
   [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
-  // Null where none is shown.
+  // Null if no plan is shown.
   [[nodiscard]] PlanOutcomePtr plan() const;
   [[nodiscard]] PlanOutcomePtr what_if() const;
   void take_plan();
@@ -209,11 +210,11 @@ class TimelineView : public QAbstractScrollArea {
   void paint_plan_peak(QPainter& painter, const PlanPeak& peak) const;
   [[nodiscard]] QStringList plan_lines(int x) const;
 
-  // Under the pointer.
+  // Hit testing.
   struct Hit {
     std::optional<std::size_t> row;
     std::optional<LaneRun> run;
-    std::optional<std::size_t> point;  // of the memory profile
+    std::optional<std::size_t> point;  // in the memory profile
   };
   [[nodiscard]] Hit hit(QPoint at) const;
   [[nodiscard]] LaneTrack track_of(std::size_t row) const;
@@ -230,21 +231,21 @@ class TimelineView : public QAbstractScrollArea {
   Document& document_;
   MovePlanner& planner_;
   MoveTool* tool_ = nullptr;
-  SnapshotPtr last_;  // what was shown before the document changed
+  SnapshotPtr last_;  // shown before the document changed
   AxisKind kind_ = AxisKind::estimated_time;
   AxisView axis_;
   TimelineLayout layout_;
   std::vector<Row> rows_;
   bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true;
   bool had_plan_ = false;
-  std::vector<std::size_t> marks_;  // points of the memory profile
+  std::vector<std::size_t> marks_;  // points in the memory profile
 
   Drag drag_ = Drag::none;
   QPoint press_, last_at_;
   std::optional<QPoint> hover_;
   bool space_held_ = false;
 
-  CachedFrame frame_;  // all but the plan's curve, which follows what is asked, and the hover card
+  CachedFrame frame_;  // everything except the plan's curve and the hover card
   QPixmap overview_;
 };
 

@@ -18,10 +18,10 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMargin = 8, kSpacing = 8, kUsualSeconds = 30, kMostSeconds = 86'400;
+constexpr int kMargin = 8, kSpacing = 8, kUsualSeconds = 30, kMaxSeconds = 86'400;
 constexpr int kUsualEvaluations = 200;
 
-// What the step and the peak would be more without it, in short.
+// The increase in step time and peak without this step.
 QString loss_text(const TuneStep& step) {
   if (!step.ns_more) return QStringLiteral("–");
   QStringList parts;
@@ -47,7 +47,7 @@ TunePane::TunePane(Document& document, QWidget* parent) : QWidget(parent), sessi
   halves->setChildrenCollapsible(false);
   plot_ = new ParetoPlot(halves);
   plot_->set_hint(
-      tr("Orders, buckets and policies are tried; points are step time against peak memory."));
+      tr("Tries orders, buckets and policies; each point is a step time and a peak memory."));
   make_steps();
   halves->addWidget(plot_);
   halves->addWidget(steps_);
@@ -67,7 +67,7 @@ TunePane::TunePane(Document& document, QWidget* parent) : QWidget(parent), sessi
   connect(plot_, &ParetoPlot::chosen, this,
           [this](std::size_t mark) { session_.take(pipelines_[mark]); });
   connect(&session_, &TuneSession::changed, this, &TunePane::refresh);
-  connect(&session_, &TuneSession::told, this, &TunePane::told);
+  connect(&session_, &TuneSession::message, this, &TunePane::message);
   connect(&session_, &TuneSession::pair_made, this, &TunePane::pair_made);
   refresh();
 }
@@ -76,7 +76,7 @@ void TunePane::make_controls() {
   auto* controls = new QWidget(this);
   auto* row = new FlowLayout(controls, kSpacing, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
-  // A label goes to the next row with what it is the label of.
+  // A label wraps together with its control.
   const auto add = [&](const QString& label, QWidget* control, const QString& tip) {
     auto* field = new QWidget(controls);
     auto* pair = new QHBoxLayout(field);
@@ -101,20 +101,20 @@ void TunePane::make_controls() {
   start_->setAutoDefault(false);
   row->addWidget(start_);
   budget_ = new ByteBox(controls);
-  add(tr("Peak within"), budget_, tr("The winner's peak is never above it."));
+  add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result."));
   evaluations_ = number(1, std::numeric_limits<int>::max(), kUsualEvaluations);
-  add(tr("Candidates"), evaluations_, tr("How many pipelines are tried at most."));
-  seconds_ = number(0, kMostSeconds, kUsualSeconds);
-  seconds_->setSpecialValueText(tr("any time"));
+  add(tr("Candidates"), evaluations_, tr("Maximum number of pipelines to try."));
+  seconds_ = number(0, kMaxSeconds, kUsualSeconds);
+  seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
-  add(tr("No longer than"), seconds_,
-      tr("A time only ends the search earlier: the same number of candidates gives the same."));
+  add(tr("Time limit"), seconds_,
+      tr("The limit only stops the search early; results depend on the candidate count."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
-  add(tr("Seed"), seed_, tr("What the choice of candidates begins with."));
-  take_ = new QPushButton(tr("Take the best"), controls);
+  add(tr("Seed"), seed_, tr("Seed of the random choice of candidates."));
+  take_ = new QPushButton(tr("Apply Best"), controls);
   take_->setAutoDefault(false);
   row->addWidget(take_);
-  copy_ = new QPushButton(tr("Copy as pipeline"), controls);
+  copy_ = new QPushButton(tr("Copy as Pipeline"), controls);
   copy_->setAutoDefault(false);
   row->addWidget(copy_);
   status_ = new QLabel(controls);
@@ -125,7 +125,7 @@ void TunePane::make_controls() {
 
 void TunePane::make_steps() {
   steps_ = new QTreeWidget(this);
-  steps_->setHeaderLabels({tr("Step of the best"), tr("Without it")});
+  steps_->setHeaderLabels({tr("Step of the best pipeline"), tr("Without it")});
   steps_->setRootIsDecorated(false);
   steps_->setUniformRowHeights(true);
   steps_->setAccessibleName(tr("Steps of the best pipeline"));
@@ -155,16 +155,16 @@ void TunePane::take_winner() {
 
 QString TunePane::status_text() const {
   const TuneResult* result = session_.result();
-  if (result == nullptr) return session_.is_running() ? tr("the graph as it is...") : QString();
+  if (result == nullptr) return session_.is_running() ? tr("evaluating the graph...") : QString();
   QStringList parts{tr("%1 candidates").arg(count_text(result->evaluated))};
   if (result->winner) {
     const Figures& f = result->winner->figures.figures;
     parts << tr("best: step %1, peak %2").arg(time_text(f.step_ns), bytes_text(f.peak_bytes));
   } else {
-    parts << tr("none is within %1").arg(bytes_text(*result->budget));
+    parts << tr("none fits within %1").arg(bytes_text(*result->budget));
   }
   if (!session_.is_running() && !session_.can_take())
-    parts << tr("the graph is another one now: search again");
+    parts << tr("the graph has changed; search again");
   return parts.join(QStringLiteral(", "));
 }
 
@@ -174,8 +174,8 @@ void TunePane::refresh() {
   start_->setText(session_.is_running() ? tr("Stop") : tr("Start"));
   take_->setEnabled(has_winner && session_.can_take());
   take_->setToolTip(session_.makes_a_pair()
-                        ? tr("The forward and the backward open as a document of their own.")
-                        : tr("An edit for each step, each of which can be undone."));
+                        ? tr("Opens the forward and backward graphs in a new tab.")
+                        : tr("Adds one edit per step; each can be undone."));
   copy_->setEnabled(has_winner);
   for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
                        static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_)})
@@ -200,7 +200,7 @@ void TunePane::refresh_marks() {
     for (const TunePoint& preset : result->presets)
       add(ParetoKind::preset, QString::fromStdString(preset.name), preset);
     add(ParetoKind::now, tr("unedited"), result->unedited);
-    if (result->winner) add(ParetoKind::snapshot, tr("best"), *result->winner);
+    if (result->winner) add(ParetoKind::named, tr("best"), *result->winner);
   }
   plot_->set_marks(std::move(marks));
 }

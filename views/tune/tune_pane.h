@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// A search for passes: what it may take, the frontier as it grows, and what the best of it is made
-// of. A click on a point takes it.
+// A search for passes: its limits, the frontier as it grows, and the steps of the best pipeline.
+// Clicking a point applies its pipeline.
 class TunePane : public QWidget {
   Q_OBJECT
  public:
@@ -38,7 +38,7 @@ class TunePane : public QWidget {
   void take_winner();
 
  signals:
-  void told(const QString& sentence);
+  void message(const QString& sentence);
   void pair_made(const QString& path);
 
  private:
@@ -60,10 +60,10 @@ class TunePane : public QWidget {
   QLabel* status_ = nullptr;
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;
-  std::vector<Pipeline> pipelines_;  // what the plot's marks stand for
+  std::vector<Pipeline> pipelines_;  // pipelines of the plot's marks
 };
 
-// The passes of a pipeline without what they are told: "raise_comms, sink_waits".
+// The passes of a pipeline without their parameters: "raise_comms, sink_waits".
 QString pass_names(const Pipeline& pipeline);
 
 }  // namespace jointer::views

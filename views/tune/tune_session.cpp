@@ -15,22 +15,22 @@ namespace {
 
 constexpr int kTakeMs = 60;
 
-// What a pipeline makes of a graph: the edits of its steps, or a pair.
-struct Taken {
+// The result of running a pipeline: the edits of its steps, or a pair.
+struct PipelineResult {
   std::vector<Edit> edits;
   StepFigures figures;
-  QString pair;  // its file; empty: edits
+  QString pair;  // file of the pair, or empty
 };
 
-Result<Taken> run(const Snapshot& snapshot, const Pipeline& pipeline, std::int64_t budget,
-                  const QString& title) {
+Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline, std::int64_t budget,
+                           const QString& title) {
   PassContext::Options options;
   options.analysis = snapshot.analysis.options;
   options.peak_limit = budget;
   JOINTER_TRY(const PipelineRun done,
               run_pipeline(snapshot.graph, pipeline, built_in_passes(), options));
   if (done.error) return tl::unexpected(*done.error);
-  Taken taken;
+  PipelineResult taken;
   for (const StepResult& step : done.steps) {
     if (!step.edit_refusal.empty()) {
       JOINTER_TRY(taken.pair, write_graph_file(*done.steps.back().graph, title));
@@ -61,9 +61,9 @@ bool TuneSession::makes_a_pair() const {
 
 std::optional<int> TuneSession::searched_place() const {
   const Editing& editing = document_.editing();
-  if (editing.line() == line_) return editing.place();
+  if (editing.edit_history() == history_) return editing.place();
   for (int place = 0; place <= editing.step_count(); ++place)
-    if (editing.line_at(place) == line_) return place;
+    if (editing.history_at(place) == history_) return place;
   return std::nullopt;
 }
 
@@ -75,7 +75,7 @@ void TuneSession::start(const TuneSettings& settings) {
   if (shared_) shared_->cancel = true;
   shared_ = running_ = std::make_shared<Shared>();
   searched_ = document_.shared_snapshot();
-  line_ = document_.editing().line();
+  history_ = document_.editing().edit_history();
   result_.reset();
   timer_.start();
   emit changed();
@@ -100,7 +100,7 @@ void TuneSession::start(const TuneSettings& settings) {
     if (result)
       result_ = *result;
     else if (result.error().kind != Error::Kind::cancelled)
-      emit told(QString::fromStdString(result.error().message));
+      emit message(QString::fromStdString(result.error().message));
     emit changed();
   });
 }
@@ -128,20 +128,20 @@ void TuneSession::take_news() {
 
 void TuneSession::take(const Pipeline& pipeline) {
   if (!can_take()) {
-    emit told(is_taking_ ? tr("What was chosen is being made.")
-                         : tr("The graph is not the one that was searched: search again."));
+    emit message(is_taking_ ? tr("The selected pipeline is already being applied.")
+                            : tr("The graph has changed since the search; search again."));
     return;
   }
   is_taking_ = true;
-  emit told(tr("Running the passes that were chosen..."));
+  emit message(tr("Running the selected pipeline..."));
   emit changed();
   QtConcurrent::run([snapshot = searched_, pipeline, budget = *result_->budget,
                      title = document_.title()] {
     return run(*snapshot, pipeline, budget, title);
-  }).then(this, [this, searched = searched_](const Result<Taken>& taken) {
+  }).then(this, [this, searched = searched_](const Result<PipelineResult>& taken) {
     is_taking_ = false;
     if (!taken)
-      emit told(QString::fromStdString(taken.error().message));
+      emit message(QString::fromStdString(taken.error().message));
     else if (!taken->pair.isEmpty())
       emit pair_made(taken->pair);
     else if (searched == searched_)
@@ -150,20 +150,20 @@ void TuneSession::take(const Pipeline& pipeline) {
   });
 }
 
-// The history goes back to what was searched, and on from there.
+// Returns to the history entry that was searched, then applies the edits.
 void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figures) {
   const auto place = searched_place();
   if (!place) {
-    emit told(tr("The graph is not the one that was searched: search again."));
+    emit message(tr("The graph has changed since the search; search again."));
     return;
   }
   Editing& editing = document_.editing();
-  if (editing.line() != line_) editing.go_to(*place);
+  if (editing.edit_history() != history_) editing.go_to(*place);
   if (edits.empty()) return;
   editing.apply_all(edits);
-  emit told(tr("%1 steps: step %2, peak %3.")
-                .arg(count_text(edits.size()), time_text(figures.figures.step_ns),
-                     bytes_text(figures.figures.peak_bytes)));
+  emit message(tr("%1 steps: step %2, peak %3.")
+                   .arg(count_text(edits.size()), time_text(figures.figures.step_ns),
+                        bytes_text(figures.figures.peak_bytes)));
 }
 
 }  // namespace jointer::views

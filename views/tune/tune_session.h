@@ -10,25 +10,25 @@
 
 #include "passes/tune/tuner.h"
 #include "views/document/snapshot.h"
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 
 namespace jointer::views {
 
 class Document;
 
 struct TuneSettings {
-  std::int64_t budget = 0;        // bytes of peak
-  std::size_t evaluations = 200;  // at most
-  std::optional<double> seconds;  // and no longer than that
+  std::int64_t budget = 0;        // limit on the peak in bytes
+  std::size_t evaluations = 200;  // maximum number
+  std::optional<double> seconds;  // time limit
   std::uint64_t seed = 0;
 };
 
-// Searches passes for the graph that a document shows, on working threads, and takes what was
-// found. Deleting it, or a newer search, ends one that is under way without waiting.
+// Searches passes for a document's graph on working threads and applies a result. Destroying it, or
+// starting a newer search, cancels a running search without waiting.
 class TuneSession : public QObject {
   Q_OBJECT
  public:
-  // The document must outlive it.
+  // `document` must outlive this object.
   explicit TuneSession(Document& document, QObject* parent = nullptr);
   ~TuneSession() override;
   TuneSession(const TuneSession&) = delete;
@@ -36,32 +36,32 @@ class TuneSession : public QObject {
 
   [[nodiscard]] Document& document() const { return document_; }
   [[nodiscard]] bool is_running() const { return running_ != nullptr; }
-  // What there is so far, or was when it ended; null before the first search.
+  // The current or final result; null before the first search.
   [[nodiscard]] const TuneResult* result() const { return result_ ? &*result_ : nullptr; }
-  // Whether the graph that was searched is the one that is shown, or a place in its history.
+  // Returns true if the shown graph, or an entry in its history, is the graph that was searched.
   [[nodiscard]] bool can_take() const;
-  // Whether what is taken is a pair of its own, and not edits.
+  // Returns true if applying a result opens a new pair instead of adding edits.
   [[nodiscard]] bool makes_a_pair() const;
 
   void start(const TuneSettings& settings);
-  // Ends with what there is.
+  // Stops the search and keeps its result so far.
   void stop();
-  // Runs the pipeline on the graph that was searched; its steps become edits of the document, each
-  // of which can be undone. Of a joint graph, `pair_made` follows.
+  // Runs the pipeline on the graph that was searched. Its steps become edits of the document; for a
+  // joint graph, `pair_made` follows instead.
   void take(const Pipeline& pipeline);
 
  signals:
   void changed();
-  // What was done, or why it was not.
-  void told(const QString& sentence);
-  // The file of the pair, to be opened.
+  // The result of a command, or why it failed.
+  void message(const QString& sentence);
+  // The pair's file, which should be opened.
   void pair_made(const QString& path);
 
  private:
   struct Shared {
     std::atomic<bool> cancel = false;
     std::mutex mutex;
-    std::optional<TuneResult> so_far;  // not yet taken
+    std::optional<TuneResult> so_far;  // not yet moved to result_
   };
   using SharedPtr = std::shared_ptr<Shared>;
   void take_news();
@@ -69,11 +69,11 @@ class TuneSession : public QObject {
   [[nodiscard]] std::optional<int> searched_place() const;
 
   Document& document_;
-  SharedPtr running_;  // of the search that runs
-  SharedPtr shared_;   // of the last one
+  SharedPtr running_;  // of the running search
+  SharedPtr shared_;   // of the latest search
   std::optional<TuneResult> result_;
   SnapshotPtr searched_;
-  EditLine line_;  // that leads to what was searched
+  EditHistory history_;  // leads to `searched_`
   QTimer timer_;
   bool is_taking_ = false;
 };

@@ -23,9 +23,9 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   resize(520, 560);
   auto* column = new QVBoxLayout(this);
   auto* text = new QLabel(
-      tr("Symbols stand for sizes that are known only when the program runs, such as the tokens "
-         "that an expert gets. Memory and time depend on what is taken for them. The default is "
-         "balanced routing: an equal share where the capture says that symbols add up."),
+      tr("Symbols stand for sizes that are known only at run time, such as the number of tokens "
+         "routed to an expert. Memory and time depend on the assumed values. The default is "
+         "balanced routing: equal shares wherever the capture gives the sum of symbols."),
       this);
   text->setWordWrap(true);
   column->addWidget(text);
@@ -50,7 +50,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   column->addWidget(table, 1);
 
   auto* row = new QHBoxLayout;
-  row->addWidget(new QLabel(tr("For every symbol that nothing is known of:"), this));
+  row->addWidget(new QLabel(tr("Value of all other symbols:"), this));
   fallback_ = new QLineEdit(this);
   fallback_->setValidator(new QIntValidator(0, 1 << 30, fallback_));
   fallback_->setPlaceholderText(tr("balanced"));

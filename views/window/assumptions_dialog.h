@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Which numbers stand for a graph's symbolic sizes. They can be edited one by one, or all that the
-// capture does not know at once; Apply computes memory and time anew.
+// Edits the values assumed for a graph's symbolic sizes, one by one or all unknown ones at once.
+// Apply recomputes memory and time.
 class AssumptionsDialog : public QDialog {
   Q_OBJECT
  public:

@@ -31,7 +31,8 @@ void DocumentStack::showEvent(QShowEvent* event) {
   QStackedWidget::showEvent(event);
 }
 
-// In a turn of the event loop of its own: a window with many panes stays quick.
+// Creates the widget in its own turn of the event loop, so that a window with many panes stays
+// responsive.
 void DocumentStack::make_soon() {
   QTimer::singleShot(0, this, [this] {
     if (isVisible() && is_seen_) make_widget();
@@ -49,7 +50,7 @@ void DocumentStack::make_widget() {
     QWidget* widget = make_(*document_);
     widgets_.insert(document_, widget);
     addWidget(widget);
-    // A widget never outlives what it shows.
+    // A widget must not outlive the document it shows.
     connect(document_, &QObject::destroyed, widget, [this, document = document_] {
       if (document_ == document) document_ = nullptr;
       delete widgets_.take(document);
@@ -59,7 +60,7 @@ void DocumentStack::make_widget() {
   if (hasFocus()) currentWidget()->setFocus();
 }
 
-// The keyboard is for what is shown; what is not yet made gets it when it is.
+// Passes the focus on to the shown widget, once it has been created.
 void DocumentStack::focusInEvent(QFocusEvent* event) {
   QStackedWidget::focusInEvent(event);
   if (QWidget* widget = shown()) widget->setFocus(event->reason());

@@ -8,9 +8,9 @@
 
 namespace jointer::views {
 
-// One kind of widget for whichever document is in front. A document's widget is made when it is
-// first seen, so what nobody looks at costs nothing, and kept, so each document finds its own
-// scroll position and filters again. It goes with its document.
+// Shows one kind of widget for the current document. Each document's widget is created when it is
+// first visible, so hidden panes cost nothing, and is kept, so that scroll positions and filters
+// survive switching documents. It is deleted with its document.
 class DocumentStack : public QStackedWidget {
   Q_OBJECT
  public:
@@ -18,11 +18,11 @@ class DocumentStack : public QStackedWidget {
 
   explicit DocumentStack(Make make, QWidget* parent = nullptr);
 
-  // Null: no document is in front.
+  // Null if no document is current.
   void show_document(Document* document);
-  // A tab of a dock that lies behind another one counts as visible for Qt, but nobody sees it.
+  // Qt considers a dock tab behind another one visible, although the user cannot see it.
   void set_seen(bool seen);
-  // The widget of the document in front, null if there is none yet.
+  // The current document's widget, or null if it has not been created.
   [[nodiscard]] QWidget* shown() const;
 
  protected:

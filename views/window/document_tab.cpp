@@ -13,7 +13,7 @@ DocumentTab::DocumentTab(OpenRequest request, AnalysisOptions options, QWidget* 
   stack_ = new QStackedLayout(this);
 }
 
-// The page goes before the document it shows.
+// The page is deleted before the document that it shows.
 DocumentTab::~DocumentTab() {
   delete page_;
 }
@@ -51,7 +51,7 @@ void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
   loader_->deleteLater();
   loader_ = nullptr;
   delete std::exchange(page_, nullptr);
-  // Panes still look at the old document while they hear of the new one.
+  // Panes still use the old document while they are notified of the new one.
   const std::unique_ptr<Document> old =
       std::exchange(document_, std::make_unique<Document>(request_, snapshot));
   auto* page = new QWidget(this);
@@ -82,7 +82,7 @@ void DocumentTab::show_page(QWidget* page) {
   timeline_ = page->findChild<TimelineView*>();
   stack_->addWidget(page);
   stack_->setCurrentWidget(page);
-  // A button of the old page may have led here.
+  // A button of the old page may have triggered this.
   if (page_ != nullptr) page_->deleteLater();
   page_ = page;
 }

@@ -11,8 +11,7 @@
 
 namespace jointer::views {
 
-// One document from the moment a person asks for it: a page that says how far the reading is, then
-// the graph, or why it could not be opened.
+// A document's tab: a progress page while it is loading, then the graph or an error page.
 class DocumentTab : public QWidget {
   Q_OBJECT
  public:
@@ -21,28 +20,28 @@ class DocumentTab : public QWidget {
   DocumentTab(const DocumentTab&) = delete;
   DocumentTab& operator=(const DocumentTab&) = delete;
 
-  // Reads the file, again if it was read before. A document that is shown stays until the new one
-  // is there, and stays for good if it cannot be read.
+  // Reads the file, again if it was read before. The current document stays until the new one has
+  // loaded, and stays if loading fails.
   void load();
 
-  // File names until there is a graph, then its title.
+  // The graph's title, or the file names while there is no graph.
   [[nodiscard]] QString title() const;
   [[nodiscard]] const OpenRequest& request() const { return request_; }
   [[nodiscard]] bool is_loading() const { return loader_ != nullptr; }
-  // Null until the graph is read.
+  // Null until the graph has loaded.
   [[nodiscard]] Document* document() const { return document_.get(); }
   [[nodiscard]] TimelineView* timeline() const { return timeline_; }
 
-  // Puts a widget (the find bar) over the timeline.
+  // Inserts a widget, such as the find bar, above the timeline.
   void insert_bar(QWidget* bar);
 
  signals:
-  // There is a document, or another one than before; the old one is deleted right afterwards.
+  // The document was loaded or reloaded; the previous one is deleted afterwards.
   void ready();
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
-  // The person asks for these.
+  // The user clicked the button for this on a page.
   void close_requested();
   void open_requested();
 
@@ -54,9 +53,9 @@ class DocumentTab : public QWidget {
   OpenRequest request_;
   AnalysisOptions options_;
   std::unique_ptr<Document> document_;
-  Loader* loader_ = nullptr;  // while a graph is being read
+  Loader* loader_ = nullptr;  // set while a graph is loading
   QStackedLayout* stack_ = nullptr;
-  QWidget* page_ = nullptr;  // the one shown, owned by the stack
+  QWidget* page_ = nullptr;  // the current page, owned by the stack
   TimelineView* timeline_ = nullptr;
 };
 

@@ -16,7 +16,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kWidth = 560;
-constexpr int kMostHeight = 360;
+constexpr int kMaxHeight = 360;
 constexpr std::array kKinds{Fact::Kind::warning, Fact::Kind::assumed, Fact::Kind::derived};
 
 qsizetype count(const Graph& graph, Fact::Kind kind) {
@@ -36,7 +36,7 @@ QString heading(Fact::Kind kind) {
     case Fact::Kind::assumed:
       return FactsPopup::tr("Assumed");
     case Fact::Kind::derived:
-      return FactsPopup::tr("Derived, for the capture does not say it");
+      return FactsPopup::tr("Derived, since the capture does not record it");
   }
   return {};
 }
@@ -77,11 +77,11 @@ FactsPopup::FactsPopup(const Graph& graph, QWidget* parent) : QFrame(parent, Qt:
         html += QStringLiteral("<li>%1</li>").arg(to_qstring(fact.text).toHtmlEscaped());
     html += QStringLiteral("</ul>");
   }
-  if (html.isEmpty()) html = tr("<p>Everything shown was in the capture.</p>");
+  if (html.isEmpty()) html = tr("<p>Everything shown was recorded in the capture.</p>");
   text->setHtml(html);
   column->addWidget(text);
   text->document()->setTextWidth(kWidth - 24);
-  resize(kWidth, std::min(static_cast<int>(text->document()->size().height()) + 16, kMostHeight));
+  resize(kWidth, std::min(static_cast<int>(text->document()->size().height()) + 16, kMaxHeight));
 }
 
 void FactsPopup::show_above(const QWidget& anchor) {

@@ -10,13 +10,13 @@ namespace jointer::views {
 QString graph_summary(const Graph& graph);
 [[nodiscard]] bool has_warning(const Graph& graph);
 
-// What was derived, assumed or looks wrong in a graph, warnings first. A popup: a click elsewhere
-// or Esc closes it.
+// Lists derived facts, assumptions and warnings of a graph, warnings first. A popup: a click
+// elsewhere or Esc closes it.
 class FactsPopup : public QFrame {
   Q_OBJECT
  public:
   explicit FactsPopup(const Graph& graph, QWidget* parent = nullptr);
-  // Above the widget, within the screen.
+  // Shows the popup above the widget, within the screen.
   void show_above(const QWidget& anchor);
 };
 

@@ -20,7 +20,7 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
   resize(560, 420);
   auto* column = new QVBoxLayout(this);
   column->addWidget(new QLabel(
-      tr("%1 holds %2 graphs. Choose one or several:").arg(file).arg(entries.size()), this));
+      tr("%1 contains %2 graphs. Choose one or more:").arg(file).arg(entries.size()), this));
   list_ = new QListWidget(this);
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   int joint = -1;
@@ -29,14 +29,14 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
     item->setSizeHint({0, kRowHeight});
     if (joint < 0 && entry.kind == CaptureKind::joint) joint = list_->row(item);
   }
-  // What most people are after.
+  // Most users choose the joint graph.
   list_->setCurrentRow(std::max(joint, 0));
   column->addWidget(list_, 1);
   const bool has_passes = std::any_of(entries.begin(), entries.end(),
                                       [](const GraphEntry& e) { return e.before.has_value(); });
   if (has_passes) {
-    compares_ = new QCheckBox(tr("&Compare with the one before"), this);
-    compares_->setToolTip(tr("Shows what the pass changed"));
+    compares_ = new QCheckBox(tr("&Compare with the previous graph"), this);
+    compares_->setToolTip(tr("Show what the pass changed"));
     column->addWidget(compares_);
   }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);

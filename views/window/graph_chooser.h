@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// Which graph to open, where a log or a folder holds several.
+// Asks which graphs to open if a log or folder contains several.
 class GraphChooser : public QDialog {
   Q_OBJECT
  public:
@@ -18,8 +18,8 @@ class GraphChooser : public QDialog {
 
   // Indices of the chosen graphs, in the order of the list.
   [[nodiscard]] std::vector<std::size_t> chosen() const;
-  // Whether each is to be compared with the graph that a pass made it from. Null where the list
-  // does not say which that is.
+  // The option to compare each graph with the one that its pass received. Null if the list does not
+  // say which one that is.
   [[nodiscard]] QCheckBox* compares() const { return compares_; }
 
  private:

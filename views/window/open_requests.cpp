@@ -8,8 +8,7 @@
 namespace jointer::views {
 namespace {
 
-// The name that the other half of a pair would have, empty if `name` does not say that it is a
-// forward graph.
+// The expected name of the backward graph; empty if `name` does not name a forward graph.
 QString backward_name(const QString& name) {
   static constexpr std::array<std::pair<const char*, const char*>, 3> kWords{
       {{"fw", "bw"}, {"fwd", "bwd"}, {"forward", "backward"}}};

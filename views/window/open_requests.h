@@ -7,9 +7,9 @@
 
 namespace jointer::views {
 
-// What to open when these files or folders are dropped on the window or chosen together. Two files
-// whose names differ only in saying forward and backward (`m.fw.json`, `m.bw.json`) are one pair;
-// all others are opened one by one.
+// The graphs to open when files or folders are dropped on the window or chosen together. Two files
+// whose names differ only in the words for forward and backward (`m.fw.json`, `m.bw.json`) form a
+// pair; all others are opened separately.
 std::vector<OpenRequest> requests_for(const QStringList& paths);
 
 }  // namespace jointer::views

@@ -11,8 +11,8 @@ namespace {
 constexpr int kPageWidth = 520;
 constexpr int kButtonHeight = 28;
 
-// A column in the middle of the page.
-QVBoxLayout* centred_column(QWidget* page) {
+// A centered column.
+QVBoxLayout* centered_column(QWidget* page) {
   auto* outer = new QVBoxLayout(page);
   auto* box = new QWidget(page);
   box->setFixedWidth(kPageWidth);
@@ -45,16 +45,16 @@ QLabel* paragraph(const QString& text, QWidget* parent) {
 
 EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("EmptyPage"));
-  QVBoxLayout* column = centred_column(this);
+  QVBoxLayout* column = centered_column(this);
   column->addWidget(heading(tr("No graph open"), this));
   column->addWidget(paragraph(
       tr("Drop a capture here: a native capture (.json, .json.zst), the text of print_readable, "
-         "or a TORCH_TRACE log or folder. Two halves of a pair can be dropped together."),
+         "or a TORCH_TRACE log or folder. Drop both files of a pair together."),
       this));
   auto* buttons = new QHBoxLayout;
   auto* open = new QPushButton(tr("Open..."), this);
   open->setDefault(true);
-  auto* sample = new QPushButton(tr("Open the Llama 8B sample"), this);
+  auto* sample = new QPushButton(tr("Open the Llama 8B Sample"), this);
   for (QPushButton* button : {open, sample})
     button->setMinimumSize(button->sizeHint().width() + 24, kButtonHeight);
   buttons->addWidget(open);
@@ -66,10 +66,9 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
   list->setContentsMargins(0, 8, 0, 0);
   list->setSpacing(2);
   column->addWidget(recent_);
-  auto* capture =
-      paragraph(tr("To make a capture of your own model, run<br><code>jointer capture -- python "
-                   "train.py</code><br>or see docs/capturing.md."),
-                this);
+  auto* capture = paragraph(tr("To capture your own model, run<br><code>jointer capture -- python "
+                               "train.py</code><br>or see docs/capturing.md."),
+                            this);
   capture->setForegroundRole(QPalette::PlaceholderText);
   column->addWidget(capture);
   connect(open, &QPushButton::clicked, this, &EmptyPage::open_requested);
@@ -97,7 +96,7 @@ void EmptyPage::set_recent(const QStringList& files) {
 }
 
 LoadingPage::LoadingPage(const QString& name, QWidget* parent) : QWidget(parent) {
-  QVBoxLayout* column = centred_column(this);
+  QVBoxLayout* column = centered_column(this);
   column->addWidget(heading(tr("Opening %1").arg(name), this));
   bar_ = new QProgressBar(this);
   bar_->setRange(0, 1000);
@@ -123,12 +122,12 @@ void LoadingPage::show_progress(double fraction, const QString& what, qint64 lef
 ErrorPage::ErrorPage(const QString& name, const QString& message, QWidget* parent)
     : QWidget(parent) {
   setObjectName(QStringLiteral("ErrorPage"));
-  QVBoxLayout* column = centred_column(this);
-  column->addWidget(heading(tr("%1 could not be opened").arg(name), this));
+  QVBoxLayout* column = centered_column(this);
+  column->addWidget(heading(tr("Could not open %1").arg(name), this));
   column->addWidget(paragraph(message, this));
   auto* buttons = new QHBoxLayout;
-  auto* retry = new QPushButton(tr("Try again"), this);
-  auto* open = new QPushButton(tr("Open another..."), this);
+  auto* retry = new QPushButton(tr("Try Again"), this);
+  auto* open = new QPushButton(tr("Open Another..."), this);
   buttons->addWidget(retry);
   buttons->addWidget(open);
   buttons->addStretch(1);

@@ -11,12 +11,12 @@
 
 namespace jointer::views {
 
-// What is shown while nothing is open: what to do, with buttons that do it.
+// Shown while no graph is open: ways to open one.
 class EmptyPage : public QWidget {
   Q_OBJECT
  public:
   explicit EmptyPage(QWidget* parent = nullptr);
-  // Files opened lately, the last one first.
+  // Recently opened files, newest first.
   void set_recent(const QStringList& files);
 
  signals:
@@ -28,7 +28,7 @@ class EmptyPage : public QWidget {
   QWidget* recent_ = nullptr;
 };
 
-// A document that is still being read: how far, doing what, and a way out.
+// Shown while a document is loading: progress and a Cancel button.
 class LoadingPage : public QWidget {
   Q_OBJECT
  public:
@@ -43,7 +43,7 @@ class LoadingPage : public QWidget {
   QLabel* what_ = nullptr;
 };
 
-// A document that could not be opened: the one line that says why, and what can be done.
+// Shown when a document could not be opened: the error, and buttons to retry or open another file.
 class ErrorPage : public QWidget {
   Q_OBJECT
  public:

@@ -9,11 +9,12 @@ PaneDock::PaneDock(const QString& title, const QString& object_name, DocumentSta
   setWidget(stack_);
   stack_->set_seen(false);
   connect(this, &QDockWidget::visibilityChanged, stack_, &DocumentStack::set_seen);
-  toggleViewAction()->setVisible(false);  // seen_ is in its place
+  toggleViewAction()->setVisible(false);  // replaced by seen_
   seen_ = new QAction(title, this);
   seen_->setCheckable(true);
   connect(this, &QDockWidget::visibilityChanged, seen_, &QAction::setChecked);
-  // What is on screen is asked, not the mark: a dock that begins behind another tab says nothing.
+  // Decides by what is on screen, not by the check mark: a dock that starts behind another tab
+  // emits no signal.
   connect(seen_, &QAction::triggered, this, [this] {
     const bool comes = visibleRegion().isEmpty();
     setVisible(comes);

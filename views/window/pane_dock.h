@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// A dock that shows one kind of pane for whichever document is in front.
+// A dock that shows one kind of pane for the current document.
 class PaneDock : public QDockWidget {
   Q_OBJECT
  public:
@@ -15,10 +15,10 @@ class PaneDock : public QDockWidget {
            QWidget* parent = nullptr);
 
   void show_document(Document* document) { stack_->show_document(document); }
-  // The pane of the document in front, null if there is none yet.
+  // The current document's pane, or null if it has not been created.
   [[nodiscard]] QWidget* pane() const { return stack_->shown(); }
-  // Whether it is on screen. Off: it is closed. On: it is brought to the front, also from behind
-  // another tab, where Qt's own action would close it.
+  // Checked while the dock is on screen. Unchecking closes it; checking brings it to the front even
+  // from behind another tab, where Qt's own action would close it.
   [[nodiscard]] QAction* seen_action() const { return seen_; }
 
  private:

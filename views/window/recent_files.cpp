@@ -33,7 +33,7 @@ void RecentFiles::add(const QString& path, const QString& backward) {
   QStringList entries = settings_.value(kKey).toStringList();
   entries.removeAll(entry);
   entries.prepend(entry);
-  while (entries.size() > kMost) entries.removeLast();
+  while (entries.size() > kMax) entries.removeLast();
   settings_.setValue(kKey, entries);
   emit changed();
 }

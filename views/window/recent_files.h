@@ -6,16 +6,16 @@
 
 namespace jointer::views {
 
-// Files opened lately, the last one first, kept in the settings. A pair is remembered as one entry:
-// its two paths with a line break between them.
+// Recently opened files, newest first, stored in the settings. A pair is one entry: its two paths
+// separated by a line break.
 class RecentFiles : public QObject {
   Q_OBJECT
  public:
-  static constexpr int kMost = 10;
+  static constexpr int kMax = 10;
 
   explicit RecentFiles(QSettings& settings, QObject* parent = nullptr);
 
-  // Those that still exist.
+  // Only files that still exist.
   [[nodiscard]] QStringList list() const;
   void add(const QString& path, const QString& backward);
   void clear();

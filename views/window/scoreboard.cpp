@@ -23,7 +23,8 @@ namespace {
 constexpr int kMetricSpacing = 26, kNarrowSpacing = 14;
 constexpr int kNarrow = 1450;
 
-// In the list of devices: the name of an estimator of measured costs, not the id of a device.
+// Returns true if an entry of the device list is the name of an estimator of measured costs instead
+// of a device id.
 bool is_estimator(const QString& entry) {
   return entry.startsWith(QStringLiteral("measured"));
 }
@@ -35,23 +36,25 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
-  peak_ = add_figure(tr("Peak memory"),
-                     tr("The most bytes alive at once, counted by storage and rounded as the "
-                        "device's allocator rounds."));
+  peak_ = add_figure(
+      tr("Peak memory"),
+      tr("The maximum number of bytes alive at once, counted by storage and rounded as the "
+         "device's allocator does."));
   reserved_ = add_figure(
-      tr("Reserved"), tr("What the caching allocator would take from the device: a model of "
-                         "its block sizes, splitting and reuse. Peak memory is its lower bound."));
+      tr("Reserved"),
+      tr("Memory that the caching allocator would reserve on the device, from a model of "
+         "its block sizes, splitting and reuse. Peak memory is its lower bound."));
   step_ =
       add_figure(tr("Step"), tr("Estimated time of one step on one rank: a simulation of the "
                                 "CPU, the compute stream and a stream for each process group."));
-  compute_ = add_figure(tr("Compute"), tr("Estimated time of all kernels together."));
+  compute_ = add_figure(tr("Compute"), tr("Estimated time of all kernels, summed."));
   exposed_ = add_figure(tr("Exposed"),
-                        tr("Time in which the compute stream waits for communication, and how "
+                        tr("Time during which the compute stream waits for communication, and how "
                            "many collectives are hidden behind compute."));
-  tokens_ =
-      add_figure(tr("Tokens/s"), tr("Local tokens of one step over its time, of one device."));
-  mfu_ = add_figure(tr("MFU"), tr("Model FLOPs a second over the device's dense bf16 peak. "
-                                  "Recomputation does not count."));
+  tokens_ = add_figure(tr("Tokens/s"),
+                       tr("Local tokens per step divided by the step time, for one device."));
+  mfu_ = add_figure(tr("MFU"), tr("Model FLOPs per second divided by the device's dense bf16 peak. "
+                                  "Recomputation is not counted."));
   planned_ = add_figure({}, {});
   measured_ = add_figure(tr("Measured"), {});
   layout->addStretch(1);
@@ -61,16 +64,17 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* row = new QHBoxLayout;
   row->setSpacing(6);
   device_ = new QComboBox(this);
-  device_->setToolTip(tr("What the estimates are for"));
+  device_->setToolTip(tr("Device that the estimates are for"));
   device_->setAccessibleName(tr("Device"));
   device_->setObjectName(QStringLiteral("device"));
   optimizer_ = new QComboBox(this);
-  optimizer_->addItems({tr("no optimizer state"), tr("AdamW fp32 state")});
-  optimizer_->setToolTip(tr("Optimizer state counted as memory that is always there"));
+  optimizer_->addItems({tr("No optimizer state"), tr("AdamW fp32 state")});
+  optimizer_->setToolTip(tr("Optimizer state, counted as permanent memory"));
   optimizer_->setAccessibleName(tr("Optimizer state"));
   auto* sizes = new QToolButton(this);
   sizes->setText(tr("Sizes"));
-  sizes->setToolTip(tr("Numbers assumed for symbolic sizes, such as the tokens an expert gets"));
+  sizes->setToolTip(
+      tr("Values assumed for symbolic sizes, such as the tokens routed to an expert"));
   sizes->setVisible(!document.graph().symbols().empty());
   row->addWidget(optimizer_);
   row->addWidget(device_);
@@ -117,7 +121,7 @@ void Scoreboard::fill_devices() {
       device_->addItem(QString::fromStdString(device->name), QString::fromStdString(device->id));
   }
   device_->insertSeparator(device_->count());
-  // What benchmarks and traces have told of, for as long as it can be read.
+  // Devices with costs from benchmarks and traces, if the database can be read.
   if (const auto database = CostDatabase::open(CostDatabase::default_path())) {
     const auto measured = database->devices();
     for (const MeasuredDevice& device : measured ? *measured : std::vector<MeasuredDevice>()) {
@@ -127,11 +131,11 @@ void Scoreboard::fill_devices() {
     }
     if (measured && !measured->empty()) device_->insertSeparator(device_->count());
   }
-  device_->addItem(tr("Other (a JSON file)..."));
+  device_->addItem(tr("Other (JSON File)..."));
 }
 
-// Peak and step as they were measured; resting the pointer says where, and how far the estimate is
-// off.
+// Shows the measured peak and step; the tooltip names the measurement and its ratio to the
+// estimates.
 void Scoreboard::show_measurement() {
   const MeasuredTimeline* m = document_.measured();
   if (m == nullptr) return measured_->hide();
@@ -146,7 +150,7 @@ void Scoreboard::show_measurement() {
     figures << time_text(step);
     lines << tr("Step: %1").arg(times_text(step, document_.analysis().simulation.step_ns()));
   }
-  measured_->value().setText(figures.isEmpty() ? tr("times of nodes")
+  measured_->value().setText(figures.isEmpty() ? tr("node times")
                                                : figures.join(QStringLiteral(" · ")));
   measured_->setToolTip(lines.join(u'\n'));
   measured_->show();
@@ -157,36 +161,39 @@ void Scoreboard::resizeEvent(QResizeEvent* event) {
   fit_width();
 }
 
-// Where there is little room, what matters least goes: the plan's figures say more.
+// In a narrow window the compute figure makes room for the plan's figures.
 void Scoreboard::fit_width() {
   const bool is_narrow = width() < kNarrow;
   layout()->setSpacing(is_narrow ? kNarrowSpacing : kMetricSpacing);
   compute_->setVisible(!is_narrow || planned_->isHidden());
 }
 
-// Beside what was solved, once it is another; while something is asked about, beside what it is.
+// Shows the plan's figures next to those of the solved plan if they differ, or a preview next to
+// the current plan.
 void Scoreboard::show_plan() {
   const SacSession& session = document_.sac();
   const SacStatePtr state = session.state();
   const auto& preview = session.shown_preview();
   const bool is_asked = preview && preview->outcome;
-  // A step without tags is what the other figures say already.
+  // Without tags, a training step's plan would repeat the other figures.
   const bool has_plan =
-      state && state->can_change() && (!state->is_step() || state->carried_out.any || is_asked);
+      state && state->can_change() && (!state->is_step() || state->applied_tags.any || is_asked);
   planned_->setVisible(has_plan);
   fit_width();
   if (!has_plan) return;
-  planned_->set_name(state->is_step() ? tr("Tags carried out") : tr("As partitioned"));
+  planned_->set_name(state->is_step() ? tr("With tags applied") : tr("As partitioned"));
   planned_->setProperty(
       "how",
       state->is_step()
-          ? tr("Peak memory and step time of the step with its tags carried out; the time in "
-               "which compute waits for communication, and what the caching allocator would "
-               "take. The figures before are those of the step as it stands.")
-          : tr("Peak memory and step time of the forward and the backward that the SAC pane's "
-               "plan cuts this joint graph into, with what runs again; the time in which "
-               "compute waits for communication, and what the caching allocator would take. "
-               "The figures before are those of the joint graph itself."));
+          ? tr("Peak memory and step time of the training step with its tags applied; the time "
+               "during "
+               "which compute waits for communication, and the memory that the caching allocator "
+               "would reserve. The original figures are those of the step without its tags.")
+          : tr("Peak memory and step time of the forward and backward graphs that the SAC pane's "
+               "plan partitions this joint graph into, including recomputation; the time during "
+               "which "
+               "compute waits for communication, and the memory that the caching allocator would "
+               "reserve. The original figures are those of the joint graph itself."));
   const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
   const Figures& origin = state->beside()->figures.figures;
   const Figures& was = is_asked ? state->figures.figures : origin;
@@ -197,15 +204,15 @@ void Scoreboard::show_plan() {
   QStringList more{tr("exposed %1").arg(time_text(now.exposed_ns))};
   if (const auto reserved = session.reserved().bytes(); reserved && !is_asked)
     more << tr("reserved %1").arg(bytes_text(*reserved));
-  const QString beside = is_asked ? tr("would be, now %1").arg(text(was)) : more.join(tr(" · "));
+  const QString beside =
+      is_asked ? tr("preview, currently %1").arg(text(was)) : more.join(tr(" · "));
   const bool same_peak = now.peak_bytes == was.peak_bytes;
   planned_->show_change(same_peak ? was.step_ns : was.peak_bytes,
                         same_peak ? now.step_ns : now.peak_bytes, beside,
                         tr("%1 · %2").arg(bytes_difference_text(was.peak_bytes, now.peak_bytes),
                                           time_difference_text(was.step_ns, now.step_ns)));
-  planned_->setToolTip(
-      (state->is_step() ? tr("%1\nThe step as it stands: %2") : tr("%1\nAs solved: %2"))
-          .arg(planned_->property("how").toString(), text(origin)));
+  planned_->setToolTip((state->is_step() ? tr("%1\nWithout tags: %2") : tr("%1\nAs solved: %2"))
+                           .arg(planned_->property("how").toString(), text(origin)));
 }
 
 void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,
@@ -216,7 +223,7 @@ void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t 
     figure.hide_change();
 }
 
-// Peak, step and exposed time: as they are, or with what is held where it is now.
+// Shows peak, step and exposed time of the graph, or of the held move at its current place.
 void Scoreboard::show_figures() {
   const HeldMove* held = planner_.held();
   const Snapshot& shown = held == nullptr ? document_.snapshot() : *held->shown;
@@ -263,11 +270,11 @@ void Scoreboard::refresh() {
   int index =
       device_->findData(is_estimator(estimator) ? estimator : QString::fromStdString(a.device.id));
   if (index < 0 && is_estimator(estimator)) {
-    // Measured, and the database is another one now: under what the estimate says of itself.
+    // The database has changed since this was measured: list it under the estimate's own name.
     device_->insertItem(0, QString::fromStdString(a.estimator), estimator);
     index = 0;
   } else if (index < 0) {
-    // A device of one's own: shown under its name, remembered by its path.
+    // A user's own device: shown by name, stored by path.
     device_->insertItem(0, QString::fromStdString(a.device.name),
                         QString::fromStdString(a.options.estimator.device));
     index = 0;

@@ -11,9 +11,9 @@ namespace jointer::views {
 
 class MovePlanner;
 
-// The strip of numbers over a document: memory, time, throughput, and what they are estimated for.
-// Resting the pointer on a number says how it is made. Of an edited graph they stand beside those
-// of the graph as it was opened, and go along while something is held.
+// The row of figures above a document: memory, time, throughput, and the device that they are
+// estimated for. Tooltips explain how each is computed. For an edited graph the original figures
+// are shown too, and all figures follow a move as it is dragged.
 class Scoreboard : public QWidget {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class Scoreboard : public QWidget {
   void show_measurement();
   void show_plan();
   void fit_width();
-  // Beside what it was in the graph as it was opened.
+  // Shows the change relative to the graph as it was opened.
   void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
                    const QString& change);
   void show_figures();
@@ -47,7 +47,7 @@ class Scoreboard : public QWidget {
   FigureBox* tokens_ = nullptr;
   FigureBox* mfu_ = nullptr;
   FigureBox* measured_ = nullptr;
-  FigureBox* planned_ = nullptr;  // peak and step as the SAC pane's plan partitions the graph
+  FigureBox* planned_ = nullptr;  // peak and step time under the SAC pane's plan
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QLabel* estimate_ = nullptr;

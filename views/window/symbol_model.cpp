@@ -54,7 +54,7 @@ QVariant SymbolModel::headerData(int section, Qt::Orientation orientation, int r
     case value_column:
       return tr("value");
     default:
-      return tr("where it is from");
+      return tr("source");
   }
 }
 

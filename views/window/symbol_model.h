@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// Symbols of a graph with their numbers and where these come from; a number can be edited, which
-// makes it an assumption. Nothing is applied here: `assumptions` says what was edited.
+// The symbols of a graph with their values and sources. Editing a value makes it an assumption. The
+// model applies nothing; `assumptions` returns the edited values.
 class SymbolModel : public QAbstractTableModel {
   Q_OBJECT
  public:

@@ -9,7 +9,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMostShown = 5;
+constexpr int kMaxShown = 5;
 
 }  // namespace
 
@@ -24,11 +24,11 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   text->setTextFormat(Qt::PlainText);
   text->setWordWrap(true);
   if (!refused.isEmpty()) {
-    text->setText(
-        sentence + u' ' +
-        tr("%n edits do not fit and were left out: ", nullptr, static_cast<int>(refused.size())) +
-        QStringList(refused.mid(0, kMostShown)).join(QStringLiteral("; ")) +
-        (refused.size() > kMostShown ? QStringLiteral(" ...") : QString()));
+    text->setText(sentence + u' ' +
+                  tr("%n edits no longer apply and were skipped: ", nullptr,
+                     static_cast<int>(refused.size())) +
+                  QStringList(refused.mid(0, kMaxShown)).join(QStringLiteral("; ")) +
+                  (refused.size() > kMaxShown ? QStringLiteral(" ...") : QString()));
     text->setToolTip(refused.join(u'\n'));
   }
   row->addWidget(text, 1);
@@ -43,7 +43,7 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   if (!can_discard) return;
   auto* discard = new QPushButton(tr("Discard"), this);
   discard->setObjectName(QStringLiteral("discard"));
-  discard->setToolTip(tr("The graph as it was saved, or as it was opened"));
+  discard->setToolTip(tr("Return to the saved graph, or to the graph as it was opened"));
   connect(discard, &QPushButton::clicked, this, [this] {
     hide();
     deleteLater();

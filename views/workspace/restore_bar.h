@@ -7,7 +7,8 @@
 
 namespace jointer::views {
 
-// A quiet line over a graph: what was restored, with what did not fit, to keep or to discard.
+// A bar above a graph that says what was restored and what was skipped, with buttons to keep or
+// discard it.
 class RestoreBar : public QFrame {
   Q_OBJECT
  public:
@@ -19,7 +20,7 @@ class RestoreBar : public QFrame {
   void discarded();
 };
 
-// "Restored 12 edits of llama3_8b from 14:02." With the day where it is not today.
+// "Restored 12 edits of llama3_8b from 14:02.", with the date unless it is today.
 QString restored_text(int edits, const QString& title, std::int64_t changed_at);
 
 }  // namespace jointer::views

@@ -1,4 +1,4 @@
-// Results as rows, ranks as rows, and what is said of one result, from results that tests make up.
+// Tests the rows for results and ranks and the details of a result, with made-up results.
 
 #include "views/benchmark/benchmark_model.h"
 
@@ -37,7 +37,7 @@ class Results : public testing::Test {
 
 using Columns = BenchmarkModel::ColumnIndex;
 
-TEST_F(Results, AreRowsNewestFirst) {
+TEST_F(Results, AreListedNewestFirst) {
   BenchmarkModel model;
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -54,7 +54,7 @@ TEST_F(Results, AreRowsNewestFirst) {
   EXPECT_EQ(cell(0, Columns::step_column), "5.00 ms");
   EXPECT_EQ(cell(0, Columns::verified_column), "bitwise equal");
   EXPECT_EQ(cell(0, Columns::status_column), "done");
-  // The exact difference, with its sign.
+  // The exact difference with its sign.
   const std::int64_t predicted = snapshot->analysis.memory.peak_bytes();
   const double percent = 4096.0 / static_cast<double>(predicted) * 100;
   const QString change = model.index(0, Columns::peak_change_column).data().toString();
@@ -63,7 +63,7 @@ TEST_F(Results, AreRowsNewestFirst) {
   EXPECT_FALSE(model.index(0, 0).data(TableModel::alarm_role).toBool());
 }
 
-TEST_F(Results, ARunThatFailedSaysWhichRankWhichNodeAndWhy) {
+TEST_F(Results, AFailedRunNamesRankNodeAndReason) {
   BenchmarkModel model;
   model.set_rows_of(snapshot, {row(1, failed())});
   EXPECT_EQ(model.index(0, Columns::status_column).data().toString(),
@@ -82,7 +82,7 @@ TEST_F(Results, WrongOutputsAreAnAlarm) {
   EXPECT_TRUE(model.index(0, 0).data(TableModel::alarm_role).toBool());
 }
 
-TEST_F(Results, APredictionThatIsMetToTheByteSaysZero) {
+TEST_F(Results, AnExactPredictionHasZeroDifference) {
   BenchmarkResult exact = good();
   exact.peak_bytes = exact.predicted.peak_bytes;
   BenchmarkModel model;
@@ -98,7 +98,7 @@ TEST_F(Results, AreCopiedAsTsv) {
   EXPECT_EQ(lines[0].count('\t'), Columns::device_column);
   EXPECT_EQ(lines[1].count('\t'), Columns::device_column);
   EXPECT_TRUE(lines[0].contains("\tstep ms\t"));
-  EXPECT_TRUE(lines[1].contains("\t5.000001\t"));  // of the slowest rank
+  EXPECT_TRUE(lines[1].contains("\t5.000001\t"));  // for the slowest rank
 }
 
 // --- Details ---
@@ -133,7 +133,7 @@ TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
   EXPECT_EQ(scratch->links.front(), snapshot->analysis.memory.steps().front());
   EXPECT_TRUE(text.contains("note\tattention ran as its CPU form"));
   EXPECT_TRUE(text.contains("rank 1\t"));
-  EXPECT_NE(find_row(content, "furthest off"), nullptr);
+  EXPECT_NE(find_row(content, "largest error"), nullptr);
 }
 
 TEST_F(Results, DetailsOfAFailureLinkTheNode) {
@@ -145,9 +145,9 @@ TEST_F(Results, DetailsOfAFailureLinkTheNode) {
   EXPECT_TRUE(text_of(content).contains("rank\t1\n"));
 }
 
-// --- Ranks under way ---
+// --- Running ranks ---
 
-TEST_F(Results, RanksSayHowFarTheyAreAndHowLongItTakes) {
+TEST_F(Results, RanksShowProgressAndRemainingTime) {
   RankModel model;
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -166,7 +166,7 @@ TEST_F(Results, RanksSayHowFarTheyAreAndHowLongItTakes) {
   EXPECT_EQ(cell(0, RankModel::left_column), "3.00 s");
   EXPECT_NEAR(model.index(0, RankModel::progress_column).data(TableModel::bar_role).toDouble(), 0.4,
               1e-9);
-  // Nothing is done yet: how long it takes is not known.
+  // No progress yet, so the remaining time is unknown.
   EXPECT_EQ(cell(1, RankModel::left_column), "");
   model.tick(5000);
   EXPECT_EQ(cell(0, RankModel::stage_column), "4.00 s");

@@ -1,4 +1,4 @@
-// The benchmarks of a document without a window: a run that a test plays, rows that are kept.
+// Tests a document's benchmarks without a window: fake runs and stored rows.
 
 #include "views/benchmark/benchmarks.h"
 
@@ -25,7 +25,7 @@ class BenchmarksOfADocument : public testing::Test {
     document = std::make_unique<Document>(OpenRequest{.path = "/tmp/a graph.json"}, snapshot);
     benchmarks = new Benchmarks(*document, fake, BenchmarkHistory(folder.path().toStdString()));
   }
-  // As after a restart.
+  // Simulates a restart.
   void make_again() {
     settle();
     make();
@@ -47,7 +47,7 @@ class BenchmarksOfADocument : public testing::Test {
   Benchmarks* benchmarks = nullptr;
 };
 
-TEST_F(BenchmarksOfADocument, AskForWhatAPersonChose) {
+TEST_F(BenchmarksOfADocument, RequestTheChosenSettings) {
   EXPECT_EQ(benchmarks->world_size(), 2);
   BenchmarkSettings settings = benchmarks->settings();
   settings.request.iterations = 7;
@@ -63,7 +63,7 @@ TEST_F(BenchmarksOfADocument, AskForWhatAPersonChose) {
   EXPECT_EQ(fake.job().snapshot, snapshot);
 }
 
-TEST_F(BenchmarksOfADocument, AResultBecomesARowAndItsMeasurementIsShown) {
+TEST_F(BenchmarksOfADocument, AResultAddsARowAndShowsItsMeasurement) {
   QSignalSpy shown(benchmarks, &Benchmarks::row_shown);
   benchmarks->run();
   EXPECT_TRUE(benchmarks->is_running());
@@ -80,7 +80,7 @@ TEST_F(BenchmarksOfADocument, AResultBecomesARowAndItsMeasurementIsShown) {
   EXPECT_EQ(document->measured()->peak_bytes(), snapshot->analysis.memory.peak_bytes() + 4096);
 }
 
-TEST_F(BenchmarksOfADocument, AFailureIsARowAndLeavesWhatIsShown) {
+TEST_F(BenchmarksOfADocument, AFailureAddsARowAndKeepsTheShownMeasurement) {
   run_well();
   const MeasuredTimeline* shown = document->measured();
   benchmarks->run();
@@ -95,7 +95,7 @@ TEST_F(BenchmarksOfADocument, AFailureIsARowAndLeavesWhatIsShown) {
   EXPECT_EQ(document->measured(), shown);
 }
 
-TEST_F(BenchmarksOfADocument, CancellingEndsTheRunAndLeavesNoRow) {
+TEST_F(BenchmarksOfADocument, CancellingEndsTheRunWithoutARow) {
   benchmarks->run();
   benchmarks->cancel();
   EXPECT_TRUE(benchmarks->is_cancelling());
@@ -128,7 +128,7 @@ TEST_F(BenchmarksOfADocument, RunOneAtATime) {
   EXPECT_TRUE(benchmarks->why_not().contains(other.title()));
   benchmarks->run();
   EXPECT_FALSE(benchmarks->is_running());
-  // What the other one's run says is not this one's.
+  // Reports of another document's run are ignored.
   fake.finish(fake.measured(2));
   EXPECT_TRUE(benchmarks->rows().empty());
   EXPECT_EQ(others->rows().size(), 1U);
@@ -140,11 +140,11 @@ TEST_F(BenchmarksOfADocument, ClosingADocumentEndsItsRun) {
   const quint64 run = fake.run();
   document.reset();
   EXPECT_EQ(fake.cancelled(), run);
-  fake.finish(fake.begun(2), true);  // nobody is left to hear it
+  fake.finish(fake.begun(2), true);  // there is no receiver left
   make();
 }
 
-TEST_F(BenchmarksOfADocument, RowsAreThereAfterARestart) {
+TEST_F(BenchmarksOfADocument, RowsSurviveARestart) {
   run_well();
   make_again();
   ASSERT_EQ(benchmarks->rows().size(), 1U);
@@ -152,7 +152,7 @@ TEST_F(BenchmarksOfADocument, RowsAreThereAfterARestart) {
   benchmarks->show(benchmarks->rows().front().id);
   ASSERT_NE(document->measured(), nullptr);
   EXPECT_FALSE(document->measured()->measurement().nodes.empty());
-  // A run of before what is kept was read comes after it.
+  // A run that ends before stored results are loaded comes after them.
   settle();
   make();
   run_well();
@@ -170,7 +170,7 @@ TEST_F(BenchmarksOfADocument, RemovedRowsAreGone) {
   EXPECT_EQ(benchmarks->rows().size(), 1U);
 }
 
-TEST_F(BenchmarksOfADocument, ADamagedFileIsSaidAndKept) {
+TEST_F(BenchmarksOfADocument, ADamagedFileIsReportedAndMovedAside) {
   const BenchmarkHistory history(folder.path().toStdString());
   const QString path = QString::fromStdString(history.path_of(graph_hash(snapshot->graph)));
   std::ofstream(path.toStdString()) << "no result\n";
@@ -183,7 +183,7 @@ TEST_F(BenchmarksOfADocument, ADamagedFileIsSaidAndKept) {
   EXPECT_EQ(benchmarks->rows().size(), 1U);
 }
 
-TEST_F(BenchmarksOfADocument, CalibratingProfilesAndTellsTheTimes) {
+TEST_F(BenchmarksOfADocument, CalibratingProfilesAndReportsTheTimes) {
   QSignalSpy calibrated(benchmarks, &Benchmarks::calibrated);
   BenchmarkSettings settings = benchmarks->settings();
   settings.request.profile = false;
@@ -193,7 +193,7 @@ TEST_F(BenchmarksOfADocument, CalibratingProfilesAndTellsTheTimes) {
   fake.finish(fake.measured(2));
   ASSERT_EQ(calibrated.count(), 1);
   EXPECT_FALSE(calibrated.front().front().value<MeasurementPtr>()->nodes.empty());
-  // An ordinary run says nothing to the costs.
+  // An ordinary run does not update the costs.
   run_well();
   EXPECT_EQ(calibrated.count(), 1);
 }

@@ -18,7 +18,7 @@ TEST(StackTrace, ReadsFramesAndTheirCode) {
   EXPECT_EQ(frames[1].code, "");
 }
 
-TEST(StackTrace, PassesOverWhatIsNoFrame) {
+TEST(StackTrace, SkipsOtherLines) {
   EXPECT_TRUE(parse_stack("").empty());
   EXPECT_TRUE(parse_stack("some text\nFile \"x\", line many\nFile \"x").empty());
 }

@@ -1,5 +1,5 @@
-// Where a block goes, what a person is told of it, and which policies an edit sets: without a
-// window.
+// Tests without a window: places of a block, the text shown for a move, and the policies that edits
+// set.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class MovesTest : public testing::Test {
   std::unique_ptr<WhatIf> what_if_;
 };
 
-TEST_F(MovesTest, a_block_stands_in_its_gap_afterwards) {
+TEST_F(MovesTest, block_is_in_its_gap_after_a_move) {
   const auto range = *what_if_->range(std::vector{node("v1")});
   for (std::size_t gap = range.first; gap <= range.last; ++gap) {
     const BlockMove to = move("v1", gap);
@@ -63,7 +63,7 @@ TEST_F(MovesTest, a_block_stands_in_its_gap_afterwards) {
   }
 }
 
-TEST_F(MovesTest, passing_a_collective_of_the_group_is_said) {
+TEST_F(MovesTest, passing_a_collective_of_the_group_is_reported) {
   const auto range = *what_if_->range(std::vector{node("g2")});
   EXPECT_EQ(reordering_text(graph(), graph().order(), move("g2", range.first)),
             "Passes 1 collective of group fsdp: every rank must do the same.");
@@ -71,7 +71,7 @@ TEST_F(MovesTest, passing_a_collective_of_the_group_is_said) {
   EXPECT_EQ(reordering_text(graph(), graph().order(), move("v1", range.current)), "");
 }
 
-TEST_F(MovesTest, the_next_change_has_other_figures) {
+TEST_F(MovesTest, next_change_has_different_figures) {
   const MovePreview preview(*what_if_->preview(std::vector{node("v1")}), 1LL << 40);
   const std::size_t next = preview.next_change(preview.first(), 1);
   EXPECT_GT(next, preview.first());
@@ -82,13 +82,13 @@ TEST_F(MovesTest, the_next_change_has_other_figures) {
   EXPECT_EQ(preview.clamp(0), preview.first());
 }
 
-TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_taken_back) {
+TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_undone) {
   const std::string before = graph_hash(graph());
   PlannedMoves moves(graph(), *what_if_, 1);
   const auto last = [](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
     return range.last;
   };
-  // The last call has nowhere to go.
+  // The last call cannot be moved.
   for (const char* name : {"v2", "v1", "z"}) moves.add(node(name), last);
   const Edit edit = moves.edit("as late as possible");
   EXPECT_EQ(edit.title, "Move 2 of 3 nodes as late as possible");
@@ -101,7 +101,7 @@ TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_taken_back) {
   EXPECT_EQ(graph_hash(edited), before);
 }
 
-TEST_F(MovesTest, a_start_goes_nowhere_without_the_chain_that_feeds_it) {
+TEST_F(MovesTest, start_cannot_move_without_its_chain) {
   const auto snapshot = test::snapshot_of(R"(
     group fsdp: 0 1
     w: bf16[512,512] = parameter
@@ -137,7 +137,7 @@ TEST_F(MovesTest, a_start_goes_nowhere_without_the_chain_that_feeds_it) {
   EXPECT_EQ(planned(true), graph.position(graph.find("a")) + 1) << "its chain is right before it";
 }
 
-TEST_F(MovesTest, gaps_stand_where_the_node_behind_them_begins) {
+TEST_F(MovesTest, gaps_are_at_the_start_of_the_next_node) {
   const std::vector block{node("v1")};
   const MovePreview preview(*what_if_->preview(block), 0);
   const GapScale scale(graph(), snapshot_->analysis, snapshot_->program_order, block, preview);
@@ -151,7 +151,7 @@ TEST_F(MovesTest, gaps_stand_where_the_node_behind_them_begins) {
   }
   EXPECT_EQ(scale.gap_at(-100), scale.first());
   EXPECT_EQ(scale.gap_at(1e9), scale.last());
-  // Every gap is in one column of pixels, however narrow the axis is.
+  // All gaps are within one pixel column, however narrow the axis is.
   AxisView axis(snapshot_->program_order.length());
   for (const double width : {3.0, 1000.0}) {
     axis.set_pixels(10, width);
@@ -164,7 +164,7 @@ TEST_F(MovesTest, gaps_stand_where_the_node_behind_them_begins) {
   }
 }
 
-TEST_F(MovesTest, a_place_worth_going_to_draws_the_pointer) {
+TEST_F(MovesTest, pointer_snaps_to_the_best_places) {
   const std::vector block{node("v1")};
   const MovePreview preview(*what_if_->preview(block), 1LL << 40);
   const GapScale scale(graph(), snapshot_->analysis, snapshot_->program_order, block, preview);
@@ -176,7 +176,7 @@ TEST_F(MovesTest, a_place_worth_going_to_draws_the_pointer) {
   EXPECT_EQ(scale.snapped(near, preview.best, axis, 6), best);
 }
 
-TEST(PolicyEditTest, selects_nodes_operators_and_modules_like_its_own) {
+TEST(PolicyEditTest, selects_nodes_operators_and_similar_modules) {
   const SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
   const Graph& graph = snapshot->graph;
   const ModuleTree& modules = snapshot->analysis.modules;
@@ -196,13 +196,13 @@ TEST(PolicyEditTest, selects_nodes_operators_and_modules_like_its_own) {
   EXPECT_EQ(edited.node(graph.find("mm_1")).policy, MemoryPolicy::must_save);
 }
 
-TEST(MetricsTest, differences_say_their_sign_and_their_share) {
+TEST(MetricsTest, differences_have_a_sign_and_a_share) {
   EXPECT_EQ(bytes_difference_text(4096, 2048).toStdString(), "\u22122.00 KiB");
   EXPECT_EQ(bytes_difference_text(2048, 4096).toStdString(), "+2.00 KiB");
   EXPECT_EQ(time_difference_text(5, 5).toStdString(), "=");
   EXPECT_EQ(share_difference_text(200, 150).toStdString(), "\u221225.0 %");
   EXPECT_EQ(share_difference_text(0, 150).toStdString(), "");
-  EXPECT_EQ(figures_difference_text({1, 2, 3}, {1, 2, 3}).toStdString(), "no figure changes");
+  EXPECT_EQ(figures_difference_text({1, 2, 3}, {1, 2, 3}).toStdString(), "no change");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST_F(NodeSearchTest, FindsByFilters) {
   EXPECT_THAT(found("op:mm,relu -mod:layers.1 phase:forward"), ElementsAre("mm", "relu"));
 }
 
-TEST_F(NodeSearchTest, AWholePartOfAnOperatorsNameIsMeantWhereThereIsOne) {
+TEST_F(NodeSearchTest, PrefersWholePartsOfOperatorNames) {
   EXPECT_THAT(found("op:mul"), ElementsAre("y", "g1"));
   EXPECT_THAT(found("op:all_red"), ElementsAre("ar")) << "no operator is called that: any part";
   EXPECT_THAT(found("op:aten.mm"), ElementsAre("mm", "mm_1", "gw1", "gw0"));
@@ -71,8 +71,8 @@ TEST_F(NodeSearchTest, FindsByPattern) {
   EXPECT_EQ(found("name:/\\s|x/").size(), 1U);
 }
 
-// The search asks shared texts once and runs over joined ones; asking every node by itself is slow
-// and plainly right.
+// The search checks shared texts once and scans concatenated ones; checking every node is slow but
+// obviously correct.
 std::vector<NodeId> naive(const Snapshot& snapshot, const std::string& text) {
   std::vector<NodeId> found;
   for (const NodeId id : snapshot.graph.order()) {
@@ -88,7 +88,7 @@ std::vector<NodeId> naive(const Snapshot& snapshot, const std::string& text) {
   return found;
 }
 
-RC_GTEST_PROP(NodeSearchProperties, AgreesWithAskingEveryNode, ()) {
+RC_GTEST_PROP(NodeSearchProperties, AgreesWithCheckingEveryNode, ()) {
   static const SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
   static const NodeSearch search(snapshot);
   const auto letters = *rc::gen::nonEmpty(
@@ -97,16 +97,16 @@ RC_GTEST_PROP(NodeSearchProperties, AgreesWithAskingEveryNode, ()) {
   const auto found = search.find(std::string_view(text));
   RC_ASSERT(found.has_value());
   RC_ASSERT(*found == naive(*snapshot, text));
-  // A pattern of plain letters finds the same.
+  // A pattern of plain letters has the same matches.
   std::string pattern;
   for (const char c : text) pattern += c == '.' ? std::string("\\.") : std::string(1, c);
   RC_ASSERT(*search.find(std::string_view("/" + pattern + "/")) == *found);
-  // What is found and what is not are all nodes.
+  // Matches and non-matches together are all nodes.
   RC_ASSERT(search.find(std::string_view("-" + text))->size() + found->size() ==
             snapshot->graph.node_count());
 }
 
-TEST_F(NodeSearchTest, WithoutAPlanItsFiltersAreRefused) {
+TEST_F(NodeSearchTest, RejectsPlanFiltersWithoutAPlan) {
   for (const char* query : {"policy:save", "by:person", "op:mm -policy:save"}) {
     const auto nodes = search_.find(std::string_view(query));
     ASSERT_FALSE(nodes) << query;

@@ -63,18 +63,18 @@ TEST(SearchQuery, ReadsNumbersWithUnits) {
   }
 }
 
-TEST(SearchQuery, SaysWhatIsWrongInOneSentence) {
+TEST(SearchQuery, ReportsErrorsInOneSentence) {
   struct Expected {
     const char *text, *part;
   };
   for (const auto& [text, part] : std::initializer_list<Expected>{
-           {"foo:bar", "no filter `foo`"},
-           {"bytes>", "number is missing, as in bytes>1MiB"},
-           {"bytes>1XB", "`xb` is no unit"},
-           {"op:", "needs a text"},
-           {"op>3", "is no number"},
-           {"shape:8a", "Sizes are numbers"},
-           {"/(/", "no regular expression"},
+           {"foo:bar", "Unknown filter `foo`"},
+           {"bytes>", "Missing number; write it as in bytes>1MiB"},
+           {"bytes>1XB", "`xb` is not a valid unit"},
+           {"op:", "needs a value"},
+           {"op>3", "is not a number"},
+           {"shape:8a", "Sizes must be numbers"},
+           {"/(/", "not a valid regular expression"},
        }) {
     const auto query = parse_search(text);
     ASSERT_FALSE(query) << text;

@@ -45,7 +45,7 @@ TEST_F(GroupLayoutTest, IdenticalGroupsAreLaidOutOnce) {
 TEST_F(GroupLayoutTest, StaysThroughAMove) {
   const GroupGraphs before = graphs("layers.0.attention/itself");
   std::vector<NodeId> order(graph_.order().begin(), graph_.order().end());
-  // The last gradient of the first layer before the one before it: neither reads the other.
+  // The last gradient of the first layer precedes the one before it: neither reads the other.
   std::swap(order[graph_.position(graph_.find("gwq_0"))],
             order[graph_.position(graph_.find("dn_0"))]);
   graph_.set_order(order);
@@ -53,7 +53,7 @@ TEST_F(GroupLayoutTest, StaysThroughAMove) {
   EXPECT_EQ(graphs("layers.0.attention/itself"), before);
 }
 
-TEST_F(GroupLayoutTest, FallsBackWhereDotFails) {
+TEST_F(GroupLayoutTest, FallsBackIfDotFails) {
   const GroupGraphs wo = graphs("layers.0.attention.wo");
   const GroupLayout layout = layout_of(wo, "/nowhere/dot");
   EXPECT_FALSE(layout.is_by_dot);
@@ -61,14 +61,14 @@ TEST_F(GroupLayoutTest, FallsBackWhereDotFails) {
     EXPECT_EQ(test::layout_mistake(wo[side], layout.sides[side], {}), "");
 }
 
-TEST(GroupLayout, IsOursForLargeGroups) {
-  // A program that would hang is not asked.
+TEST(GroupLayout, UsesOwnLayoutForLargeGroups) {
+  // A program that would hang is not started.
   GroupGraphs large;
   large[0].nodes = kMostDotNodes + 1;
   EXPECT_FALSE(layout_of(large, "sleep").is_by_dot);
 }
 
-TEST_F(GroupLayoutTest, TakesManyAtOnce) {
+TEST_F(GroupLayoutTest, LaysOutManyAtOnce) {
   if (!can_run(find_program("dot"))) GTEST_SKIP() << "dot (Graphviz) is not installed";
   GroupGraphs large;
   large[0].nodes = kMostDotNodes + 1;

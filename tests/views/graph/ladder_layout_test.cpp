@@ -25,13 +25,13 @@ bool overlap(const LadderRect& a, const LadderRect& b) {
          b.y < a.bottom() - 0.01;
 }
 
-// Whether a level or upright piece meets the inside of a box.
+// Returns true if a horizontal or vertical segment crosses the interior of a box.
 bool crosses(LayoutPoint a, LayoutPoint b, const LadderRect& box) {
   return std::max(a.x, b.x) > box.x + 0.5 && std::min(a.x, b.x) < box.right() - 0.5 &&
          std::max(a.y, b.y) > box.y + 0.5 && std::min(a.y, b.y) < box.bottom() - 0.5;
 }
 
-// What holds for every layout. Empty: all of it.
+// Checks invariants of all layouts. Returns an empty string if all hold.
 std::string mistake(const Ladder& ladder, const LadderLayout& layout) {
   const LadderStyle& style = layout.style();
   const LadderRect whole{0, 0, layout.width(), layout.height()};
@@ -68,15 +68,15 @@ std::string mistake(const Ladder& ladder, const LadderLayout& layout) {
   return {};
 }
 
-// Rungs end at the channel and meet no box on the way there.
+// Rungs end at the channel and cross no box on the way.
 std::string rung_mistake(const Ladder& ladder, const LadderLayout& layout) {
-  std::int64_t ports = 0, kept = 0;
+  std::int64_t ports = 0, saved = 0;
   for (const LadderPort& port : layout.ports()) {
-    for (const std::int64_t bytes : port.kept) ports += bytes;
+    for (const std::int64_t bytes : port.saved) ports += bytes;
     if (layout.links(port).empty()) return "nothing leaves a port";
   }
-  for (const Rung& rung : ladder.rungs()) kept += rung.is_kept ? rung.bytes : 0;
-  if (ports != kept) return "bytes of rungs are lost on the way";
+  for (const Rung& rung : ladder.rungs()) saved += rung.is_saved ? rung.bytes : 0;
+  if (ports != saved) return "bytes of rungs are lost on the way";
   for (const LadderLink& link : layout.links()) {
     for (const LadderSide side : kLadderSides) {
       const LadderPlace place = side == LadderSide::forward ? link.from : link.to;
@@ -116,7 +116,7 @@ TEST_F(LadderLayoutTest, ShowsTheTopRowsFirst) {
   EXPECT_EQ(mistake(ladder_, layout()), "");
 }
 
-TEST_F(LadderLayoutTest, OpensAndClosesInPlace) {
+TEST_F(LadderLayoutTest, ExpandsAndCollapsesInPlace) {
   expansion_.open(ladder_, ladder_.find("*layers.0"));
   EXPECT_EQ(rows(), (std::vector<std::string>{"inputs and outputs", "*layers.0", "layers.0",
                                               "layers.1", "layers.2"}));
@@ -125,12 +125,12 @@ TEST_F(LadderLayoutTest, OpensAndClosesInPlace) {
   EXPECT_EQ(rows()[4], "layers.1.norm");
   expansion_.close(ladder_, ladder_.find("*layers.0"));
   EXPECT_EQ(rows().size(), 2U);
-  // What was open in it is so again.
+  // Expanded rows in it are expanded again.
   expansion_.open(ladder_, ladder_.find("*layers.0"));
   EXPECT_EQ(rows().size(), 8U);
 }
 
-TEST_F(LadderLayoutTest, AFoldThatAnEditSplitsStaysOpen) {
+TEST_F(LadderLayoutTest, AFoldSplitByAnEditStaysExpanded) {
   expansion_.open(ladder_, ladder_.find("*layers.0"));
   graph_ = test::layered_graph(5);
   ladder_ = Ladder(graph_, *analyze(graph_));
@@ -142,7 +142,7 @@ TEST_F(LadderLayoutTest, AFoldThatAnEditSplitsStaysOpen) {
                                       "layers.2", "*layers.3", "layers.3", "layers.4"}));
 }
 
-TEST_F(LadderLayoutTest, StandsOpenLeavesOnOneGround) {
+TEST_F(LadderLayoutTest, AlignsExpandedLeaves) {
   expansion_ = test::all_open(ladder_);
   const LadderLayout layout = this->layout();
   EXPECT_EQ(mistake(ladder_, layout), "");
@@ -150,14 +150,14 @@ TEST_F(LadderLayoutTest, StandsOpenLeavesOnOneGround) {
   const LadderItem& wo = layout.item(layout.item_of_row(ladder_.find("layers.0.attention.wo")));
   ASSERT_NE(wo.group, nullptr);
   EXPECT_EQ(wo.panels[0].bottom(), wo.panels[1].bottom());
-  // The forward goes down, the backward up.
+  // The forward runs downwards, the backward upwards.
   EXPECT_LT(layout.node_box(wo, LadderSide::forward, 0).y,
             layout.node_box(wo, LadderSide::forward, 1).y);
   EXPECT_GT(layout.node_box(wo, LadderSide::backward, 0).y,
             layout.node_box(wo, LadderSide::backward, 1).y);
 }
 
-TEST_F(LadderLayoutTest, JoinsRungsWithTheSameEnds) {
+TEST_F(LadderLayoutTest, MergesRungsWithTheSameEnds) {
   LadderLayout closed = layout();
   ASSERT_EQ(closed.links().size(), 1U);
   EXPECT_EQ(closed.links()[0].rung_count, 9U);
@@ -168,7 +168,7 @@ TEST_F(LadderLayoutTest, JoinsRungsWithTheSameEnds) {
   EXPECT_EQ(open.links().size(), 3U);
 }
 
-TEST_F(LadderLayoutTest, PlacesNodesInWhatIsOpen) {
+TEST_F(LadderLayoutTest, PlacesNodesInExpandedRows) {
   const NodeId node = graph_.find("q_1");
   LadderLayout closed = layout();
   EXPECT_EQ(closed.place_of(ladder_, graph_, node), (LadderPlace{1, -1}));
@@ -179,7 +179,7 @@ TEST_F(LadderLayoutTest, PlacesNodesInWhatIsOpen) {
   EXPECT_EQ(place.node, 0);
 }
 
-TEST_F(LadderLayoutTest, IsAlwaysTheSame) {
+TEST_F(LadderLayoutTest, IsDeterministic) {
   expansion_ = test::all_open(ladder_);
   const LadderLayout a = layout(), b = layout();
   ASSERT_EQ(a.items().size(), b.items().size());
@@ -190,7 +190,7 @@ TEST_F(LadderLayoutTest, IsAlwaysTheSame) {
               b.line(b.links()[i].from, LadderSide::forward));
 }
 
-TEST_F(LadderLayoutTest, ReducesADrawingThatIsVeryWide) {
+TEST_F(LadderLayoutTest, ScalesDownVeryWideDrawings) {
   std::string text = "x: f32[8] = input\n";
   for (int i = 0; i < 60; ++i) text += fmt::format("a_{}: f32[8] = aten.relu(x) {{m}}\n", i);
   for (int i = 0; i < 60; ++i)
@@ -200,7 +200,7 @@ TEST_F(LadderLayoutTest, ReducesADrawingThatIsVeryWide) {
   expansion_ = test::all_open(ladder_);
   const LadderLayout layout = this->layout();
   EXPECT_EQ(mistake(ladder_, layout), "");
-  EXPECT_LE(layout.width(), 2 * layout.style().widest_column);
+  EXPECT_LE(layout.width(), 2 * layout.style().max_column);
 }
 
 TEST(LadderLayoutOfRandom, IsSound) {
@@ -214,7 +214,7 @@ TEST(LadderLayoutOfRandom, IsSound) {
   }
 }
 
-TEST(LadderLayoutOfSample, IsSoundWithAllRowsOpen) {
+TEST(LadderLayoutOfSample, IsSoundWithAllRowsExpanded) {
   const auto graph = open_graph(
       {.path = test::source_path("resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst")});
   ASSERT_TRUE(graph) << graph.error().message;

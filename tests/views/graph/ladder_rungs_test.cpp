@@ -1,4 +1,4 @@
-// What the rungs of a ladder come to under a plan, against the plan's own figures.
+// Compares the totals of a ladder's rungs under a plan with the plan's own figures.
 
 #include "views/graph/ladder_rungs.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A ladder with a plan on it, and what the plan comes to.
+// A ladder with a plan, and the plan's outcome.
 struct Planned {
   Analysis analysis;
   Partition partition;
@@ -34,7 +34,7 @@ struct Planned {
   [[nodiscard]] std::int64_t bytes(RungState state) const {
     std::int64_t sum = 0;
     for (const LadderRow& row : ladder.rows())
-      if (row.parent < 0) sum += row.kept[static_cast<std::size_t>(state)];
+      if (row.parent < 0) sum += row.saved[static_cast<std::size_t>(state)];
     return sum;
   }
   [[nodiscard]] const Rung& rung(const char* producer) const {
@@ -85,7 +85,7 @@ Graph tagged(Graph graph, const Edit& edit) {
   return graph;
 }
 
-TEST(LadderRungs, AddUpToWhatThePlanSaves) {
+TEST(LadderRungs, AddUpToThePlansSavedBytes) {
   for (const char* name : {"llama_8b_tp2_fsdp2.joint.json.zst", "llama_debug_tp2.joint.json.zst"}) {
     SCOPED_TRACE(name);
     const Graph graph = sample(name);
@@ -96,12 +96,12 @@ TEST(LadderRungs, AddUpToWhatThePlanSaves) {
   }
 }
 
-TEST(LadderRungs, AddUpWhereGatheredParametersAreSaved) {
+TEST(LadderRungs, AddUpIfGatheredParametersAreSaved) {
   const Graph graph = sample("llama_8b_tp2_fsdp2.joint.json.zst");
   const Planned again = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph))));
-  const Planned kept = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph, false))));
+  const Planned saved = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph, false))));
   expect_sums(again);
-  expect_sums(kept);
+  expect_sums(saved);
   std::set<NodeId> gathers;
   for (const FsdpGather& gather : fsdp_gathers(graph)) gathers.insert(gather.gather);
   const auto gathered = [&](const Planned& p, RungState state) {
@@ -110,13 +110,13 @@ TEST(LadderRungs, AddUpWhereGatheredParametersAreSaved) {
       if (rung.state == state && gathers.contains(rung.producer)) bytes += rung.bytes;
     return bytes;
   };
-  // What is gathered is a rung whatever becomes of it.
-  EXPECT_GT(gathered(kept, RungState::save), std::int64_t{1} << 30);
+  // A gathered parameter is a rung, whatever its policy.
+  EXPECT_GT(gathered(saved, RungState::save), std::int64_t{1} << 30);
   EXPECT_EQ(gathered(again, RungState::save), 0);
-  EXPECT_EQ(gathered(again, RungState::recompute), gathered(kept, RungState::save));
+  EXPECT_EQ(gathered(again, RungState::recompute), gathered(saved, RungState::save));
 }
 
-TEST(LadderRungs, AddUpToWhatThePlanOffloads) {
+TEST(LadderRungs, AddUpToThePlansOffloadedBytes) {
   const Graph graph = sample("llama_8b_tp2_fsdp2.joint.json.zst");
   const Planned p =
       planned(tagged(graph, value_of(tag_with_memory_policy(graph, "sac_and_offload"))));
@@ -124,7 +124,7 @@ TEST(LadderRungs, AddUpToWhatThePlanOffloads) {
   EXPECT_GT(p.figures.offloaded_bytes, 0);
 }
 
-TEST(LadderRungs, HaveWhatIsSavedForWhatIsMadeAgainFromIt) {
+TEST(LadderRungs, IncludeTensorsSavedForRecomputation) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     w: f32[64,64] = parameter
@@ -146,8 +146,8 @@ TEST(LadderRungs, HaveWhatIsSavedForWhatIsMadeAgainFromIt) {
   EXPECT_THAT(p.ladder.readers(p.rung("b")), ElementsAre(graph.find("h")));
 }
 
-TEST(LadderRungs, CountAsThePartitionerMergedThem) {
-  // Two calls that give the same are one, and the plan hands over that one.
+TEST(LadderRungs, CountMergedCallsOnce) {
+  // Two calls with the same result are merged, and the plan saves the merged call.
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     w: f32[64,64] = parameter

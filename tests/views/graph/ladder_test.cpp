@@ -38,7 +38,7 @@ std::vector<std::string> keys(const Ladder& ladder) {
   return keys;
 }
 
-// What holds for the ladder of every graph. Empty: all of it.
+// Checks invariants of all ladders. Returns an empty string if all hold.
 std::string mistake(const Graph& graph) {
   const auto analysis = analyze(graph);
   if (!analysis) return analysis.error().message;
@@ -50,7 +50,7 @@ std::string mistake(const Graph& graph) {
     if (row.parent >= i) return "a row comes before its parent";
     if (row.parent >= 0 && row.end > ladder.row(row.parent).end) return "a row leaves its parent";
   }
-  // Every node is in one leaf; each box once, after what it reads.
+  // Every node is in one leaf, and each box occurs once, after its inputs.
   std::set<NodeId> boxes;
   std::int64_t nodes = 0;
   for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
@@ -74,20 +74,20 @@ std::string mistake(const Graph& graph) {
     if (graph.node(id).kind == NodeKind::call && !boxes.contains(id)) return "a call has no box";
   }
   if (nodes != static_cast<std::int64_t>(boxes.size())) return "the nodes are miscounted";
-  // Rungs that are kept are the memory timeline's saved activations.
-  std::int64_t saved = 0, kept = 0, by_row = 0;
+  // Saved rungs are the memory timeline's saved activations.
+  std::int64_t saved = 0, rungs = 0, by_row = 0;
   for (const Lifetime& l : analysis->memory.lifetimes())
     if (l.category == MemoryCategory::saved_activation) saved += l.bytes;
   for (const Rung& rung : ladder.rungs()) {
-    if (rung.is_kept) kept += rung.bytes;
+    if (rung.is_saved) rungs += rung.bytes;
     if (ladder.row_of(rung.producer) < 0) return "a rung starts nowhere";
     for (const NodeId reader : ladder.readers(rung))
       if (graph.node(reader).phase != Phase::backward) return "the forward reads a rung";
   }
   for (const LadderRow& row : rows)
-    if (row.parent < 0) by_row += row.kept_bytes();
-  if (kept != saved || by_row != saved)
-    return fmt::format("{} bytes of rungs, {} of rows, {} saved", kept, by_row, saved);
+    if (row.parent < 0) by_row += row.saved_bytes();
+  if (rungs != saved || by_row != saved)
+    return fmt::format("{} bytes of rungs, {} of rows, {} saved", rungs, by_row, saved);
   return {};
 }
 
@@ -122,7 +122,7 @@ TEST(Ladder, FoldsParametersIntoTheModuleThatUsesThem) {
   EXPECT_EQ(ladder.row(wq).parameter_bytes, 64 * 64 * 4);
   EXPECT_EQ(row_of(ladder, "*layers.0").parameters, 4);
   EXPECT_EQ(ladder.row_of(graph.find("wq_0")), wq);
-  // It is no box, but belongs to what is selected with the row.
+  // It has no box, but is selected with the row.
   EXPECT_THAT(ladder.boxes(wq, LadderSide::forward), ElementsAre(graph.find("q_0")));
   EXPECT_THAT(ladder.nodes(wq, LadderSide::forward),
               ElementsAre(graph.find("wq_0"), graph.find("q_0")));
@@ -139,7 +139,7 @@ TEST(Ladder, MarksCollectives) {
   EXPECT_TRUE(row_of(ladder, "*layers.0").side(LadderSide::backward).collectives.empty());
 }
 
-TEST(Ladder, HasWhatTheBackwardReadsAsRungs) {
+TEST(Ladder, HasARungForEachTensorTheBackwardReads) {
   const Graph graph = test::layered_graph(2);
   const Ladder ladder = ladder_of(graph);
   const auto rung = [&](const char* name) {
@@ -155,10 +155,10 @@ TEST(Ladder, HasWhatTheBackwardReadsAsRungs) {
   EXPECT_EQ(rung("norm_1").bytes, 8 * 64 * 4);
   EXPECT_THAT(ladder.readers(rung("act_1")), ElementsAre(graph.find("at_1")));
   EXPECT_THAT(ladder.readers(rung("q_1")), ElementsAre(graph.find("dact_1")));
-  EXPECT_EQ(row_of(ladder, "layers.0").kept_bytes(), 3 * 8 * 64 * 4);
+  EXPECT_EQ(row_of(ladder, "layers.0").saved_bytes(), 3 * 8 * 64 * 4);
 }
 
-TEST(Ladder, KnowsWhatTagsMean) {
+TEST(Ladder, InterpretsTags) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     dy: f32[8,64] = tangent
@@ -172,11 +172,11 @@ TEST(Ladder, KnowsWhatTagsMean) {
   )");
   const LadderRow row = row_of(ladder_of(graph), "m");
   const std::int64_t bytes = 8 * 64 * 4;
-  // c is an output, which is no saved activation.
-  EXPECT_THAT(row.kept, ElementsAre(0, bytes, bytes, 0));
+  // c is an output, which is not a saved activation.
+  EXPECT_THAT(row.saved, ElementsAre(0, bytes, bytes, 0));
 }
 
-TEST(Ladder, NamesTheOriginOfWhatIsMadeAgain) {
+TEST(Ladder, NamesTheOriginOfRecomputedTensors) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     dy: f32[8,64] = tangent
@@ -188,16 +188,16 @@ TEST(Ladder, NamesTheOriginOfWhatIsMadeAgain) {
     return [b, g]
   )");
   const Ladder ladder = ladder_of(graph);
-  ASSERT_EQ(ladder.rungs().size(), 1U);  // a is made again on the way to b alone
+  ASSERT_EQ(ladder.rungs().size(), 1U);  // a is recomputed only for b
   EXPECT_EQ(ladder.rungs()[0].producer, graph.find("b"));
   EXPECT_EQ(ladder.rungs()[0].state, RungState::recompute);
-  EXPECT_FALSE(ladder.rungs()[0].is_kept);
-  EXPECT_EQ(row_of(ladder, "m").made_again_bytes, 8 * 64 * 4);
-  EXPECT_EQ(row_of(ladder, "m").kept_bytes(), 0);
+  EXPECT_FALSE(ladder.rungs()[0].is_saved);
+  EXPECT_EQ(row_of(ladder, "m").recomputed_bytes, 8 * 64 * 4);
+  EXPECT_EQ(row_of(ladder, "m").saved_bytes(), 0);
   EXPECT_EQ(row_of(ladder, "m").side(LadderSide::backward).recomputed, 2);
 }
 
-TEST(Ladder, TellsModulesApartThatDiffer) {
+TEST(Ladder, DistinguishesDifferentModules) {
   const auto members = [](Graph graph, const char* name, const char* target) {
     graph.node(graph.find(name)).target = graph.intern_operator(target);
     const Ladder ladder = ladder_of(graph);
@@ -211,7 +211,7 @@ TEST(Ladder, TellsModulesApartThatDiffer) {
   EXPECT_THAT(members(test::layered_graph(5), "act_4", "aten.tanh.default"), ElementsAre(4));
 }
 
-// A topological order other than the graph's, from a seed.
+// Another topological order than the graph's, from a seed.
 std::vector<NodeId> other_order(const Graph& graph, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<std::size_t> waits_for(graph.node_count(), 0);
@@ -232,7 +232,7 @@ std::vector<NodeId> other_order(const Graph& graph, std::uint32_t seed) {
   return order;
 }
 
-TEST(Ladder, StaysTheSameWhateverOrderThingsRunIn) {
+TEST(Ladder, IsIndependentOfExecutionOrder) {
   Graph graph = test::layered_graph(4);
   const auto before = keys(ladder_of(graph));
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
@@ -259,7 +259,7 @@ TEST(Ladder, FindsTheSameRowInIdenticalModules) {
   EXPECT_THAT(ladder.identical(inputs), ElementsAre(inputs));
 }
 
-TEST(Ladder, FindsIdenticalModulesWithOthersBetweenThem) {
+TEST(Ladder, FindsIdenticalModulesThatAreNotAdjacent) {
   Graph graph = test::layered_graph(5);
   for (const char* name : {"act_1", "act_3"})
     graph.node(graph.find(name)).target = graph.intern_operator("aten.tanh.default");
@@ -277,7 +277,7 @@ TEST(Ladder, FindsIdenticalModulesWithOthersBetweenThem) {
   EXPECT_THAT(same("layers.3"), ElementsAre("layers.1", "layers.3"));
 }
 
-TEST(Ladder, GivesCallsWithoutAModuleToWhatTheyRead) {
+TEST(Ladder, AssignsCallsWithoutAModuleByTheirInputs) {
   const Graph graph = test::parse(R"(
     x: f32[8,64] = input
     a: f32[8,64] = aten.relu(x)          {m.first}
@@ -292,7 +292,7 @@ TEST(Ladder, GivesCallsWithoutAModuleToWhatTheyRead) {
   EXPECT_EQ(ladder.row(ladder.row_of(graph.find("both"))).key, "n");
 }
 
-TEST(Ladder, CutsALongListIntoRows) {
+TEST(Ladder, SplitsALongListIntoRows) {
   std::string text = "x_0: f32[8] = input\n";
   for (int i = 1; i <= 1000; ++i) text += fmt::format("x_{}: f32[8] = aten.relu(x_{})\n", i, i - 1);
   text += "dy: f32[8] = tangent\ng_0: f32[8] = aten.mul.Tensor(dy, x_1000) {backward}\n";
@@ -304,12 +304,12 @@ TEST(Ladder, CutsALongListIntoRows) {
   const Ladder ladder = ladder_of(graph);
   EXPECT_TRUE(ladder.are_source_lines());
   EXPECT_EQ(ladder.rows().size(), 12U);
-  // What the forward ends with is near what the backward begins with.
+  // The end of the forward is close to the start of the backward.
   EXPECT_EQ(ladder.row_of(graph.find("x_1")), 1);
   EXPECT_EQ(ladder.row_of(graph.find("g_499")), 1);
 }
 
-TEST(Ladder, OfAGraphWithoutNodesIsEmpty) {
+TEST(Ladder, IsEmptyForAGraphWithoutNodes) {
   const Ladder ladder = ladder_of(test::parse("return []\n"));
   EXPECT_FALSE(ladder.has(LadderSide::backward));
   EXPECT_TRUE(ladder.rungs().empty());
@@ -333,7 +333,7 @@ TEST_P(LadderOfSample, Holds) {
   const bool has_fold =
       std::any_of(ladder.rows().begin(), ladder.rows().end(),
                   [](const auto& row) { return row.kind == LadderRow::Kind::fold; });
-  // Of two layers that a partitioner cut, the first and the last differ.
+  // In layers cut by a partitioner, the first and the last differ.
   EXPECT_EQ(has_fold, GetParam() != "llama_debug_tp2_fsdp2.min_cut.json.zst");
 }
 
@@ -365,7 +365,7 @@ TEST(LadderOfCapture, DeepSeekIsItsDenseAndItsExpertLayers) {
   EXPECT_EQ(row_of(ladder, "*layers.3").members, 58);
 }
 
-TEST(LadderOfCapture, MinCutPairMakesSomeAgain) {
+TEST(LadderOfCapture, MinCutPairRecomputesSomeTensors) {
   JOINTER_NEEDS_SHARED();
   const std::string stem = test::shared_directory() + "/captures/llama3_8b_tp2_fsdp2.min_cut.";
   const auto graph = open_graph({.path = stem + "fw.json.zst", .backward = stem + "bw.json.zst"});
@@ -374,9 +374,9 @@ TEST(LadderOfCapture, MinCutPairMakesSomeAgain) {
   const Ladder ladder = ladder_of(*graph);
   std::int64_t made_again = 0;
   for (const Rung& rung : ladder.rungs()) {
-    if (rung.is_kept) continue;
+    if (rung.is_saved) continue;
     made_again += rung.bytes;
-    // Each is made by the forward first.
+    // The forward produces each of them first.
     EXPECT_EQ(graph->node(rung.producer).phase, Phase::forward) << graph->name(rung.producer);
   }
   EXPECT_GT(made_again, std::int64_t{1} << 30);

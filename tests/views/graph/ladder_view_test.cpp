@@ -28,8 +28,8 @@ TEST_F(LadderViewTest, ZoomKeepsThePoint) {
     view_.zoom_at(321, 77, factor);
     EXPECT_NEAR(view_.from_x(321), x, 1e-6);
     EXPECT_NEAR(view_.from_y(77), y, 1e-6);
-    EXPECT_GE(view_.scale, LadderView::kLeastScale);
-    EXPECT_LE(view_.scale, LadderView::kMostScale);
+    EXPECT_GE(view_.scale, LadderView::kMinScale);
+    EXPECT_LE(view_.scale, LadderView::kMaxScale);
   }
 }
 
@@ -41,7 +41,7 @@ TEST_F(LadderViewTest, FitShowsAllAndNeverEnlarges) {
   EXPECT_LE(view_.scale, 1);
 }
 
-TEST_F(LadderViewTest, ScrollsAsLittleAsItTakes) {
+TEST_F(LadderViewTest, ScrollsAsLittleAsNecessary) {
   view_.y = 100;
   view_.show_y(150, 176);
   EXPECT_EQ(view_.y, 100);
@@ -53,7 +53,7 @@ TEST_F(LadderViewTest, ScrollsAsLittleAsItTakes) {
   EXPECT_EQ(view_.y, 0);
 }
 
-TEST_F(LadderViewTest, DrawsWhatIsSeen) {
+TEST_F(LadderViewTest, DrawsTheVisibleRows) {
   const LadderLayout layout = this->layout();
   view_.y = 200;
   const auto bands = visible_bands(layout, view_);
@@ -66,15 +66,15 @@ TEST_F(LadderViewTest, DrawsWhatIsSeen) {
   }
 }
 
-TEST_F(LadderViewTest, FoldsWhatIsUnderThreePixels) {
+TEST_F(LadderViewTest, FoldsRowsBelowThreePixels) {
   expansion_ = test::all_open(ladder_);
   for (int row = 0; row < static_cast<int>(ladder_.rows().size()); ++row)
     if (ladder_.is_leaf(row)) expansion_.close(ladder_, row);
   const LadderLayout layout = this->layout();
-  view_.scale = LadderView::kLeastScale;
+  view_.scale = LadderView::kMinScale;
   const auto bands = visible_bands(layout, view_);
   EXPECT_LE(bands.size(), static_cast<std::size_t>(view_.height / kFoldPixels) + 2);
-  // Each row is in one of them, in order.
+  // Each row is in exactly one band, in order.
   std::int32_t next = 0;
   double below = -1;
   for (const LadderBand& band : bands) {
@@ -86,7 +86,7 @@ TEST_F(LadderViewTest, FoldsWhatIsUnderThreePixels) {
   EXPECT_EQ(next, static_cast<std::int32_t>(layout.items().size()));
 }
 
-TEST_F(LadderViewTest, FindsWhatIsUnderAPoint) {
+TEST_F(LadderViewTest, FindsTheItemAtAPoint) {
   expansion_ = test::all_open(ladder_);
   const LadderLayout layout = this->layout();
   for (const double scale : {0.3, 1.0, 2.0}) {

@@ -1,4 +1,4 @@
-// What becomes of a tensor is told without colour.
+// Tests that policies of tensors are distinguishable without color.
 
 #include "views/graph/rung_style.h"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int kWidth = 120, kHeight = 24;
 
 // Black on white, from the left edge to the right.
-QImage drawn(RungState state, bool is_kept, double width) {
+QImage drawn(RungState state, bool is_saved, double width) {
   QImage image(kWidth, kHeight, QImage::Format_RGB32);
   image.fill(Qt::white);
   QPainter painter(&image);
@@ -23,7 +23,7 @@ QImage drawn(RungState state, bool is_kept, double width) {
   path.lineTo(kWidth, kHeight / 2.0);
   draw_rung(painter, path,
             {.state = state,
-             .is_kept = is_kept,
+             .is_saved = is_saved,
              .color = Qt::black,
              .inside = Qt::white,
              .width = width});
@@ -34,7 +34,7 @@ bool is_inked(const QImage& image, int x, int y) {
   return qGray(image.pixel(x, y)) < 128;
 }
 
-// Columns with nothing in them.
+// Number of empty columns.
 int gaps(const QImage& image) {
   int count = 0;
   for (int x = 0; x < image.width(); ++x) {
@@ -51,7 +51,7 @@ int ink_in_the_middle(const QImage& image) {
   return count;
 }
 
-TEST(RungStyle, SavedMadeAgainAndOffloadedAreToldWithoutColour) {
+TEST(RungStyle, StatesAreDistinguishableWithoutColor) {
   for (const double width : {6.0, 12.0}) {
     const QImage saved = drawn(RungState::save, true, width);
     const QImage again = drawn(RungState::recompute, false, width);
@@ -59,14 +59,14 @@ TEST(RungStyle, SavedMadeAgainAndOffloadedAreToldWithoutColour) {
     EXPECT_EQ(gaps(saved), 0);
     EXPECT_EQ(ink_in_the_middle(saved), kWidth);
     EXPECT_GT(gaps(again), kWidth / 5);
-    // Rails from end to end, and ties between them.
+    // Rails from end to end, with ties between them.
     EXPECT_EQ(gaps(offloaded), 0);
     EXPECT_LT(ink_in_the_middle(offloaded), kWidth / 2);
     EXPECT_GT(ink_in_the_middle(offloaded), 0);
   }
 }
 
-TEST(RungStyle, ThinOnesToo) {
+TEST(RungStyle, ThinRungsAreDistinguishableToo) {
   const QImage saved = drawn(RungState::save, true, 2);
   const QImage again = drawn(RungState::recompute, false, 2);
   const QImage offloaded = drawn(RungState::offload, true, 2);
@@ -75,7 +75,7 @@ TEST(RungStyle, ThinOnesToo) {
   EXPECT_GT(gaps(offloaded), gaps(again));
 }
 
-// Ink of a box that is coloured by a policy, in columns.
+// Dark pixels by column in a box that is colored by policy.
 int inked_columns(RungState state) {
   QImage image(kWidth, kHeight, QImage::Format_RGB32);
   image.fill(Qt::white);
@@ -87,24 +87,24 @@ int inked_columns(RungState state) {
   return count;
 }
 
-TEST(RungStyle, BoxesOfWhatIsOffloadedHaveTies) {
+TEST(RungStyle, BoxesOfOffloadedTensorsHaveTies) {
   EXPECT_GT(inked_columns(RungState::offload), kWidth / 20);
   EXPECT_LT(inked_columns(RungState::offload), kWidth / 2);
   for (const auto state : {RungState::save, RungState::recompute, RungState::automatic})
     EXPECT_EQ(inked_columns(state), 0);
 }
 
-// Kept until the partitioner decides is saved; what a plan makes again is not.
-TEST(ChannelText, SaysWhatIsSavedMadeAgainAndOffloadedApart) {
+// A value the partitioner will decide about counts as saved; one that a plan recomputes does not.
+TEST(ChannelText, ListsSavedRecomputedAndOffloadedSeparately) {
   constexpr std::int64_t kGib = std::int64_t{1} << 30;
-  BytesByState kept{};
-  EXPECT_EQ(channel_text(kept, 0), "");
-  kept[static_cast<std::size_t>(RungState::save)] = 19 * kGib;
-  kept[static_cast<std::size_t>(RungState::automatic)] = kGib;
-  kept[static_cast<std::size_t>(RungState::recompute)] = 3 * kGib;
-  EXPECT_EQ(channel_text(kept, kGib), "saved 20.0 GiB, made again 4.00 GiB");
-  kept[static_cast<std::size_t>(RungState::offload)] = 2 * kGib;
-  EXPECT_EQ(channel_text(kept, 0), "saved 20.0 GiB, made again 3.00 GiB, offloaded 2.00 GiB");
+  BytesByState saved{};
+  EXPECT_EQ(channel_text(saved, 0), "");
+  saved[static_cast<std::size_t>(RungState::save)] = 19 * kGib;
+  saved[static_cast<std::size_t>(RungState::automatic)] = kGib;
+  saved[static_cast<std::size_t>(RungState::recompute)] = 3 * kGib;
+  EXPECT_EQ(channel_text(saved, kGib), "saved 20.0 GiB, recomputed 4.00 GiB");
+  saved[static_cast<std::size_t>(RungState::offload)] = 2 * kGib;
+  EXPECT_EQ(channel_text(saved, 0), "saved 20.0 GiB, recomputed 3.00 GiB, offloaded 2.00 GiB");
 }
 
 }  // namespace

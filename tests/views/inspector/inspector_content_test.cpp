@@ -21,7 +21,7 @@ class InspectorTest : public ::testing::Test {
   [[nodiscard]] InspectorContent of(const char* name) const {
     return describe(*snapshot_, node(name));
   }
-  // The row of a label; an empty one if there is none.
+  // The row with a label, or an empty one.
   static InspectorRow row(const InspectorContent& content, const QString& label) {
     for (const InspectorSection& section : content.sections)
       for (const InspectorRow& r : section.rows)
@@ -58,7 +58,7 @@ TEST_F(InspectorTest, LinksProducersUsersAndAliases) {
   EXPECT_THAT(row(of("mm"), "producers (2)").links, ElementsAre(node("x"), node("w0")));
   EXPECT_THAT(row(of("mm"), "users (1)").links, ElementsAre(node("relu")));
   EXPECT_THAT(row(of("t1"), "aliases").links, ElementsAre(node("relu")));
-  EXPECT_THAT(row(of("t1"), "made by").links, ElementsAre(node("relu")));
+  EXPECT_THAT(row(of("t1"), "allocated by").links, ElementsAre(node("relu")));
 }
 
 TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
@@ -74,7 +74,7 @@ TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
   EXPECT_THAT(row(of("ar"), "wait").links, ElementsAre(node("wt")));
 }
 
-TEST_F(InspectorTest, SaysWhatIsEstimated) {
+TEST_F(InspectorTest, MarksEstimates) {
   EXPECT_EQ(row(of("mm"), "time").provenance, Provenance::estimated);
   EXPECT_TRUE(row(of("mm"), "time").note.contains("roofline"));
   EXPECT_EQ(row(of("mm"), "FLOPs").provenance, Provenance::computed);
@@ -97,7 +97,7 @@ TEST_F(InspectorTest, ShowsSymbolsAsAssumptions) {
   EXPECT_EQ(row(content, "shape").provenance, Provenance::assumed);
 }
 
-TEST_F(InspectorTest, EscapesWhatComesFromTheCapture) {
+TEST_F(InspectorTest, EscapesTextFromTheCapture) {
   InspectorContent content{.title = "<b>", .subtitle = "a & b"};
   content.sections.push_back(
       {"<i>", {{.label = "<u>", .value = "<script>", .note = "\"quoted\""}}});

@@ -13,14 +13,14 @@ class WhyHereTest : public ::testing::Test {
   void apply(const Edit& edit) {
     const EditRun done = run_edits(graph_, {edit});
     ASSERT_TRUE(done.refused.empty()) << done.refused.front();
-    line_.insert(line_.end(), done.done.begin(), done.done.end());
+    history_.insert(history_.end(), done.done.begin(), done.done.end());
   }
   [[nodiscard]] std::vector<EditReason> of(const char* name) const {
-    return reasons_for(line_, graph_, graph_.find(name));
+    return reasons_for(history_, graph_, graph_.find(name));
   }
 
   Graph graph_ = test::parse(test::kCollectives);
-  EditLine line_;
+  EditHistory history_;
 };
 
 TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
@@ -44,33 +44,33 @@ TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
   EXPECT_TRUE(section.rows[1].value.startsWith("moved, by sink_waits_iterative. "));
 }
 
-TEST_F(WhyHereTest, WhatNoEditNamesIsAsItWasOpened) {
+TEST_F(WhyHereTest, UneditedNodesAreAsOpened) {
   apply(test::reported(graph_, "sink_waits_iterative")[0].result->edit);
   EXPECT_TRUE(of("x").empty());
   const InspectorSection section = why_section({});
   ASSERT_EQ(section.rows.size(), 1U);
-  EXPECT_EQ(section.rows[0].value, "No edit names it.");
+  EXPECT_EQ(section.rows[0].value, "Not affected by any edit.");
 }
 
-TEST_F(WhyHereTest, WhatAPassMadeTellsWhatWasSaidOfItsOrigin) {
+TEST_F(WhyHereTest, NewNodesHaveTheReasonsOfTheirOrigin) {
   Edit edit = test::reported(graph_, "greedy_bucketing_by_mb")[0].result->edit;
   ASSERT_FALSE(edit.decisions.empty());
   apply(edit);
   NodeId bucket;
   for (const NodeId node : graph_.order())
     if (graph_.is_collective_start(graph_.node(node))) bucket = node;
-  const auto reasons = reasons_for(line_, graph_, bucket);
+  const auto reasons = reasons_for(history_, graph_, bucket);
   ASSERT_FALSE(reasons.empty());
   EXPECT_EQ(reasons[0].by, "greedy_bucketing_by_mb");
-  // Without its decisions the edit is still named.
+  // Without its decisions, the edit is still listed.
   graph_ = test::parse(test::kCollectives);
-  line_.clear();
+  history_.clear();
   edit.decisions.clear();
   apply(edit);
-  const auto silent = reasons_for(line_, graph_, bucket);
+  const auto silent = reasons_for(history_, graph_, bucket);
   ASSERT_EQ(silent.size(), 1U);
   EXPECT_EQ(silent[0].action, "added");
-  EXPECT_EQ(silent[0].reason, "The pass gave no reason.");
+  EXPECT_EQ(silent[0].reason, "The pass recorded no reason.");
 }
 
 }  // namespace

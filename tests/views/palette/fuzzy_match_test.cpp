@@ -23,7 +23,7 @@ TEST(FuzzyMatch, NeedsEveryLetterInOrder) {
   EXPECT_FALSE(fuzzy_match("abc", "ab"));
 }
 
-TEST(FuzzyMatch, PrefersWordStartsThenNeighbours) {
+TEST(FuzzyMatch, PrefersWordStartsThenAdjacentLetters) {
   EXPECT_GT(score("sp", "Show peak"), score("sp", "Resposition"));
   EXPECT_GT(score("fit", "Fit"), score("fit", "Fill in text"));
   EXPECT_GT(score("zoom", "Zoom in"), score("zoom", "a lazy old outdoor map"));
@@ -31,7 +31,7 @@ TEST(FuzzyMatch, PrefersWordStartsThenNeighbours) {
 }
 
 TEST(FuzzyMatch, FindsTheBestPlacementNotTheFirst) {
-  // The first h is in `the`; the word start is better.
+  // The first h is in `the`; the one at a word start is better.
   EXPECT_THAT(fuzzy_match("hi", "the hint")->positions, ElementsAre(4, 5));
   EXPECT_THAT(fuzzy_match("wq", "raw.wx.wq")->positions, ElementsAre(7, 8));
 }

@@ -38,20 +38,20 @@ TEST_F(PaletteModelTest, OffersAllActionsForNoText) {
   EXPECT_EQ(model_.flags(model_.index(2)), Qt::NoItemFlags) << "it is disabled";
 }
 
-TEST_F(PaletteModelTest, AddsModulesAndNodesWhereActionsAreFew) {
+TEST_F(PaletteModelTest, AddsModulesAndNodesIfFewActionsMatch) {
   const auto rows = titles("relu");
   EXPECT_THAT(rows, ::testing::ElementsAre("relu", "relu_1"));
   EXPECT_EQ(model_.action(0), nullptr);
   EXPECT_EQ(model_.nodes(0), std::vector{document_.graph().find("relu")});
 }
 
-TEST_F(PaletteModelTest, LooksForNodesOnlyBehindAnAt) {
+TEST_F(PaletteModelTest, SearchesOnlyNodesAfterAnAtSign) {
   EXPECT_TRUE(titles("@fit").empty());
   EXPECT_EQ(titles("@layers.0").front(), "layers.0");
   EXPECT_EQ(model_.nodes(0).size(), 4U) << "a module is all its nodes";
 }
 
-TEST_F(PaletteModelTest, PassesOverActionsThatAreGone) {
+TEST_F(PaletteModelTest, SkipsDeletedActions) {
   auto* gone = new QAction("Vanish");
   model_.set_actions({gone, &fit_});
   delete gone;

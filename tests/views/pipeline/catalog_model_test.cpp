@@ -43,7 +43,7 @@ TEST_F(Catalog, HasEveryPassUnderItsStage) {
   }
 }
 
-TEST_F(Catalog, ANameIsABetterAnswerThanASentence) {
+TEST_F(Catalog, ANameMatchRanksBeforeASummaryMatch) {
   model.set_text("sinkwaitsit");
   EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
   model.set_text("Waits come later, one after");
@@ -56,7 +56,7 @@ TEST_F(Catalog, ANameIsABetterAnswerThanASentence) {
 
 TEST_F(Catalog, ListsWhatCouldNotBeLoaded) {
   model.set_passes(registry, {"/x: it was built with another compiler: build it again"});
-  EXPECT_EQ(headings().last(), "not loaded");
+  EXPECT_EQ(headings().last(), "Not loaded");
   const QModelIndex last = model.index(model.rowCount() - 1);
   EXPECT_TRUE(last.data(CatalogModel::problem_role).toBool());
   EXPECT_TRUE(model.pass(last.row()).isEmpty());

@@ -1,4 +1,4 @@
-// What a person types into a form, as values.
+// Tests how form input is converted to values.
 
 #include "views/pipeline/parameter_field.h"
 
@@ -20,7 +20,7 @@ std::string typed(Parameter::Type type, const char* text) {
   return value ? to_text(*value) : "as by default";
 }
 
-TEST(TypedValue, IsWhatTheTypeHolds) {
+TEST(TypedValue, MatchesTheParametersType) {
   using Type = Parameter::Type;
   EXPECT_EQ(typed(Type::integer, "12"), "12");
   EXPECT_EQ(typed(Type::number, " 0.5 "), "0.5");
@@ -37,8 +37,8 @@ TEST(TypedValue, IsWhatTheTypeHolds) {
     EXPECT_EQ(typed(type, "  "), "as by default");
 }
 
-// Checking refuses them, and what was written stays.
-TEST(TypedValue, WhatIsNoneStaysAsItWasWritten) {
+// Validation rejects them, and the input is kept.
+TEST(TypedValue, InvalidInputStaysAsWritten) {
   using Type = Parameter::Type;
   for (const auto& [type, text] : {std::pair{Type::integer, "1,5"},
                                    {Type::number, "a lot"},
@@ -61,7 +61,7 @@ TEST(TypedText, ReadsBack) {
   EXPECT_EQ(typed_value(list, typed_text(values)), values);
 }
 
-TEST(ParameterField, ShowsTheDefaultAndTellsOnlyWhatDiffers) {
+TEST(ParameterField, ShowsTheDefaultAndReportsOnlyOtherValues) {
   ParameterField field(parameter(Parameter::Type::number, 0.5), false);
   std::vector<std::optional<PassValue>> told;
   QObject::connect(&field, &ParameterField::edited,
@@ -74,14 +74,14 @@ TEST(ParameterField, ShowsTheDefaultAndTellsOnlyWhatDiffers) {
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0], PassValue(0.25));
   EXPECT_FALSE(told[1]) << "as by default";
-  // What is typed is not taken away by what it leads to.
+  // Showing the resulting value does not replace the input.
   field.show_value(std::nullopt);
   EXPECT_EQ(field.line()->text(), "0.5");
   field.show_value(PassValue(0.75));
   EXPECT_EQ(field.line()->text(), "0.75");
 }
 
-TEST(ParameterField, TellsNoneOnlyWhereItIsNotTheDefault) {
+TEST(ParameterField, ReportsNoneOnlyIfItIsNotTheDefault) {
   const auto told = [](const Parameter& declared) {
     ParameterField field(declared, false);
     std::optional<PassValue> last(PassValue("nothing"));

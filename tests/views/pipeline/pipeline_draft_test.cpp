@@ -1,4 +1,4 @@
-// The pipeline that is being edited, without a window.
+// Tests the edited pipeline without a window.
 
 #include "views/pipeline/pipeline_draft.h"
 
@@ -29,7 +29,7 @@ TEST_F(Draft, StepsKeepTheirIdsWhileTheyMoveAndChange) {
   EXPECT_EQ(draft.find(a), 2U);
   draft.set_argument(0, "k", 2);
   EXPECT_EQ(draft.find(b), 0U);
-  // Also where the text is edited: by what they are, else by their pass.
+  // Editing the text keeps ids too: for equal steps, then for steps with the same pass.
   set("c,new,b{k=3},a");
   EXPECT_EQ(id(0), c);
   EXPECT_EQ(id(2), b);
@@ -51,23 +51,23 @@ TEST_F(Draft, MovesIntoAGap) {
   EXPECT_EQ(text(), "a,c,b");
 }
 
-TEST_F(Draft, TakesBackWhatOneThingChangedAtOnce) {
+TEST_F(Draft, UndoesSuccessiveChangesAtOnce) {
   set("a,b");
   draft.set_argument(0, "k", 1);
   draft.set_argument(0, "k", 12);
   draft.set_argument(0, "k", 123);
   draft.enable(1, false);
   EXPECT_EQ(text(), "a{k=123},~b");
-  draft.take_back();
+  draft.undo();
   EXPECT_EQ(text(), "a{k=123},b");
-  draft.take_back();
+  draft.undo();
   EXPECT_EQ(text(), "a,b");
-  draft.take_back();
+  draft.undo();
   EXPECT_EQ(text(), "");
-  EXPECT_FALSE(draft.can_take_back());
+  EXPECT_FALSE(draft.can_undo());
 }
 
-TEST_F(Draft, SaysOnlyWhatChanges) {
+TEST_F(Draft, SignalsOnlyRealChanges) {
   set("a{k=1}");
   QSignalSpy changed(&draft, &PipelineDraft::changed);
   set("a{k=1}");
@@ -81,21 +81,21 @@ TEST_F(Draft, SaysOnlyWhatChanges) {
   EXPECT_EQ(text(), "a");
 }
 
-TEST_F(Draft, IsKeptWithWherePassesComeFrom) {
+TEST_F(Draft, StoresTheSourcesOfPasses) {
   set("a,~mine{x=\"two words\"}");
   draft.set_source("mine", "Python: /x/mine.py");
   draft.set_source("gone", "Python: /x/gone.py");
-  const WorkspacePipeline kept = draft.kept();
+  const WorkspacePipeline kept = draft.saved();
   EXPECT_EQ(kept.sources.size(), 1U) << "of passes that are in the list";
   PipelineDraft again;
   again.restore(kept);
   EXPECT_EQ(again.pipeline(), draft.pipeline());
   EXPECT_EQ(again.source_of("mine"), "Python: /x/mine.py");
-  EXPECT_FALSE(again.can_take_back());
-  EXPECT_EQ(again.kept(), kept);
+  EXPECT_FALSE(again.can_undo());
+  EXPECT_EQ(again.saved(), kept);
 }
 
-RC_GTEST_PROP(DraftProperty, EveryChangeIsTakenBack, (const std::vector<std::uint8_t>& changes)) {
+RC_GTEST_PROP(DraftProperty, EveryChangeCanBeUndone, (const std::vector<std::uint8_t>& changes)) {
   PipelineDraft draft;
   std::vector<Pipeline> states{draft.pipeline()};
   for (const std::uint8_t change : changes) {
@@ -120,11 +120,11 @@ RC_GTEST_PROP(DraftProperty, EveryChangeIsTakenBack, (const std::vector<std::uin
     for (const DraftStep& each : draft.steps()) RC_ASSERT(ids.insert(each.id).second);
     RC_ASSERT(*parse_step_lines(draft.text().toStdString()) == draft.pipeline());
   }
-  while (draft.can_take_back()) {
+  while (draft.can_undo()) {
     const Pipeline now = draft.pipeline();
     while (!states.empty() && states.back() == now) states.pop_back();
-    draft.take_back();
-    // Steps that are equal may have changed their places.
+    draft.undo();
+    // Equal steps may have changed places.
     if (draft.pipeline() != now) RC_ASSERT(draft.pipeline() == states.back());
   }
   RC_ASSERT(draft.empty());

@@ -73,11 +73,11 @@ TEST_F(DecisionModelTest, FiltersByActionAndByNodes) {
   EXPECT_EQ(model_.rowCount(), model_.row_count());
 }
 
-TEST_F(DecisionModelTest, RowsLeadToNodesOfTheGraphThatIsShown) {
+TEST_F(DecisionModelTest, RowsSelectNodesOfTheShownGraph) {
   const int row = model_.row_of(snapshot_->graph.find("v0"));
   ASSERT_EQ(model_.nodes(row).size(), 1U);
   EXPECT_EQ(snapshot_->graph.name(model_.nodes(row).front()), "v0");
-  // Another state, in which ids are others and one of the nodes is gone.
+  // Another state, with other ids and without one of the nodes.
   const SnapshotPtr other = test::snapshot_of(R"(
     v0: f32[4] = input
     return [v0]
@@ -90,7 +90,7 @@ TEST_F(DecisionModelTest, RowsLeadToNodesOfTheGraphThatIsShown) {
   EXPECT_FALSE(model_.note(gone, DecisionModel::node_column).isEmpty());
 }
 
-TEST_F(DecisionModelTest, IsWrittenForOtherPrograms) {
+TEST_F(DecisionModelTest, IsExported) {
   const std::vector<int> rows = shown_rows(model_);
   const QStringList tsv = model_.tsv(rows).split(u'\n');
   EXPECT_EQ(tsv.front(), "node\taction\treason\teffect\tstep");
@@ -100,8 +100,8 @@ TEST_F(DecisionModelTest, IsWrittenForOtherPrograms) {
   EXPECT_TRUE(csv.contains("\"")) << "sentences have commas";
 }
 
-// 10^5 rows: a key in the filter, an action, a sort are each a moment.
-TEST(DecisionModelSpeed, LooksThroughManyRowsAtOnce) {
+// Filtering, choosing an action and sorting are fast with 10^5 rows.
+TEST(DecisionModelSpeed, FiltersManyRowsQuickly) {
   auto result = std::make_shared<StepResult>();
   result->step = "apply_sac";
   constexpr int kMany = 100000;

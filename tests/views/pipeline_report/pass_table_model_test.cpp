@@ -29,7 +29,7 @@ class PassTableModelTest : public ::testing::Test {
   QAbstractItemModelTester tester_{&model_, QAbstractItemModelTester::FailureReportingMode::Fatal};
 };
 
-TEST_F(PassTableModelTest, ColumnsHaveUnitsAndAddUpWhereThatMeansSomething) {
+TEST_F(PassTableModelTest, ColumnsHaveUnitsAndMeaningfulTotals) {
   model_.set(
       table_of(
           {{"v0",
@@ -39,7 +39,7 @@ TEST_F(PassTableModelTest, ColumnsHaveUnitsAndAddUpWhereThatMeansSomething) {
            {"",
             {std::string("all"), std::int64_t{3000}, std::int64_t{12}, std::int64_t{9216}, {}}}}),
       snapshot_);
-  ASSERT_EQ(model_.row_count(), 2) << "the pass's own sums are no row";
+  ASSERT_EQ(model_.row_count(), 2) << "the pass's own totals are not rows";
   EXPECT_EQ(model_.summary(), "all: improvement 3.00 us · moves 12 · memory 9.00 KiB");
   EXPECT_EQ(model_.columns().at(2).title, "improvement");
   EXPECT_EQ(model_.number(0, 2), -1500);
@@ -56,7 +56,7 @@ TEST_F(PassTableModelTest, ColumnsHaveUnitsAndAddUpWhereThatMeansSomething) {
   EXPECT_EQ(model_.nodes(1), std::vector{snapshot_->graph.find("v1")});
 }
 
-TEST_F(PassTableModelTest, TakesTablesThatArePoor) {
+TEST_F(PassTableModelTest, AcceptsIncompleteTables) {
   model_.set(table_of({{"", {std::string("a")}}, {"", {}}}), snapshot_);
   EXPECT_EQ(model_.row_count(), 2) << "no row is of a node: none is a sum";
   EXPECT_EQ(model_.text(1, 1), "");
@@ -65,7 +65,7 @@ TEST_F(PassTableModelTest, TakesTablesThatArePoor) {
   EXPECT_TRUE(model_.nodes(0).empty());
 }
 
-TEST_F(PassTableModelTest, ShowsWhatPassesOfOursReport) {
+TEST_F(PassTableModelTest, ShowsReportsOfBuiltInPasses) {
   const auto steps = test::reported(snapshot_->graph, "sink_waits_iterative");
   ASSERT_EQ(steps.at(0).result->tables.size(), 1U);
   const PassTable& table = steps[0].result->tables[0];

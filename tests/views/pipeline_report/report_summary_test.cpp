@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::Field;
 
-TEST(ReportSummary, SaysWhatARunDidFromItsFirstStateToItsLast) {
+TEST(ReportSummary, ComparesTheFirstAndLastStateOfARun) {
   const Graph graph = test::parse(test::kCollectives);
   const auto steps = test::reported(graph, "sink_waits_iterative,eliminate_dead_code");
   ASSERT_EQ(steps.size(), 2U);
@@ -46,13 +46,13 @@ TEST(ReportSummary, CountsEveryKindOfChange) {
       << texts.join(", ").toStdString();
   EXPECT_TRUE(texts.contains(QString("removed %1").arg(step.removed)));
   EXPECT_EQ(texts.back(), "2 collectives merged");
-  // What is new says what it is made from, what is gone what is in its place.
+  // Added nodes name their origin, removed ones their replacement.
   bool says_from = false, says_in_place = false;
   for (const NodeDifference& node : differences->nodes()) {
     const QString detail = differences->detail(node);
     says_from = says_from || (node.change == NodeChange::added && detail.startsWith("from g"));
     says_in_place =
-        says_in_place || (node.change == NodeChange::removed && detail.endsWith("is in its place"));
+        says_in_place || (node.change == NodeChange::removed && detail.startsWith("replaced by "));
   }
   EXPECT_TRUE(says_from);
   EXPECT_TRUE(says_in_place);

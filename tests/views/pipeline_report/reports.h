@@ -1,6 +1,6 @@
 #pragma once
 
-// Steps of pipelines that were run on a literal, as the report takes them.
+// Steps of pipelines run on a literal, in the form that the report expects.
 
 #include <string_view>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace jointer::test {
 
-// Two all-gathers that are waited for at once, beside compute that needs neither, then a
-// reduce-scatter; what `sink_waits_iterative` and bucketing have something to do with.
+// Two all-gathers whose waits directly follow, independent compute, and a reduce-scatter: an input
+// that `sink_waits_iterative` and bucketing can improve.
 inline constexpr std::string_view kCollectives = R"(
   group fsdp: 0 1
   w0: f32[512,512] = parameter
@@ -29,7 +29,7 @@ inline constexpr std::string_view kCollectives = R"(
   return [y, z]
 )";
 
-// The steps of a pipeline on a graph, each with the graph before it.
+// The steps of a pipeline on a graph, each with its input.
 inline std::vector<views::ReportedStep> reported(const Graph& graph, std::string_view pipeline) {
   std::vector<views::ReportedStep> steps;
   auto before = std::make_shared<const Graph>(graph);

@@ -1,4 +1,4 @@
-// What a person is told while the budget is dragged is what solving gives.
+// Tests that previews while dragging the budget equal the result of solving.
 
 #include "views/sac/budget_trial.h"
 
@@ -32,7 +32,7 @@ class BudgetTrialTest : public testing::Test {
   std::vector<MemoryPolicy> policies_ = policies_of(snapshot_->graph);
 };
 
-TEST_F(BudgetTrialTest, GivesWhatSolvingGives) {
+TEST_F(BudgetTrialTest, EqualsSolving) {
   for (const KnapsackSolver solver :
        {KnapsackSolver::dp, KnapsackSolver::greedy, KnapsackSolver::sliding_hirschberg,
         KnapsackSolver::knee_point}) {
@@ -50,7 +50,7 @@ TEST_F(BudgetTrialTest, GivesWhatSolvingGives) {
   }
 }
 
-// Where saved activations are most of the memory.
+// A graph in which saved activations take most of the memory.
 class BudgetOf8BTest : public BudgetTrialTest {
  protected:
   void SetUp() override {
@@ -71,7 +71,7 @@ TEST_F(BudgetOf8BTest, FindsTheLargestBudgetWhosePeakFits) {
     return (*trial->at(budget))->figures.figures.peak_bytes;
   };
   const std::int64_t most = peak_at(1), limit = most * 7 / 10;
-  // Everything is made again at once: the smallest budget is not the smallest peak.
+  // All recomputation happens at once, so the smallest budget does not have the smallest peak.
   ASSERT_GT(peak_at(0), most);
   const auto fit = trial->within(limit);
   ASSERT_TRUE(fit);
@@ -85,7 +85,7 @@ TEST_F(BudgetOf8BTest, FindsTheLargestBudgetWhosePeakFits) {
   EXPECT_LT(peak_at(none->budget), limit);
 }
 
-TEST_F(BudgetTrialTest, ObeysPoliciesUnlessTheyAreIgnored) {
+TEST_F(BudgetTrialTest, RespectsPoliciesUnlessIgnored) {
   const NodeId node = snapshot_->graph.find("act0");
   policies_[node.index()] = MemoryPolicy::must_save;
   const auto obeyed = trial(), ignored = trial({.ignore_tags = true});
@@ -93,19 +93,19 @@ TEST_F(BudgetTrialTest, ObeysPoliciesUnlessTheyAreIgnored) {
   EXPECT_GT((*obeyed->at(1))->figures.saved_bytes, (*ignored->at(1))->figures.saved_bytes);
 }
 
-TEST_F(BudgetOf8BTest, SolversTellItOfAnyWish) {
+TEST_F(BudgetOf8BTest, WorksWithEverySolver) {
   SacSolver solver;
   const SacRequest request{snapshot_, snapshot_, {}, {}};
-  const auto whole = solver.try_solving(request, {.settings = {}, .most_peak = {}});
+  const auto whole = solver.try_solving(request, {.settings = {}, .max_peak = {}});
   ASSERT_TRUE(whole);
   const std::int64_t peak = whole->outcome->figures.figures.peak_bytes;
-  const auto smaller = solver.try_solving(request, {.settings = {}, .most_peak = peak - 1});
+  const auto smaller = solver.try_solving(request, {.settings = {}, .max_peak = peak - 1});
   ASSERT_TRUE(smaller);
   EXPECT_TRUE(smaller->fits);
   EXPECT_LT(smaller->settings.activation_budget, 1);
   EXPECT_LT(smaller->outcome->figures.figures.peak_bytes, peak);
   const auto other = solver.try_solving(
-      request, {.settings = {.partitioner = Partitioner::default_partition}, .most_peak = {}});
+      request, {.settings = {.partitioner = Partitioner::default_partition}, .max_peak = {}});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->outcome->figures,
             solved({.partitioner = Partitioner::default_partition})->figures);

@@ -24,13 +24,13 @@ TEST(ParetoScale, MoreMemoryIsToTheRightMoreTimeIsUp) {
   EXPECT_LT(scale.place(marks[0]).y(), scale.place(marks[1]).y());
 }
 
-TEST(ParetoScale, OneMarkHasAPlaceToo) {
+TEST(ParetoScale, ASingleMarkHasAPlace) {
   const std::vector marks{mark(1 << 30, 1'000'000)};
   EXPECT_TRUE(kArea.contains(ParetoScale(marks, kArea).place(marks[0])));
 }
 
-// A label stands at its mark, and neither on another mark nor on another label.
-TEST(ParetoPlot, LabelsStandBesideTheirMarks) {
+// A label is placed at its mark and overlaps no other mark or label.
+TEST(ParetoPlot, LabelsAreNextToTheirMarks) {
   ParetoPlot plot;
   plot.resize(640, 300);
   std::vector<ParetoMark> marks;

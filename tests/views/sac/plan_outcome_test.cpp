@@ -1,4 +1,4 @@
-// Where the steps of a pair stand among those of its joint graph.
+// Tests how the steps of a pair are aligned with those of its joint graph.
 
 #include "views/sac/plan_outcome.h"
 
@@ -38,22 +38,22 @@ class PlaceStepsTest : public testing::Test {
   MemoryTimeline memory_{graph_};
 };
 
-TEST_F(PlaceStepsTest, TheSameCallsStandAtTheSamePlaces) {
+TEST_F(PlaceStepsTest, TheSameCallsHaveTheSamePlaces) {
   EXPECT_THAT(places({"a", "b", "c", "g", "h"}), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST_F(PlaceStepsTest, WhatIsMadeAgainSharesTheRoomOfWhatReadsIt) {
+TEST_F(PlaceStepsTest, RecomputationSharesTheSpaceOfItsReader) {
   EXPECT_THAT(places({"a", "b", "c", "b", "g", "h"}), ElementsAre(0, 1, 2, 3, 3.5, 4, 5));
   // Also before the last call.
   EXPECT_THAT(places({"a", "b", "c", "g", "b", "h"}), ElementsAre(0, 1, 2, 3, 4, 4.5, 5));
 }
 
-TEST_F(PlaceStepsTest, WhatDoesNotRunLeavesItsRoom) {
+TEST_F(PlaceStepsTest, RemovedCallsLeaveTheirSpace) {
   EXPECT_THAT(places({"a", "c", "g", "h"}), ElementsAre(0, 1, 3, 4, 5));
 }
 
-TEST_F(PlaceStepsTest, OfAnotherOrderTheLongestPartStaysInPlace) {
-  // c runs early: it shares the room of what follows it.
+TEST_F(PlaceStepsTest, TheLongestCommonOrderStaysInPlace) {
+  // c runs early and shares the space of the following step.
   EXPECT_THAT(places({"a", "c", "b", "g", "h"}), ElementsAre(0, 1, 1.5, 2, 4, 5));
 }
 
@@ -68,7 +68,7 @@ RC_GTEST_FIXTURE_PROP(PlaceStepsTest, PlacesNeverFallAndStayWithinTheStep, ()) {
   RC_ASSERT(found.size() == names.size() + 1);
   RC_ASSERT(std::is_sorted(found.begin(), found.end()));
   RC_ASSERT(found.front() >= 0 && found.back() == 5);
-  // Each step has some room.
+  // Each step has some width.
   for (std::size_t i = 1; i < found.size(); ++i) RC_ASSERT(found[i] > found[i - 1]);
 }
 

@@ -58,7 +58,7 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
   for (const int row : model_.shown(-1))
     if (model_.text(row, SacModel::name_column).contains(u'×')) fold = row;
   ASSERT_GE(fold, 0);
-  // Below it a row for each place in such a layer, which holds one tensor of each of them.
+  // Below it, one row per place in the layers, with one tensor from each of them.
   const auto places = model_.shown(fold);
   ASSERT_FALSE(places.empty());
   const auto members = *model_.number(places.front(), SacModel::count_column);
@@ -71,7 +71,7 @@ TEST_F(SacModelTest, IdenticalLayersAreOneRow) {
             members * static_cast<std::int64_t>(places.size()));
 }
 
-// Layer 1 calls what layer 0 calls in another order, as independent calls may.
+// Layer 1 has the same calls as layer 0 in another order, as independent calls may.
 constexpr const char* kOtherOrder = R"(
   x: f32[64,64] = input
   a0: f32[64,64] = aten.sin(x)              {layers.0}
@@ -96,7 +96,7 @@ TEST(SacModel, IdenticalLayersAreOneRowWhateverTheirOrder) {
   const int fold = model.parent_row(model.parent_row(model.row_of(snapshot->graph.find("a0"))));
   ASSERT_GE(fold, 0);
   EXPECT_EQ(model.number(fold, SacModel::count_column), 4);
-  // The same tensor of each, in the order of the first.
+  // The same tensor of each layer, in the order of the first one.
   const auto places = model.shown(fold);
   ASSERT_EQ(places.size(), 2U);
   EXPECT_THAT(model.nodes(places[0]),
@@ -105,13 +105,13 @@ TEST(SacModel, IdenticalLayersAreOneRowWhateverTheirOrder) {
               ElementsAre(snapshot->graph.find("b0"), snapshot->graph.find("b1")));
 }
 
-TEST(SacModel, WithoutAPlanNothingIsSaidOfChains) {
+TEST(SacModel, WithoutAPlanThereAreNoChains) {
   SacModel model;
   model.set_state(state_as_captured(test::snapshot_of(kOtherOrder)));
   for (const int column : {SacModel::time_column, SacModel::flops_column}) {
     const QString tip = model.data(model.index(0, column), Qt::ToolTipRole).toString();
-    EXPECT_FALSE(tip.contains("chain") || tip.contains("run again")) << tip.toStdString();
-    EXPECT_TRUE(tip.contains("one call")) << tip.toStdString();
+    EXPECT_FALSE(tip.contains("chain") || tip.contains("recompute it")) << tip.toStdString();
+    EXPECT_TRUE(tip.contains("of the call")) << tip.toStdString();
   }
 }
 
@@ -128,7 +128,7 @@ TEST_F(SacModelTest, FiguresOfAGroupAreThoseOfItsTensors) {
   }
 }
 
-TEST_F(SacModelTest, ATickKeepsTheRows) {
+TEST_F(SacModelTest, TicksKeepTheRows) {
   model_.set_grouping(SacGrouping::tensor);
   int resets = 0;
   QObject::connect(&model_, &QAbstractItemModel::modelReset, [&resets] { ++resets; });
@@ -138,7 +138,7 @@ TEST_F(SacModelTest, ATickKeepsTheRows) {
   EXPECT_EQ(model_.text(row("act0"), SacModel::decider_column), "person");
 }
 
-TEST_F(SacModelTest, AGroupOfSeveralPoliciesIsMixed) {
+TEST_F(SacModelTest, AGroupWithSeveralPoliciesIsMixed) {
   model_.set_grouping(SacGrouping::op);
   show({{{node("act0")}, Keep::save}, {{node("act1")}, Keep::recompute}});
   const int group = model_.parent_row(row("act0"));
@@ -146,16 +146,16 @@ TEST_F(SacModelTest, AGroupOfSeveralPoliciesIsMixed) {
   EXPECT_TRUE(model_.text(group, SacModel::policy_column).startsWith("mixed"));
 }
 
-TEST_F(SacModelTest, TheFilterTakesTheWordsOfTheSearchBar) {
+TEST_F(SacModelTest, TheFilterUsesTheSearchSyntax) {
   model_.set_grouping(SacGrouping::tensor);
   model_.set_filter("op:sigmoid mod:layers.1");
   EXPECT_THAT(names(), ElementsAre("act1"));
   model_.set_filter("bytes>1TiB");
   EXPECT_THAT(names(), IsEmpty());
-  // Half a query hides nothing and says why.
+  // An incomplete query hides nothing and reports an error.
   model_.set_filter("bytes>");
   EXPECT_EQ(names().size(), model_.state()->tensors.size());
-  EXPECT_FALSE(model_.filter_mistake().isEmpty());
+  EXPECT_FALSE(model_.filter_error().isEmpty());
 }
 
 TEST_F(SacModelTest, TheFilterKnowsThePlan) {
@@ -168,7 +168,7 @@ TEST_F(SacModelTest, TheFilterKnowsThePlan) {
   model_.set_filter("policy:recompute -by:person op:sigmoid");
   const std::size_t others = names().size();
   for (const std::string& name : names()) EXPECT_NE(name, "act1");
-  // Another plan, and what is found is another.
+  // Another plan gives other matches.
   model_.set_filter("policy:save by:person");
   show({{{node("act0")}, Keep::recompute}, {{node("act1")}, Keep::save}});
   EXPECT_THAT(names(), ElementsAre("act1"));
@@ -179,7 +179,7 @@ TEST_F(SacModelTest, TheFilterKnowsThePlan) {
     EXPECT_EQ(model_.index_of(model_.row_of(tensor.node)).isValid(), tensor.bytes > 0);
 }
 
-TEST_F(SacModelTest, OnlyWhatIsShownIsChanged) {
+TEST_F(SacModelTest, OnlyVisibleTensorsAreChanged) {
   model_.set_grouping(SacGrouping::op);
   const int group = model_.parent_row(row("act0"));
   EXPECT_EQ(model_.changeable(std::vector{group}).size(), 5U);
@@ -192,7 +192,7 @@ TEST_F(SacModelTest, OnlyWhatIsShownIsChanged) {
   EXPECT_EQ(model_.changeable(std::vector{group, row("act0")}).size(), 5U);
 }
 
-TEST_F(SacModelTest, BytesAMicrosecondAreTheOrderOfMerit) {
+TEST_F(SacModelTest, SortsByBytesPerMicrosecond) {
   model_.set_grouping(SacGrouping::tensor);
   for (const SacTensor& tensor : model_.state()->tensors) {
     const auto worth = model_.number(model_.row_of(tensor.node), SacModel::worth_column);

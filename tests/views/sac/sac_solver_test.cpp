@@ -1,4 +1,4 @@
-// States as a function of the history: ticks, undo, solving again, who decided.
+// Tests states as a function of the history: ticks, undo, solving again, deciders.
 
 #include "views/sac/sac_solver.h"
 
@@ -18,7 +18,7 @@ class SacSolverTest : public ::testing::Test {
 
   [[nodiscard]] NodeId node(std::string_view name) const { return baseline_->graph.find(name); }
 
-  // The next edit of the line.
+  // Appends an edit to the history.
   void apply(const Edit& edit) {
     Graph graph = now_->graph;
     Result<Edit> inverse = jointer::apply(graph, edit);
@@ -26,7 +26,7 @@ class SacSolverTest : public ::testing::Test {
     auto next = snapshot_after(*now_, std::move(graph), true);
     ASSERT_TRUE(next);
     now_ = *next;
-    line_.push_back(std::make_shared<DoneEdit>(DoneEdit{edit, *std::move(inverse)}));
+    history_.push_back(std::make_shared<DoneEdit>(DoneEdit{edit, *std::move(inverse)}));
   }
   void tag(std::string_view name, MemoryPolicy policy, const std::string& by = {}) {
     const std::vector nodes{node(name)};
@@ -34,7 +34,7 @@ class SacSolverTest : public ::testing::Test {
     edit.by = by;
     apply(edit);
   }
-  [[nodiscard]] SacRequest request() const { return {now_, baseline_, line_, {}}; }
+  [[nodiscard]] SacRequest request() const { return {now_, baseline_, history_, {}}; }
   SacStatePtr state() { return state(request()); }
   SacStatePtr state(const SacRequest& request) {
     auto made = solver_.state(request);
@@ -50,7 +50,7 @@ class SacSolverTest : public ::testing::Test {
 
   SacSolver solver_;
   SnapshotPtr baseline_, now_;
-  EditLine line_;
+  EditHistory history_;
 };
 
 TEST_F(SacSolverTest, WithoutEditsItIsThePartitionersPlan) {
@@ -68,7 +68,7 @@ TEST_F(SacSolverTest, WithoutEditsItIsThePartitionersPlan) {
   }
 }
 
-TEST_F(SacSolverTest, ATickIsThePersonsAndChangesTheFigures) {
+TEST_F(SacSolverTest, ATickBelongsToTheUserAndChangesTheFigures) {
   const SacStatePtr before = state();
   const Keep was = tensor(*before, "act0").keep;
   tag("act0", was == Keep::save ? MemoryPolicy::must_recompute : MemoryPolicy::must_save);
@@ -81,8 +81,8 @@ TEST_F(SacSolverTest, ATickIsThePersonsAndChangesTheFigures) {
   EXPECT_EQ(after->base, before->base);
 }
 
-// What is shown before the edit is done is what is shown after it.
-TEST_F(SacSolverTest, WhatIsAskedForIsWhatComes) {
+// The state shown before an edit is applied equals the one afterwards.
+TEST_F(SacSolverTest, PreviewEqualsTheResult) {
   SacRequest asked = request();
   asked.ticks = {{{node("act0"), node("act1")}, Keep::save}};
   const SacStatePtr promised = state(asked);
@@ -94,7 +94,7 @@ TEST_F(SacSolverTest, WhatIsAskedForIsWhatComes) {
   EXPECT_EQ(tensor(*promised, "act0").decider, Decider::person);
 }
 
-TEST_F(SacSolverTest, UndoGivesWhatWasThere) {
+TEST_F(SacSolverTest, UndoRestoresThePreviousState) {
   const SacRequest before = request();
   const SacStatePtr first = state(before);
   tag("mm1", MemoryPolicy::must_recompute);
@@ -111,7 +111,7 @@ TEST_F(SacSolverTest, TheOrderOfTicksMakesNoDifference) {
   tag("mm0", MemoryPolicy::must_recompute);
   tag("act1", MemoryPolicy::must_save);
   const SacStatePtr one = state();
-  line_.clear();
+  history_.clear();
   now_ = baseline_;
   tag("act1", MemoryPolicy::must_save);
   tag("mm0", MemoryPolicy::must_recompute);
@@ -120,7 +120,7 @@ TEST_F(SacSolverTest, TheOrderOfTicksMakesNoDifference) {
   EXPECT_EQ(one->figures, other->figures);
 }
 
-TEST_F(SacSolverTest, SolvingAgainObeysTicksAndIsAStep) {
+TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndIsAStep) {
   tag("act0", MemoryPolicy::must_save);
   const SacRequest ticked = request();
   apply(solve_edit({}));
@@ -131,7 +131,7 @@ TEST_F(SacSolverTest, SolvingAgainObeysTicksAndIsAStep) {
   const SacStatePtr least = state();
   EXPECT_EQ(least->base->settings.activation_budget, 0);
   EXPECT_LE(least->figures.saved_bytes, solved->figures.saved_bytes);
-  // Back in the history: the base of that place.
+  // Going back in the history restores the base of that place.
   EXPECT_EQ(state(ticked)->base->settings, SolveSettings());
 }
 
@@ -145,21 +145,21 @@ TEST_F(SacSolverTest, IgnoredTagsDecideNothing) {
   EXPECT_EQ(s->plan, free->plan);
 }
 
-TEST_F(SacSolverTest, ListsAreToldFromPersons) {
+TEST_F(SacSolverTest, ListsAreDistinguishedFromUsers) {
   tag("act0", MemoryPolicy::must_save, "apply_sac");
   EXPECT_EQ(tensor(*state(), "act0").decider, Decider::list);
 }
 
-TEST_F(SacSolverTest, WhatCannotBeIsRefusedInASentence) {
+TEST_F(SacSolverTest, ImpossibleRequestsAreRefusedInASentence) {
   SacRequest asked = request();
-  // Nothing of the backward needs it.
+  // The backward does not need it.
   asked.ticks = {{{node("y")}, Keep::offload}};
   const auto made = solver_.state(asked);
   ASSERT_FALSE(made);
   EXPECT_FALSE(made.error().message.empty());
 }
 
-TEST_F(SacSolverTest, RowsStayWhileAPersonTicks) {
+TEST_F(SacSolverTest, RowsStayWhileTheUserTicks) {
   const SacStatePtr before = state();
   tag("out0", MemoryPolicy::must_save);
   const SacStatePtr after = state();
@@ -172,7 +172,7 @@ TEST_F(SacSolverTest, OtherGraphsAreShownAsTheyAre) {
     a: f32[8,64] = aten.relu(x)
     return [a]
   )");
-  // A literal is a joint graph: half of one has no partition to choose.
+  // A literal is a joint graph; a single half has no partition to choose.
   Graph graph = now_->graph;
   graph.part(PartId(0)).kind = CaptureKind::forward;
   auto half = make_snapshot(std::move(graph), {});

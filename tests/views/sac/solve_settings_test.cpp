@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-TEST(SolveSettings, AreReadBackFromTheirText) {
+TEST(SolveSettings, RoundTripThroughText) {
   for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition})
     for (const bool ignore_tags : {false, true})
       for (const double budget : {0.0, 0.1, 1.0 / 3, 1.0})
@@ -23,7 +23,7 @@ TEST(SolveSettings, AreTheLastPassOfAPipeline) {
   EXPECT_FALSE(parse_solve("min_cut_partition,apply_sac{save=[aten.mm]}"));
 }
 
-TEST(SolveSettings, AreNoOtherText) {
+TEST(SolveSettings, RejectOtherText) {
   for (const char* text :
        {"", "mm", "min_cut_partition{", "min_cut_partition{activation_budget=2}",
         "min_cut_partition{activation_budget=x}", "min_cut_partition{solver=best}",
@@ -31,7 +31,7 @@ TEST(SolveSettings, AreNoOtherText) {
     EXPECT_FALSE(parse_solve(text)) << text;
 }
 
-TEST(SolveSettings, AnEditWithTagsSolvesUnderThem) {
+TEST(SolveSettings, AnEditWithTagsSolvesWithThem) {
   const Edit tags{
       .title = "full", .by = "tag_with_memory_policy{preset=full}", .changes = {}, .notes = {}};
   const Edit edit = with_solve(tags, {.activation_budget = 0.5});

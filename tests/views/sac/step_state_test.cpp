@@ -1,5 +1,5 @@
-// States of a flat step as a function of the history: figures of its tags carried out, who decided,
-// what is refused.
+// Tests states of a flat training step as a function of the history: figures with its tags applied,
+// deciders, and refusals.
 
 #include "views/sac/step_state.h"
 
@@ -39,7 +39,7 @@ class StepStateTest : public ::testing::Test {
     auto next = snapshot_after(*now_, std::move(graph), keeps_calls(edit));
     ASSERT_TRUE(next);
     now_ = *next;
-    line_.push_back(std::make_shared<DoneEdit>(DoneEdit{edit, *std::move(inverse)}));
+    history_.push_back(std::make_shared<DoneEdit>(DoneEdit{edit, *std::move(inverse)}));
   }
   void tag(const std::vector<std::string>& names, MemoryPolicy policy, const std::string& by = {}) {
     Edit edit =
@@ -48,7 +48,7 @@ class StepStateTest : public ::testing::Test {
     apply(edit);
   }
   [[nodiscard]] SacRequest request(std::vector<PolicyTick> ticks = {}) const {
-    return {now_, baseline_, line_, std::move(ticks)};
+    return {now_, baseline_, history_, std::move(ticks)};
   }
   SacStatePtr state(std::vector<PolicyTick> ticks = {}) {
     auto made = solver_.state(request(std::move(ticks)));
@@ -60,7 +60,7 @@ class StepStateTest : public ::testing::Test {
     if (found == nullptr) throw std::runtime_error("no row of " + std::string(name));
     return *found;
   }
-  // The graph with its tags carried out, by core alone.
+  // The graph with its tags applied by core.
   [[nodiscard]] Graph carried_out() const {
     Graph step = now_->graph;
     EXPECT_TRUE(carry_out_tags(step));
@@ -74,12 +74,12 @@ class StepStateTest : public ::testing::Test {
                        analysis.simulation.exposed_ns()};
     EXPECT_EQ(state.figures, figures);
     EXPECT_TRUE(std::ranges::equal(state.profile, analysis.memory.profile()));
-    EXPECT_EQ(state.carried_out.reserved_bytes, analysis.reserved.peak_bytes);
+    EXPECT_EQ(state.applied_tags.reserved_bytes, analysis.reserved.peak_bytes);
   }
 
   SacSolver solver_;
   SnapshotPtr baseline_, now_;
-  EditLine line_;
+  EditHistory history_;
 };
 
 TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
@@ -87,7 +87,7 @@ TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
   EXPECT_EQ(s->kind, SacKind::step);
   EXPECT_TRUE(s->can_change());
   EXPECT_FALSE(s->base);
-  EXPECT_FALSE(s->carried_out.any);
+  EXPECT_FALSE(s->applied_tags.any);
   expect_figures(*s, baseline_->graph);
   EXPECT_EQ(s->beside()->figures, s->figures);
   for (const SacTensor& t : s->tensors) {
@@ -98,10 +98,10 @@ TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
   }
 }
 
-TEST_F(StepStateTest, ATickIsShownAsItIsCarriedOut) {
+TEST_F(StepStateTest, ATickIsShownAsApplied) {
   tag({"act1", "out1"}, MemoryPolicy::must_recompute);
   const SacStatePtr s = state();
-  EXPECT_TRUE(s->carried_out.any);
+  EXPECT_TRUE(s->applied_tags.any);
   EXPECT_EQ(tensor(*s, "act1").keep, Keep::recompute);
   EXPECT_EQ(tensor(*s, "act1").decider, Decider::person);
   EXPECT_THAT(why(*s, tensor(*s, "act1")), HasSubstr("Recomputed by hand: Recompute 2 nodes"));
@@ -113,7 +113,7 @@ TEST_F(StepStateTest, ATickIsShownAsItIsCarriedOut) {
   EXPECT_EQ(s->snapshot->graph.node_count(), baseline_->graph.node_count());
 }
 
-TEST_F(StepStateTest, WhatIsAskedForIsWhatComes) {
+TEST_F(StepStateTest, PreviewEqualsTheResult) {
   const SacStatePtr promised = state({{nodes({"act0", "out0"}), Keep::recompute}});
   EXPECT_EQ(tensor(*promised, "act0").decider, Decider::person);
   tag({"act0", "out0"}, MemoryPolicy::must_recompute);
@@ -121,17 +121,17 @@ TEST_F(StepStateTest, WhatIsAskedForIsWhatComes) {
   EXPECT_EQ(state()->plan, promised->plan);
 }
 
-TEST_F(StepStateTest, UndoGivesWhatWasThere) {
+TEST_F(StepStateTest, UndoRestoresThePreviousState) {
   const SacStatePtr first = state();
   tag({"act2"}, MemoryPolicy::must_recompute);
   EXPECT_NE(state()->figures, first->figures);
-  line_.clear();
+  history_.clear();
   now_ = baseline_;
   EXPECT_EQ(state()->figures, first->figures);
   EXPECT_EQ(state()->plan, first->plan);
 }
 
-TEST_F(StepStateTest, SaysWhoDecided) {
+TEST_F(StepStateTest, ReportsWhoDecided) {
   tag({"act2"}, MemoryPolicy::must_recompute, "apply_sac");
   tag({"act3"}, MemoryPolicy::must_cpu_offload);
   const SacStatePtr s = state();
@@ -140,12 +140,12 @@ TEST_F(StepStateTest, SaysWhoDecided) {
   EXPECT_EQ(tensor(*s, "act3").keep, Keep::offload);
   EXPECT_EQ(tensor(*s, "act4").decider, Decider::nobody);
   baseline_ = now_;
-  line_.clear();
+  history_.clear();
   EXPECT_EQ(tensor(*state(), "act2").decider, Decider::capture);
 }
 
-// What a tag did not change is nobody's decision, and says so.
-TEST_F(StepStateTest, ATagThatDoesNothingSaysSo) {
+// A value not changed by a tag has no decider, and its reason says so.
+TEST_F(StepStateTest, ATagWithoutEffectIsReported) {
   baseline_ = now_ = test::snapshot_of(R"(
     kind train_step
     x: f32[64,64] = input
@@ -163,7 +163,7 @@ TEST_F(StepStateTest, ATagThatDoesNothingSaysSo) {
   EXPECT_THAT(why(*s, tensor(*s, "c")), HasSubstr("before it makes anything again"));
 }
 
-TEST_F(StepStateTest, WhatThePassRefusesIsRefusedInItsSentence) {
+TEST_F(StepStateTest, RefusalsOfThePassAreReported) {
   baseline_ = now_ = test::snapshot_of(R"(
     kind train_step
     x: f32[64,64] = input
@@ -177,31 +177,31 @@ TEST_F(StepStateTest, WhatThePassRefusesIsRefusedInItsSentence) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("draws random numbers"));
   EXPECT_FALSE(solver_.outcome(request({{nodes({"r"}), Keep::recompute}})));
-  // A capture that comes with such a tag is shown as it stands, and can be mended.
+  // A capture with such a tag is shown without tags, and can be fixed.
   tag({"r"}, MemoryPolicy::must_recompute);
   const SacStatePtr bad = state();
-  EXPECT_THAT(bad->carried_out.refusal, HasSubstr("draws random numbers"));
-  EXPECT_FALSE(bad->carried_out.any);
+  EXPECT_THAT(bad->applied_tags.refusal, HasSubstr("draws random numbers"));
+  EXPECT_FALSE(bad->applied_tags.any);
   expect_figures(*bad, baseline_->graph);
   EXPECT_TRUE(state({{nodes({"d"}), Keep::recompute}}));
   const SacStatePtr mended = state({{nodes({"r"}), Keep::save}});
-  EXPECT_TRUE(mended->carried_out.refusal.empty());
+  EXPECT_TRUE(mended->applied_tags.refusal.empty());
 }
 
-TEST_F(StepStateTest, WhatWasCarriedOutIsNotCarriedOutTwice) {
+TEST_F(StepStateTest, AppliedTagsAreNotAppliedTwice) {
   tag({"act1", "out1"}, MemoryPolicy::must_recompute);
   tag({"act3"}, MemoryPolicy::must_cpu_offload);
   const SacStatePtr before = state();
   apply(carry_out_edit(now_->graph).value());
   const SacStatePtr after = state();
-  EXPECT_FALSE(after->carried_out.any);
+  EXPECT_FALSE(after->applied_tags.any);
   EXPECT_EQ(after->figures, before->figures);
   expect_figures(*after, now_->graph);
   EXPECT_TRUE(tensor(*after, "act1_recomputed").is_settled());
   EXPECT_TRUE(tensor(*after, "act3").is_settled());
   EXPECT_EQ(tensor(*after, "act3").decider, Decider::capture);
   EXPECT_THAT(why(*after, tensor(*after, "act3")), HasSubstr("carried out before"));
-  // A tick asks nothing of those, and may ask something of others.
+  // Ticks skip those, but may apply to others.
   EXPECT_TRUE(nodes_to_tag(*after, nodes({"act3", "act1_recomputed"}), Keep::save).empty());
   EXPECT_EQ(nodes_to_tag(*after, nodes({"act3", "act2"}), Keep::recompute), nodes({"act2"}));
   tag({"act2"}, MemoryPolicy::must_recompute);
@@ -209,7 +209,7 @@ TEST_F(StepStateTest, WhatWasCarriedOutIsNotCarriedOutTwice) {
   expect_figures(*state(), carried_out());
 }
 
-TEST_F(StepStateTest, APartOfATupleComesWithItsCall) {
+TEST_F(StepStateTest, APartOfATupleIsTaggedWithItsCall) {
   baseline_ = now_ = test::snapshot_of(R"(
     kind train_step
     x: f32[8,8] = input
@@ -224,20 +224,21 @@ TEST_F(StepStateTest, APartOfATupleComesWithItsCall) {
   EXPECT_EQ(nodes_to_tag(*s, nodes({"p0"}), Keep::save), nodes({"p0"}));
 }
 
-TEST_F(StepStateTest, ThePeakSaysWhatMakesIt) {
+TEST_F(StepStateTest, ThePeakListsItsTensors) {
   const SacStatePtr s = state();
-  ASSERT_FALSE(s->carried_out.saved_at_peak.empty());
-  for (const NodeId id : s->carried_out.saved_at_peak)
+  ASSERT_FALSE(s->applied_tags.saved_at_peak.empty());
+  for (const NodeId id : s->applied_tags.saved_at_peak)
     EXPECT_EQ(s->tensor_of(id)->keep, Keep::save);
   const auto worth = [&](NodeId id) {
     const SacTensor& t = *s->tensor_of(id);
     return static_cast<double>(t.bytes) /
            static_cast<double>(std::max<std::int64_t>(t.recompute_ns, 1));
   };
-  EXPECT_TRUE(std::ranges::is_sorted(s->carried_out.saved_at_peak, std::greater(), worth));
-  // What is made again is not there.
-  const NodeId first = s->carried_out.saved_at_peak.front();
-  EXPECT_THAT(state({{{first}, Keep::recompute}})->carried_out.saved_at_peak, Not(Contains(first)));
+  EXPECT_TRUE(std::ranges::is_sorted(s->applied_tags.saved_at_peak, std::greater(), worth));
+  // Recomputed tensors are excluded.
+  const NodeId first = s->applied_tags.saved_at_peak.front();
+  EXPECT_THAT(state({{{first}, Keep::recompute}})->applied_tags.saved_at_peak,
+              Not(Contains(first)));
 }
 
 }  // namespace

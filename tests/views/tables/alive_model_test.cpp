@@ -68,17 +68,17 @@ TEST_F(AliveModelTest, IsLargestFirst) {
               model_.number(rows[i], AliveModel::bytes_column));
 }
 
-TEST_F(AliveModelTest, SaysWhatKeepsATensorAlive) {
+TEST_F(AliveModelTest, ExplainsWhyATensorIsAlive) {
   model_.set_moment(1 + 2 * *memory().step_of(snapshot_->graph.find("wt")));
   EXPECT_EQ(model_.text(row("relu"), AliveModel::why_column), "saved; last read by gw1")
       << "through the view t1";
-  EXPECT_EQ(model_.text(row("w0"), AliveModel::why_column), "parameter, throughout");
+  EXPECT_EQ(model_.text(row("w0"), AliveModel::why_column), "parameter, entire step");
   EXPECT_EQ(model_.text(row("relu"), AliveModel::tensor_column), "f32[8, 64]");
   EXPECT_EQ(model_.number(row("relu"), AliveModel::from_column), 1);
   EXPECT_FALSE(model_.number(row("w0"), AliveModel::from_column));
 }
 
-TEST_F(AliveModelTest, SaysWhereItIs) {
+TEST_F(AliveModelTest, DescribesTheMoment) {
   const QString peak = model_.sentence();
   EXPECT_TRUE(peak.startsWith("At the peak, ")) << peak.toStdString();
   model_.set_moment(0);

@@ -16,7 +16,7 @@ TEST(Column, WritesThreeSignificantDigits) {
   EXPECT_EQ(number_text({.unit = Unit::time}, std::nullopt), "");
 }
 
-TEST(Column, SaysTheExactNumber) {
+TEST(Column, ShowsTheExactNumber) {
   EXPECT_EQ(exact_text({.unit = Unit::bytes}, 1'073'741'825), "1,073,741,825 bytes");
   EXPECT_EQ(exact_text({.unit = Unit::time}, 412'034), "0.412034 ms");
   EXPECT_EQ(exact_text({.unit = Unit::share, .whole = 2'000'000}, 500'000),
@@ -40,7 +40,7 @@ TEST(NaturalOrder, CountsDigitsAsNumbers) {
   EXPECT_FALSE(natural_less("a007", "a7"));
 }
 
-// Sorting needs a strict weak order, or it may do anything.
+// Sorting requires a strict weak order.
 RC_GTEST_PROP(NaturalOrderProperties, IsAStrictWeakOrder, ()) {
   const auto text = [] {
     const auto letters =

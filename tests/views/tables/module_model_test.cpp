@@ -77,7 +77,7 @@ TEST_F(ModuleModelTest, TheOrderOfNodesDoesNotMatter) {
 
 TEST_F(ModuleModelTest, NumbersLayersInOrderNotAsText) {
   std::string text = "x: f32[8] = input\n";
-  // Of growing sizes, so that none are identical; in another order than their numbers.
+  // Increasing sizes, so that none are identical, and not in numerical order.
   for (const int i : {10, 2, 1})
     text += fmt::format("i{0}: f32[{1}] = input\na{0}: f32[{1}] = aten.relu(i{0}) {{layers.{0}}}\n",
                         i, i + 8);
@@ -95,7 +95,7 @@ TEST_F(ModuleModelTest, SumsPhasesAndSavedActivations) {
   EXPECT_EQ(model_.number(layers, ModuleModel::forward_column), ns("mm") + ns("relu"));
   EXPECT_EQ(model_.number(layers, ModuleModel::backward_column), ns("t0") + ns("gw0"));
   EXPECT_EQ(model_.number(layers, ModuleModel::saved_column), 8 * 64 * 4) << "relu, read by t1";
-  // Everything once: the rows at the top add up to the graph.
+  // The root rows add up to the graph.
   const auto totals = model_.totals();
   EXPECT_EQ(totals.by_column[ModuleModel::nodes_column],
             static_cast<std::int64_t>(snapshot_->graph.node_count()));

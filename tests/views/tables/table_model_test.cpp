@@ -1,4 +1,4 @@
-// Sorting, filtering, totals and TSV of the common base, on a model whose rows are given.
+// Tests sorting, filtering, totals and TSV of the base class with given rows.
 
 #include "views/tables/table_model.h"
 
@@ -67,7 +67,7 @@ TEST(TableModel, SortsByRawValuesAndStably) {
   ListModel model({{"a", 1024}, {"b", 1000}, {"c", 1024}, {"d", std::nullopt}});
   const QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::Fatal);
-  // 1,000 B would be before 1.00 KiB as a text too, but not behind it as one.
+  // As text, 1,000 B would also sort before 1.00 KiB, but not after it.
   model.sort(1, Qt::DescendingOrder);
   EXPECT_THAT(names(model), ElementsAre("a", "c", "b", "d"));
   model.sort(1, Qt::AscendingOrder);
@@ -86,7 +86,7 @@ TEST(TableModel, KeepsIndicesWhileItSorts) {
   EXPECT_EQ(b.data().toString(), "b");
 }
 
-TEST(TableModel, FiltersWithWhatIsAboveAndBelow) {
+TEST(TableModel, FiltersWithAncestorsAndDescendants) {
   ListModel model(
       {{"layers", 10}, {"attention", 4, 0}, {"wq weight", 2, 1}, {"norm", 1, 0}, {"output", 5}});
   const QAbstractItemModelTester tester(&model,
@@ -113,7 +113,7 @@ TEST(TableModel, AddsUpEachPartOnce) {
   const std::vector<int> rows{0, 2, 4};
   EXPECT_EQ(bytes(model.totals(rows)), 15) << "wq is a part of layers";
   EXPECT_EQ(model.totals(rows).things, 2U);
-  // Of a row that is there only for what is below it, only that counts.
+  // A row shown only because of its descendants counts only these.
   model.set_filter("attention");
   EXPECT_EQ(bytes(model.totals()), 4);
   EXPECT_EQ(model.totals_text(model.totals()), "1 rows · 4 B");
@@ -125,15 +125,15 @@ TEST(TableModel, WritesTsvWithRawNumbers) {
   EXPECT_EQ(model.tsv(rows), "name\tbytes\na b\t1048576\nc\t\n");
 }
 
-TEST(TableModel, SaysTheExactValueAndHowItIsMade) {
+TEST(TableModel, ShowsTheExactValueAndItsMeaning) {
   const ListModel model({{"a", 1'048'577}});
   EXPECT_EQ(model.index(0, 1).data(Qt::ToolTipRole).toString(), "1,048,577 bytes\nGiven.");
   EXPECT_EQ(model.index(0, 1).data().toString(), "1.00 MiB");
   EXPECT_EQ(model.index(0, 1).data(TableModel::raw_role).toLongLong(), 1'048'577);
 }
 
-// Whatever is done: what is shown is what passes the filter, in the order of a stable sort.
-RC_GTEST_PROP(TableModelProperties, ShowsWhatPassesInOrder, ()) {
+// The visible rows are always those that match the filter, in stable sort order.
+RC_GTEST_PROP(TableModelProperties, ShowsMatchesInOrder, ()) {
   std::vector<ListModel::Row> rows;
   const int count = *rc::gen::inRange(0, 40);
   for (int i = 0; i < count; ++i)

@@ -23,21 +23,21 @@ TEST(ByteBox, WritesTheUnitBySize) {
   EXPECT_EQ(box.text(), "31.2 GiB");
 }
 
-TEST(ByteBox, ReadsWhatIsTyped) {
+TEST(ByteBox, ReadsInput) {
   ByteBox box;
   box.set_bytes(100 * kMib);
   type(box, "2.5 GiB");
   EXPECT_EQ(box.bytes(), 2 * kGib + kGib / 2);
   type(box, "512MiB");
   EXPECT_EQ(box.bytes(), 512 * kMib);
-  type(box, "300");  // in the unit that is shown
+  type(box, "300");  // in the displayed unit
   EXPECT_EQ(box.bytes(), 300 * kMib);
   type(box, "much");
   EXPECT_EQ(box.bytes(), 300 * kMib);
 }
 
-// What is rounded on screen is not rounded by looking at it.
-TEST(ByteBox, KeepsWhatIsNotTypedOver) {
+// Rounding on display does not change the value.
+TEST(ByteBox, KeepsTheExactValueUnlessEdited) {
   ByteBox box;
   const std::int64_t exact = 33 * kMib + 12'345;
   box.set_bytes(exact);
@@ -60,7 +60,7 @@ TEST(ByteBox, StepsByTheSecondDigit) {
   EXPECT_EQ(box.bytes(), kGib);
 }
 
-TEST(ByteBox, NothingMayHaveAName) {
+TEST(ByteBox, ZeroCanHaveASpecialText) {
   ByteBox box;
   box.setSpecialValueText("no limit");
   box.set_bytes(0);

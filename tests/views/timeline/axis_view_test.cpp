@@ -20,7 +20,7 @@ TEST(AxisView, ShowsAllOfANewAxis) {
   EXPECT_DOUBLE_EQ(axis.to_position(600), 2500);
 }
 
-TEST(AxisView, ZoomKeepsWhatIsUnderThePointer) {
+TEST(AxisView, ZoomKeepsThePositionUnderThePointer) {
   AxisView axis = axis_of(100000);
   const double before = axis.to_position(400);
   axis.zoom_at(400, 3);
@@ -50,7 +50,7 @@ TEST(AxisView, RevealsWithAsLittleMotionAsPossible) {
   EXPECT_NEAR(axis.end() - axis.begin(), 100, 1e-9) << "the zoom stays";
 }
 
-RC_GTEST_PROP(AxisViewProperties, StayWithinTheAxisWhateverIsDone, ()) {
+RC_GTEST_PROP(AxisViewProperties, AlwaysStaysWithinTheAxis, ()) {
   const auto length = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000);
   AxisView axis = axis_of(length);
   for (int i = 0; i < 50; ++i) {
@@ -71,7 +71,7 @@ RC_GTEST_PROP(AxisViewProperties, StayWithinTheAxisWhateverIsDone, ()) {
     RC_ASSERT(axis.begin() >= 0);
     RC_ASSERT(axis.end() <= static_cast<double>(length) * (1 + 1e-12));
     RC_ASSERT(axis.end() > axis.begin());
-    // A step of 2^37 ns, magnified to four of them, leaves a hundredth of a pixel.
+    // With a step of 2^37 ns magnified to four of them, a hundredth of a pixel remains.
     RC_ASSERT(std::abs(axis.to_pixel(axis.to_position(pixel)) - pixel) < 0.1);
   }
 }

@@ -42,8 +42,8 @@ TEST(FoldLane, BeginsAndEndsWithTheScreen) {
   EXPECT_EQ(runs.back().right, 150);
 }
 
-// Whatever the items and the zoom: every visible item is in exactly one run, runs go from left to
-// right, and there are no more than the screen has room for.
+// For any items and zoom: each visible item is in exactly one run, runs are ordered from left to
+// right, and their number is bounded by the screen width.
 RC_GTEST_PROP(FoldLaneProperties, CoverEveryVisibleItemOnceWithinTheScreen, ()) {
   std::vector<std::pair<std::int64_t, std::int64_t>> extents;
   std::int64_t at = 0;
@@ -76,7 +76,7 @@ RC_GTEST_PROP(FoldLaneProperties, CoverEveryVisibleItemOnceWithinTheScreen, ()) 
   RC_ASSERT(runs.size() <= static_cast<std::size_t>(width) + 2);
 }
 
-RC_GTEST_PROP(RangeMaximumProperties, AgreeWithLookingAtEveryValue, ()) {
+RC_GTEST_PROP(RangeMaximumProperties, AgreesWithALinearSearch, ()) {
   const auto values = *rc::gen::nonEmpty(
       rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(-50, 50)));
   const RangeMaximum maximum(values);

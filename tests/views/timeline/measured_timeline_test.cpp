@@ -1,4 +1,4 @@
-// A measurement on the axes: where its nodes, its bytes and the estimate's moments stand.
+// Tests the axes of a measurement: positions of its nodes, its bytes and the estimate's moments.
 
 #include "views/timeline/measured_timeline.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 class MeasuredTimelineTest : public testing::Test {
  protected:
-  // Every step takes 100 us after the one before it, but for the collective, which runs until its
-  // wait has it.
+  // Each step takes 100 us after the previous one, except the collective, which runs until its
+  // wait.
   static Measurement measurement_of_all(const Snapshot& s) {
     Measurement m{.label = "rank 0, interpret", .device = "A CPU"};
     std::int64_t at = 0;
@@ -62,7 +62,7 @@ TEST_F(MeasuredTimelineTest, PlacesTheEstimatesMomentsWhenTheirNodesRan) {
   const std::size_t step = *snapshot->analysis.memory.step_of(node("mm_1"));
   EXPECT_EQ(data.position(1 + 2 * step), 200'000);
   EXPECT_EQ(data.position(2 + 2 * step), 300'000);
-  // The next node runs while a collective is in flight.
+  // The next node runs while the collective is in flight.
   const std::size_t start = *snapshot->analysis.memory.step_of(node("ar"));
   EXPECT_EQ(data.position(2 + 2 * start), data.position(1 + 2 * start));
   for (std::size_t i = 1; i < data.point_count(); ++i)
@@ -70,7 +70,7 @@ TEST_F(MeasuredTimelineTest, PlacesTheEstimatesMomentsWhenTheirNodesRan) {
   EXPECT_EQ(data.length(), all.step_ns);
 }
 
-TEST_F(MeasuredTimelineTest, LaysTheMeasuredCurveOverBothAxes) {
+TEST_F(MeasuredTimelineTest, PlacesTheMeasuredCurveOnBothAxes) {
   const MeasuredTimeline m = lay(all);
   const std::int64_t peak = snapshot->analysis.memory.peak_bytes() + 64;
   EXPECT_EQ(m.peak_bytes(), peak);
@@ -94,7 +94,7 @@ TEST_F(MeasuredTimelineTest, ACurveEndsWithItsStep) {
   EXPECT_EQ(memory_columns(m.curve(AxisKind::measured_time), axis).back().right, 150);
 }
 
-TEST_F(MeasuredTimelineTest, AProfileOfAnotherGraphIsNoCurve) {
+TEST_F(MeasuredTimelineTest, IgnoresAProfileOfAnotherGraph) {
   all.memory_profile.pop_back();
   const MeasuredTimeline m = lay(all);
   EXPECT_TRUE(m.curve(AxisKind::program_order).empty());
@@ -102,7 +102,7 @@ TEST_F(MeasuredTimelineTest, AProfileOfAnotherGraphIsNoCurve) {
   EXPECT_EQ(m.peak_bytes(), 0);
 }
 
-TEST_F(MeasuredTimelineTest, WithoutNodesTheEstimateIsStretched) {
+TEST_F(MeasuredTimelineTest, ScalesTheEstimateWithoutMeasuredNodes) {
   const MeasuredTimeline m =
       lay({.label = "snapshot.pickle",
            .memory_over_time = {{0, 100}, {50'000'000, 300}, {90'000'000, 200}}});
@@ -116,7 +116,7 @@ TEST_F(MeasuredTimelineTest, WithoutNodesTheEstimateIsStretched) {
   EXPECT_EQ(m.find(node("mm")), nullptr);
 }
 
-TEST_F(MeasuredTimelineTest, ARankAloneSaysNothingOfTheNetwork) {
+TEST_F(MeasuredTimelineTest, ASingleRankHasNoNetworkTimes) {
   all.alone = true;
   const MeasuredTimeline m = lay(all);
   EXPECT_EQ(m.find(node("ar")), nullptr);
@@ -125,13 +125,13 @@ TEST_F(MeasuredTimelineTest, ARankAloneSaysNothingOfTheNetwork) {
   EXPECT_TRUE(m.timeline(AxisKind::measured_time).lanes()[2].items().empty());
 }
 
-TEST_F(MeasuredTimelineTest, NodesThatTheGraphDoesNotHaveArePassedOver) {
+TEST_F(MeasuredTimelineTest, SkipsNodesThatTheGraphDoesNotHave) {
   all.nodes.push_back({NodeId(std::size_t{10'000}), 0, 5, 5});
   const MeasuredTimeline m = lay(all);
   EXPECT_EQ(m.find(NodeId(std::size_t{10'000})), nullptr);
 }
 
-// --- What a document shows ---
+// --- The document's measurement ---
 
 class MeasurementsOfADocument : public MeasuredTimelineTest {
  protected:
@@ -144,7 +144,7 @@ class MeasurementsOfADocument : public MeasuredTimelineTest {
   Document document{{}, snapshot};
 };
 
-TEST_F(MeasurementsOfADocument, AreThoseOfOneRunAndWhatWasImported) {
+TEST_F(MeasurementsOfADocument, AreThoseOfOneRunAndImports) {
   const MeasurementPtr first = named("run 1, rank 0"), other = named("run 1, rank 1");
   document.set_run({first, other});
   EXPECT_EQ(shown(), "run 1, rank 0");
@@ -161,7 +161,7 @@ TEST_F(MeasurementsOfADocument, AreThoseOfOneRunAndWhatWasImported) {
   EXPECT_EQ(document.measurements().size(), 2U);
 }
 
-TEST_F(MeasurementsOfADocument, ARunThatIsTakenAwayLeavesWhatWasImported) {
+TEST_F(MeasurementsOfADocument, RemovingARunKeepsImports) {
   document.set_run({named("run")});
   document.set_run({});
   EXPECT_EQ(shown(), "");

@@ -1,4 +1,4 @@
-// A plan's curve over the joint graph's axis: nothing of it is lost, whatever the zoom.
+// Tests that a plan's curve on the joint graph's axis is complete at every zoom level.
 
 #include "views/timeline/plan_track.h"
 
@@ -50,7 +50,7 @@ TEST_F(PlanTrackTest, ShowsThePeakOnEveryAxisAtEveryWidth) {
     }
 }
 
-TEST_F(PlanTrackTest, SavingEverythingItStandsOverTheSameCalls) {
+TEST_F(PlanTrackTest, SavingEverythingAlignsTheSameCalls) {
   SacSolver solver;
   const auto done = std::make_shared<DoneEdit>(
       DoneEdit{solve_edit({.partitioner = Partitioner::default_partition}), {}});
@@ -60,12 +60,12 @@ TEST_F(PlanTrackTest, SavingEverythingItStandsOverTheSameCalls) {
   const PlanTrack track(*all, data);
   for (std::size_t step = 0; step < snapshot_->analysis.memory.steps().size(); ++step) {
     EXPECT_DOUBLE_EQ(track.position(step), static_cast<double>(step));
-    // But for the tangents, which the joint graph is given at its start.
+    // Except for the tangents, which are inputs of the joint graph.
     EXPECT_LE(track.bytes(step), snapshot_->analysis.memory.profile()[1 + 2 * step]);
   }
 }
 
-RC_GTEST_FIXTURE_PROP(PlanTrackTest, AStretchHasTheMostOfItsParts, ()) {
+RC_GTEST_FIXTURE_PROP(PlanTrackTest, ARangeHasTheMaximumOfItsParts, ()) {
   const PlanTrack track(*state_, snapshot_->timeline(AxisKind::program_order));
   const auto length = static_cast<int>(snapshot_->timeline(AxisKind::program_order).length());
   const double begin = *rc::gen::inRange(0, length - 1);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The decisions of some steps, ready to be looked through.
+// The decisions of some steps, prepared for searching.
 
 #include <memory>
 #include <string>
@@ -15,17 +15,17 @@ namespace jointer::views {
 
 struct DecisionList {
   struct Row {
-    const Decision* decision = nullptr;  // of `steps`
+    const Decision* decision = nullptr;  // owned by `steps`
     int step = 0;
   };
   std::vector<ReportedStep> steps;
   std::vector<Row> rows;           // in the order in which they were made
-  std::vector<std::string> texts;  // by row: all that a filter looks at, in lower case
-  std::vector<std::pair<std::string, std::size_t>> actions;  // how often each, the most first
+  std::vector<std::string> texts;  // by row: searchable text in lower case
+  std::vector<std::pair<std::string, std::size_t>> actions;  // with counts, most frequent first
   NamedRows names;
 };
 
-// On a working thread: texts are made once, so that a filter is a search in bytes.
+// Runs on a working thread. Texts are prepared once, so that filtering is a plain substring search.
 DecisionList list_decisions(std::vector<ReportedStep> steps);
 
 }  // namespace jointer::views

@@ -7,22 +7,20 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMostReason = 640, kMostEffect = 420;
+constexpr int kMaxReason = 640, kMaxEffect = 420;
 
 }  // namespace
 
 DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("node"), .meaning = tr("What was decided about.")},
-      {.title = tr("action"), .meaning = tr("What the pass did with it.")},
-      {.title = tr("reason"),
-       .meaning = tr("Why, in the pass's words."),
-       .most_width = kMostReason},
+      {.title = tr("node"), .meaning = tr("The node that was decided about.")},
+      {.title = tr("action"), .meaning = tr("The pass's action on the node.")},
+      {.title = tr("reason"), .meaning = tr("The pass's reason."), .max_width = kMaxReason},
       {.title = tr("effect"),
-       .meaning = tr("What became of the node in this step, by comparing the graphs before and "
+       .meaning = tr("How this step changed the node, from comparing the graphs before and "
                      "after it."),
-       .most_width = kMostEffect},
-      {.title = tr("step"), .meaning = tr("Which step of the pipeline decided it.")},
+       .max_width = kMaxEffect},
+      {.title = tr("step"), .meaning = tr("The pipeline step that made the decision.")},
   };
 }
 
@@ -38,13 +36,13 @@ void DecisionModel::set(DecisionList list, const SnapshotPtr& shown) {
 void DecisionModel::show_action(const std::string& action) {
   if (action == action_) return;
   action_ = action;
-  filter_anew();
+  refilter();
 }
 
 void DecisionModel::show_nodes(std::optional<std::unordered_set<std::string>> nodes) {
   if (nodes == nodes_) return;
   nodes_ = std::move(nodes);
-  filter_anew();
+  refilter();
 }
 
 void DecisionModel::prepare_filter() {
@@ -57,7 +55,7 @@ bool DecisionModel::hides_rows() const {
   return !action_.empty() || nodes_ || TableModel::hides_rows();
 }
 
-// Bytes are compared: 10^5 rows are looked through between two keys.
+// Compares bytes, so that 10^5 rows can be filtered between two keystrokes.
 bool DecisionModel::passes(int row, const QStringList& /*words*/) const {
   const Decision& decision = at(row);
   if (!action_.empty() && decision.action != action_) return false;
@@ -94,7 +92,7 @@ QString DecisionModel::text(int row, int column) const {
 
 QString DecisionModel::note(int row, int column) const {
   if (column != node_column || !list_.names.is_gone(row)) return {};
-  return tr("The graph that is shown does not have it.");
+  return tr("Not in the current graph.");
 }
 
 std::vector<NodeId> DecisionModel::nodes(int row) const {

@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// A row a decision of a pass: what it did to a node, or did not, and why.
+// One row per decision of a pass: what it did or did not do to a node, and why.
 class DecisionModel : public TableModel {
   Q_OBJECT
  public:
@@ -25,14 +25,14 @@ class DecisionModel : public TableModel {
   explicit DecisionModel(QObject* parent = nullptr);
 
   void set(DecisionList list, const SnapshotPtr& shown);
-  // Where rows' nodes are selected.
+  // Sets the graph in which rows' nodes are selected.
   void set_shown(const SnapshotPtr& shown) { list_.names.set_shown(shown); }
   [[nodiscard]] const DecisionList& list() const { return list_; }
 
-  // Rows of one action alone; empty: of all.
+  // Shows only rows with this action; empty shows all.
   void show_action(const std::string& action);
   [[nodiscard]] const std::string& action() const { return action_; }
-  // Rows of these nodes alone, by the names of edits; nothing: of all.
+  // Shows only rows of these nodes, given by their names in edits; nullopt shows all.
   void show_nodes(std::optional<std::unordered_set<std::string>> nodes);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

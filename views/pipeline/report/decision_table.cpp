@@ -10,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kLeastReason = 260;
+constexpr int kMinReason = 260;
 
 }  // namespace
 
@@ -22,19 +22,19 @@ DecisionTable::DecisionTable(Document& document, DecisionModel* model, QWidget* 
       model_(model) {
   model->setParent(this);
   setAccessibleName(tr("Decisions"));
-  set_empty_text(tr("The pass gave no reasons."));
+  set_empty_text(tr("The pass recorded no reasons."));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
-  view().setTextElideMode(Qt::ElideRight);  // sentences are read from their beginning
+  view().setTextElideMode(Qt::ElideRight);  // sentences are elided at the end
   actions_ = new QComboBox(this);
   actions_->setAccessibleName(tr("Action"));
-  actions_->setToolTip(tr("Decisions of one action"));
+  actions_->setToolTip(tr("Show only one action"));
   actions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   actions_->setMinimumContentsLength(11);
   controls().addWidget(actions_);
   selected_ = new QToolButton(this);
   selected_->setText(tr("Selected"));
-  selected_->setToolTip(tr("Decisions about the selected nodes alone"));
+  selected_->setToolTip(tr("Show only decisions about the selected nodes"));
   selected_->setCheckable(true);
   selected_->setMinimumHeight(22);
   controls().addWidget(selected_);
@@ -63,14 +63,14 @@ void DecisionTable::fit() {
   fit_reasons();
 }
 
-// Reasons have the room that the other columns leave.
+// The reason column gets the remaining width.
 void DecisionTable::fit_reasons() {
   int others = 0;
   for (int column = 0; column < model_->columnCount(); ++column)
     if (column != DecisionModel::reason_column && !view().isColumnHidden(column))
       others += view().columnWidth(column);
   view().setColumnWidth(DecisionModel::reason_column,
-                        std::max(kLeastReason, view().viewport()->width() - others));
+                        std::max(kMinReason, view().viewport()->width() - others));
 }
 
 void DecisionTable::showEvent(QShowEvent* event) {
@@ -94,14 +94,14 @@ void DecisionTable::show_action(const std::string& action) {
 void DecisionTable::fill_actions() {
   const QSignalBlocker quiet(actions_);
   actions_->clear();
-  actions_->addItem(tr("all actions"), QString());
+  actions_->addItem(tr("All actions"), QString());
   for (const auto& [action, count] : model_->list().actions) {
     const QString name = QString::fromStdString(action);
     actions_->addItem(QStringLiteral("%1 (%2)").arg(name, count_text(count)), name);
   }
 }
 
-// A row that is clicked selects a node the table is about already: the rows beside it stay.
+// Clicking a row selects a node that the table already shows, so the other rows must stay.
 void DecisionTable::take_selection() {
   if (!selected_->isChecked()) return model_->show_nodes(std::nullopt);
   std::unordered_set<std::string> names;

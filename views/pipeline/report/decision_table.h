@@ -8,20 +8,20 @@
 
 namespace jointer::views {
 
-// The decisions of some steps, to be searched, sorted, copied: of one action, or about the selected
-// nodes alone. A row selects its node.
+// The decisions of some steps, which can be searched, sorted, copied, and filtered by action or by
+// the selected nodes. A row selects its node.
 class DecisionTable : public TablePane {
   Q_OBJECT
  public:
   explicit DecisionTable(Document& document, QWidget* parent = nullptr);
 
   void set(DecisionList list);
-  // Of one action alone; empty: of all.
+  // Shows only this action; empty shows all.
   void show_action(const std::string& action);
 
   [[nodiscard]] DecisionModel& model() { return *model_; }
   [[nodiscard]] QComboBox& action_box() { return *actions_; }
-  // Checked: decisions about the selected nodes alone.
+  // If checked, shows only decisions about the selected nodes.
   [[nodiscard]] QToolButton& selected_button() { return *selected_; }
 
  protected:
@@ -39,7 +39,7 @@ class DecisionTable : public TablePane {
   DecisionModel* model_;
   QComboBox* actions_ = nullptr;
   QToolButton* selected_ = nullptr;
-  std::unordered_set<std::string> only_;  // names of the nodes that the table is about
+  std::unordered_set<std::string> only_;  // names of the nodes that are shown
 };
 
 }  // namespace jointer::views

@@ -10,7 +10,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kNodeColumn = 0;
-constexpr int kMostWidth = 260;  // in pixels: titles are as long as the pass has made them
+constexpr int kMaxWidth = 260;  // in pixels; passes may choose long titles
 
 Unit unit_of(PassTable::Unit unit) {
   switch (unit) {
@@ -33,9 +33,9 @@ bool adds_up(PassTable::Unit unit) {
 }
 
 std::optional<std::int64_t> thousandths(double number) {
-  constexpr double kMost = 9.0e15;
+  constexpr double kMax = 9.0e15;
   const double scaled = std::round(number * 1000);
-  if (!(std::abs(scaled) < kMost)) return std::nullopt;
+  if (!(std::abs(scaled) < kMax)) return std::nullopt;
   return static_cast<std::int64_t>(scaled);
 }
 
@@ -46,7 +46,7 @@ PassTableModel::PassTableModel(QObject* parent) : TableModel(parent) {}
 void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
   begin_rows();
   table_ = std::move(table);
-  columns_ = {{.title = tr("node"), .meaning = tr("What the row is of.")}};
+  columns_ = {{.title = tr("node"), .meaning = tr("The node of the row.")}};
   rows_.clear();
   sums_.clear();
   std::vector<std::string> names;
@@ -56,7 +56,7 @@ void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
                           .unit = unit_of(column.unit),
                           .adds_up = adds_up(column.unit),
                           .total_title = QString::fromStdString(column.name),
-                          .most_width = kMostWidth});
+                          .max_width = kMaxWidth});
     const bool has_nodes = std::any_of(table_->rows.begin(), table_->rows.end(),
                                        [](const auto& row) { return !row.node.empty(); });
     for (const PassTable::Row& row : table_->rows) {
@@ -123,7 +123,7 @@ QString PassTableModel::text(int row, int column) const {
 
 QString PassTableModel::note(int row, int column) const {
   if (column != kNodeColumn || !names_.is_gone(row)) return {};
-  return tr("The graph that is shown does not have it.");
+  return tr("Not in the current graph.");
 }
 
 std::vector<NodeId> PassTableModel::nodes(int row) const {

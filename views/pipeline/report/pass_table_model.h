@@ -10,9 +10,9 @@
 
 namespace jointer::views {
 
-// A table that a pass reported, whatever its columns are. Times and counts add up; bytes do not,
-// for they are mostly levels at moments. Rows of no node, among rows of nodes, are the pass's own
-// sums: they are left out here, and told by `summary`.
+// A table reported by a pass, with arbitrary columns. Times and counts are summed; bytes are not,
+// since they are mostly values at a moment. Rows without a node in a table of nodes are the pass's
+// own totals: they are excluded here and shown by `summary`.
 class PassTableModel : public TableModel {
   Q_OBJECT
  public:
@@ -22,7 +22,7 @@ class PassTableModel : public TableModel {
 
   void set(TablePtr table, const SnapshotPtr& shown);
   void set_shown(const SnapshotPtr& shown) { names_.set_shown(shown); }
-  // "all: improvement 12.4 ms · moves 412"; empty where the table has no such row.
+  // "all: improvement 12.4 ms · moves 412"; empty if the table has no such row.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] const NamedRows& names() const { return names_; }
 
@@ -41,12 +41,12 @@ class PassTableModel : public TableModel {
   [[nodiscard]] const PassTable::Row& at(int row) const {
     return *rows_[static_cast<std::size_t>(row)];
   }
-  // None where the row has none: a pass of others may have left cells out.
+  // Null if the row has no such cell: third-party passes may omit cells.
   [[nodiscard]] const PassTable::Cell* cell(const PassTable::Row& row, int column) const;
 
   TablePtr table_;
   std::vector<Column> columns_;
-  std::vector<const PassTable::Row*> rows_, sums_;  // of `table_`
+  std::vector<const PassTable::Row*> rows_, sums_;  // owned by `table_`
   NamedRows names_;
 };
 

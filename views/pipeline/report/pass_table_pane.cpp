@@ -10,7 +10,7 @@ PassTablePane::PassTablePane(Document& document, PassTableModel* model,
     : TablePane(document, *model, tr("Filter rows"), parent), model_(model) {
   model->setParent(this);
   setAccessibleName(QString::fromStdString(table->title));
-  set_empty_text(tr("The pass looked at nothing."));
+  set_empty_text(tr("The pass reported no rows."));
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   model->set(std::move(table), document.shared_snapshot());

@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// A table that a pass reported: what upstream logs of each collective, in columns that sort. A row
-// selects its node; the pass's own sums stand over it.
+// A table reported by a pass, such as upstream's log of each collective, with sortable columns. A
+// row selects its node; the pass's own totals are shown above it.
 class PassTablePane : public TablePane {
   Q_OBJECT
  public:

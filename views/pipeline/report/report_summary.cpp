@@ -24,7 +24,7 @@ std::vector<MetricRow> report_rows(std::span<const ReportedStep> steps) {
           time_row(tr("Exposed"), was.figures.exposed_ns, is.figures.exposed_ns),
           time_row(tr("Step"), was.figures.step_ns, is.figures.step_ns),
           time_row(tr("Communication"), was.communication_ns, is.communication_ns),
-          // More exposed collectives are worse, as more of everything else here is.
+          // Exposed rather than hidden collectives, so that lower is better in every row.
           count_row(tr("Exposed collectives"), whole(was.collectives - was.hidden),
                     whole(is.collectives - is.hidden)),
           count_row(tr("Collectives"), whole(was.collectives), whole(is.collectives))};
@@ -62,7 +62,7 @@ std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::
   add(NodeChange::added, tr("added"), d.added.size());
   add(NodeChange::removed, tr("removed"), d.removed.size());
   add(NodeChange::changed, tr("changed"), d.changed.size());
-  add(NodeChange::retagged, tr("other policies"), d.retagged.size());
+  add(NodeChange::retagged, tr("policy changed"), d.retagged.size());
   if (merged > 0)
     counts.push_back(
         {QStringLiteral("merged"), tr("%1 collectives merged").arg(count_text(merged))});

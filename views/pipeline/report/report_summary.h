@@ -1,6 +1,6 @@
 #pragma once
 
-// What some steps of a pipeline did, in figures and counts. Plain functions of what was run.
+// Summarizes the results of pipeline steps in figures and counts. Plain functions of the results.
 
 #include <QString>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// Before the first step and after the last one. There is one at least.
+// Compares the graphs before the first and after the last step. `steps` must not be empty.
 std::vector<MetricRow> report_rows(std::span<const ReportedStep> steps);
 
 // "sink_waits_iterative{budget=0.05}", or "3 steps: apply_sac, ...".
@@ -20,12 +20,12 @@ QString report_title(std::span<const ReportedStep> steps);
 // "took 41.2 ms · 291 decisions"
 QString report_effort(std::span<const ReportedStep> steps);
 
-// A count of the summary, which leads to its rows.
+// A count in the summary, which links to its rows.
 struct ReportCount {
-  QString link;  // "moved": of a NodeChange as its number; "merged"
+  QString link;  // a NodeChange as a number, or "merged"
   QString text;  // "moved 412"
 };
-// What changed. `merged` collectives count beside the nodes.
+// The counts of changes. `merged`: number of merged collectives.
 std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::size_t merged);
 
 }  // namespace jointer::views

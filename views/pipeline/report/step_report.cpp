@@ -20,8 +20,8 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 8;
-constexpr int kLeastWithTable = 480;
-constexpr int kMostFigures = 560;  // in pixels: wider, a row falls apart
+constexpr int kMinWithTable = 480;
+constexpr int kMaxFigures = 560;  // in pixels; wider rows are hard to read
 const QString kDot = QStringLiteral(" · ");
 const QString kMerged = QStringLiteral("merged");
 
@@ -41,7 +41,7 @@ QLabel* add_label(QVBoxLayout& column, QWidget* parent) {
 
 }  // namespace
 
-// What a working thread makes of the steps.
+// The part of a report that a working thread prepares.
 struct StepReport::Made {
   std::vector<ReportedStep> steps;
   NodeDifferencesPtr differences;
@@ -50,12 +50,12 @@ struct StepReport::Made {
 };
 
 StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), document_(document) {
-  setAccessibleName(tr("What the step did"));
+  setAccessibleName(tr("Step result"));
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
-  empty_ = new QLabel(tr("Run a step: what it did stands here."), this);
+  empty_ = new QLabel(tr("Run a step to see its result."), this);
   empty_->setAlignment(Qt::AlignCenter);
   empty_->setWordWrap(true);
   empty_->setForegroundRole(QPalette::PlaceholderText);
@@ -74,7 +74,7 @@ StepReport::StepReport(Document& document, QWidget* parent) : QWidget(parent), d
   effort_->setForegroundRole(QPalette::PlaceholderText);
   counts_ = add_label(*column, body_);
   figures_ = add_label(*column, body_);
-  figures_->setMaximumWidth(kMostFigures);
+  figures_->setMaximumWidth(kMaxFigures);
   brief_ = new ElidedLabel(body_);
   brief_->setContentsMargins(kMargin, 0, kMargin, 0);
   column->addWidget(brief_);
@@ -108,7 +108,7 @@ void StepReport::make_corner() {
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(0, 0, kMargin, 0);
   row->setSpacing(2);
-  QToolButton* rows = add_bar_button(*bar, tr("Rows"), tr("What to do with the rows below"));
+  QToolButton* rows = add_bar_button(*bar, tr("Rows"), tr("Copy or save the rows"));
   rows->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(rows);
   rows->setMenu(menu);
@@ -125,7 +125,8 @@ TablePane* StepReport::current_table() const {
   return qobject_cast<TablePane*>(pages_->currentWidget());
 }
 
-// A row whose node the shown graph does not have selects nothing: it is said where the node is.
+// If the shown graph lacks a row's node, the row selects nothing and a notice says which state has
+// it.
 void StepReport::watch(TablePane& pane, const TableModel& model, const NamedRows& names) {
   connect(&pane, &TablePane::node_activated, this, &StepReport::node_activated);
   connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model, &names] {
@@ -167,7 +168,7 @@ void StepReport::take(Made& made) {
   body_->setVisible(!steps_.empty());
   notice_gone({});
   changes_->set(differences_);
-  changes_->say(refusal_.isEmpty() ? tr("It changed no node.") : refusal_);
+  changes_->say(refusal_.isEmpty() ? tr("The step changed no nodes.") : refusal_);
   decisions_->set(std::move(made.decisions));
   add_tables();
   const auto title = [](const QString& name, std::size_t count) {
@@ -175,7 +176,7 @@ void StepReport::take(Made& made) {
   };
   pages_->setTabText(0, title(tr("Changes"), differences_ ? differences_->nodes().size() : 0));
   pages_->setTabText(1, title(tr("Decisions"), decisions_->model().list().rows.size()));
-  // Where there is something to read: the table of figures stays a click away.
+  // Show the first page with rows; the figures stay one click away.
   const bool has_changes = differences_ && !differences_->nodes().empty();
   if (!has_changes && pages_->currentWidget() == changes_) pages_->setCurrentWidget(decisions_);
   show_figures();
@@ -197,7 +198,7 @@ void StepReport::add_tables() {
       watch(*pane, pane->model(), pane->model().names());
       pane->addActions(decisions_->actions());
       tables_.push_back(pane);
-      // The same table of another step comes in its place.
+      // Keep the page of the same table when another step is shown.
       if (pages_->tabText(index) == current) pages_->setCurrentIndex(index);
     }
 }
@@ -222,7 +223,7 @@ void StepReport::show_figures() {
   brief_->setText(figures_difference_text(steps_.front().result->before.figures,
                                           steps_.back().result->after.figures) +
                   kDot + report_effort(steps_));
-  // Where it is low, rows need the room more: a line says it all.
+  // If the pane is low, a single line replaces them to leave space for the rows.
   for (QLabel* each : {title_, effort_, counts_, figures_}) each->setVisible(!is_low_);
   brief_->setVisible(is_low_);
   changes_->show_footer(!is_low_);
@@ -232,7 +233,7 @@ void StepReport::show_figures() {
 
 void StepReport::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  if (is_low_ == (height() < kLeastWithTable)) return;
+  if (is_low_ == (height() < kMinWithTable)) return;
   is_low_ = !is_low_;
   show_figures();
 }
@@ -256,8 +257,9 @@ int StepReport::place_of(std::size_t after) const {
   const Edit& edit = steps_[after == 0 ? 0 : after - 1].result->edit;
   if (edit.changes.empty()) return -1;
   for (int i = editing.step_count() - 1; i >= 0; --i) {
-    const EditLine& line = editing.step(i).after;
-    if (!line.empty() && line.back()->edit.changes == edit.changes) return after == 0 ? i : i + 1;
+    const EditHistory& history = editing.step(i).after;
+    if (!history.empty() && history.back()->edit.changes == edit.changes)
+      return after == 0 ? i : i + 1;
   }
   return -1;
 }
@@ -267,7 +269,7 @@ void StepReport::notice_gone(const std::string& name) {
   gone_place_ = -1;
   notice_->setVisible(!name.empty() && !steps_.empty());
   if (name.empty() || steps_.empty()) return;
-  // The latest state that has it, after the last step backwards.
+  // Search backwards for the latest state that has the node.
   std::size_t after = steps_.size() + 1;
   while (after > 0 && !state(after - 1).find(name)) --after;
   const QString shown = QString::fromStdString(name);
@@ -278,19 +280,20 @@ void StepReport::notice_gone(const std::string& name) {
   --after;
   gone_place_ = place_of(after);
   const bool is_removed = after < steps_.size();
-  QString text = is_removed ? tr("%1 is not in the graph that is shown: %2 removed it.")
-                            : tr("%1 is not in the graph that is shown: %2 adds it.");
+  QString text = is_removed ? tr("%1 is not in the current graph: %2 removed it.")
+                            : tr("%1 is not in the current graph: %2 adds it.");
   const std::size_t step = is_removed ? after : adding_step(name);
   text = text.arg(shown, QString::fromStdString(steps_[step].result->step).section(u'{', 0, 0))
              .toHtmlEscaped();
   if (gone_place_ >= 0)
-    text += u' ' + link(QStringLiteral("state"),
-                        is_removed ? tr("Show the state before") : tr("Show the state after"),
-                        Theme::of(palette()));
+    text += u' ' +
+            link(QStringLiteral("state"),
+                 is_removed ? tr("Show the previous state") : tr("Show the state after that step"),
+                 Theme::of(palette()));
   notice_->setText(text);
 }
 
-// Which step it is there after, and not before.
+// The step that added the node.
 std::size_t StepReport::adding_step(const std::string& name) const {
   std::size_t step = steps_.size() - 1;
   while (step > 0 && state(step).find(name)) --step;

@@ -13,41 +13,41 @@
 
 namespace jointer::views {
 
-// What a step of a pipeline did, or a whole run: figures before and after, which nodes changed, why
-// each was decided about as it was, and the tables that passes report.
+// The result of a pipeline step or a whole run: figures before and after, changed nodes, the
+// decisions with their reasons, and tables reported by passes.
 //
-// Rows name nodes as edits do and select them in the document, whichever state of the graph that
-// shows. Of a node that this state does not have it is said which state has it; a link goes there
-// where the document's history knows it.
+// Rows refer to nodes by their names in edits and select them in the document, whatever state it
+// shows. If that state lacks the node, a notice names the state that has it, with a link if it is
+// in the document's history.
 class StepReport : public QWidget {
   Q_OBJECT
  public:
   explicit StepReport(Document& document, QWidget* parent = nullptr);
 
-  // One step, or those of a run that follow each other. Lists are made on a working thread; `shown`
-  // follows. None: the report is empty.
+  // Shows one step, or consecutive steps of a run. Lists are prepared on a working thread, then
+  // `shown` is emitted. Without steps the report is empty.
   void show_steps(std::vector<ReportedStep> steps);
   void show_step(ReportedStep step) { show_steps({std::move(step)}); }
   void clear() { show_steps({}); }
-  // What stands here while there is no step.
+  // Text shown while there are no steps.
   void set_empty_text(const QString& text);
 
   [[nodiscard]] const std::vector<ReportedStep>& steps() const { return steps_; }
   [[nodiscard]] QTabWidget& pages() { return *pages_; }
   [[nodiscard]] DifferenceTable& changes() { return *changes_; }
   [[nodiscard]] DecisionTable& decisions() { return *decisions_; }
-  // One a table of the passes, in their order.
+  // One per table of the passes, in order.
   [[nodiscard]] const std::vector<PassTablePane*>& tables() const { return tables_; }
-  // Figures and counts as they are shown, and what is said of a node that is gone.
+  // The figures and counts, and the notice about a missing node.
   [[nodiscard]] QLabel& figures() { return *figures_; }
   [[nodiscard]] QLabel& counts() { return *counts_; }
   [[nodiscard]] QLabel& brief() { return *brief_; }
   [[nodiscard]] QLabel& notice() { return *notice_; }
 
  signals:
-  // Everything that was asked for is on screen.
+  // All requested steps are shown.
   void shown();
-  // Double click or Enter on a row: show this node wherever it can be seen.
+  // A row was double-clicked, or Enter was pressed: views should show this node.
   void node_activated(jointer::NodeId node);
 
  protected:
@@ -65,31 +65,31 @@ class StepReport : public QWidget {
   void notice_gone(const std::string& name);
   void follow_notice();
   [[nodiscard]] TablePane* current_table() const;
-  // After so many of the steps; 0 is before the first.
+  // The graph after that number of steps; 0 is before the first.
   [[nodiscard]] const Graph& state(std::size_t after) const;
   [[nodiscard]] std::size_t adding_step(const std::string& name) const;
-  // Where the document's history has that state, or -1.
+  // The place of that state in the document's history, or -1.
   [[nodiscard]] int place_of(std::size_t after) const;
 
   Document& document_;
   std::vector<ReportedStep> steps_;
   NodeDifferencesPtr differences_;
   QString refusal_;      // why nodes are not compared
-  bool is_low_ = false;  // figures are a line, so that tables have room
-  quint64 wanted_ = 0;   // the newest report that was asked for
+  bool is_low_ = false;  // the figures are shown as one line, to leave space for the tables
+  quint64 wanted_ = 0;   // the newest request
 
   QLabel* empty_ = nullptr;
   QWidget* body_ = nullptr;
   QLabel *title_ = nullptr, *effort_ = nullptr, *counts_ = nullptr, *figures_ = nullptr;
-  QLabel* brief_ = nullptr;  // in place of these where it is low
+  QLabel* brief_ = nullptr;  // replaces these if the pane is low
   QLabel* notice_ = nullptr;
   QTabWidget* pages_ = nullptr;
   DifferenceTable* changes_ = nullptr;
   DecisionTable* decisions_ = nullptr;
   std::vector<PassTablePane*> tables_;
 
-  std::string gone_;     // the node that the notice is about
-  int gone_place_ = -1;  // where the history has it
+  std::string gone_;     // the node in the notice
+  int gone_place_ = -1;  // its place in the history
   std::string awaited_;  // selected once the document shows it
 };
 

@@ -19,56 +19,56 @@
 
 namespace jointer::views {
 
-// What is found of a document when it is opened: a workspace, a journal, or both.
-struct Found {
-  Workspace workspace;  // where it was left
-  QString path;         // the workspace's file, or empty
-  QString journal;      // the journal's file, or empty: the workspace is as it was saved
+// Saved work for a document that is being opened: a workspace, a journal, or both.
+struct SavedWork {
+  Workspace workspace;  // the state to restore
+  QString path;         // the workspace file, or empty
+  QString journal;      // the journal file, or empty if `workspace` is as it was saved
   std::int64_t changed_at = 0;
 };
 
-// Keeps what a person does with a document: every step in a journal as it is done, all of it in a
-// workspace when it is saved. Lives as long as the document. A document that ends with steps that
-// are not saved leaves its journal behind, for the next time.
-class Keeper : public QObject {
+// Saves a user's work on a document: every history entry to a journal as it is made, and everything
+// to a workspace on save. Lives as long as the document. If the document is closed with unsaved
+// entries, the journal stays for the next start.
+class Autosave : public QObject {
   Q_OBJECT
  public:
-  // Owned by the document. Journals are files in `folder`; empty: none are kept. `pipeline`: what
-  // is edited beside the graph, where there is such a thing; of the same document.
-  Keeper(Document& document, Benchmarks& benchmarks, QString folder,
-         PipelineDraft* pipeline = nullptr);
-  ~Keeper() override;
-  Keeper(const Keeper&) = delete;
-  Keeper& operator=(const Keeper&) = delete;
+  // Owned by the document. Journals are files in `folder`; if it is empty, none are written.
+  // `pipeline`: the document's pipeline draft, if it has one.
+  Autosave(Document& document, Benchmarks& benchmarks, QString folder,
+           PipelineDraft* pipeline = nullptr);
+  ~Autosave() override;
+  Autosave(const Autosave&) = delete;
+  Autosave& operator=(const Autosave&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
-  // Empty until it is saved.
+  // Empty until the first save.
   [[nodiscard]] const QString& path() const { return path_; }
-  // There is something that no workspace has.
+  // Returns true if there are changes that no workspace contains.
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
   [[nodiscard]] bool is_saving() const { return is_saving_; }
 
-  // Does again what was found; `restored` follows, once, with what does not fit.
-  void restore(const Found& found);
-  // The graph as it was opened is another one than what was found was done on.
-  [[nodiscard]] bool has_changed(const Found& found) const;
-  // Back to the workspace as it was saved, or to the graph as it was opened.
+  // Replays saved work, then emits `restored` once with the edits that do not fit.
+  void restore(const SavedWork& found);
+  // Returns true if the opened graph differs from the one that the saved work is based on.
+  [[nodiscard]] bool has_changed(const SavedWork& found) const;
+  // Returns to the saved workspace, or to the graph as it was opened.
   void discard();
 
-  // On a working thread; `saved` follows, or `failed`.
+  // Saves on a working thread; emits `saved` or `failed`.
   void save(const QString& path, const QByteArray& layout);
 
  signals:
   void dirty_changed();
   void restored(int edits, const QStringList& refused);
   void saved(const QString& path);
-  // It could not be saved, or the journal could not be written: a sentence.
+  // Saving the workspace or writing the journal failed: one sentence.
   void failed(const QString& sentence);
 
  private:
-  // What the journal or the workspace has, told apart without comparing edits: a line is known by
-  // how many edits it has and the last of them.
-  struct Known {
+  // Identifies the history in the journal or workspace without comparing edits: each list of edits
+  // is identified by its length and last edit.
+  struct Summary {
     struct Line {
       std::size_t edits = 0;
       const DoneEdit* last = nullptr;
@@ -83,11 +83,11 @@ class Keeper : public QObject {
     std::vector<Line> steps;
     std::size_t place = 0;
     std::vector<State> states;
-    friend bool operator==(const Known&, const Known&) = default;
+    friend bool operator==(const Summary&, const Summary&) = default;
   };
 
   void follow();
-  void write_difference(const Known& now);
+  void write_difference(const Summary& now);
   void start_journal(const Workspace& start);
   [[nodiscard]] bool differs_from_saved() const;
   void set_dirty(bool dirty);
@@ -95,12 +95,12 @@ class Keeper : public QObject {
   void give_up_restoring(const QString& why);
   void write_file(const QString& path, const QByteArray& layout);
   void take_saved();
-  void remember(const Known& known, const WorkspaceOptions& options,
+  void remember(const Summary& known, const WorkspaceOptions& options,
                 const WorkspacePipeline& pipeline, History history);
-  [[nodiscard]] Known known_now() const;
+  [[nodiscard]] Summary current_summary() const;
   [[nodiscard]] WorkspaceOptions options() const;
   [[nodiscard]] WorkspacePipeline pipeline() const;
-  // Without benchmarks and layout.
+  // Excludes benchmarks and layout.
   [[nodiscard]] Workspace workspace();
 
   Document& document_;
@@ -109,18 +109,17 @@ class Keeper : public QObject {
   QString folder_, path_;
   QFuture<std::string> hash_;  // of the graph as it was opened
   std::unique_ptr<Journal> journal_;
-  Known known_, saved_known_;  // of the journal, or else the file; of the file
+  Summary known_, saved_known_;  // of the journal, or else of the file; of the file
   WorkspaceOptions known_options_, saved_options_;
   WorkspacePipeline known_pipeline_, saved_pipeline_;
-  History saved_history_;               // what a journal starts from
-  std::string extra_;                   // members of the file that this version does not know
-  std::unique_ptr<QObject> restoring_;  // while a history is done again
+  History saved_history_;               // base of a new journal
+  std::string extra_;                   // members of the file that this version does not recognize
+  std::unique_ptr<QObject> restoring_;  // set while a history is being replayed
   bool is_dirty_ = false, is_saving_ = false, is_restoring_ = false, is_found_dirty_ = false;
   QThreadPool saving_;
 };
 
-// Of the journals that are left, what comes with the graph that is opened: the latest of that
-// workspace, or of that capture. Null if none does.
+// The latest of the journals that belongs to the requested workspace or capture, or null.
 const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenRequest& request);
 
 }  // namespace jointer::views

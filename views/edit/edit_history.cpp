@@ -1,4 +1,4 @@
-#include "views/edit/edit_line.h"
+#include "views/edit/edit_history.h"
 
 #include <algorithm>
 
@@ -6,14 +6,15 @@
 
 namespace jointer::views {
 
-std::vector<Edit> edits_of(const EditLine& line) {
+std::vector<Edit> edits_of(const EditHistory& history) {
   std::vector<Edit> edits;
-  edits.reserve(line.size());
-  for (const DoneEditPtr& done : line) edits.push_back(done->edit);
+  edits.reserve(history.size());
+  for (const DoneEditPtr& done : history) edits.push_back(done->edit);
   return edits;
 }
 
-Transition::Transition(const EditLine& from, const EditLine& to) : ends_at_baseline(to.empty()) {
+Transition::Transition(const EditHistory& from, const EditHistory& to)
+    : ends_at_baseline(to.empty()) {
   const auto [last_from, last_to] = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
   for (auto done = from.end(); done != last_from;) edits.push_back((*--done)->inverse);
   back_count = edits.size();
@@ -49,7 +50,7 @@ Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool s
 }
 
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls) {
-  // Only policies are others: nothing that is computed depends on them.
+  // Only policies differ, and nothing in the analysis depends on them.
   if (same_calls && std::ranges::equal(from.graph.order(), graph.order()))
     return std::make_shared<const Snapshot>(Snapshot{.graph = std::move(graph),
                                                      .users = from.users,

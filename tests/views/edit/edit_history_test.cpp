@@ -1,4 +1,4 @@
-// Lines of edits: from one to another, and what a history comes to when it is done again.
+// Tests edit histories: transitions between them and replaying a stored one.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMoves = 60;
 
-// Legal moves of nodes drawn at random, each on the graph as the ones before it left it.
+// Random legal moves of nodes, each on the graph left by the previous ones.
 std::vector<Edit> random_moves(Graph graph, int count, unsigned seed) {
   std::mt19937 random(seed);
   const auto draw = [&](std::size_t first, std::size_t last) {
@@ -38,7 +38,7 @@ std::vector<Edit> random_moves(Graph graph, int count, unsigned seed) {
   return edits;
 }
 
-class EditLineTest : public testing::Test {
+class EditHistoryTest : public testing::Test {
  protected:
   void SetUp() override {
     auto graph = open_graph(
@@ -58,7 +58,7 @@ class EditLineTest : public testing::Test {
     for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(apply(graph, run_.done[i]->edit));
     return graph_hash(graph);
   }
-  [[nodiscard]] EditLine line(std::size_t count) const {
+  [[nodiscard]] EditHistory history(std::size_t count) const {
     return {run_.done.begin(), run_.done.begin() + static_cast<std::ptrdiff_t>(count)};
   }
 
@@ -66,11 +66,11 @@ class EditLineTest : public testing::Test {
   EditRun run_;
 };
 
-TEST_F(EditLineTest, any_place_is_reached_from_any_other) {
+TEST_F(EditHistoryTest, any_place_can_be_reached_from_any_other) {
   DocumentState state{opened_, opened_};
   std::size_t at = 0;
   for (const std::size_t to : {60U, 13U, 14U, 59U, 0U, 60U, 31U}) {
-    const auto result = transform(state, Transition(line(at), line(to)));
+    const auto result = transform(state, Transition(history(at), history(to)));
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_EQ(graph_hash(result->now->graph), hash_at(to)) << at << " to " << to;
     state.now = result->now;
@@ -78,8 +78,8 @@ TEST_F(EditLineTest, any_place_is_reached_from_any_other) {
   }
 }
 
-TEST_F(EditLineTest, what_is_taken_over_is_what_would_be_computed) {
-  const auto result = transform({opened_, opened_}, Transition({}, line(kMoves)));
+TEST_F(EditHistoryTest, reused_results_equal_recomputed_ones) {
+  const auto result = transform({opened_, opened_}, Transition({}, history(kMoves)));
   ASSERT_TRUE(result);
   const auto anew = make_snapshot(result->now->graph, opened_->analysis.options);
   ASSERT_TRUE(anew);
@@ -91,27 +91,28 @@ TEST_F(EditLineTest, what_is_taken_over_is_what_would_be_computed) {
             (*anew)->analysis.throughput.tokens_per_second);
 }
 
-TEST_F(EditLineTest, figures_of_many_lines_are_those_of_each) {
+TEST_F(EditHistoryTest, figures_of_many_histories_equal_those_of_each) {
   const std::atomic<bool> go_on = false;
-  const auto found = metrics_of_lines(*opened_, {line(5), line(6), line(20), line(3), {}}, go_on);
+  const auto found =
+      metrics_of_histories(*opened_, {history(5), history(6), history(20), history(3), {}}, go_on);
   ASSERT_EQ(found.size(), 5U);
   for (const std::size_t count : {3U, 6U, 20U}) {
-    const auto snapshot = snapshot_of_line(opened_, edits_of(line(count)));
+    const auto snapshot = snapshot_of_history(opened_, edits_of(history(count)));
     ASSERT_TRUE(snapshot);
-    EXPECT_EQ(found.at(line(count)), metrics_of((*snapshot)->graph, (*snapshot)->analysis));
+    EXPECT_EQ(found.at(history(count)), metrics_of((*snapshot)->graph, (*snapshot)->analysis));
   }
 }
 
-TEST_F(EditLineTest, a_history_is_the_same_when_it_is_done_again) {
+TEST_F(EditHistoryTest, replaying_a_history_gives_the_same_graph) {
   std::vector<EditStep> steps;
-  EditLine at;
+  EditHistory at;
   for (std::size_t i = 0; i < 6; ++i) {
     steps.push_back(step_of(run_.done[i], at));
     at = steps.back().after;
   }
-  // A step that goes back to a state with a name.
-  steps.push_back({.title = "Go to \u201cthree\u201d", .before = at, .after = line(3)});
-  const std::vector<NamedState> named{{"three", line(3), {}}, {"six", line(6), {}}};
+  // A step that returns to a named state.
+  steps.push_back({.title = "Go to \u201cthree\u201d", .before = at, .after = history(3)});
+  const std::vector<NamedState> named{{"three", history(3), {}}, {"six", history(6), {}}};
   std::vector<const EditStep*> pointers;
   for (const EditStep& step : steps) pointers.push_back(&step);
   const History history = to_history(pointers, 5, named);
@@ -121,15 +122,15 @@ TEST_F(EditLineTest, a_history_is_the_same_when_it_is_done_again) {
   EXPECT_EQ(restored->steps.size(), 7U);
   EXPECT_EQ(restored->place, 5U);
   EXPECT_EQ(graph_hash(restored->now->graph), hash_at(5));
-  // What has a name shares its beginning with the steps: to go there is to go through the history.
-  EXPECT_EQ(restored->named[0].line, restored->steps[2].after);
-  EXPECT_EQ(restored->named[1].line, restored->steps[5].after);
+  // The named state shares a prefix with the steps, so going there moves within the history.
+  EXPECT_EQ(restored->named[0].history, restored->steps[2].after);
+  EXPECT_EQ(restored->named[1].history, restored->steps[5].after);
   pointers.clear();
   for (const EditStep& step : restored->steps) pointers.push_back(&step);
   EXPECT_EQ(to_history(pointers, restored->place, restored->named), history);
 }
 
-TEST_F(EditLineTest, what_is_not_legal_is_left_out_and_said) {
+TEST_F(EditHistoryTest, illegal_edits_are_skipped_and_reported) {
   History history;
   history.add(run_.done[0]->edit);
   history.add(

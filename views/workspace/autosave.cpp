@@ -1,4 +1,4 @@
-#include "views/workspace/keeper.h"
+#include "views/workspace/autosave.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 namespace jointer::views {
 namespace {
 
-// How many edits two lines begin with.
-std::size_t common(const EditLine& a, const EditLine& b) {
+// Length of the common prefix of two histories.
+std::size_t common(const EditHistory& a, const EditHistory& b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   return static_cast<std::size_t>(end - a.begin());
 }
@@ -27,8 +27,8 @@ HistoryStep recorded(const EditStep& from) {
   return step;
 }
 
-const DoneEdit* last_of(const EditLine& line) {
-  return line.empty() ? nullptr : line.back().get();
+const DoneEdit* last_of(const EditHistory& history) {
+  return history.empty() ? nullptr : history.back().get();
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenReque
   return found == left.end() ? nullptr : &*found;
 }
 
-Keeper::Keeper(Document& document, Benchmarks& benchmarks, QString folder, PipelineDraft* pipeline)
+Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
+                   PipelineDraft* pipeline)
     : QObject(&document),
       document_(document),
       benchmarks_(benchmarks),
@@ -59,13 +60,13 @@ Keeper::Keeper(Document& document, Benchmarks& benchmarks, QString folder, Pipel
   saving_.setMaxThreadCount(1);
   saved_options_ = known_options_ = options();
   saved_pipeline_ = known_pipeline_ = this->pipeline();
-  if (draft_ != nullptr) connect(draft_, &PipelineDraft::changed, this, &Keeper::follow);
-  connect(&document_.editing(), &Editing::changed, this, &Keeper::follow);
-  connect(&document_, &Document::changed, this, &Keeper::follow);
+  if (draft_ != nullptr) connect(draft_, &PipelineDraft::changed, this, &Autosave::follow);
+  connect(&document_.editing(), &Editing::changed, this, &Autosave::follow);
+  connect(&document_, &Document::changed, this, &Autosave::follow);
 }
 
-// The document's parts are gone by now.
-Keeper::~Keeper() {
+// The document's parts are already destroyed.
+Autosave::~Autosave() {
   saving_.waitForDone();
   if (!journal_) return;
   if (is_dirty_)
@@ -74,33 +75,33 @@ Keeper::~Keeper() {
     journal_->remove();
 }
 
-// --- What there is ---
+// --- Current state ---
 
-Keeper::Known Keeper::known_now() const {
+Autosave::Summary Autosave::current_summary() const {
   const Editing& editing = document_.editing();
-  Known known;
+  Summary known;
   for (int i = 0; i < editing.step_count(); ++i) {
-    const EditLine& line = editing.step(i).after;
-    known.steps.push_back({line.size(), last_of(line)});
+    const EditHistory& history = editing.step(i).after;
+    known.steps.push_back({history.size(), last_of(history)});
   }
   known.place = static_cast<std::size_t>(editing.place());
   for (const NamedState& state : editing.named())
-    known.states.push_back({state.name, state.line.size(), last_of(state.line)});
+    known.states.push_back({state.name, state.history.size(), last_of(state.history)});
   return known;
 }
 
-WorkspaceOptions Keeper::options() const {
+WorkspaceOptions Autosave::options() const {
   const AnalysisOptions& from = document_.analysis().options;
   return {.device = from.estimator.device,
           .estimator = from.estimator.name,
           .optimizer = from.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"};
 }
 
-WorkspacePipeline Keeper::pipeline() const {
-  return draft_ == nullptr ? WorkspacePipeline() : draft_->kept();
+WorkspacePipeline Autosave::pipeline() const {
+  return draft_ == nullptr ? WorkspacePipeline() : draft_->saved();
 }
 
-Workspace Keeper::workspace() {
+Workspace Autosave::workspace() {
   const OpenRequest& source = document_.source();
   Workspace workspace;
   workspace.title = document_.title().toStdString();
@@ -118,16 +119,16 @@ Workspace Keeper::workspace() {
   return workspace;
 }
 
-bool Keeper::has_changed(const Found& found) const {
+bool Autosave::has_changed(const SavedWork& found) const {
   const std::string& then = found.workspace.capture.hash;
   return !then.empty() && then != hash_.result();
 }
 
-// --- Following ---
+// --- Tracking changes ---
 
-// What was undone does not count: the graph is as it was saved, or opened.
-bool Keeper::differs_from_saved() const {
-  const auto done = [](Known known) {
+// Undone edits do not count: the graph is then as it was saved or opened.
+bool Autosave::differs_from_saved() const {
+  const auto done = [](Summary known) {
     known.steps.resize(known.place);
     return known;
   };
@@ -135,23 +136,23 @@ bool Keeper::differs_from_saved() const {
          known_pipeline_ != saved_pipeline_;
 }
 
-void Keeper::set_dirty(bool dirty) {
+void Autosave::set_dirty(bool dirty) {
   if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
 }
 
-// In place of the one there is, with everything that is done.
-void Keeper::start_journal(const Workspace& start) {
+// Replaces the current journal with one that contains all edits.
+void Autosave::start_journal(const Workspace& start) {
   std::unique_ptr<Journal> old = std::move(journal_);
   if (folder_.isEmpty()) return;
   const auto complain = [this](const std::string& sentence) {
     QMetaObject::invokeMethod(this, [this, text = QString::fromStdString(sentence)] {
-      emit failed(tr("Edits are not written down any more, save them: %1").arg(text));
+      emit failed(tr("Autosave stopped. Save now: %1").arg(text));
     });
   };
   auto made = Journal::create(
       folder_.toStdString(), {.workspace = start, .workspace_path = path_.toStdString()}, complain);
   if (!made) {
-    folder_.clear();  // once is enough
+    folder_.clear();  // report this only once
     return complain(made.error().message);
   }
   journal_ = *std::move(made);
@@ -160,8 +161,8 @@ void Keeper::start_journal(const Workspace& start) {
   old->remove();
 }
 
-void Keeper::follow() {
-  const Known now = known_now();
+void Autosave::follow() {
+  const Summary now = current_summary();
   WorkspaceOptions options_now = options();
   WorkspacePipeline pipeline_now = pipeline();
   if (is_restoring_ ||
@@ -181,7 +182,7 @@ void Keeper::follow() {
   set_dirty(differs_from_saved());
 }
 
-void Keeper::write_difference(const Known& now) {
+void Autosave::write_difference(const Summary& now) {
   const auto same = static_cast<std::size_t>(std::ranges::mismatch(known_.steps, now.steps).in1 -
                                              known_.steps.begin());
   std::size_t place = known_.place;
@@ -197,13 +198,13 @@ void Keeper::write_difference(const Known& now) {
 
 // --- Restoring ---
 
-void Keeper::restore(const Found& found) {
+void Autosave::restore(const SavedWork& found) {
   path_ = found.path;
   extra_ = found.workspace.extra;
   is_restoring_ = true;
   is_found_dirty_ = !found.journal.isEmpty();
   if (is_found_dirty_) {
-    // Another window may have been faster: then it has the edits.
+    // Another window may have taken the journal; then it has the edits.
     if (auto taken = Journal::take_over(found.journal.toStdString()))
       journal_ = *std::move(taken);
     else {
@@ -223,18 +224,18 @@ void Keeper::restore(const Found& found) {
   document_.editing().restore(found.workspace.history);
 }
 
-void Keeper::give_up_restoring(const QString& why) {
+void Autosave::give_up_restoring(const QString& why) {
   restoring_.release()->deleteLater();
-  if (journal_) journal_->set_closed(true);  // for another time
+  if (journal_) journal_->set_closed(true);  // the journal stays for another start
   journal_.reset();
   is_restoring_ = is_found_dirty_ = false;
   emit restored(0, {why});
 }
 
-void Keeper::take_restored(int edits, const QStringList& refused) {
-  restoring_.release()->deleteLater();  // it is in the middle of its call
+void Autosave::take_restored(int edits, const QStringList& refused) {
+  restoring_.release()->deleteLater();  // called from one of its slots
   is_restoring_ = false;
-  known_ = known_now();
+  known_ = current_summary();
   known_options_ = options();
   known_pipeline_ = pipeline();
   if (is_found_dirty_)
@@ -245,14 +246,14 @@ void Keeper::take_restored(int edits, const QStringList& refused) {
   emit restored(edits, refused);
 }
 
-void Keeper::discard() {
-  Found found;
+void Autosave::discard() {
+  SavedWork found;
   found.path = path_;
   if (!path_.isEmpty()) {
     auto workspace = read_workspace(path_.toStdString());
     if (!workspace) return emit failed(QString::fromStdString(workspace.error().message));
     found.workspace = *std::move(workspace);
-    found.workspace.benchmarks.clear();  // they are there
+    found.workspace.benchmarks.clear();  // already loaded
   }
   if (journal_) journal_->remove();
   journal_.reset();
@@ -263,18 +264,18 @@ void Keeper::discard() {
 
 // --- Saving ---
 
-void Keeper::remember(const Known& known, const WorkspaceOptions& options,
-                      const WorkspacePipeline& pipeline, History history) {
+void Autosave::remember(const Summary& known, const WorkspaceOptions& options,
+                        const WorkspacePipeline& pipeline, History history) {
   saved_known_ = known;
   saved_options_ = options;
   saved_pipeline_ = pipeline;
   saved_history_ = std::move(history);
 }
 
-void Keeper::save(const QString& path, const QByteArray& layout) {
+void Autosave::save(const QString& path, const QByteArray& layout) {
   if (is_saving_) return;
   is_saving_ = true;
-  // Rows of earlier days go along.
+  // Include rows from earlier days.
   benchmarks_.load();
   if (benchmarks_.is_settled()) return write_file(path, layout);
   connect(
@@ -283,7 +284,7 @@ void Keeper::save(const QString& path, const QByteArray& layout) {
       static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
 }
 
-void Keeper::write_file(const QString& path, const QByteArray& layout) {
+void Autosave::write_file(const QString& path, const QByteArray& layout) {
   Workspace workspace = this->workspace();
   workspace.layout = layout.toBase64().toStdString();
   for (const BenchmarkRow& row : benchmarks_.rows()) workspace.benchmarks.push_back(*row.result);
@@ -293,7 +294,7 @@ void Keeper::write_file(const QString& path, const QByteArray& layout) {
   };
   workspace.benchmarks.clear();
   QtConcurrent::run(&saving_, work)
-      .then(this, [this, path, workspace, known = known_now(),
+      .then(this, [this, path, workspace, known = current_summary(),
                    options = options()](const QString& mistake) {
         is_saving_ = false;
         if (!mistake.isEmpty()) return emit failed(tr("Not saved: %1").arg(mistake));
@@ -304,9 +305,9 @@ void Keeper::write_file(const QString& path, const QByteArray& layout) {
       });
 }
 
-// The journal has nothing that the file has not, unless more was done meanwhile.
-void Keeper::take_saved() {
-  const Known now = known_now();
+// The journal adds nothing to the file unless edits were made during the save.
+void Autosave::take_saved() {
+  const Summary now = current_summary();
   if (now == saved_known_ && options() == saved_options_ && pipeline() == saved_pipeline_) {
     if (journal_) journal_->remove();
     journal_.reset();
