@@ -15,6 +15,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/usage_message.h"
 #include "core/base/environment.h"
 
 namespace {
@@ -63,15 +64,18 @@ int run(int argc, char** argv) {
     return std::any_of(commands.begin(), commands.end(),
                        [&](const CLI::App* command) { return command->get_name() == word; });
   };
-  if (argc >= 2 && argv[1][0] != '-' && !is_command(argv[1]) && std::filesystem::exists(argv[1]))
-    return open_in_desktop("jointer", argv);
+  if (argc >= 2 && argv[1][0] != '-' && !is_command(argv[1])) {
+    if (std::filesystem::exists(argv[1])) return open_in_desktop("jointer", argv);
+    return jointer::cli::report(
+        {jointer::Error::Kind::usage, jointer::cli::not_a_command(program, argv[1])});
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {
     return program.exit(help);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "jointer: {}; `jointer --help` lists the commands\n", error.what());
-    return ExitCode::wrong_usage;
+    return jointer::cli::report(
+        {jointer::Error::Kind::usage, jointer::cli::usage_message(program, error)});
   }
   // A full disk must not pass for a short answer.
   if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))

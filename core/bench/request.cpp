@@ -130,7 +130,7 @@ const std::array kOptions{
     file_option<&BenchmarkRequest::baseline, &ProgramFiles::backward>("baseline-backward"),
     text_option<&BenchmarkRequest::inputs>("inputs", "a file"),
     text_option<&BenchmarkRequest::expected>("expected", "a file"),
-    Option{"graph", "a number from 0",
+    Option{"graph", "a whole number of at least 0",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_number<std::size_t>(value, r.graph_index.emplace(), 0);
            },
@@ -146,17 +146,17 @@ const std::array kOptions{
            [](const BenchmarkRequest& r) {
              return r.solo ? std::optional(fmt::format("{}", *r.solo)) : std::nullopt;
            }},
-    Option{"backend", "interpret, cudagraph, inductor, regional or python",
+    Option{"backend", "one of interpret, cudagraph, inductor, regional, python",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_name(parse_backend(value), r.backend);
            },
            [](const BenchmarkRequest& r) { return name_unless(r.backend, Backend::interpret); }},
-    Option{"on", "auto, cpu or cuda",
+    Option{"on", "one of auto, cpu, cuda",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_name(parse_run_on(value), r.on);
            },
            [](const BenchmarkRequest& r) { return name_unless(r.on, RunOn::automatic); }},
-    Option{"attention", "auto, flash, efficient, cudnn or math",
+    Option{"attention", "one of auto, flash, efficient, cudnn, math",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_name(parse_attention_kernel(value), r.attention);
            },
@@ -165,12 +165,13 @@ const std::array kOptions{
            }},
     text_option<&BenchmarkRequest::marked>("mark", "nodes or FQN_PATTERN::operator"),
     text_option<&BenchmarkRequest::artifacts>("artifacts", "a folder"),
-    number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "a number from 1"),
-    number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "a number from 0"),
+    number_option<&BenchmarkRequest::iterations, 10, 1>("iterations",
+                                                        "a whole number of at least 1"),
+    number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "a whole number of at least 0"),
     number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),
-    number_option<&BenchmarkRequest::seed, 0, 0>("seed", "a number from 0"),
+    number_option<&BenchmarkRequest::seed, 0, 0>("seed", "a whole number of at least 0"),
     number_option<&BenchmarkRequest::memory_limit, 0, 0>("memory-limit", "a number of bytes"),
-    Option{"timeout", "a number of seconds",
+    Option{"timeout", "a number of seconds above 0",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_seconds(value, r.timeout_ms);
            },
@@ -188,7 +189,7 @@ Result<void> read_option(BenchmarkRequest& request, std::string_view name, std::
   for (const Option& option : kOptions) {
     if (option.name != name) continue;
     if (option.read(request, value)) return {};
-    return usage(fmt::format("--{} takes {}, not `{}`", name, option.wants, value));
+    return usage(fmt::format("option --{}: expected {}, got `{}`", name, option.wants, value));
   }
   return usage(fmt::format("there is no option --{}", name));
 }
@@ -264,7 +265,7 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
     } else if (i + 1 < arguments.size()) {
       JOINTER_CHECK(read_option(request, word.substr(2), arguments[++i]));
     } else {
-      return usage(fmt::format("{} needs a value", word));
+      return usage(fmt::format("option {}: expected a value", word));
     }
   }
   if (request.program.empty()) return usage("which graph? Give a capture's file");

@@ -156,8 +156,7 @@ class Replayer {
       if (!recorded->fingerprint.empty())
         where = first_difference(graph_, part, recorded->fingerprint).value_or("");
       const std::string half = recorded->key == "graph" ? "" : fmt::format(" ({})", recorded->key);
-      return fail(Error::Kind::usage,
-                  "the recipe was made for another graph{}{}{}{}; lenient replays what fits", half,
+      return fail(Error::Kind::usage, "the recipe was made for another graph{}{}{}{}", half,
                   where.empty() ? "" : ": ", where, expected_text(part, where));
     }
     return {};

@@ -1,8 +1,10 @@
 #include "core/edit/select.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/base/glob.h"
+#include "core/base/nearest_name.h"
 #include "core/graph/module_tree.h"
 
 namespace jointer {
@@ -35,6 +37,28 @@ Pattern parse(const Graph& graph, std::string_view selector) {
   return pattern;
 }
 
+// Names that a person may have meant: operators have dots in theirs, nodes have none.
+std::vector<std::string_view> likely_names(const Graph& graph, std::string_view wanted) {
+  const bool are_operators = wanted.find('.') != std::string_view::npos;
+  std::vector<std::string_view> names;
+  std::vector<bool> is_named(graph.operator_count(), false);
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call) continue;
+    if (!are_operators) {
+      names.push_back(graph.name(id));
+    } else if (!is_named[n.target.index()]) {
+      is_named[n.target.index()] = true;
+      names.push_back(graph.target(n));
+    }
+  }
+  return names;
+}
+
+std::string some_of(std::string_view wanted, std::span<const std::string_view> names) {
+  return names.empty() ? "none" : some_names(wanted, names);
+}
+
 }  // namespace
 
 bool operator_matches(std::string_view pattern, const OperatorInfo& op) {
@@ -58,10 +82,14 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
     operators[i] = operator_matches(pattern.operators, graph.op(OperatorId(i)));
   std::optional<ModuleTree> modules;
   std::vector<bool> in_modules;
+  std::vector<std::string_view> paths;
   if (pattern.modules) {
     modules.emplace(graph);
-    for (std::size_t i = 0; i < modules->size(); ++i)
-      in_modules.push_back(module_matches(*pattern.modules, modules->module(ModuleId(i)).path));
+    for (std::size_t i = 0; i < modules->size(); ++i) {
+      const std::string& path = modules->module(ModuleId(i)).path;
+      in_modules.push_back(module_matches(*pattern.modules, path));
+      if (!path.empty()) paths.emplace_back(path);
+    }
   }
   std::vector<NodeId> found;
   for (const NodeId id : graph.order()) {
@@ -71,10 +99,15 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
         (!modules || in_modules[modules->of(id).index()]))
       found.push_back(id);
   }
-  if (found.empty())
+  if (!found.empty()) return found;
+  if (modules && std::ranges::find(in_modules, true) == in_modules.end())
     return fail(Error::Kind::usage,
-                "`{}` selects nothing: no node has that name, and no call matches it", selector);
-  return found;
+                "`{}` selects nothing: no module matches `{}`; the graph has {}", selector,
+                *pattern.modules, some_of(*pattern.modules, paths));
+  return fail(
+      Error::Kind::usage,
+      "`{}` selects nothing: no node has that name, and no call matches it; the graph has {}",
+      selector, some_of(pattern.operators, likely_names(graph, pattern.operators)));
 }
 
 }  // namespace jointer

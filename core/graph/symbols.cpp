@@ -46,7 +46,7 @@ Result<Assumptions> Assumptions::parse(std::string_view text) {
         std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (status != std::errc{} || end != digits.data() + digits.size() || number < 0 || equals == 0)
       return fail(Error::Kind::usage,
-                  "assumption `{}` is not SYMBOL=NUMBER or NUMBER (a number from 0)", item);
+                  "assumptions: expected SYMBOL=NUMBER or NUMBER, from 0, got `{}`", item);
     if (equals == std::string_view::npos)
       result.fallback = number;
     else

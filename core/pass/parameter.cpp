@@ -6,32 +6,57 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/nearest_name.h"
+
 namespace jointer {
 namespace {
 
-std::string one_of(const std::vector<std::string>& choices) {
-  std::string text = "one of ";
-  for (const std::string& choice : choices)
-    text += (&choice == choices.data() ? "" : ", ") + choice;
-  return text;
+std::string listed(const std::vector<std::string>& choices) {
+  return fmt::format("{}", fmt::join(choices, ", "));
 }
 
-std::string article_and_type(Parameter::Type type) {
-  switch (type) {
+// "one of dp, greedy", "a whole number of at least 1": what a value must be.
+std::string expected(const Parameter& p) {
+  std::string text;
+  switch (p.type) {
     case Parameter::Type::boolean:
-      return "true or false";
+      text = "true or false";
+      break;
     case Parameter::Type::integer:
-      return "a whole number";
+      text = "a whole number";
+      break;
     case Parameter::Type::number:
-      return "a number";
+      text = "a number";
+      break;
     case Parameter::Type::bytes:
-      return "a number of bytes such as 5GiB";
+      text = "bytes";
+      break;
     case Parameter::Type::text:
-      return "a text";
+      text = p.choices.empty() ? "a text" : "one of " + listed(p.choices);
+      break;
     case Parameter::Type::list:
-      return "a list such as [a,b]";
+      text =
+          p.choices.empty() ? "a list such as [a,b]" : "a list, each one of " + listed(p.choices);
+      break;
   }
-  return "";
+  if (p.least && p.most)
+    text += fmt::format(" from {:g} to {:g}", *p.least, *p.most);
+  else if (p.least)
+    text += fmt::format(" of at least {:g}", *p.least);
+  else if (p.most)
+    text += fmt::format(" of at most {:g}", *p.most);
+  if (p.type == Parameter::Type::bytes) text += ", such as 5GiB";
+  return p.takes_none() ? text + ", or none" : text;
+}
+
+tl::unexpected<Error> no_such_parameter(const std::string& name,
+                                        std::span<const Parameter> declared) {
+  std::vector<std::string_view> names;
+  for (const Parameter& each : declared) names.emplace_back(each.name);
+  if (names.empty())
+    return fail(Error::Kind::usage, "there is no parameter {}; it takes none", name);
+  return fail(Error::Kind::usage, "there is no parameter {}{} it takes {}", name,
+              nearest_name_question(name, names), fmt::join(names, ", "));
 }
 
 std::optional<double> number_of(const PassValue& value) {
@@ -86,7 +111,7 @@ Result<void> check_texts(std::string_view name, const PassValue& value) {
   const PassValue::List& members = *value.as<PassValue::List>();
   for (std::size_t i = 0; i < members.size(); ++i)
     if (members[i].as<std::string>() == nullptr)
-      return fail(Error::Kind::usage, "{}[{}] is {}, and a text is expected", name, i,
+      return fail(Error::Kind::usage, "{}[{}]: expected a text, got {}", name, i,
                   to_text(members[i]));
   return {};
 }
@@ -114,7 +139,7 @@ std::string_view to_string(Parameter::Type type) {
 std::string range_text(const Parameter& p) {
   std::string text;
   if (!p.choices.empty())
-    text = one_of(p.choices);
+    text = "one of " + listed(p.choices);
   else if (p.least && p.most)
     text = fmt::format("{:g} .. {:g}", *p.least, *p.most);
   else if (p.least)
@@ -158,25 +183,20 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
     const auto& [name, value] = each;
     const auto found = std::find_if(declared.begin(), declared.end(),
                                     [&](const Parameter& p) { return p.name == each.first; });
-    if (found == declared.end()) {
-      std::string known;
-      for (const Parameter& p : declared) known += (known.empty() ? "" : ", ") + p.name;
-      return fail(Error::Kind::usage, "it has no parameter {}; {}", name,
-                  known.empty() ? "it takes none" : "there are " + known);
-    }
+    if (found == declared.end()) return no_such_parameter(name, declared);
     PassValue& held = arguments.values_[static_cast<std::size_t>(found - declared.begin())].second;
     if (value.is_none() && found->takes_none()) {
       held = {};
       continue;
     }
     const auto fits = converted(found->type, value);
-    if (!fits)
-      return fail(Error::Kind::usage, "{} is {}, and {} is expected", name, to_text(value),
-                  article_and_type(found->type));
+    const auto wrong = [&] {
+      return fail(Error::Kind::usage, "{}: expected {}, got {}", name, expected(*found),
+                  to_text(value));
+    };
+    if (!fits) return wrong();
     if (found->is_of_texts) JOINTER_CHECK(check_texts(name, *fits));
-    if (!is_in_range(*found, *fits))
-      return fail(Error::Kind::usage, "{} is {}, and must be {}", name, to_text(value),
-                  range_text(*found));
+    if (!is_in_range(*found, *fits)) return wrong();
     held = *fits;
   }
   return arguments;

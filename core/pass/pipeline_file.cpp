@@ -94,7 +94,8 @@ Result<PassValue> value_of(const OrderedJson& json) {
   }
   if (json.is_number()) return PassValue(json.get<double>());
   if (json.is_string()) return PassValue(json.get<std::string>());
-  if (!json.is_array()) return fail(Error::Kind::input, "an object is no value of a parameter");
+  if (!json.is_array())
+    return fail(Error::Kind::input, "expected a value of a parameter, got an object");
   PassValue::List list;
   for (const OrderedJson& each : json) {
     JOINTER_TRY(PassValue value, value_of(each));
@@ -122,7 +123,7 @@ OrderedJson to_json(const PassValue& value) {
 Result<std::string> text_member(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end()) return std::string();
-  if (!found->is_string()) return fail(Error::Kind::input, "`{}` is no text", key);
+  if (!found->is_string()) return fail(Error::Kind::input, "`{}`: expected a text", key);
   return found->get<std::string>();
 }
 
@@ -133,7 +134,7 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
       return fail(Error::Kind::input, "`{}` is not one step", json.get<std::string>());
     return steps.front();
   }
-  if (!json.is_object()) return fail(Error::Kind::input, "it is no object and no text");
+  if (!json.is_object()) return fail(Error::Kind::input, "expected an object or a text");
   PipelineStep step;
   JOINTER_TRY(step.pass, text_member(json, "pass"));
   if (!is_word(step.pass)) return fail(Error::Kind::input, "`pass` does not name one");
@@ -143,10 +144,10 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   }
   const auto parameters = json.find("parameters");
   if (parameters == json.end()) return step;
-  if (!parameters->is_object()) return fail(Error::Kind::input, "`parameters` is no object");
+  if (!parameters->is_object()) return fail(Error::Kind::input, "`parameters`: expected an object");
   for (const auto& each : parameters->items()) {
     if (!is_word(each.key()))
-      return fail(Error::Kind::input, "`{}` is no name of a parameter", each.key());
+      return fail(Error::Kind::input, "`{}`: expected the name of a parameter", each.key());
     JOINTER_TRY(PassValue value, value_of(each.value()));
     step.given.emplace_back(each.key(), std::move(value));
   }
@@ -156,7 +157,7 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
 Result<PipelineFile> read_json(std::string_view text, std::string_view path) {
   JOINTER_TRY(const OrderedJson json, parse_json(text, path));
   if (!json.is_object() || json.value("format", OrderedJson()) != kFormat)
-    return input_error("{}: it is no pipeline: `format` is not \"{}\"", path, kFormat);
+    return input_error("{}: no pipeline is in it: expected `format` to be \"{}\"", path, kFormat);
   const auto version = json.find("version");
   if (version == json.end() || !version->is_number_integer() || version->get<std::int64_t>() < 1)
     return input_error("{}: `version` is missing or no number", path);

@@ -34,7 +34,7 @@ class Parser {
       JOINTER_TRY(PipelineStep step, parse_step());
       pipeline.push_back(std::move(step));
       if (at_ == text_.size()) return pipeline;
-      if (!take(',')) return wrong("a comma is expected");
+      if (!take(',')) return wrong("expected a comma");
     }
   }
 
@@ -57,7 +57,7 @@ class Parser {
     constexpr std::size_t kContext = 40;
     const std::size_t from = at_ > kContext ? at_ - kContext : 0;
     const std::string what = fmt::format(format, std::forward<Args>(args)...);
-    if (at_ == 0) return fail(Error::Kind::usage, "the pipeline begins wrong: {}", what);
+    if (at_ == 0) return fail(Error::Kind::usage, "the pipeline, at its start: {}", what);
     return fail(Error::Kind::usage, "the pipeline, after `{}{}`, at character {}: {}",
                 from > 0 ? "…" : "", text_.substr(from, at_ - from), at_ + 1, what);
   }
@@ -74,19 +74,19 @@ class Parser {
     PipelineStep step;
     step.is_enabled = !take('~');
     step.pass = take_word();
-    if (step.pass.empty()) return wrong("the name of a pass is expected");
+    if (step.pass.empty()) return wrong("expected the name of a pass");
     if (!take('{') || take('}')) return step;
     while (true) {
       std::string name(take_word());
-      if (name.empty()) return wrong("the name of a parameter is expected");
-      if (!take('=')) return wrong("`=` and a value are expected");
+      if (name.empty()) return wrong("expected the name of a parameter");
+      if (!take('=')) return wrong("expected `=` and a value");
       if (std::any_of(step.given.begin(), step.given.end(),
                       [&](const auto& each) { return each.first == name; }))
         return wrong("{} is given twice", name);
       JOINTER_TRY(PassValue value, parse_value(0));
       step.given.emplace_back(std::move(name), std::move(value));
       if (take('}')) return step;
-      if (!take(',')) return wrong("`,` or `}}` is expected");
+      if (!take(',')) return wrong("expected `,` or `}}`");
     }
   }
 
@@ -99,12 +99,12 @@ class Parser {
         JOINTER_TRY(PassValue value, parse_value(depth + 1));
         list.push_back(std::move(value));
         if (take(']')) return PassValue(std::move(list));
-        if (!take(',')) return wrong("`,` or `]` is expected");
+        if (!take(',')) return wrong("expected `,` or `]`");
       }
     }
     if (at_ < text_.size() && text_[at_] == '"') return parse_quoted();
     const std::string_view word = take_word();
-    if (word.empty()) return wrong("a value is expected");
+    if (word.empty()) return wrong("expected a value");
     return value_of_word(word);
   }
 
@@ -113,7 +113,7 @@ class Parser {
     while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
     if (end >= text_.size()) return wrong("a quote is not closed");
     const auto json = parse_json(text_.substr(at_, end + 1 - at_), "text");
-    if (!json || !json->is_string()) return wrong("that is no text as in JSON");
+    if (!json || !json->is_string()) return wrong("expected a text as JSON has it");
     at_ = end + 1;
     skip_blanks();
     return PassValue(json->get<std::string>());

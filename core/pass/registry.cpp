@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <string>
 
-#include "core/pass/nearest_name.h"
+#include "core/base/nearest_name.h"
 
 namespace jointer {
 Result<void> PassRegistry::add(Pass pass) {
   const PassInfo& info = pass.info;
-  if (!is_word(info.name)) return fail(Error::Kind::usage, "`{}` is no name for a pass", info.name);
+  if (!is_word(info.name))
+    return fail(Error::Kind::usage, "a pass cannot be called `{}`", info.name);
   if (find(info.name) != nullptr)
     return fail(Error::Kind::usage, "there is a pass {} already", info.name);
   for (const Parameter& parameter : info.parameters) {
@@ -16,13 +17,14 @@ Result<void> PassRegistry::add(Pass pass) {
                                      [&](const Parameter& p) { return p.name == parameter.name; });
     if (!is_word(parameter.name) || count > 1)
       return fail(Error::Kind::usage,
-                  "{}: parameter `{}` is declared twice, or its name is no word", info.name,
+                  "{}: parameter `{}` is declared twice, or its name is not a word", info.name,
                   parameter.name);
     if (parameter.otherwise.is_none()) continue;
     const auto fits =
         Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.otherwise}});
     if (!fits)
-      return fail(Error::Kind::usage, "{}: by default {}", info.name, fits.error().message);
+      return fail(Error::Kind::usage, "{}: its own default does not fit: {}", info.name,
+                  fits.error().message);
   }
   const auto place = std::upper_bound(
       passes_.begin(), passes_.end(), info.name,

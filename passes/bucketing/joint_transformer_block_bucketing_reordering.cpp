@@ -56,6 +56,7 @@
 #include "passes/parameters.h"
 #include "passes/peak_limit.h"
 #include "passes/traced_backward.h"
+#include "passes/unknown_name.h"
 
 namespace jointer {
 namespace {
@@ -598,8 +599,21 @@ std::map<std::string, std::size_t> find_module_order(const Graph& graph,
   return order;
 }
 
+Result<std::map<std::string, std::size_t>> given_module_order(const Graph& graph,
+                                                              const ModuleTree& modules,
+                                                              const Arguments& arguments) {
+  const auto of_parameters = find_module_order(graph, modules);
+  std::map<std::string, std::size_t> order;
+  for (const std::string& path : arguments.texts("fsdp_param_module_order")) {
+    if (!modules.find(path) && !of_parameters.contains(path))
+      return unknown_name("fsdp_param_module_order", "module", path, module_paths(modules));
+    order.try_emplace(path, order.size());
+  }
+  return order;
+}
+
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
-  JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments, context));
+  JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments));
   const Graph before = graph;
   bool changed = false;
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
@@ -612,8 +626,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     BlockBucketOptions options;
     std::map<std::string, std::size_t>& order = options.module_order;
     if (arguments.is_given("fsdp_param_module_order")) {
-      for (const std::string& path : arguments.texts("fsdp_param_module_order"))
-        order.try_emplace(path, order.size());
+      JOINTER_TRY(order, given_module_order(graph, modules, arguments));
     } else {
       order = find_module_order(graph, modules);
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "passes/bucketing/fsdp_collectives.h"
+#include "passes/unknown_name.h"
 
 namespace jointer {
 namespace {
@@ -69,7 +70,8 @@ Result<ModulePlan> read_module_plan(const PassValue::List& list) {
     const bool is_right =
         several == nullptr ? add(entry) : std::all_of(several->begin(), several->end(), add);
     if (!is_right || plan.back().empty())
-      return fail(Error::Kind::usage, "{} is neither a module path nor a list of them",
+      return fail(Error::Kind::usage,
+                  "module_bucket_plans: expected a module's path or a list of them, got {}",
                   to_text(entry));
   }
   return plan;
@@ -144,17 +146,22 @@ ModulePlan derive_module_plan(const ModuleTree& modules) {
   return plan;
 }
 
-Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments,
-                                                    PassContext& context) {
+std::vector<std::string_view> module_paths(const ModuleTree& modules) {
+  std::vector<std::string_view> paths;
+  for (std::size_t i = 0; i < modules.size(); ++i)
+    if (ModuleId(i) != modules.root()) paths.emplace_back(modules.module(ModuleId(i)).path);
+  return paths;
+}
+
+Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph,
+                                                    const Arguments& arguments) {
   if (!arguments.is_given("module_bucket_plans")) return std::nullopt;
   JOINTER_TRY(ModulePlan plan, read_module_plan(arguments.list("module_bucket_plans")));
   const ModuleTree modules(graph);
   for (const std::vector<std::string>& entry : plan)
     for (const std::string& path : entry)
       if (!modules.find(path))
-        context.decide("note", fmt::format("module_bucket_plans names {}, which is not a module of "
-                                           "the graph.",
-                                           path));
+        return unknown_name("module_bucket_plans", "module", path, module_paths(modules));
   return plan;
 }
 
@@ -166,7 +173,8 @@ Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const Mod
     for (const std::string& path : plan[entry]) {
       const ModuleId id = modules.find(path);
       if (!id) continue;  // it has no node in this graph
-      if (is_named[id.index()]) return fail(Error::Kind::usage, "{} is twice in the plan", path);
+      if (is_named[id.index()])
+        return fail(Error::Kind::usage, "module_bucket_plans: {} is given twice", path);
       is_named[id.index()] = true;
       of_module[id.index()] = entry;
     }
@@ -175,7 +183,8 @@ Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const Mod
     const ModuleId parent = modules.module(ModuleId(i)).parent;
     if (!parent || of_module[parent.index()] == kNoEntry) continue;
     if (is_named[i])
-      return fail(Error::Kind::usage, "{} is in the plan and inside another module of it",
+      return fail(Error::Kind::usage,
+                  "module_bucket_plans: {} is inside another module of the plan",
                   modules.module(ModuleId(i)).path);
     of_module[i] = of_module[parent.index()];
   }

@@ -28,10 +28,12 @@ ModulePlan derive_module_plan(const ModuleTree& modules);
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
 
 // The parameter `module_bucket_plans` of a pass, [tok_embeddings,[norm,lm_head],layers.0]; nothing
-// where it is not given. A path that names no module of the graph is a note of the pass. Error
-// (usage): the value is not a list of paths and lists of paths.
-Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments,
-                                                    PassContext& context);
+// where it is not given. Error (usage): the value is not a list of paths and lists of paths, or the
+// graph has no module of a path.
+Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments);
+
+// Of all modules but the root; they point into the tree.
+std::vector<std::string_view> module_paths(const ModuleTree& modules);
 
 // By node: the plan's entry that its module, or one around it, is in; kNoEntry: none. Error
 // (usage): a path is in two entries, or a module of one is inside a module of another.

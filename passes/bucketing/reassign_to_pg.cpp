@@ -20,6 +20,7 @@
 #include <map>
 
 #include "passes/bucketing/fsdp_collectives.h"
+#include "passes/chosen_groups.h"
 #include "passes/group_twin.h"
 #include "passes/parameters.h"
 
@@ -80,18 +81,12 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::string& suffix = arguments.text("suffix");
-  if (suffix.empty()) return fail(Error::Kind::usage, "the twin needs a name of its own");
+  if (suffix.empty())
+    return fail(Error::Kind::usage,
+                "suffix: expected a text, got none: the twin needs a name of its own");
   std::vector<StringId> sources;
   if (arguments.is_given("group")) {
-    const std::string& wanted = arguments.text("group");
-    for (std::size_t i = 0; i < graph.group_count(); ++i) {
-      const GroupId id(i);
-      if (graph.text(graph.group(id).name) == wanted || graph.group_label(id) == wanted)
-        sources.push_back(graph.group(id).name);
-    }
-    std::sort(sources.begin(), sources.end());
-    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
-    if (sources.empty()) return fail(Error::Kind::usage, "there is no process group {}", wanted);
+    JOINTER_TRY(sources, groups_called(graph, "group", arguments.text("group")));
   } else {
     sources = fsdp_groups(graph, true);
     if (sources.empty())
@@ -104,7 +99,9 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::string& suffix = arguments.text("suffix");
-  if (suffix.empty()) return fail(Error::Kind::usage, "the twin needs a name of its own");
+  if (suffix.empty())
+    return fail(Error::Kind::usage,
+                "suffix: expected a text, got none: the twin needs a name of its own");
   std::vector<StringId> sources = fsdp_groups(graph, false);
   // A twin is not parted again.
   std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); });

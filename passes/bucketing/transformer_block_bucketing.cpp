@@ -305,7 +305,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                 graph.part(PartId(0)).torch_version);
   const Graph before = graph;
   bool changed = false;
-  JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments, context));
+  JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     JOINTER_CHECK(
         context.report(static_cast<double>(part) / static_cast<double>(graph.part_count())));

@@ -37,7 +37,7 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   if (!arguments.is_given(parameter)) return mark;
   JOINTER_TRY(OrderedJson configs, parse_json(arguments.text(parameter), parameter));
   if (!configs.is_object())
-    return fail(Error::Kind::usage, "{} must be a JSON object of Inductor's options", parameter);
+    return fail(Error::Kind::usage, "{}: expected a JSON object of Inductor's options", parameter);
   mark["inductor_configs"] = std::move(configs);
   return mark;
 }

@@ -18,6 +18,9 @@
 #include <algorithm>
 #include <set>
 
+#include "passes/ep_overlap/chunk_regions.h"
+#include "passes/unknown_name.h"
+
 namespace jointer {
 namespace {
 
@@ -275,6 +278,20 @@ std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_vi
   }
   const auto& found = exchanging.empty() && by_annotation ? annotated : exchanging;
   return {found.begin(), found.end()};
+}
+
+Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern) {
+  if (pattern == kMoeModules) return {};
+  std::set<std::string, std::less<>> paths;
+  for (NodeId id = program.fx.first(); id; id = program.fx.next(id)) {
+    const std::string& module = program.module(id);
+    if (!root_of(pattern, module).empty()) return {};
+    for (std::size_t end = module.size(); end > 0 && end != std::string::npos;
+         end = module.rfind('.', end - 1))
+      if (!paths.insert(module.substr(0, end)).second) break;
+  }
+  const std::vector<std::string_view> known(paths.begin(), paths.end());
+  return unknown_name("module_pattern", "module", pattern, known);
 }
 
 Result<std::vector<ChunkPlan>> plan_chunks(ChunkProgram& program,

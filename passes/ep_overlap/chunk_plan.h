@@ -25,6 +25,9 @@ struct ChunkPlan {
 std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_view pattern,
                                            bool by_annotation);
 
+// Error (usage): the pattern names no module of the graph, and is not kMoeModules.
+Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern);
+
 // Plans of both directions, in the order of their first nodes. `per_chunk`, by node: values that
 // come in two already. Error (usage): a body cannot be told from the rest.
 Result<std::vector<ChunkPlan>> plan_chunks(ChunkProgram& program,

@@ -13,6 +13,9 @@
 
 namespace jointer {
 
+// Of any model's mixture-of-experts blocks: the patterns' default, which may name nothing.
+inline constexpr std::string_view kMoeModules = "layers.*.moe";
+
 struct ChunkedRegion {
   std::string root;  // the module's name
   bool is_backward = false;

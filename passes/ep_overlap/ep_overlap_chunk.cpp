@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "passes/ep_overlap/chunk_lowering.h"
+#include "passes/ep_overlap/chunk_regions.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -42,6 +43,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const bool by_annotation = !arguments.boolean("require_all_to_all");
   const auto roots = find_expert_roots(program, pattern, by_annotation);
   if (roots.empty() || program.sizes.hints().empty()) {
+    JOINTER_CHECK(check_module_pattern(program, pattern));
     if (!by_annotation)
       return fail(Error::Kind::usage,
                   "no module that matches {} exchanges tokens of a size that can be cut{}", pattern,
@@ -99,7 +101,7 @@ Pass ep_overlap_chunk_pass() {
                .stage = PassStage::joint,
                .parameters =
                    {choice("mode", {"batch", "seq"}, "batch", "The dimension that is cut in two."),
-                    text("module_pattern", "layers.*.moe",
+                    text("module_pattern", std::string(kMoeModules),
                          "Modules to cut: layers.*.moe or layers.*; a star stands for one name."),
                     flag("optimize_grad_live_out", true,
                          "Add the gradients of both halves before the views and collectives "

@@ -18,11 +18,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/graph/dependencies.h"
 #include "core/graph/effects.h"
 #include "core/schedule/stable_order.h"
 #include "passes/ep_overlap/region_schedule.h"
 #include "passes/parameters.h"
+#include "passes/unknown_name.h"
 
 namespace jointer {
 namespace {
@@ -35,12 +38,25 @@ struct Planned {
   std::size_t scheduled = 0;              // those with an exchange
 };
 
+// The pattern names none of the chunked modules.
+Result<void> refuse_if_others_are_chunked(const Graph& graph, NodeMarks& marks,
+                                          std::string_view pattern) {
+  JOINTER_TRY(const ChunkedRegions all, find_chunked_regions(graph, marks, "*"));
+  std::vector<std::string_view> roots;
+  for (const ChunkedRegion& each : all.regions)
+    if (std::ranges::find(roots, each.root) == roots.end()) roots.emplace_back(each.root);
+  if (roots.empty()) return {};
+  return unknown_name("module_pattern", "chunked module", pattern, roots);
+}
+
 Result<Planned> plan(const Graph& graph, const Arguments& arguments) {
   const std::string& pattern = arguments.text("module_pattern");
   NodeMarks marks(graph);
   const Users users(graph);
   Planned planned;
   JOINTER_TRY(planned.regions, find_chunked_regions(graph, marks, pattern));
+  if (planned.regions.regions.empty() && pattern != kMoeModules)
+    JOINTER_CHECK(refuse_if_others_are_chunked(graph, marks, pattern));
   for (std::size_t i = 0; i < planned.regions.regions.size(); ++i) {
     JOINTER_TRY(RegionSchedule schedule,
                 schedule_region(graph, users, marks, planned.regions, i,
@@ -184,7 +200,7 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
 }
 
 std::vector<Parameter> parameters(bool require) {
-  return {text("module_pattern", "layers.*.moe",
+  return {text("module_pattern", std::string(kMoeModules),
                "Which chunked modules, as fnmatch has it: layers.*.moe or layers.*."),
           flag("require_all_to_all", require,
                "Refuse a graph in which no chunked module exchanges tokens."),

@@ -24,6 +24,7 @@
 #include "core/graph/users.h"
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"
+#include "passes/unknown_name.h"
 
 namespace jointer {
 namespace {
@@ -64,12 +65,18 @@ class StagePartition {
     for (const std::string& name : names) {
       const NodeId id = joint_.find(name);
       if (!id || joint_.node(id).kind != NodeKind::placeholder)
-        return fail(Error::Kind::usage, "backward_inputs: there is no placeholder {}", name);
+        return unknown_name("backward_inputs", "placeholder", name, placeholder_names());
       if (is_backward_input_[id.index()])
         return fail(Error::Kind::usage, "backward_inputs: {} is given twice", name);
       is_backward_input_[id.index()] = true;
     }
     return {};
+  }
+
+  [[nodiscard]] std::vector<std::string_view> placeholder_names() const {
+    std::vector<std::string_view> names;
+    for (const NodeId id : placeholders(joint_, PartId(0))) names.push_back(joint_.name(id));
+    return names;
   }
 
   void say(NodeId id, std::string action, std::string reason) {

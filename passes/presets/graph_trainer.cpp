@@ -20,7 +20,7 @@
 #include <optional>
 
 #include "core/base/checked.h"
-#include "core/pass/nearest_name.h"
+#include "core/base/nearest_name.h"
 
 namespace jointer {
 namespace {
@@ -175,7 +175,7 @@ class Parser {
     if (value_) {
       const bool is_true = *value_ == "True" || *value_ == "true";
       if (is_negated || (!is_true && *value_ != "False" && *value_ != "false"))
-        return fail(Error::Kind::usage, "{} takes True or False, not `{}`", word, *value_);
+        return fail(Error::Kind::usage, "{}: expected True or False, got `{}`", word, *value_);
       on = is_true;
     }
     flags_.*which.value = on != which.is_inverted;
@@ -185,7 +185,7 @@ class Parser {
   Result<std::string> value(const std::string& word) {
     if (value_) return *value_;
     if (at_ >= words_.size() || words_[at_].starts_with("--"))
-      return fail(Error::Kind::usage, "{} needs a value", word);
+      return fail(Error::Kind::usage, "{}: expected a value", word);
     return words_[at_++];
   }
 
@@ -200,7 +200,7 @@ class Parser {
       }
       known += fmt::format("{}{}", known.empty() ? "" : ", ", each);
     }
-    return fail(Error::Kind::usage, "{} is one of {}, not `{}`", word, known, given);
+    return fail(Error::Kind::usage, "{}: expected one of {}, got `{}`", word, known, given);
   }
 
   template <class Number>
@@ -209,7 +209,7 @@ class Parser {
     const char* end = given.data() + given.size();
     const auto [rest, status] = std::from_chars(given.data(), end, number);
     if (status != std::errc{} || rest != end || !(number >= 0))
-      return fail(Error::Kind::usage, "{} takes a number from 0, not `{}`", word, given);
+      return fail(Error::Kind::usage, "{}: expected a number of at least 0, got `{}`", word, given);
     return {};
   }
 

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "core/pass/nearest_name.h"
+#include "core/base/nearest_name.h"
 #include "passes/presets/graph_trainer.h"
 
 namespace jointer {

@@ -27,8 +27,9 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   options.default_list = !arguments.is_given("save");
   options.every_nth.clear();
   for (const std::string& text : arguments.texts("every_nth")) {
-    JOINTER_TRY(EveryNth rule, parse_every_nth(text));
-    options.every_nth.push_back(std::move(rule));
+    auto rule = parse_every_nth(text);
+    if (!rule) return fail(rule.error().kind, "every_nth: {}", rule.error().message);
+    options.every_nth.push_back(*std::move(rule));
   }
   const std::vector<int> rule = counted_by(graph, options.every_nth);
   return apply_tags(graph, apply_sac(graph, options), context, [&](NodeId id) -> std::string {

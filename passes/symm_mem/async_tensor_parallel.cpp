@@ -64,6 +64,7 @@
 #include "core/graph/storages.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
+#include "passes/chosen_groups.h"
 #include "passes/kept.h"
 #include "passes/parameters.h"
 #include "passes/symm_mem/strides.h"
@@ -114,11 +115,12 @@ std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
 
 class Fusion {
  public:
-  Fusion(Graph& graph, PartId part, const Arguments& arguments, PassContext& context)
+  Fusion(Graph& graph, PartId part, const Arguments& arguments, const ChosenGroups& groups,
+         PassContext& context)
       : graph_(graph),
         context_(context),
         part_(part),
-        groups_(arguments.texts("groups")),
+        groups_(groups),
         prefers_overlap_(arguments.boolean("prefer_overlap")),
         dependencies_(graph),
         program_(graph, part),
@@ -174,16 +176,6 @@ class Fusion {
     };
     std::erase_if(gathers, [&](const GatheredInput& each) { return leave(each.gather); });
     std::erase_if(scatters, [&](const ScatteredOutput& each) { return leave(each.scatter); });
-  }
-
-  [[nodiscard]] bool is_chosen(NodeId collective, const Argument& group) const {
-    if (groups_.empty()) return true;
-    const auto has = [&](std::string_view name) {
-      return std::ranges::find(groups_, name) != groups_.end();
-    };
-    if (group.kind == Kind::string && has(graph_.text(group.text()))) return true;
-    const GroupId id = graph_.node(collective).group;
-    return id && has(graph_.group_label(id));
   }
 
   [[nodiscard]] bool any_gone(const std::vector<NodeId>& calls) const {
@@ -434,7 +426,7 @@ class Fusion {
 
   void fuse(const GatheredInput& match) {
     if (any_gone(match.calls)) return;
-    if (!is_chosen(match.gather, match.group)) {
+    if (!groups_.has(graph_, match.gather)) {
       keep(match.gather, "its group is not in `groups`");
       return;
     }
@@ -598,7 +590,7 @@ class Fusion {
 
   void fuse(const ScatteredOutput& match) {
     if (any_gone(match.calls)) return;
-    if (!is_chosen(match.scatter, match.group)) {
+    if (!groups_.has(graph_, match.scatter)) {
       keep(match.scatter, "its group is not in `groups`");
       return;
     }
@@ -714,7 +706,7 @@ class Fusion {
   Graph& graph_;
   PassContext& context_;
   PartId part_;
-  std::vector<std::string> groups_;
+  const ChosenGroups& groups_;
   bool prefers_overlap_;
   Dependencies dependencies_;
   FxProgram program_;
@@ -725,9 +717,36 @@ class Fusion {
   std::map<NodeId, NodeId> replaced_;
 };
 
+// Products are matched behind reshapes, not behind the views that a trace has.
+bool has_viewed_product(const Graph& graph) {
+  const auto is_product = [&](NodeId id) {
+    const Node& n = graph.node(id);
+    return n.kind == NodeKind::call &&
+           (graph.target(n) == "aten.mm.default" || graph.target(n) == "aten._scaled_mm.default");
+  };
+  const auto is_view = [&](NodeId id) {
+    const Node& n = graph.node(id);
+    return n.kind == NodeKind::call && (graph.target(n) == "aten.view.default" ||
+                                        graph.target(n) == "aten._unsafe_view.default");
+  };
+  return std::ranges::any_of(graph.order(), [&](NodeId id) {
+    if (!is_view(id) && !is_product(id)) return false;
+    return std::ranges::any_of(graph.inputs(id), [&](NodeId input) {
+      return is_view(id) ? is_product(input) : is_view(input);
+    });
+  });
+}
+
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const ChosenGroups groups, ChosenGroups::read(graph, arguments));
   for (std::size_t part = 0; part < graph.part_count(); ++part)
-    JOINTER_CHECK(Fusion(graph, PartId(part), arguments, context).run());
+    JOINTER_CHECK(Fusion(graph, PartId(part), arguments, groups, context).run());
+  const bool is_fused = std::ranges::any_of(
+      context.decisions(), [](const Decision& each) { return each.action == "fused"; });
+  if (!is_fused && !context.decisions().empty() && has_viewed_product(graph))
+    context.decide("kept",
+                   "Nothing is fused, and views stand around products, where only reshapes are "
+                   "matched: run canonicalize_graph before, which makes reshapes of views.");
   return graph.finish();
 }
 

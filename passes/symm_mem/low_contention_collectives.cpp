@@ -26,6 +26,7 @@
 #include "core/ops/torch_registry.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
+#include "passes/chosen_groups.h"
 #include "passes/group_twin.h"
 #include "passes/kept.h"
 #include "passes/parameters.h"
@@ -41,14 +42,15 @@ constexpr std::string_view kScatter = "_c10d_functional.reduce_scatter_tensor.de
 
 class Replacement {
  public:
-  Replacement(Graph& graph, PartId part, const Arguments& arguments, PassContext& context)
+  Replacement(Graph& graph, PartId part, const Arguments& arguments, const ChosenGroups& groups,
+              PassContext& context)
       : graph_(graph),
         context_(context),
         part_(part),
         least_bytes_(arguments.integer("min_bytes")),
         skips_check_(arguments.boolean("skip_overlap_check")),
         multicast_(arguments.boolean("ce_multicast")),
-        groups_(arguments.texts("groups")),
+        groups_(groups),
         program_(graph, part),
         names_(names_of(graph, part)),
         torch_(torch_version_of(graph)) {}
@@ -116,20 +118,11 @@ class Replacement {
     return bytes / args[2].integer;
   }
 
-  [[nodiscard]] bool is_enabled(NodeId id) const {
-    if (groups_.empty()) return true;
-    const GroupId group = graph_.node(id).group;
-    const auto has = [&](std::string_view name) {
-      return std::ranges::find(groups_, name) != groups_.end();
-    };
-    return has(group_of(id)) || (group && has(graph_.group_label(group)));
-  }
-
   // Why the collective is kept; empty if it is replaced.
   [[nodiscard]] std::string why_not(NodeId id) const {
     const std::string_view group = group_of(id);
     if (group.empty()) return "its group is computed in the graph";
-    if (!is_enabled(id)) return "its group is not in `groups`";
+    if (!groups_.has(graph_, id)) return "its group is not in `groups`";
     if (graph_.args(graph_.node(id)).empty()) return "its arguments are not positional";
     if (const auto bytes = sent_bytes(id); bytes && least_bytes_ > 0 && *bytes < least_bytes_)
       return fmt::format("a rank sends {}, less than {}", format_bytes(*bytes),
@@ -209,15 +202,16 @@ class Replacement {
   PartId part_;
   std::int64_t least_bytes_;
   bool skips_check_, multicast_;
-  std::vector<std::string> groups_;
+  const ChosenGroups& groups_;
   FxProgram program_;
   FxNames names_;
   TorchVersion torch_;
 };
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  JOINTER_TRY(const ChosenGroups groups, ChosenGroups::read(graph, arguments));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
-    Replacement(graph, PartId(part), arguments, context).run();
+    Replacement(graph, PartId(part), arguments, groups, context).run();
     JOINTER_CHECK(
         context.report(static_cast<double>(part + 1) / static_cast<double>(graph.part_count())));
   }

@@ -53,8 +53,8 @@ def test_help_and_version() -> None:
 @pytest.mark.parametrize(
     "arguments, word",
     [
-        ([], "subcommand"),
-        (["frobnicate"], "subcommand"),
+        ([], "a command or a file"),
+        (["frobnicate"], "`frobnicate` is neither a command nor a file"),
         (["info"], "FILE"),
         (["info", JOINT, "--frobnicate"], "--frobnicate"),
         (["info", JOINT, "another"], "another"),

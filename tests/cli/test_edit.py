@@ -87,6 +87,13 @@ def test_apply_says_where_a_recipe_is_damaged(tmp_path: Path) -> None:
             assert word in done.err, done.err
 
 
+def test_a_recipe_that_does_not_fit_names_the_option_that_replays_it(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", capture())
+    edits = write(tmp_path / "r.json", recipe({"move": ["mm"], "before": "cat"}))
+    done = run("apply", graph, "--recipe", edits)
+    assert done.code == 2 and done.err.endswith("; --lenient replays what fits\n"), done.err
+
+
 def test_lenient_skips_and_reports(tmp_path: Path) -> None:
     graph = write(tmp_path / "a.json", capture())
     edits = write(tmp_path / "r.json", recipe(

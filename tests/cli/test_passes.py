@@ -164,8 +164,14 @@ def test_snapshots_of_every_step(tmp_path: Path) -> None:
     [
         ("eliminate_dead_cod", ["did you mean eliminate_dead_code"]),
         ("apply_sac{sav=[a]}", ["sav", "every_nth"]),
-        ("knapsack_budget{budget=2}", ["budget", "0 .. 1"]),
-        ("knapsack_budget{budget=much}", ["budget", "a number"]),
+        ("knapsack_budget{budget=2}", ["knapsack_budget: budget: expected a number from 0 to 1, got 2"]),
+        ("knapsack_budget{budget=much}", ["budget: expected a number from 0 to 1, got much"]),
+        ("low_contention_collectives{groups=[dpp]}", ["groups: expected a process group of the graph, got `dpp`"]),
+        ("async_tensor_parallel{groups=[pt]}", ["groups: expected a process group of the graph, got `pt`"]),
+        ("transformer_block_bucketing{module_bucket_plans=[layer.0]}", ["got `layer.0`; it has layers.0, "]),
+        ('ep_overlap_chunk{module_pattern="layers.9.moe"}', ["module_pattern: expected a module", "`layers.9.moe`"]),
+        ("reassign_to_pg{group=dpp}", ["group: expected a process group of the graph, got `dpp`"]),
+        ("regional_inductor{mark=[mmm]}", ["`mmm` selects nothing", "the graph has mm, "]),
         ("knapsack_budget{solver=ilp}", ["dp, greedy"]),
         ("apply_sac{", ["--passes", "character"]),
         ("@preset:fsdp_pt", ["did you mean fsdp_tp"]),
@@ -176,6 +182,20 @@ def test_wrong_usage(passes: str, words: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     refused(run("apply", JOINT, "--passes", passes, "-o", out, cwd=tmp_path), *words)
     assert list(tmp_path.iterdir()) == [], "nothing is left of a mistake"
+
+
+def test_a_file_that_a_pass_names_and_is_missing_leaves_no_reproducer(tmp_path: Path) -> None:
+    passes = 'spmd_check{captures=["missing.json"]}'
+    refused(run("apply", JOINT, "--passes", passes, cwd=tmp_path), "missing.json: No such file", code=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reproducer_names_whole_paths(tmp_path: Path) -> None:
+    passes = 'spmd_check{captures=["missing.json"]}'
+    done = run("apply", JOINT, "--passes", passes, "--reproducer", "again.json.zst", cwd=tmp_path)
+    refused(done, f"jointer apply '{tmp_path}/again.json.zst' --passes", f'["{tmp_path}/missing.json"]', code=3)
+    told = run("apply", tmp_path / "again.json.zst")
+    refused(told, f'["{tmp_path}/missing.json"]')
 
 
 @pytest.mark.parametrize(
@@ -432,10 +452,28 @@ def test_progress_on_a_terminal() -> None:
     assert said.endswith("\r\x1b[K"), "the line is gone at the end"
 
 
-def test_numerics_are_warned_of() -> None:
-    value = run("apply", JOINT, "--passes", "regional_inductor", "--json").json
-    assert value["notes"] == ["regional_inductor may change numerics: outputs need not be equal bit by bit"]
-    assert run("apply", JOINT, "--passes", "canonicalize_graph,cudagraph", "--json").json["notes"] == []
+def test_numerics_are_warned_of_where_something_was_done() -> None:
+    note = "{} may change numerics: outputs need not be equal bit by bit"
+    value = run("apply", JOINT, "--passes", "regional_inductor{mark=[mm]}", "--json").json
+    assert value["notes"] == [note.format("regional_inductor")]
+    value = run("apply", STEP, "--passes", "low_contention_collectives{min_bytes=0,skip_overlap_check=true}", "--json")
+    assert value.json["notes"] == [note.format("low_contention_collectives")]
+    for passes in ("regional_inductor", "low_contention_collectives{min_bytes=1TiB}", "canonicalize_graph,cudagraph"):
+        assert run("apply", JOINT, "--passes", passes, "--json").json["notes"] == [], passes
+
+
+def test_a_pass_that_changed_nothing_says_why() -> None:
+    out = run("apply", JOINT, "--passes", "regional_inductor,low_contention_collectives{min_bytes=1TiB}").out
+    assert "regional_inductor changed nothing: no call is annotated" in out
+    assert "low_contention_collectives changed nothing: a rank sends " in out
+    out = run("apply", JOINT, "--passes", "apply_sac,min_cut_partition").out
+    assert "changed nothing" not in out
+
+
+def test_bytes_are_shown_in_units() -> None:
+    assert "16 MiB" in run("passes", "low_contention_collectives").out
+    (told,) = run("passes", "low_contention_collectives", "--json").json["passes"]
+    assert told["parameters"][0] | {"default": 16 << 20} == told["parameters"][0]
 
 
 def test_the_recompute_tags_are_in_what_is_written(tmp_path: Path) -> None:
@@ -477,9 +515,7 @@ def test_bench_takes_the_backend_of_the_pipeline(tmp_path: Path) -> None:
         assert (ran.code, ran.json["backend"]) == (0, backend), ran.err
         notes = [note for rank in ran.json["ranks"] for note in rank["notes"]]
         assert any("cudagraph: it is left out" in note for note in notes)
-    chosen = bench.run(
-        JOINT, "--passes", "regional_inductor,cudagraph", "--backend", "interpret", "--json", ranks=everyone()
-    )
+    chosen = bench.run(JOINT, "--passes", both, "--backend", "interpret", "--json", ranks=everyone())
     assert chosen.code == 0 and chosen.json["backend"] == "interpret"
     notes = [note for rank in chosen.json["ranks"] for note in rank["notes"]]
     assert any("regional_inductor may change numerics" in note for note in notes)

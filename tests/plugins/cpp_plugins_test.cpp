@@ -136,7 +136,7 @@ TEST_F(CppPluginTest, AParameterOutOfRangeIsRefusedBeforeAnythingRuns) {
   add_bad_passes();
   const auto ran = run_pipeline(graph, *parse_pipeline("swap{share=1.5}"), registry, context);
   ASSERT_FALSE(ran);
-  EXPECT_EQ(ran.error().message, "swap: share is 1.5, and must be 0 .. 1");
+  EXPECT_EQ(ran.error().message, "swap: share: expected a number from 0 to 1, got 1.5");
 }
 
 TEST_F(CppPluginTest, ThrowsAreCaught) {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/base/bytes.h"
+#include "core/base/nearest_name.h"
 #include "core/edit/recipe.h"
-#include "core/pass/nearest_name.h"
 #include "core/pass/pipeline_file.h"
 #include "core/pass/pipeline_rules.h"
 #include "views/document/number_text.h"

@@ -24,8 +24,7 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;
-  if (failure.error.kind == Error::Kind::cancelled || failure.error.kind == Error::Kind::usage)
-    return;
+  if (failure.error.kind != Error::Kind::run) return;
   if (folder.isEmpty() || !QDir().mkpath(folder)) {
     failure.no_reproducer = QObject::tr("no folder is available");
     return;

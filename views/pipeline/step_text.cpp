@@ -1,5 +1,6 @@
 #include "views/pipeline/step_text.h"
 
+#include "core/pass/parameter_text.h"
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
 #include "views/edit/metrics.h"
@@ -76,7 +77,7 @@ QString parameter_text(const Parameter& parameter) {
   QStringList parts{to_qstring(to_string(parameter.type))};
   if (const std::string range = range_text(parameter); !range.empty())
     parts << QString::fromStdString(range);
-  parts << words("default %1").arg(QString::fromStdString(to_text(parameter.otherwise)));
+  parts << words("default %1").arg(QString::fromStdString(default_text(parameter)));
   return parts.join(QStringLiteral(", "));
 }
 

@@ -6,6 +6,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/outputs.h"
 #include "app/cli/commands/pass_run.h"
 #include "app/cli/commands/table.h"
 #include "core/base/bytes.h"
@@ -70,6 +71,7 @@ void print_tables(const Answer& a) {
 Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bool lenient) {
   if (options.graph.file == "-" && path == "-")
     return fail(Error::Kind::usage, "standard input is the graph or the recipe, not both");
+  JOINTER_CHECK(check_outputs({options.output}));
   JOINTER_TRY(const PaddedBytes text, read_bytes(path));
   auto recipe = read_recipe(text.view());
   if (!recipe) return input_error("{}: {}", path, recipe.error().message);
@@ -81,7 +83,9 @@ Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bo
                 .before = figures_of(graph, *estimator, options.optimizer),
                 .after = {}};
   auto replayed = replay(graph, answer.recipe, lenient);
-  if (!replayed) return fail(replayed.error().kind, "{}: {}", path, replayed.error().message);
+  if (!replayed)
+    return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
+                lenient ? "" : "; --lenient replays what fits");
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));

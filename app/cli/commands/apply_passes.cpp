@@ -6,8 +6,10 @@
 #include <system_error>
 
 #include "app/cli/commands/figures.h"
+#include "app/cli/commands/outputs.h"
 #include "app/cli/commands/pass_run.h"
 #include "app/cli/commands/table.h"
+#include "app/cli/commands/unchanged.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
@@ -41,10 +43,6 @@ Json to_json(const StepFigures& f) {
           {"exposed_ms", to_ms(f.figures.exposed_ns)},
           {"hidden_count", f.hidden},
           {"collective_count", f.collectives}};
-}
-
-std::string pass_of(const StepResult& step) {
-  return step.step.substr(0, step.step.find('{'));
 }
 
 Json to_json(const StepResult& step, const PassTable& table) {
@@ -161,6 +159,8 @@ void print_steps(const Answer& a) {
                format_bytes(s.after.figures.peak_bytes), format_ns(s.after.figures.step_ns),
                format_ns(s.after.figures.exposed_ns)});
   fmt::print("{}\n{}", a.name, steps.text());
+  for (const StepResult& s : a.run.steps)
+    if (is_unchanged(s)) fmt::print("{} changed nothing: {}\n", pass_of(s), why_unchanged(s));
 }
 
 void print_decisions(const Answer& a) {
@@ -230,8 +230,8 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const auto bytes = parse_byte_count(text);
   if (!bytes || *bytes < 0)
-    return fail(Error::Kind::usage, "--budget takes bytes of peak memory, such as 40GiB; not `{}`",
-                text);
+    return fail(Error::Kind::usage,
+                "option --budget: expected bytes of peak memory such as 40GiB, got `{}`", text);
   return bytes;
 }
 
@@ -246,8 +246,6 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
     JOINTER_CHECK(write_bytes(options.output, write_native(end_of(run, graph))));
   if (!options.recipe.empty()) JOINTER_CHECK(write_bytes(options.recipe, recipe));
   if (!options.graph_trainer.empty()) {
-    if (options.recipe == "-")
-      return fail(Error::Kind::usage, "--save-graph-trainer needs a recipe in a file");
     const auto path = std::filesystem::absolute(options.recipe).lexically_normal().string();
     JOINTER_CHECK(write_bytes(options.graph_trainer,
                               graph_trainer_recipe_file(carried_out(pipeline, run).steps, path)));
@@ -264,6 +262,11 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
 }  // namespace
 
 Result<int> apply_passes(const ApplyPasses& options) {
+  if (!options.graph_trainer.empty() && options.recipe == "-")
+    return fail(Error::Kind::usage, "option --save-graph-trainer: needs --save-recipe in a file");
+  JOINTER_CHECK(check_outputs({options.output, options.recipe, options.saved_pipeline,
+                               options.graph_trainer, options.reproducer}));
+  JOINTER_CHECK(check_output_folder(options.snapshots));
   JOINTER_TRY(const PassRegistry passes, registry(options.pipeline.plugins));
   JOINTER_TRY(const Pipeline pipeline, options.pipeline.pipeline(passes));
   JOINTER_TRY(const std::optional<std::int64_t> limit, limit_of(options.budget));
@@ -278,7 +281,7 @@ Result<int> apply_passes(const ApplyPasses& options) {
   JOINTER_TRY(PipelineRun run, run_passes(graph, pipeline, passes, run_options));
   JOINTER_CHECK(write_files(options, graph, pipeline, run));
   const Graph& after = end_of(run, graph);
-  std::vector<std::string> notes = numerics_notes(pipeline, passes);
+  std::vector<std::string> notes = numerics_notes(run, passes);
   add_warnings(run, notes);
   const Answer answer{.name = std::string(graph.title()),
                       .pipeline = to_text(pipeline),

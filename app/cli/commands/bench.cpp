@@ -9,9 +9,11 @@
 
 #include "app/cli/commands/bench_passes.h"
 #include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/interruption.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/outputs.h"
 #include "app/cli/commands/progress_line.h"
 #include "app/launch/benchmark.h"
 #include "app/launch/captures.h"
@@ -140,7 +142,8 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));
     if (!is_native)
       return fail(Error::Kind::usage,
-                  "{} is no native capture: other machines' ranks read no other", file);
+                  "{}: expected a native capture: ranks of other machines read no other file",
+                  file);
   }
   make_absolute(request);
   const std::string line = options.print_command == "slurm"
@@ -203,10 +206,12 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
 
 Result<int> run(const BenchCommand& options) {
   JOINTER_TRY(BenchmarkRequest request, request_of(options));
+  JOINTER_CHECK(check_output_folder(request.artifacts));
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(Error::Kind::usage,
-                "--print-command runs files: write the graph with `jointer apply --passes ... -o` "
+                "option --print-command: it runs files: write the graph with `jointer apply "
+                "--passes ... -o` "
                 "first");
   if (!options.print_command.empty()) return print_command(options, std::move(request), graph);
   JOINTER_TRY(BenchPasses passes,
@@ -251,11 +256,11 @@ void add_bench_command(CLI::App& program, int& exit_code) {
       ->add_option("--print-command", options->print_command,
                    "Run nothing; write the command line that starts it on several machines: "
                    "torchrun or slurm")
-      ->check(CLI::IsMember({"torchrun", "slurm"}));
+      ->check(one_of({"torchrun", "slurm"}));
   command->add_option("--nodes", options->nodes, "Machines of --print-command")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(whole_number(1, 1 << 20));
   command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each of them")
-      ->check(CLI::Range(1, 1 << 10));
+      ->check(whole_number(1, 1 << 10));
   options->pipeline.add_to(*command);
   options->estimator.add_to(*command);
   command->add_flag("--any-ranks", options->any_ranks,

@@ -64,14 +64,10 @@ Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorReques
   PassRunOptions run_options;
   run_options.analysis.estimator = estimator;
   run_options.plugins = plugins_;
-  const auto passed = [&](const Graph& before) -> Result<Graph> {
-    JOINTER_TRY(const PipelineRun run, run_passes(before, pipeline_, registry_, run_options));
-    return end_of(run, before);
-  };
-  const std::vector<std::string> notes = numerics_notes(pipeline_, registry_);
+  JOINTER_TRY(const PipelineRun first, run_passes(graph, pipeline_, registry_, run_options));
+  const std::vector<std::string> notes = numerics_notes(first, registry_);
   fitted.notes.insert(fitted.notes.end(), notes.begin(), notes.end());
-  JOINTER_TRY(Graph first, passed(graph));
-  graph = std::move(first);
+  graph = Graph(end_of(first, graph));
   interpret_without_regions(graph, fitted);
   record(fitted);
   BenchmarkRequest& request = fitted.request;
@@ -90,7 +86,8 @@ Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorReques
       opened.file = path_of_rank(options.file, rank);
       opened.backward = path_of_rank(options.backward, rank);
       JOINTER_TRY(const Graph before, opened.open(GraphOptions::Listing::none));
-      JOINTER_TRY(of_rank, passed(before));
+      JOINTER_TRY(const PipelineRun run, run_passes(before, pipeline_, registry_, run_options));
+      of_rank = end_of(run, before);
     }
     const Graph& written = rank == first_rank ? graph : of_rank;
     JOINTER_CHECK(write_bytes(path_of_rank(pattern, rank), write_native(written)));

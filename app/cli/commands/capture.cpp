@@ -9,6 +9,7 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/outputs.h"
 #include "core/process/python.h"
 
 namespace jointer::cli {
@@ -21,6 +22,7 @@ struct CaptureCommand {
 };
 
 Result<int> run(const CaptureCommand& options) {
+  JOINTER_CHECK(check_output_folder(options.out));
   // A package that is installed with pip is found anyway.
   if (const std::string path = python_path(); !path.empty())
     ::setenv("PYTHONPATH", path.c_str(), 1);

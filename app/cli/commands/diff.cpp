@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/outputs.h"
 #include "app/cli/commands/table.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
@@ -132,7 +134,8 @@ class Printer {
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
-    return fail(Error::Kind::usage, "--b-backward and --b-graph are of B, and there is none");
+    return fail(Error::Kind::usage,
+                "options --b-backward and --b-graph: they are of B, and there is none");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
                 "diff takes two graphs, or --graph N of a log of passes, which is compared with "
@@ -147,6 +150,7 @@ Result<void> complete(DiffCommand& options) {
 
 Result<int> run(DiffCommand options) {
   JOINTER_CHECK(complete(options));
+  JOINTER_CHECK(check_outputs({options.recipe}));
   JOINTER_TRY(const Graph a, options.a.open(options.json));
   JOINTER_TRY(const Graph b, options.b.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(a));
@@ -182,8 +186,10 @@ void add_diff_command(CLI::App& program, int& exit_code) {
                       "The backward half of A, if A is a forward");
   command->add_option("--b-backward", options->b.backward,
                       "The backward half of B, if B is a forward");
-  command->add_option("--graph", options->a.graph, "Which graph of A, where it holds several");
-  command->add_option("--b-graph", options->b.graph, "Which graph of B, where it holds several");
+  command->add_option("--graph", options->a.graph, "Which graph of A, where it holds several")
+      ->check(whole_number(0));
+  command->add_option("--b-graph", options->b.graph, "Which graph of B, where it holds several")
+      ->check(whole_number(0));
   command
       ->add_option("--assume", options->a.assume,
                    "Numbers for size symbols of both: u0=64,u1=32 or one for all that are unbacked")
@@ -192,7 +198,8 @@ void add_diff_command(CLI::App& program, int& exit_code) {
   add_optimizer_option(*command, options->optimizer);
   command->add_option("--save-recipe", options->recipe,
                       "Write the edit that makes B of A as a recipe");
-  command->add_option("--top", options->top, "How many nodes of each kind are listed");
+  command->add_option("--top", options->top, "How many nodes of each kind are listed")
+      ->check(whole_number(0));
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options, &exit_code] {
     options->b.assume = options->a.assume;

@@ -2,8 +2,10 @@
 
 #include <array>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/outputs.h"
 #include "core/base/bytes.h"
 #include "core/report/export.h"
 #include "core/schedule/analysis.h"
@@ -28,6 +30,7 @@ constexpr std::array kFormats{
 };
 
 Result<int> run(const ExportCommand& options) {
+  JOINTER_CHECK(check_outputs({options.output}));
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));
   AnalysisOptions analysis_options{.estimator = {.name = options.estimator.estimator,
                                                  .device = options.estimator.device,
@@ -39,7 +42,7 @@ Result<int> run(const ExportCommand& options) {
     JOINTER_CHECK(write_bytes(options.output, format.write(graph, analysis)));
     return ExitCode::done;
   }
-  return fail(Error::Kind::usage, "there is no format `{}`", options.format);
+  return fail(Error::Kind::usage, "option --format: there is no format `{}`", options.format);
 }
 
 }  // namespace
@@ -56,7 +59,7 @@ void add_export_command(CLI::App& program, int& exit_code) {
   for (const Format& format : kFormats) names.emplace_back(format.name);
   command->add_option("--format", options->format, "perfetto, fx-text, dot, csv or markdown")
       ->required()
-      ->check(CLI::IsMember(names));
+      ->check(one_of(names));
   command->add_option("-o,--output", options->output, "The file to write; `-` is standard output")
       ->required();
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

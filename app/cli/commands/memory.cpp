@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
@@ -192,7 +193,7 @@ void add_memory_command(CLI::App& program, int& exit_code) {
   command->add_option("--snapshot", options->snapshot,
                       "What torch.cuda.memory._dump_snapshot wrote of a run, to compare");
   command->add_option("--top", options->top, "How many of what is alive at the peak to show")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   add_optimizer_option(*command, options->optimizer);
   options->loop.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object on standard output");

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "app/cli/commands/checks.h"
 #include "core/capture/open.h"
 
 namespace jointer::cli {
@@ -52,7 +53,8 @@ void GraphOptions::add_to(CLI::App& command) {
                   "Native capture, FX text, TORCH_TRACE log or folder; `-` is standard input")
       ->required();
   command.add_option("--backward", backward, "The backward half, if FILE is a forward");
-  command.add_option("--graph", graph, "Which graph, where FILE holds several");
+  command.add_option("--graph", graph, "Which graph, where FILE holds several")
+      ->check(whole_number(0));
   command
       .add_option("--assume", assume,
                   "Numbers for size symbols: u0=64,u1=32 or one for all that are unbacked")
@@ -118,7 +120,7 @@ void EstimatorOptions::add_to(CLI::App& command) {
                      "profile{trace=\"trace.json\"}, measured or measured{device=\"NVIDIA H200\"} "
                      "(see `jointer calibrate --list`)");
   command.add_option("--gpus-per-node", gpus_per_node, "GPUs that share fast links")
-      ->check(CLI::Range(1, 1 << 16));
+      ->check(whole_number(1, 1 << 16));
 }
 
 EstimatorRequest EstimatorOptions::request() const {
@@ -131,7 +133,7 @@ Result<std::unique_ptr<Estimator>> EstimatorOptions::make(const Graph& graph) co
 
 void add_optimizer_option(CLI::App& command, std::string& optimizer) {
   command.add_option("--optimizer", optimizer, "Optimizer state to count: none or adamw")
-      ->check(CLI::IsMember({"none", "adamw"}));
+      ->check(one_of({"none", "adamw"}));
 }
 
 void print_json(const Json& json) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/overlap_text.h"
@@ -184,7 +185,7 @@ void add_overlap_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   command->add_option("--top", options->top, "How many exposed collectives to show")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   command->add_flag("--one-stream", options->one_stream,
                     "All collectives on one stream, as torch's scheduler assumes");
   CLI::Option* text = command->add_flag(

@@ -45,7 +45,8 @@ Result<Pipeline> PipelineOptions::read() const {
     const auto flags = parse_graph_trainer_flags(*graph_trainer);
     auto pipeline = flags ? graph_trainer_pipeline(*flags) : tl::unexpected(flags.error());
     if (!pipeline)
-      return fail(pipeline.error().kind, "--graph-trainer-flags: {}", pipeline.error().message);
+      return fail(pipeline.error().kind, "option --graph-trainer-flags: {}",
+                  pipeline.error().message);
     return pipeline;
   }
   if (text.starts_with(kPreset)) return preset_pipeline(text.substr(kPreset.size()));
@@ -56,7 +57,8 @@ Result<Pipeline> PipelineOptions::read() const {
     return std::move(file.steps);
   }
   auto pipeline = parse_pipeline(text);
-  if (!pipeline) return fail(pipeline.error().kind, "--passes: {}", pipeline.error().message);
+  if (!pipeline)
+    return fail(pipeline.error().kind, "option --passes: {}", pipeline.error().message);
   return pipeline;
 }
 

@@ -1,9 +1,12 @@
 #include "app/cli/commands/pass_run.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "app/cli/commands/interruption.h"
 #include "app/cli/commands/progress_line.h"
+#include "app/cli/commands/unchanged.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "plugins/python/python_passes.h"
@@ -20,6 +23,36 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
+// Texts that end so are names of files.
+constexpr std::array<std::string_view, 6> kFileEndings{".json", ".zst", ".gz",
+                                                       ".txt",  ".py",  ".jointer"};
+
+// With whole paths, so that it reads the same files from wherever it is run.
+PassValue with_whole_paths(const PassValue& value) {
+  if (const auto* list = value.as<PassValue::List>()) {
+    PassValue::List whole;
+    for (const PassValue& each : *list) whole.push_back(with_whole_paths(each));
+    return whole;
+  }
+  const auto* text = value.as<std::string>();
+  const bool is_file =
+      text != nullptr && std::ranges::any_of(kFileEndings, [&](std::string_view ending) {
+        return text->ends_with(ending);
+      });
+  return is_file ? PassValue(absolute_path(*text)) : value;
+}
+
+PipelineStep with_whole_paths(PipelineStep step) {
+  for (auto& [name, value] : step.given) value = with_whole_paths(value);
+  return step;
+}
+
+// An estimator is written as a step is: profile{trace="trace.json"}.
+std::string with_whole_paths(const std::string& estimator) {
+  const auto parsed = parse_pipeline(estimator);
+  return parsed && parsed->size() == 1 ? to_text(with_whole_paths(parsed->front())) : estimator;
+}
+
 // What the analysis was told that is not what it takes by itself.
 std::vector<std::string> analysis_words(const AnalysisOptions& analysis, const Graph& graph) {
   std::vector<std::string> words;
@@ -31,7 +64,8 @@ std::vector<std::string> analysis_words(const AnalysisOptions& analysis, const G
   if (!estimator.device.empty())
     add("--device", fs::is_regular_file(estimator.device, none) ? absolute_path(estimator.device)
                                                                 : estimator.device);
-  if (estimator.name != EstimatorRequest().name) add("--estimator", estimator.name);
+  if (estimator.name != EstimatorRequest().name)
+    add("--estimator", with_whole_paths(estimator.name));
   if (estimator.gpus_per_node != EstimatorRequest().gpus_per_node)
     add("--gpus-per-node", fmt::format("{}", estimator.gpus_per_node));
   if (analysis.memory.optimizer == OptimizerState::adamw) add("--optimizer", "adamw");
@@ -54,7 +88,8 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;
-  const bool is_own_mistake = error.kind == Error::Kind::usage;
+  // What was asked for does not fit, or a file that was named cannot be read.
+  const bool is_own_mistake = error.kind == Error::Kind::usage || error.kind == Error::Kind::input;
   if (error.kind == Error::Kind::cancelled) return {Error::Kind::cancelled, "interrupted"};
   if (is_own_mistake && options.reproducer.empty()) return error;
   const PipelineStep* failed = nullptr;
@@ -62,21 +97,30 @@ Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const Pipeli
     if (to_text(step) == run.failed_step) failed = &step;
   if (failed == nullptr) return error;
   const Graph& last = end_of(run, graph);
+  const PipelineStep step = with_whole_paths(*failed);
   std::string path =
-      options.reproducer.empty() ? unused_reproducer_path({}, failed->pass) : options.reproducer;
+      options.reproducer.empty() ? unused_reproducer_path({}, step.pass) : options.reproducer;
   const Reproduced again{
-      .pipeline = run.failed_step, .error = error.message, .settings = settings_of(options, graph)};
-  auto written = write_reproducer(path, last, *failed, error, again.settings);
+      .pipeline = to_text(step), .error = error.message, .settings = settings_of(options, graph)};
+  auto written = write_reproducer(path, last, step, error, again.settings);
   if (!written && options.reproducer.empty()) {
     std::error_code no_folder;
-    path = unused_reproducer_path(fs::temp_directory_path(no_folder).string(), failed->pass);
-    written = write_reproducer(path, last, *failed, error, again.settings);
+    path = unused_reproducer_path(fs::temp_directory_path(no_folder).string(), step.pass);
+    written = write_reproducer(path, last, step, error, again.settings);
   }
   if (written)
-    error.message += "; to see it again: " + again_command(path, again);
+    error.message += "; to see it again: " + again_command(absolute_path(path), again);
   else
     error.message += fmt::format("; no reproducer: {}", written.error().message);
   return error;
+}
+
+// Passes that say how a graph is run decide on nodes that they leave as they are.
+bool has_effect(const StepResult& step, const PassInfo& pass) {
+  if (!is_unchanged(step)) return true;
+  return pass.stage == PassStage::compile &&
+         std::ranges::any_of(step.decisions,
+                             [](const Decision& each) { return each.action != "kept"; });
 }
 
 }  // namespace
@@ -94,13 +138,14 @@ std::string again_command(const std::string& path, const Reproduced& reproduced)
   return text;
 }
 
-std::vector<std::string> numerics_notes(const Pipeline& pipeline, const PassRegistry& registry) {
+std::vector<std::string> numerics_notes(const PipelineRun& run, const PassRegistry& registry) {
   std::vector<std::string> notes;
-  for (const PipelineStep& step : pipeline)
-    if (const Pass* pass = registry.find(step.pass);
-        step.is_enabled && pass != nullptr && !pass->info.keeps_numerics)
-      notes.push_back(
-          fmt::format("{} may change numerics: outputs need not be equal bit by bit", step.pass));
+  for (const StepResult& step : run.steps) {
+    const Pass* pass = registry.find(pass_of(step));
+    if (pass == nullptr || pass->info.keeps_numerics || !has_effect(step, pass->info)) continue;
+    notes.push_back(fmt::format("{} may change numerics: outputs need not be equal bit by bit",
+                                pass->info.name));
+  }
   return notes;
 }
 

@@ -25,8 +25,8 @@ Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
 // The command that runs a reproducer's step again as it was run.
 std::string again_command(const std::string& path, const Reproduced& reproduced);
 
-// A sentence for every step that is run and may change outputs.
-std::vector<std::string> numerics_notes(const Pipeline& pipeline, const PassRegistry& registry);
+// A sentence for every step that did something which may change outputs.
+std::vector<std::string> numerics_notes(const PipelineRun& run, const PassRegistry& registry);
 
 // The graph that a run ended with; `graph` if it had no steps.
 const Graph& end_of(const PipelineRun& run, const Graph& graph);

@@ -7,6 +7,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/pass_options.h"
 #include "app/cli/commands/table.h"
+#include "core/pass/parameter_text.h"
 #include "core/pass/pipeline_file.h"
 #include "passes/presets/graph_trainer.h"
 #include "passes/presets/presets.h"
@@ -88,8 +89,8 @@ void print_details(const PassInfo& info) {
   Table table(
       {{"parameter", left}, {"type", left}, {"default", left}, {"range", left}, {"", left}});
   for (const Parameter& each : info.parameters)
-    table.add({each.name, std::string(to_string(each.type)), to_text(each.otherwise),
-               range_text(each), each.doc});
+    table.add({each.name, std::string(to_string(each.type)), default_text(each), range_text(each),
+               each.doc});
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 

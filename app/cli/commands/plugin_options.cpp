@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "app/cli/commands/checks.h"
 #include "core/base/bytes.h"
 #include "core/pass/parameter.h"
 #include "plugins/python/python_passes.h"
@@ -27,7 +28,7 @@ void PluginOptions::add_to(CLI::App& command) {
   command
       .add_option("--pass-deadline", deadline_s,
                   "Seconds after which a pass of a plugin or in Python is ended")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command.add_option("--pass-memory", memory,
                      "Memory that such a pass may take, such as 16GiB; otherwise three quarters of "
@@ -43,7 +44,8 @@ Result<PassSources> PluginOptions::sources() const {
   if (!memory.empty()) {
     const auto bytes = parse_byte_count(memory);
     if (!bytes || *bytes <= 0)
-      return fail(Error::Kind::usage, "--pass-memory takes bytes, such as 16GiB; not `{}`", memory);
+      return fail(Error::Kind::usage,
+                  "option --pass-memory: expected bytes such as 16GiB, got `{}`", memory);
     sources.host.limits.memory_bytes = *bytes;
   }
   sources.host.log = [](std::string_view pass, std::string_view line) {

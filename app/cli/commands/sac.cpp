@@ -7,8 +7,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/outputs.h"
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/sac_policy.h"
 #include "core/base/bytes.h"
@@ -62,10 +64,11 @@ Result<double> parse_budget(const std::string& text) {
     for (const auto& [name, factor] : kUnits)
       if (name == unit && number * factor < 9e18) return number * factor;
   }
-  return fail(Error::Kind::usage,
-              "--budget takes a number from 0 to 1 (torch's activation budget) or bytes of peak "
-              "memory, such as 40GiB; not `{}`",
-              text);
+  return fail(
+      Error::Kind::usage,
+      "option --budget: expected a number from 0 to 1 (torch's activation budget) or bytes of "
+      "peak memory such as 40GiB, got `{}`",
+      text);
 }
 
 PartitionOptions partition_options(const SacCommand& options) {
@@ -157,9 +160,10 @@ Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnsw
   for (const std::string& name : names) {
     const NodeId id = partition.joint.find(name);
     if (!id)
-      return fail(Error::Kind::usage,
-                  "--why: there is no node {}; the partitioner may have merged it with its like",
-                  name);
+      return fail(
+          Error::Kind::usage,
+          "option --why: there is no node {}; the partitioner may have merged it with its like",
+          name);
     const auto is = [&](const std::vector<SavedValue>& values) {
       return std::find_if(values.begin(), values.end(),
                           [&](const SavedValue& value) { return value.node == id; });
@@ -178,7 +182,7 @@ Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnsw
 
 Result<PolicyFormat> format_of(const SacCommand& options) {
   if (const auto format = parse_policy_format(options.format)) return *format;
-  return fail(Error::Kind::usage, "no such format: {}", options.format);
+  return fail(Error::Kind::usage, "option --export: there is no format {}", options.format);
 }
 
 int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer) {
@@ -221,7 +225,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph) {
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
   if (options.slower && !options.budget.empty())
-    return fail(Error::Kind::usage, "--budget and --slower are two limits: give one of them");
+    return fail(Error::Kind::usage,
+                "options --budget and --slower are two limits: give one of them");
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
@@ -291,7 +296,7 @@ Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
   std::vector<WhyAnswer> found;
   for (const std::string& name : names) {
     const NodeId id = tagged.find(name);
-    if (!id) return fail(Error::Kind::usage, "--why: there is no node {}", name);
+    if (!id) return fail(Error::Kind::usage, "option --why: there is no node {}", name);
     const Node& node = tagged.node(id);
     WhyAnswer why{.name = name, .keep = "not needed", .reason = {}};
     const auto value = std::ranges::find(values, id, &StepValue::node);
@@ -345,6 +350,7 @@ Result<int> run_step(const SacCommand& options, Graph graph) {
 }
 
 Result<int> run(const SacCommand& options) {
+  JOINTER_CHECK(check_outputs({options.output}));
   JOINTER_TRY(Graph graph, options.graph.open(options.json));
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && kind == CaptureKind::joint) return run_joint(options, std::move(graph));
@@ -372,7 +378,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   options->policy.add_to(*command);
   command->add_option("--partitioner", options->partitioner, "torch's min_cut or default")
-      ->check(CLI::IsMember({"min_cut", "default"}));
+      ->check(one_of({"min_cut", "default"}));
   command->add_flag("--ignore-tags", options->ignore_tags,
                     "Without the recompute tags that the capture has");
   command->add_option("--budget", options->budget,
@@ -383,21 +389,21 @@ void add_sac_command(CLI::App& program, int& exit_code) {
           "--slower", options->slower,
           "The smallest plan whose step is at most so many percent slower than that of the "
           "plan without this option")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number());
   command->add_option("--solver", options->solver, "Of an activation budget")
-      ->check(CLI::IsMember({"dp", "greedy", "sliding_hirschberg", "knee_point"}));
+      ->check(one_of({"dp", "greedy", "sliding_hirschberg", "knee_point"}));
   command->add_flag("--strict-budget", options->strict_budget,
                     "Not more than the activation budget where torch's rounding exceeds it");
   command->add_flag("--pareto", options->pareto,
                     "Peak memory against step time over budgets, with upstream's presets");
   command->add_option("--points", options->points, "How many budgets to try at most")
-      ->check(CLI::Range(2, 1000));
+      ->check(whole_number(2, 1000));
   command->add_option("--why", options->why, "Why these nodes are saved or made again")
       ->delimiter(',');
   command
       ->add_option("--export", options->format,
                    "The plan as torchtitan's operator set, selectors, or a recipe")
-      ->check(CLI::IsMember({"torchtitan", "selectors", "recipe"}));
+      ->check(one_of({"torchtitan", "selectors", "recipe"}));
   command->add_option(
       "-o,--output", options->output,
       "The forward and backward as one native capture (`pair`; of a flat training "
@@ -406,7 +412,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   command->add_option("--top", options->top, "How many rows of each table to show")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }

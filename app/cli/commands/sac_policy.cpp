@@ -38,9 +38,10 @@ void PolicyOptions::add_to(CLI::App& command) {
 Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fresh) const {
   std::vector<std::string> notes;
   if ((save.empty() ? 0 : 1) + (file.empty() ? 0 : 1) + (preset.empty() ? 0 : 1) > 1)
-    return fail(Error::Kind::usage, "--save, --policy and --preset are three policies: give one");
+    return fail(Error::Kind::usage,
+                "options --save, --policy and --preset are three policies: give one");
   if (!every_nth.empty() && save.empty())
-    return fail(Error::Kind::usage, "--every-nth goes with --save");
+    return fail(Error::Kind::usage, "option --every-nth: needs --save");
   if (fresh) JOINTER_CHECK(tag(graph, remove_tags(graph)));
   const MemoryPolicy fsdp = fsdp_policy(graph);
   if (!save.empty()) {
@@ -48,8 +49,9 @@ Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fres
     if (!every_nth.empty()) options.every_nth.clear();
     for (const std::string& text : every_nth) {
       if (text == "none") continue;
-      JOINTER_TRY(EveryNth rule, parse_every_nth(text));
-      options.every_nth.push_back(std::move(rule));
+      auto rule = parse_every_nth(text);
+      if (!rule) return fail(rule.error().kind, "option --every-nth: {}", rule.error().message);
+      options.every_nth.push_back(*std::move(rule));
     }
     JOINTER_TRY(notes, tag(graph, apply_sac_with_fsdp(graph, options, fsdp)));
   } else if (!preset.empty()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
@@ -115,7 +116,8 @@ void add_spmd_command(CLI::App& program, int& exit_code) {
       ->required();
   command->add_option("--backward", options->backward,
                       "The backward halves of pairs, in the same order");
-  command->add_option("--graph", options->graph, "Which graph, where a file holds several");
+  command->add_option("--graph", options->graph, "Which graph, where a file holds several")
+      ->check(whole_number(0));
   command->add_option("--assume", options->assume, "Sizes that are not known: u0=64,...");
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

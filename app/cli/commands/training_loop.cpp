@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
 #include "core/cost/device.h"
@@ -23,9 +24,9 @@ void LoopOptions::add_to(CLI::App& command) {
           "--loop", steps,
           "Also that many steps of a training loop around the pair or the training step: loss, "
           "gradients, optimizer, and what the allocator reserves")
-      ->check(CLI::Range(1, 100));
+      ->check(whole_number(1, 100));
   command.add_option("--loss", loss, "Of the loop: computed in fp32 between a pair's halves")
-      ->check(CLI::IsMember({"none", "cross_entropy", "loss_parallel"}))
+      ->check(one_of({"none", "cross_entropy", "loss_parallel"}))
       ->capture_default_str();
   command.add_flag("--unboxed", unboxed,
                    "Of the loop: what the forward saved stays until the backward is over, as "

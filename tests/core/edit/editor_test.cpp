@@ -142,8 +142,10 @@ TEST(Editor, SetsPoliciesByNodeOperatorAndModule) {
   EXPECT_EQ(graph.node(graph.find("mm")).policy, MemoryPolicy::must_save);
   EXPECT_EQ(graph.node(graph.find("s")).policy, MemoryPolicy::must_recompute);
   EXPECT_EQ(graph.node(graph.find("t")).policy, MemoryPolicy::none);
-  EXPECT_THAT(must_refuse(graph, edit_of({SetPolicy{"layers.7::aten.mm", MemoryPolicy::none}})),
-              HasSubstr("`layers.7::aten.mm` selects nothing"));
+  EXPECT_THAT(
+      must_refuse(graph, edit_of({SetPolicy{"layers.7::aten.mm", MemoryPolicy::none}})),
+      HasSubstr("`layers.7::aten.mm` selects nothing: no module matches `layers.7`; the graph "
+                "has layers."));
   EXPECT_EQ(must_refuse(graph, edit_of({SetPolicy{"w", MemoryPolicy::none}})),
             "w is a placeholder: only calls have a policy");
 }

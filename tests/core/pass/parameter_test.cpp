@@ -51,14 +51,16 @@ TEST(Parameter, ValuesBecomeWhatTheTypeHolds) {
 }
 
 TEST(Parameter, SaysWhatDoesNotFit) {
-  EXPECT_EQ(refusal({{"budget", 2}}), "budget is 2, and must be 0 .. 1");
-  EXPECT_EQ(refusal({{"budget", "much"}}), "budget is much, and a number is expected");
-  EXPECT_EQ(refusal({{"limit", 0}}), "limit is 0, and must be at least 1");
-  EXPECT_EQ(refusal({{"moves", 0.5}}), "moves is 0.5, and a whole number is expected");
-  EXPECT_EQ(refusal({{"solver", "ilp"}}), "solver is ilp, and must be one of dp, greedy");
-  EXPECT_EQ(refusal({{"reshard", {}}}), "reshard is none, and true or false is expected");
+  EXPECT_EQ(refusal({{"budget", 2}}), "budget: expected a number from 0 to 1, got 2");
+  EXPECT_EQ(refusal({{"budget", "much"}}), "budget: expected a number from 0 to 1, got much");
+  EXPECT_EQ(refusal({{"limit", 0}}),
+            "limit: expected bytes of at least 1, such as 5GiB, or none, got 0");
+  EXPECT_EQ(refusal({{"moves", 0.5}}), "moves: expected a whole number, got 0.5");
+  EXPECT_EQ(refusal({{"solver", "ilp"}}), "solver: expected one of dp, greedy, got ilp");
+  EXPECT_EQ(refusal({{"reshard", {}}}), "reshard: expected true or false, got none");
   EXPECT_EQ(refusal({{"reshard_", true}}),
-            "it has no parameter reshard_; there are budget, limit, moves, solver, save, reshard");
+            "there is no parameter reshard_; did you mean reshard? it takes budget, limit, moves, "
+            "solver, save, reshard");
 }
 
 TEST(Parameter, ByteCounts) {
@@ -88,7 +90,7 @@ TEST(Parameter, NoneIsTakenWhereItMayBe) {
 
 TEST(Parameter, NumbersAreFinite) {
   EXPECT_EQ(refusal({{"budget", std::numeric_limits<double>::infinity()}}),
-            "budget is inf, and a number is expected");
+            "budget: expected a number from 0 to 1, got inf");
 }
 
 TEST(Parameter, WhatIsNoTextIsRefusedInAListOfTexts) {
@@ -99,7 +101,7 @@ TEST(Parameter, WhatIsNoTextIsRefusedInAListOfTexts) {
                        .doc = ""};
   const auto arguments = Arguments::check(std::span(&save, 1), {{"save", PassValue::List{"a", 3}}});
   ASSERT_FALSE(arguments);
-  EXPECT_EQ(arguments.error().message, "save[1] is 3, and a text is expected");
+  EXPECT_EQ(arguments.error().message, "save[1]: expected a text, got 3");
 }
 
 }  // namespace

@@ -42,11 +42,10 @@ TEST(PipelineText, HoldsStepsAndWhatTheyAreTold) {
 }
 
 TEST(PipelineText, SaysWhereItIsWrong) {
-  EXPECT_EQ(message("{a=1}"), "the pipeline begins wrong: the name of a pass is expected");
-  EXPECT_EQ(message("a{b}"),
-            "the pipeline, after `a{b`, at character 4: `=` and a value are expected");
+  EXPECT_EQ(message("{a=1}"), "the pipeline, at its start: expected the name of a pass");
+  EXPECT_EQ(message("a{b}"), "the pipeline, after `a{b`, at character 4: expected `=` and a value");
   EXPECT_EQ(message("a{b=[1,2}"),
-            "the pipeline, after `a{b=[1,2`, at character 9: `,` or `]` is expected");
+            "the pipeline, after `a{b=[1,2`, at character 9: expected `,` or `]`");
   EXPECT_EQ(message("a{b=1,b=2}"),
             "the pipeline, after `a{b=1,b=`, at character 9: b is given twice");
   EXPECT_EQ(message("a{b=\"x}"),

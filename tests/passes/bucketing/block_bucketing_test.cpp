@@ -142,11 +142,17 @@ TEST(BlockBucketing, RefusesPlansThatOverlap) {
   EXPECT_THAT(run->error->message, HasSubstr("layers.0.wq"));
 }
 
-TEST(BlockBucketing, SaysWhichPathsAreNoModules) {
-  const StepResult step =
-      run_pass(parse(kModel), "transformer_block_bucketing{module_bucket_plans=[nosuch,layers.0]}");
-  EXPECT_EQ(reason_of(step, "", "note"),
-            "module_bucket_plans names nosuch, which is not a module of the graph.");
+TEST(BlockBucketing, RefusesPathsThatAreNotModules) {
+  const auto run = run_pipeline(
+      parse(kModel),
+      parse_pipeline("transformer_block_bucketing{module_bucket_plans=[layer.0,layers.1]}").value(),
+      built_in_passes(), simple_costs());
+  ASSERT_TRUE(run && run->error);
+  EXPECT_EQ(run->error->kind, Error::Kind::usage);
+  EXPECT_THAT(
+      run->error->message,
+      HasSubstr("module_bucket_plans: expected a module of the graph, got `layer.0`; it has "
+                "layers.0, "));
 }
 
 TEST(ModulePlan, IsFoundFromTheModel) {

@@ -15,6 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Property;
+using ::testing::Throws;
 
 constexpr const char* kPass = "joint_transformer_block_bucketing_reordering";
 
@@ -119,6 +121,17 @@ TEST(JointBlockBucketing, TakesTheOrderOfParameters) {
                                                   "layers.0.wq]}")
                            .graph;
   EXPECT_THAT(read_by(graph, "_pre_bucket_all_gather"), ElementsAre("b", "a"));
+}
+
+TEST(JointBlockBucketing, RefusesAnOrderOfModulesThatAreNotThere) {
+  EXPECT_THAT(
+      [] {
+        run_pass(parse(kStep), std::string(kPass) + "{fsdp_param_module_order=[layers.0.wx]}");
+      },
+      Throws<std::runtime_error>(
+          Property(&std::runtime_error::what,
+                   HasSubstr("fsdp_param_module_order: expected a module of the graph, got "
+                             "`layers.0.wx`; it has layers.0.w"))));
 }
 
 TEST(JointBlockBucketing, LeavesWhatIsWrittenTo) {

@@ -102,10 +102,11 @@ TEST(EpOverlapSchedule, ReadsWhatLiesBehindNodesOfNoChunk) {
   EXPECT_TRUE(reason_of(step, "f1", "scheduled").empty());
 }
 
-TEST(EpOverlapSchedule, KeepsModulesThatThePatternDoesNotName) {
-  const StepResult step =
-      run_pass(chunked(), "ep_overlap_schedule{module_pattern=\"layers.2.moe\"}");
-  EXPECT_EQ(step.moved, 0U);
+TEST(EpOverlapSchedule, RefusesAPatternThatNamesNoChunkedModule) {
+  for (const std::string pass : {"ep_overlap_schedule", "ep_overlap_validate"})
+    EXPECT_THAT(refusal(chunked(), pass + "{module_pattern=\"layers.2.moe\"}"),
+                HasSubstr("module_pattern: expected a chunked module of the graph, got "
+                          "`layers.2.moe`; it has layers.1.moe"));
   EXPECT_THAT(refusal(chunked(),
                       "ep_overlap_schedule{module_pattern=\"layers.2.moe\","
                       "require_all_to_all=true}"),

@@ -117,7 +117,7 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsWhatOnlyTheBackwardHas) {
   EXPECT_THAT(refusal(parse(kStage),
                       "partition_joint_graph{forward_outputs=1,"
                       "backward_inputs=[\"mm\"]}"),
-              HasSubstr("no placeholder mm"));
+              HasSubstr("expected a placeholder of the graph, got `mm`; it has "));
   EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"), HasSubstr("already"));
 }
 

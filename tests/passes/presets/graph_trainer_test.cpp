@@ -73,8 +73,8 @@ TEST(GraphTrainerFlags, AreWrittenInSeveralWays) {
 TEST(GraphTrainerFlags, MistakesAreNamed) {
   const std::vector<std::pair<std::string_view, std::string_view>> cases{
       {"--compile.memory_polcy full", "did you mean memory_policy?"},
-      {"--compile.memory_policy most", "default, full, eager, sac_and_offload, not `most`"},
-      {"--compile.memory_policy", "needs a value"},
+      {"--compile.memory_policy most", "default, full, eager, sac_and_offload, got `most`"},
+      {"--compile.memory_policy", "expected a value"},
       {"--training.steps 3", "begin with --compile."},
       {"--compile.mode jit", "no such flag for choosing passes"},
       {"--compile.disable_passes cudgraph_pass", "did you mean cudagraph?"},

@@ -63,7 +63,8 @@ TEST(ApplySac, AListOfOnesOwnAndNone) {
 }
 
 TEST(ApplySac, RefusesRulesThatAreNone) {
-  EXPECT_THAT(refusal(parse(kJoint), "apply_sac{every_nth=[aten.mm]}"), HasSubstr("is no rule"));
+  EXPECT_THAT(refusal(parse(kJoint), "apply_sac{every_nth=[aten.mm]}"),
+              HasSubstr("every_nth: expected OPERATOR/N"));
   EXPECT_THAT(refusal(parse(kJoint), "apply_sac{save=[aten.no_such_thing]}"),
               HasSubstr("aten.no_such_thing"));
 }

@@ -13,6 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Property;
+using ::testing::Throws;
 
 constexpr std::string_view kPass = "async_tensor_parallel";
 
@@ -328,11 +330,41 @@ TEST(AsyncTensorParallel, BringsWhoWritesTheWeights) {
 }
 
 TEST(AsyncTensorParallel, TakesTheGroupsThatAreGiven) {
-  const Graph graph = parse(std::string(kGather) + "  return [a, b]\n");
+  const Graph graph = parse("  group dp: 0 2\n" + std::string(kGather) + "  return [a, b]\n");
   const StepResult other = run_pass(graph, "async_tensor_parallel{groups=[dp]}");
   EXPECT_THAT(reason_of(other, "ag", "kept"), HasSubstr("not in `groups`"));
   const StepResult own = run_pass(graph, "async_tensor_parallel{groups=[tp]}");
   EXPECT_TRUE(call_of(*own.graph, "fused"));
+}
+
+TEST(AsyncTensorParallel, RefusesGroupsThatAreNotThere) {
+  EXPECT_THAT(
+      [] {
+        run_pass(parse(std::string(kGather) + "  return [a, b]\n"),
+                 "async_tensor_parallel{groups=[pt]}");
+      },
+      Throws<std::runtime_error>(Property(
+          &std::runtime_error::what,
+          HasSubstr("groups: expected a process group of the graph, got `pt`; it has tp"))));
+}
+
+TEST(AsyncTensorParallel, NamesThePassThatMakesViewsReshapes) {
+  const std::string text = R"(
+  group tp: 0 1
+  x: bf16[4,2,16] = input
+  w: bf16[16,4] = parameter
+  ag: bf16[8,2,16] = _c10d_functional.all_gather_into_tensor(x, 2, 'tp')
+  full: bf16[8,2,16] = _c10d_functional.wait_tensor(ag)
+  rows: bf16[16,16] = aten.view(full, [16, 16])
+  a: bf16[16,4] = aten.mm(rows, w)
+  y: bf16[8,2,4] = aten.view(a, [8, 2, 4])
+  return [y]
+)";
+  const StepResult traced = run_pass(parse(text), kPass);
+  EXPECT_THAT(reason_of(traced, "", "kept"), HasSubstr("run canonicalize_graph before"));
+  const StepResult after = run_pass(parse(text), "canonicalize_graph,async_tensor_parallel");
+  EXPECT_TRUE(call_of(*after.graph, "fused_all_gather_matmul"));
+  EXPECT_EQ(reason_of(after, "", "kept"), "");
 }
 
 TEST(AsyncTensorParallel, LeavesWhatAProductHides) {

@@ -8,6 +8,8 @@ namespace jointer::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
 
 // Weights that are gathered beside a product, gradients that are scattered beside nothing.
 constexpr std::string_view kText = R"(
@@ -64,6 +66,14 @@ TEST(LowContention, LeavesSmallOnesAndOtherGroups) {
   EXPECT_THAT(reason_of(run_pass(graph, "low_contention_collectives{min_bytes=0,groups=[tp]}"),
                         "ag", "kept"),
               HasSubstr("not in `groups`"));
+}
+
+TEST(LowContention, RefusesGroupsThatAreNotThere) {
+  EXPECT_THAT(
+      [] { run_pass(parse(kText), "low_contention_collectives{groups=[tp,dpp]}"); },
+      Throws<std::runtime_error>(Property(
+          &std::runtime_error::what,
+          HasSubstr("groups: expected a process group of the graph, got `dpp`; it has dp, tp"))));
 }
 
 TEST(LowContention, LeavesWhatSharesItsLinks) {

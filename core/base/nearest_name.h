@@ -11,6 +11,9 @@ namespace jointer {
 // letters; the first of several. Empty if there is none.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
 
+// Some of the names, those that look most like `name` first: "tp, dp and 12 more".
+std::string some_names(std::string_view name, std::span<const std::string_view> names);
+
 // "; did you mean NEAREST?" to follow a sentence; ";" where there is none.
 std::string nearest_name_question(std::string_view name, std::span<const std::string_view> names);
 

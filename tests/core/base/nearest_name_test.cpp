@@ -1,8 +1,10 @@
-#include "core/pass/nearest_name.h"
+#include "core/base/nearest_name.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace jointer {
 namespace {
@@ -25,6 +27,17 @@ TEST(NearestName, IsNoneWhereNothingIsNear) {
   EXPECT_EQ(nearest_name("dead_code", kNames), "");
   EXPECT_EQ(nearest_name("sink", {}), "");
   EXPECT_EQ(nearest_name_question("x", kNames), ";");
+}
+
+TEST(NearestName, SomeNamesBeginWithTheNearest) {
+  EXPECT_EQ(some_names("sink_wait", kNames),
+            "sink_waits, sink_waits_iterative, autobucketing_reordering, raise_comms");
+  EXPECT_EQ(some_names("x", {}), "");
+  std::vector<std::string> held;
+  for (int i = 0; i < 100; ++i) held.push_back("layers." + std::to_string(i));
+  const std::vector<std::string_view> many(held.begin(), held.end());
+  EXPECT_EQ(some_names("layer.42", many).substr(0, 10), "layers.42,");
+  EXPECT_TRUE(some_names("layer.42", many).ends_with(" and 92 more"));
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+#include "app/cli/commands/checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace jointer::cli {
+namespace {
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Says what was expected where `fits` does not hold.
+template <class Fits>
+CLI::Validator check(std::string expected, std::string shown_in_help, Fits fits) {
+  return {[expected = std::move(expected), fits](const std::string& text) {
+            return fits(text) ? std::string()
+                              : fmt::format("expected {}, got `{}`", expected, text);
+          },
+          std::move(shown_in_help)};
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  const bool is_open = most == kNoMost;
+  return check(is_open ? fmt::format("a whole number of at least {}", least)
+                       : fmt::format("a whole number from {} to {}", least, most),
+               is_open ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most),
+               [=](std::string_view text) {
+                 const auto number = number_of<std::int64_t>(text);
+                 return number && *number >= least && *number <= most;
+               });
+}
+
+CLI::Validator non_negative_number() {
+  return check("a number of at least 0", "at least 0", [](std::string_view text) {
+    const auto number = number_of<double>(text);
+    return number && std::isfinite(*number) && *number >= 0;
+  });
+}
+
+CLI::Validator positive_number() {
+  return check("a number above 0", "above 0", [](std::string_view text) {
+    const auto number = number_of<double>(text);
+    return number && std::isfinite(*number) && *number > 0;
+  });
+}
+
+CLI::Validator one_of(const std::vector<std::string>& choices) {
+  const std::string all = fmt::format("{}", fmt::join(choices, ", "));
+  return check("one of " + all, all, [choices](std::string_view text) {
+    return std::ranges::find(choices, text) != choices.end();
+  });
+}
+
+}  // namespace jointer::cli

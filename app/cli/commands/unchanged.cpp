@@ -1,0 +1,37 @@
+#include "app/cli/commands/unchanged.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/counted.h"
+
+namespace jointer::cli {
+
+std::string pass_of(const StepResult& step) {
+  return step.step.substr(0, step.step.find('{'));
+}
+
+bool is_unchanged(const StepResult& step) {
+  return step.moved + step.added + step.removed + step.changed + step.retagged == 0 &&
+         step.edit.changes.empty() && step.edit_refusal.empty();
+}
+
+std::string why_unchanged(const StepResult& step) {
+  const std::string* of_graph = nullptr;  // a pass sums up last
+  std::map<std::string_view, std::size_t> of_nodes;
+  for (const Decision& each : step.decisions) {
+    if (each.action == "note" || each.action == "warning") continue;
+    if (each.node.empty())
+      of_graph = &each.reason;
+    else
+      ++of_nodes[each.reason];
+  }
+  if (of_graph != nullptr) return *of_graph;
+  if (of_nodes.empty()) return "It found nothing to do.";
+  const auto most =
+      std::ranges::max_element(of_nodes, {}, [](const auto& each) { return each.second; });
+  return fmt::format("{} ({} of {})", most->first, most->second,
+                     counted(step.decisions.size(), "decision"));
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+// What is said of a command line that cannot be read.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+namespace jointer::cli {
+
+// One line: what is wrong with the command line that `program` has just parsed, and what to do.
+std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
+
+// The same of a first word that is neither a command nor a file.
+std::string not_a_command(const CLI::App& program, std::string_view word);
+
+}  // namespace jointer::cli

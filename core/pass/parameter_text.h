@@ -1,0 +1,14 @@
+#pragma once
+
+// What a parameter is by itself, as people read it.
+
+#include <string>
+
+#include "core/pass/parameter.h"
+
+namespace jointer {
+
+// "16 MiB", "none", "[aten.mm.default/2]".
+std::string default_text(const Parameter& parameter);
+
+}  // namespace jointer

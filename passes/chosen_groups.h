@@ -1,0 +1,32 @@
+#pragma once
+
+// Process groups by what people call them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/pass/parameter.h"
+
+namespace jointer {
+
+// The names of the groups that `wanted` names or describes. Error (usage): the graph has no such
+// group; it begins with the parameter's name.
+Result<std::vector<StringId>> groups_called(const Graph& graph, std::string_view parameter,
+                                            std::string_view wanted);
+
+// The parameter `groups` of a pass: names or descriptions; empty: all groups.
+class ChosenGroups {
+ public:
+  // Error (usage): the graph has no such group.
+  static Result<ChosenGroups> read(const Graph& graph, const Arguments& arguments);
+
+  // Whether the collective runs in one of them.
+  [[nodiscard]] bool has(const Graph& graph, NodeId start) const;
+
+ private:
+  std::vector<std::string> wanted_;
+};
+
+}  // namespace jointer
