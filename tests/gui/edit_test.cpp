@@ -301,7 +301,7 @@ void EditTest::states_can_be_named() {
     for (auto* button : pane->findChildren<QPushButton*>())
       if (button->text() == text) QTest::mouseClick(button, Qt::LeftButton);
   };
-  press("Go to");
+  press("Go To");
   QVERIFY(QTest::qWaitFor([&] { return editing().place() == 2; }, kPatienceMs));
   QVERIFY(settle());
   QCOMPARE(hash(), late);
@@ -451,7 +451,7 @@ void EditTest::carries_the_chain() {
     planner().give_up();
   }
   QVERIFY2(start, "no collective of the sample has a chain");
-  QVERIFY(planner().held()->carried.startsWith("Includes "));
+  QVERIFY(planner().held()->carried.startsWith("Carried "));
   const std::size_t from = document().graph().position(start);
   QTest::keyClick(&timeline(), Qt::Key_Home);
   QTest::keyClick(&timeline(), Qt::Key_Return);
@@ -459,7 +459,7 @@ void EditTest::carries_the_chain() {
   QVERIFY(document().graph().position(start) < from);
   const QStringList notes = editing().step(0).notes;
   QVERIFY(std::any_of(notes.begin(), notes.end(),
-                      [](const QString& note) { return note.startsWith("Includes "); }));
+                      [](const QString& note) { return note.startsWith("Carried "); }));
 }
 
 void EditTest::drags_the_whole_selection() {

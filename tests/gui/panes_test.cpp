@@ -270,7 +270,7 @@ class PanesTest : public QObject {
     document_->analyze_with({.memory = {.optimizer = OptimizerState::adamw}});
     QVERIFY(changed.wait(5000));
     QCOMPARE(current(), "relu");
-    QCOMPARE(bar.status(), "4 found");
+    QCOMPARE(bar.status(), "4 matches");
     bar.close_bar();
     bar.next();
     QCOMPARE(current(), "mm_1");

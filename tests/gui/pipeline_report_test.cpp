@@ -284,7 +284,7 @@ class PipelineReportTest : public QObject {
     QVERIFY(apply());
     const InspectorSection section = inspector.content().sections.front();
     QCOMPARE(section.title, why_title());
-    QVERIFY(section.rows.front().value.startsWith("moved, by sink_waits_iterative. "));
+    QVERIFY(section.rows.front().value.startsWith("moved by sink_waits_iterative. "));
     QVERIFY(inspector.page().toPlainText().contains("Effect: "));
     // Undo removes it, redo restores it.
     editing().undo();

@@ -355,7 +355,7 @@ void SacStepTest::rungs_scoreboard_and_inspector_follow() {
   const auto saved = [&] {
     std::int64_t bytes = 0;
     for (const LadderRow& row : graph->view().ladder().rows())
-      if (row.parent < 0) bytes += row.kept[static_cast<std::size_t>(RungState::save)];
+      if (row.parent < 0) bytes += row.saved[static_cast<std::size_t>(RungState::save)];
     return bytes;
   };
   window_->dock("sac")->raise();

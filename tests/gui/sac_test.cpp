@@ -343,7 +343,7 @@ void SacTest::the_ladder_and_the_scoreboard_follow() {
   const auto saved = [&] {
     std::int64_t bytes = 0;
     for (const LadderRow& row : graph->view().ladder().rows())
-      if (row.parent < 0) bytes += row.kept[static_cast<std::size_t>(RungState::save)];
+      if (row.parent < 0) bytes += row.saved[static_cast<std::size_t>(RungState::save)];
     return bytes;
   };
   const std::int64_t before = saved();

@@ -171,7 +171,7 @@ void WindowTest::empty_window_shows_a_hint() {
   // The button opens the sample, and the panes appear.
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   for (auto* button : page->findChildren<QPushButton*>())
-    if (button->text().contains(u"sample")) QTest::mouseClick(button, Qt::LeftButton);
+    if (button->text().contains(u"Sample")) QTest::mouseClick(button, Qt::LeftButton);
   QVERIFY(opened.wait(kPatienceMs));
   QVERIFY(!page->isVisible());
   QVERIFY(window_->dock("inspector")->isVisible());
@@ -539,7 +539,7 @@ void WindowTest::runs_commands_by_name() {
   auto* palette = window_->findChild<CommandPalette*>();
   QVERIFY(palette != nullptr && palette->isVisible());
   auto* line = palette->findChild<QLineEdit*>();
-  QTest::keyClicks(line, "to the peak");
+  QTest::keyClicks(line, "go to peak");
   QTest::keyClick(line, Qt::Key_Return);
   QTRY_VERIFY(tab->document()->selection().moment().has_value());
   QCOMPARE(tab->document()->moment(), tab->document()->analysis().memory.peak_index());

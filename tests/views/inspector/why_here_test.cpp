@@ -41,7 +41,7 @@ TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
   const InspectorSection section = why_section(reasons);
   ASSERT_EQ(section.rows.size(), 2U);
   EXPECT_EQ(section.rows[0].value, "by hand: Move v1 1 place earlier");
-  EXPECT_TRUE(section.rows[1].value.startsWith("moved, by sink_waits_iterative. "));
+  EXPECT_TRUE(section.rows[1].value.startsWith("moved by sink_waits_iterative. "));
 }
 
 TEST_F(WhyHereTest, UneditedNodesAreAsOpened) {
