@@ -361,7 +361,8 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
     return std::find(inputs.begin(), inputs.end(), id) != inputs.end();
   });
   if (count == 1) return refuse("{} cannot be removed: {} reads it", name, graph.name(reader));
-  return refuse("{} cannot be removed: {} and {} more read it", name, graph.name(reader), count - 1);
+  return refuse("{} cannot be removed: {} and {} more read it", name, graph.name(reader),
+                count - 1);
 }
 
 // A node that comes, or goes, or reads something else from here on.
