@@ -8,9 +8,9 @@
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbours into buckets
 // greedily (greedy_buckets.cpp) and merge each bucket at the place where its last member started.
 // The members are all-gathers that need one placeholder, reduce-scatters whose result only the
-// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbours are those in
-// torch's list of nodes, in which readers of a merged collective may still come before it; so is
-// where the bucket stands. The graph is in an order that can run after each of the three.
+// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbours and places are
+// those of torch's list of nodes, which it sorts only once all three are done: readers of a merged
+// collective may stand before it there. Our graph is sorted after each of the three.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's configuration. Deviations: those of torch_buckets.cpp.
