@@ -2,18 +2,7 @@
 
 #include <vector>
 
-#include "core/base/json_text.h"
-
 namespace jointer {
-namespace {
-
-// The name of a node that an edit inserts.
-std::string inserted_name(const std::string& node) {
-  const auto json = parse_json(node, "node");
-  return json && json->is_object() ? json->value("name", std::string()) : std::string();
-}
-
-}  // namespace
 
 Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& context) {
   if (!edit) return tl::unexpected(edit.error());
@@ -45,22 +34,35 @@ Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& con
 
 Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& context,
                            const ChangeReasons& reasons) {
-  const Graph before = graph;
-  JOINTER_CHECK(apply_edit(graph, edit, context));
-  // A node that came has its name afterwards, one that went had it before.
-  const auto decide = [&](const std::string& name, const char* action, std::string_view reason) {
-    const Graph& where = graph.find(name) ? graph : before;
-    if (const NodeId id = where.find(name)) context.decide(where, id, action, std::string(reason));
+  struct Changed {
+    NodeId was;  // of the name, before the edit
+    std::string_view name;
+    const char* action;
+    std::string_view reason;
   };
-  for (const Change& change : edit->changes) {
-    if (const auto* insert = std::get_if<InsertNode>(&change))
-      decide(inserted_name(insert->node), "added", reasons.inserted);
-    else if (const auto* move = std::get_if<MoveNodes>(&change))
-      for (const std::string& name : move->nodes) decide(name, "moved", reasons.moved);
-    else if (const auto* replace = std::get_if<ReplaceCall>(&change))
-      decide(replace->node, "changed", reasons.replaced);
-    else if (const auto* remove = std::get_if<RemoveNode>(&change))
-      decide(remove->node, "removed", reasons.removed);
+  std::vector<Changed> all;
+  std::size_t count = graph.node_count();
+  const auto note = [&](const std::string& name, const char* action, std::string_view reason) {
+    all.push_back({graph.find(name), name, action, reason});
+  };
+  if (edit)
+    for (const Change& change : edit->changes) {
+      // What is inserted gets the next id.
+      if (std::holds_alternative<InsertNode>(change))
+        all.push_back({NodeId(count++), {}, "added", reasons.inserted});
+      else if (const auto* move = std::get_if<MoveNodes>(&change))
+        for (const std::string& name : move->nodes) note(name, "moved", reasons.moved);
+      else if (const auto* replace = std::get_if<ReplaceCall>(&change))
+        note(replace->node, "changed", reasons.replaced);
+      else if (const auto* remove = std::get_if<RemoveNode>(&change))
+        note(remove->node, "removed", reasons.removed);
+    }
+  JOINTER_CHECK(apply_edit(graph, edit, context));
+  for (const Changed& changed : all) {
+    // A node that came has its name afterwards, one that went had it before.
+    const NodeId now = changed.name.empty() ? NodeId{} : graph.find(changed.name);
+    if (const NodeId id = now ? now : changed.was)
+      context.decide(graph, id, changed.action, std::string(changed.reason));
   }
   return {};
 }

@@ -2,11 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <iterator>
 
 namespace jointer {
+namespace {
+
+// What JSON does not take as it is.
+void append_special(std::string& text, char c) {
+  switch (c) {
+    case '"':
+      text += "\\\"";
+      break;
+    case '\\':
+      text += "\\\\";
+      break;
+    case '\n':
+      text += "\\n";
+      break;
+    case '\t':
+      text += "\\t";
+      break;
+    case '\r':
+      text += "\\r";
+      break;
+    default:
+      fmt::format_to(std::back_inserter(text), "\\u{:04x}", static_cast<unsigned>(c));
+  }
+}
+
+}  // namespace
 
 void JsonWriter::separate() {
   if (needs_comma_) text_ += ',';
@@ -60,30 +87,17 @@ void JsonWriter::raw_members(std::string_view members) {
 }
 
 void JsonWriter::append_escaped(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+  };
   text_ += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        text_ += "\\\"";
-        break;
-      case '\\':
-        text_ += "\\\\";
-        break;
-      case '\n':
-        text_ += "\\n";
-        break;
-      case '\t':
-        text_ += "\\t";
-        break;
-      case '\r':
-        text_ += "\\r";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20)
-          fmt::format_to(std::back_inserter(text_), "\\u{:04x}", static_cast<unsigned>(c));
-        else
-          text_ += c;
-    }
+  while (!text.empty()) {
+    const auto special = std::find_if_not(text.begin(), text.end(), is_plain);
+    text_.append(text.begin(), special);
+    text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
+    if (text.empty()) break;
+    append_special(text_, text.front());
+    text.remove_prefix(1);
   }
   text_ += '"';
 }

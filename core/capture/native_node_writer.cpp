@@ -88,6 +88,13 @@ void NodeWriter::write_place(const Node& n) {
   }
 }
 
+std::string_view NodeWriter::name(std::function<std::string_view(NodeId)> RecordNames::*given,
+                                  NodeId id) const {
+  if (names_ != nullptr && names_->*given)
+    if (const std::string_view name = (names_->*given)(id); !name.empty()) return name;
+  return graph_.name(id);
+}
+
 void NodeWriter::write_pairs(std::span<const Argument> pairs) {
   out_.begin_object();
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
@@ -124,7 +131,7 @@ void NodeWriter::write_argument(const Argument& a) {
     case Kind::string:
       return out_.string(graph_.text(a.text()));
     case Kind::node:
-      return wrapped_text("n", graph_.name(a.node()));
+      return wrapped_text("n", name(&RecordNames::argument, a.node()));
     case Kind::list:
       return write_children(graph_.children(a));
     case Kind::tuple:
@@ -246,7 +253,7 @@ void NodeWriter::write_storage(const Tensor& t) {
   } else {
     out_.key("storage");
     out_.begin_object();
-    out_.string_member("of", graph_.name(owner.node));
+    out_.string_member("of", name(&RecordNames::owner, owner.node));
     if (owner.tensor > 0) out_.integer_member("tensor", static_cast<std::int64_t>(owner.tensor));
   }
   out_.end_object();

@@ -29,8 +29,9 @@ class NodeWriter {
   NodeWriter(const Graph& graph, const TableNumbers& tables, JsonWriter& out)
       : graph_(graph), tables_(&tables), out_(out) {}
   // By themselves, without tables.
-  NodeWriter(const Graph& graph, const StorageOwners& owners, JsonWriter& out)
-      : graph_(graph), owners_(&owners), out_(out) {}
+  NodeWriter(const Graph& graph, const StorageOwners& owners, JsonWriter& out,
+             const RecordNames* names = nullptr)
+      : graph_(graph), owners_(&owners), names_(names), out_(out) {}
 
   void write(NodeId id);
   // One member's value.
@@ -53,6 +54,10 @@ class NodeWriter {
     out_.end_array();
   }
 
+  // By `RecordNames::argument` or `owner`.
+  [[nodiscard]] std::string_view name(std::function<std::string_view(NodeId)> RecordNames::*given,
+                                      NodeId id) const;
+
   void text_member(std::string_view key, StringId text) {
     if (text) out_.string_member(key, graph_.text(text));
   }
@@ -65,6 +70,7 @@ class NodeWriter {
   const Graph& graph_;
   const TableNumbers* tables_ = nullptr;
   const StorageOwners* owners_ = nullptr;
+  const RecordNames* names_ = nullptr;
   JsonWriter& out_;
   NodeId node_;             // whose value is being written
   std::size_t tensor_ = 0;  // number of the next tensor in it

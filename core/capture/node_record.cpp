@@ -1,6 +1,5 @@
-// A record is turned into a node of a native capture whose tables are the graph's own: modules,
-// stacks and storages are looked up or added, their places take their numbers, and the reader of
-// captures does the rest. Arguments are passed on as they stand, so that no number changes.
+// A record is read as a node of a native capture is, but for what a capture has tables for:
+// modules, stacks and storages are looked up or added.
 
 #include "core/capture/node_record.h"
 
@@ -15,92 +14,66 @@ namespace jointer {
 namespace {
 
 using native::give_up;
+namespace json = native::json;
 using Json = nlohmann::json;
 
-// Members of a record, the rest of which is already a capture's.
-struct Members {
-  std::string name, like, val, module, stack;
-  std::string rest;  // `"key":value,...`
-  bool has_op = false;
-};
-
-class RecordReader {
+class RecordReader : public native::NodeReader {
  public:
-  RecordReader(Graph& graph, PartId part) : graph_(graph), part_(part) {}
+  RecordReader(Graph& graph, PartId part) : NodeReader(graph, part, kNoTables) {
+    kind_ = NodeKind::call;
+  }
 
-  Node read(std::string_view text) {
-    Members members = split(text);
-    NodeId like;
-    if (!members.like.empty()) {
-      like = graph_.find(part_, members.like);
-      if (!like) give_up("it is like {}, but there is no such node", members.like);
-    }
-    std::string json = members.rest;
-    const auto add = [&](std::string_view key, std::string_view value) {
-      json += fmt::format("{}\"{}\":{}", json.empty() ? "" : ",", key, value);
-    };
-    if (!members.has_op) add("op", "\"call_function\"");
-    if (!members.module.empty()) add("module", std::to_string(module(members.module).index()));
-    if (!members.stack.empty()) add("stack", std::to_string(stack(members.stack).index()));
-    if (!members.val.empty()) add("val", value(members.val, members.name));
-    const native::Tables tables{.storages = {0, graph_.storage_count()},
-                                .modules = {0, graph_.module_stack_count()},
-                                .stacks = {0, graph_.stack_count()}};
-    native::NodeReader reader(graph_, part_, tables);
-    simdjson::padded_string padded("{" + json + "}");
-    simdjson::ondemand::document document = parser_.iterate(padded);
+  Node read_record(std::string_view text) {
+    const simdjson::padded_string padded(text);
+    json::document document = parser_.iterate(padded);
+    std::string_view name;
+    const auto found = document.get_object().find_field_unordered("name").get_string().get(name);
+    if (found != simdjson::SUCCESS && found != simdjson::NO_SUCH_FIELD)
+      throw simdjson::simdjson_error(found);
+    self_ = name;
+    document.rewind();
     Node node;
     try {
-      node = reader.parse(document.get_object());
-      reader.check_references();
+      node = parse(document.get_object());
+      check_references();
     } catch (native::Failure& failure) {
-      const std::string place = reader.place();
-      const std::string self = fmt::format("node {}: ", members.name);
-      give_up("{}{}", place.starts_with(self) ? place.substr(self.size()) : place, failure.message);
+      const std::string at = place();
+      const std::string self = fmt::format("node {}: ", self_);
+      give_up("{}{}", at.starts_with(self) ? at.substr(self.size()) : at, failure.message);
     }
-    if (like)
-      take_after(node, graph_.node(like), like);
-    else
+    if (like_.empty()) {
       set_phase(node);
+      return node;
+    }
+    const NodeId like = graph_.find(part_, like_);
+    if (!like) give_up("it is like {}, but there is no such node", like_);
+    take_after(node, graph_.node(like), like);
     return node;
   }
 
  private:
-  Members split(std::string_view text) {
-    Members members;
-    simdjson::padded_string padded(text);
-    simdjson::ondemand::document document = parser_.iterate(padded);
-    for (simdjson::ondemand::field field : document.get_object()) {
-      const std::string_view key = field.unescaped_key();
-      simdjson::ondemand::value value = field.value();
-      if (key == "like") {
-        members.like = native::get_text(value);
-        continue;
-      }
-      const std::string_view raw = native::raw(value);
-      native::check_json(raw);
-      if (key == "val")
-        members.val = raw;
-      else if (key == "module")
-        members.module = raw;
-      else if (key == "stack")
-        members.stack = raw;
-      else
-        members.rest += fmt::format("{}{}:{}", members.rest.empty() ? "" : ",",
-                                    Json(std::string(key)).dump(), raw);
-      if (key == "op") members.has_op = true;
-      if (key == "name") members.name = Json::parse(raw).get<std::string>();
-    }
-    return members;
+  static constexpr native::Tables kNoTables{};
+
+  void read_member(Node& node, std::string_view key, json::value value) override {
+    if (key == "like")
+      like_ = native::get_text(value);
+    else
+      NodeReader::read_member(node, key, value);
   }
 
-  ModuleStackId module(std::string_view text) {
+  ModuleStackId read_module(json::value value) override {
     std::vector<ModuleFrame> frames;
-    for (const Json& frame : Json::parse(text)) {
-      if (!frame.is_array() || frame.size() != 2 || !frame[0].is_string() || !frame[1].is_string())
-        give_up("`module`: a list of [path, class] is expected");
-      frames.push_back(
-          {graph_.intern(frame[0].get<std::string>()), graph_.intern(frame[1].get<std::string>())});
+    const auto text = [&](json::value part) {
+      if (part.type() != json::json_type::string) give_up("a list of [path, class] is expected");
+      return graph_.intern(native::get_text(part));
+    };
+    if (value.type() != json::json_type::array) give_up("a list of [path, class] is expected");
+    for (json::value frame : value.get_array()) {
+      std::vector<StringId> texts;
+      if (frame.type() != json::json_type::array) give_up("a list of [path, class] is expected");
+      for (json::value each : frame.get_array()) texts.push_back(text(each));
+      if (texts.size() != 2) give_up("a list of [path, class] is expected");
+      frames.push_back({texts[0], texts[1]});
     }
     for (std::size_t i = 0; i < graph_.module_stack_count(); ++i) {
       const ModuleStack& known = graph_.module_stack(ModuleStackId(i));
@@ -114,10 +87,9 @@ class RecordReader {
     return graph_.add_module_stack(part_, frames);
   }
 
-  StackId stack(std::string_view json) {
-    const Json parsed = Json::parse(json);
-    if (!parsed.is_string()) give_up("`stack`: a text is expected");
-    const std::string text = parsed.get<std::string>();
+  StackId read_stack(json::value value) override {
+    if (value.type() != json::json_type::string) give_up("a text is expected");
+    const std::string_view text = native::get_text(value);
     for (std::size_t i = 0; i < graph_.stack_count(); ++i)
       if (const StackTrace& known = graph_.stack(StackId(i));
           known.part == part_ && graph_.text(known.text) == text)
@@ -125,87 +97,63 @@ class RecordReader {
     return graph_.add_stack(part_, text);
   }
 
-  // The value with numbers of storages.
-  std::string value(std::string_view text, std::string_view name) {
-    Json json = Json::parse(text);
-    std::vector<StorageId> own;
-    number_storages(json, name, own);
-    return json.dump();
+  StorageId read_storage(json::value value) override {
+    own_.push_back(named_storage(value));
+    return own_.back();
+  }
+  StorageId unnamed_storage(const Tensor& tensor, Dim offset) override {
+    own_.push_back(graph_.add_storage(part_, bytes_of(tensor, offset)));
+    return own_.back();
   }
 
-  void number_storages(Json& value, std::string_view name, std::vector<StorageId>& own) {
-    if (!value.is_object()) return;
-    if (auto t = value.find("t"); t != value.end() && t->is_object()) {
-      own.push_back(storage(*t, name, own));
-      (*t)["storage"] = own.back().index();
+  StorageId named_storage(json::value value) {
+    std::optional<std::string> of;
+    std::optional<Dim> bytes;
+    std::int64_t number = 0;
+    if (value.type() == json::json_type::object)
+      for (json::field field : value.get_object()) {
+        const std::string_view key = field.unescaped_key();
+        json::value member = field.value();
+        if (key == "bytes")
+          bytes = read_dim(member);
+        else if (key == "of" && member.type() == json::json_type::string)
+          of = native::get_text(member);
+        else if (key == "tensor")
+          number = native::get_int(member);
+      }
+    if (bytes) return graph_.add_storage(part_, *bytes);
+    if (!of) give_up("`storage` is {{\"of\": NODE}}, {{\"bytes\": N}}, or left out");
+    if (number < 0) give_up("`storage`: a tensor's number is expected");
+    const auto index = static_cast<std::size_t>(number);
+    if (*of == self_) {
+      if (index >= own_.size()) give_up("`storage`: {} has no tensor {} yet", *of, index);
+      return own_[index];
     }
-    if (auto list = value.find("list"); list != value.end() && list->is_array())
-      for (Json& element : *list) number_storages(element, name, own);
-    if (auto dict = value.find("dict"); dict != value.end() && dict->is_object())
-      for (auto& [key, element] : dict->items()) number_storages(element, name, own);
-  }
-
-  StorageId storage(const Json& tensor, std::string_view name, std::span<const StorageId> own) {
-    const auto given = tensor.find("storage");
-    if (given == tensor.end()) return graph_.add_storage(part_, bytes_of(tensor));
-    if (given->is_object() && given->contains("bytes"))
-      return graph_.add_storage(part_, dim((*given)["bytes"]));
-    if (!given->is_object() || !given->contains("of") || !(*given)["of"].is_string())
-      give_up("`storage` is {{\"of\": NODE}}, {{\"bytes\": N}}, or left out");
-    const std::string of = (*given)["of"].get<std::string>();
-    std::size_t number = 0;
-    if (const auto index = given->find("tensor"); index != given->end()) {
-      if (!index->is_number_unsigned()) give_up("`storage`: a tensor's number is expected");
-      number = index->get<std::size_t>();
-    }
-    if (of == name) {
-      if (number >= own.size()) give_up("`storage`: {} has no tensor {} yet", of, number);
-      return own[number];
-    }
-    const NodeId owner = graph_.find(part_, of);
-    if (!owner) give_up("`storage` is of {}, but there is no such node", of);
+    const NodeId owner = graph_.find(part_, *of);
+    if (!owner) give_up("`storage` is of {}, but there is no such node", *of);
     const auto tensors = graph_.tensors(owner);
-    if (number >= tensors.size() || !tensors[number].storage)
-      give_up("`storage`: {} has no tensor {}", of, number);
-    return tensors[number].storage;
-  }
-
-  Dim dim(const Json& json) {
-    if (json.is_number_integer()) return {.value = json.get<std::int64_t>(), .expression = {}};
-    if (!json.is_object() || !json.contains("sym") || !json["sym"].is_string())
-      give_up("`bytes`: a number or a symbolic size is expected");
-    const Json hint = json.value("hint", Json());
-    const auto expression = graph_.intern_expression(
-        part_, json["sym"].get<std::string>(), json.contains("hint") ? hint.dump() : std::string());
-    if (!expression) give_up("{}", expression.error().message);
-    return {.value = 0, .expression = *expression};
+    if (index >= tensors.size() || !tensors[index].storage)
+      give_up("`storage`: {} has no tensor {}", *of, index);
+    return tensors[index].storage;
   }
 
   // Of a storage that just holds the tensor. Of a symbolic size: elements times item size.
-  Dim bytes_of(const Json& tensor) {
-    const auto dtype = parse_dtype(tensor.value("dtype", ""));
-    const Json shape = tensor.value("shape", Json::array());
-    if (!dtype || !shape.is_array()) return {};  // the reader of captures says what is wrong
-    std::vector<Dim> sizes, strides;
-    std::string product = std::to_string(item_size(*dtype));
+  Dim bytes_of(const Tensor& tensor, Dim offset) {
+    std::string product = std::to_string(item_size(tensor.dtype));
     bool is_symbolic = false;
-    for (const Json& size : shape) {
-      is_symbolic = is_symbolic || size.is_object();
-      const std::string text = size.is_object() ? size.value("sym", std::string("0")) : size.dump();
-      product += fmt::format("*({})", text);
-      sizes.push_back(
-          {.value = size.is_number_integer() ? size.get<std::int64_t>() : 0, .expression = {}});
+    for (const Dim& size : shape_) {
+      is_symbolic = is_symbolic || size.expression;
+      product += size.expression ? fmt::format("*({})", graph_.expression_text(size.expression))
+                                 : fmt::format("*({})", size.value);
     }
-    if (is_symbolic) return dim({{"sym", product}});
-    Dim offset;
-    if (const Json given = tensor.value("offset", Json()); given.is_number_integer())
-      offset.value = given.get<std::int64_t>();
-    if (const Json given = tensor.value("stride", Json()); given.is_array())
-      for (const Json& step : given)
-        strides.push_back(
-            {.value = step.is_number_integer() ? step.get<std::int64_t>() : 0, .expression = {}});
-    if (strides.size() != sizes.size()) strides = contiguous_strides(sizes);
-    return {.value = storage_extent(sizes, strides, offset, *dtype), .expression = {}};
+    if (is_symbolic) {
+      const auto expression = graph_.intern_expression(part_, product, {});
+      if (!expression) give_up("{}", expression.error().message);
+      return {.value = 0, .expression = *expression};
+    }
+    const std::vector<Dim> strides =
+        tensor.has(Tensor::has_stride) ? stride_ : contiguous_strides(shape_);
+    return {.value = storage_extent(shape_, strides, offset, tensor.dtype), .expression = {}};
   }
 
   void take_after(Node& node, const Node& like, NodeId id) {
@@ -253,16 +201,16 @@ class RecordReader {
                        [&](const Argument& child) { return reads_backward(child); });
   }
 
-  Graph& graph_;
-  PartId part_;
-  simdjson::ondemand::parser parser_;
+  json::parser parser_;
+  std::string self_, like_;
+  std::vector<StorageId> own_;  // of the tensors so far
 };
 
 }  // namespace
 
 Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json) {
   try {
-    return RecordReader(graph, part).read(json);
+    return RecordReader(graph, part).read_record(json);
   } catch (const native::Failure& failure) {
     return fail(Error::Kind::usage, "{}", failure.message);
   } catch (const std::exception& error) {  // simdjson's and nlohmann's
@@ -312,10 +260,11 @@ std::string write_node_record(const Graph& graph, const StorageOwners& owners, N
   return out.take();
 }
 
-CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id) {
+CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id,
+                      const RecordNames& names) {
   const auto written = [&](auto write) {
     JsonWriter out;
-    native::NodeWriter writer(graph, owners, out);
+    native::NodeWriter writer(graph, owners, out, &names);
     write(writer);
     return out.take();
   };

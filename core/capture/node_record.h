@@ -4,6 +4,7 @@
 // without tables. Module and stack are given themselves or taken from the node that it is `like`; a
 // tensor says which node's storage it is a view of, or has a new one.
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,12 @@ std::string write_node_record(const Graph& graph, const StorageOwners& owners, N
 struct CallRecord {
   std::string args, kwargs, val;
 };
-CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id);
+// What they call the nodes that the call reads, and those in whose memory it lies: where a function
+// is empty, or its text, by their names.
+struct RecordNames {
+  std::function<std::string_view(NodeId)> argument, owner;
+};
+CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id,
+                      const RecordNames& names = {});
 
 }  // namespace jointer

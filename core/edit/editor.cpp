@@ -72,6 +72,8 @@ struct Editor::State {
   Result<NodeId> find_place(std::string_view before) const;
   Result<std::vector<NodeId>> tagged_by(const SetPolicy& set) const;
   Result<void> check_operator(const Node& n) const;
+  Result<void> check_unread(NodeId id, const std::string& name);
+  void count_reads(NodeId id, bool comes);
   // Whether a node, not `but`, reads the same constant: then the graph holds it.
   bool is_constant_read(const Node& n, NodeId but) const;
   void add_inverse_of_move(std::span<const NodeId> nodes, NodeId before);
@@ -96,9 +98,11 @@ struct Editor::State {
   std::vector<NodeId> moved, added;
   std::unordered_set<NodeId> replaced;
   std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
-  std::size_t known = 0;                   // nodes before it: those after are new
-  std::size_t first = 0, last = 0;         // the stretch of the order that moves changed
-  bool is_structural = false;              // not only the order and policies changed
+  // By node: how many read it. Empty until a node is removed.
+  std::vector<std::int32_t> readers;
+  std::size_t known = 0;            // nodes before it: those after are new
+  std::size_t first = 0, last = 0;  // the stretch of the order that moves changed
+  bool is_structural = false;       // not only the order and policies changed
 };
 
 Editor::Editor(Graph& graph) : state_(std::make_unique<State>(graph)) {}
@@ -129,6 +133,7 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
   added.clear();
   replaced.clear();
   keeps_value.clear();
+  readers.clear();
   known = graph.node_count();
   first = graph.order().size();
   last = 0;
@@ -321,6 +326,7 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   }
   is_structural = true;
   const NodeId id = graph.insert(node, before);
+  count_reads(id, true);
   added.push_back(id);
   undo.back().emplace_back(RemoveNode{.node = edit_name(graph, id)});
   return {};
@@ -332,24 +338,38 @@ Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
   if (node.kind != NodeKind::call &&
       (node.kind != NodeKind::get_attr || !is_constant_read(node, id)))
     return refuse("{} is {}: only calls can be removed", remove.node, kind_text(node.kind));
-  NodeId reader;
-  std::size_t readers = 0;
-  // A sound graph has readers only behind it, but in the middle of an edit they may be anywhere.
-  for (const NodeId other : graph.order()) {
-    const auto inputs = graph.inputs(other);
-    if (std::find(inputs.begin(), inputs.end(), id) == inputs.end()) continue;
-    if (readers++ == 0) reader = other;
-  }
-  if (readers == 1)
-    return refuse("{} cannot be removed: {} reads it", remove.node, graph.name(reader));
-  if (readers > 1)
-    return refuse("{} cannot be removed: {} and {} more read it", remove.node, graph.name(reader),
-                  readers - 1);
+  JOINTER_CHECK(check_unread(id, remove.node));
   is_structural = true;
   const NodeId next = graph.order()[graph.position(id) + 1];
   undo.back().emplace_back(RestoreNode{.node = id, .before = edit_name(graph, next)});
+  count_reads(id, false);
   graph.erase(id);
   return {};
+}
+
+Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
+  if (readers.empty()) {
+    readers.resize(graph.node_count());
+    for (const NodeId other : graph.order()) count_reads(other, true);
+  }
+  const std::int32_t count = readers[id.index()];
+  if (count == 0) return {};
+  // A sound graph has readers only behind it, but in the middle of an edit they may be anywhere.
+  const auto order = graph.order();
+  const NodeId reader = *std::find_if(order.begin(), order.end(), [&](NodeId other) {
+    const auto inputs = graph.inputs(other);
+    return std::find(inputs.begin(), inputs.end(), id) != inputs.end();
+  });
+  if (count == 1) return refuse("{} cannot be removed: {} reads it", name, graph.name(reader));
+  return refuse("{} cannot be removed: {} and {} more read it", name, graph.name(reader),
+                count - 1);
+}
+
+// A node that comes, or goes, or reads something else from here on.
+void Editor::State::count_reads(NodeId id, bool comes) {
+  if (readers.empty()) return;
+  readers.resize(graph.node_count());
+  for (const NodeId input : graph.inputs(id)) readers[input.index()] += comes ? 1 : -1;
 }
 
 Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
@@ -392,6 +412,7 @@ Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
   replaced.insert(restore.node);
   Node& n = graph.node(restore.node);
   undo.back().emplace_back(RestoreCall{.node = restore.node, .was = n});
+  count_reads(restore.node, false);
   n.target = restore.was.target;
   n.args = restore.was.args;
   n.kwargs = restore.was.kwargs;
@@ -400,6 +421,7 @@ Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
     n.set(flag, restore.was.has(flag));
   n.group = {};  // found anew from the arguments
   graph.refresh(restore.node);
+  count_reads(restore.node, true);
   return n.kind == NodeKind::output ? update_outputs(restore.node) : Result<void>();
 }
 
@@ -412,6 +434,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
                   graph.name(restore.node));
   is_structural = true;
   graph.restore(restore.node, before);
+  count_reads(restore.node, true);
   added.push_back(restore.node);
   undo.back().emplace_back(RemoveNode{.node = edit_name(graph, restore.node)});
   return {};

@@ -360,8 +360,11 @@ void Graph::move(std::span<const NodeId> nodes, NodeId before) {
 }
 
 NodeId Graph::insert(Node node, NodeId before) {
+  const std::size_t at = position(before);
   const NodeId id = add_node(node);
-  move(std::span(&id, 1), before);
+  order_.pop_back();
+  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at), id);
+  renumber(at, order_.size());
   return id;
 }
 

@@ -85,6 +85,19 @@ class Moves {
   std::map<std::pair<std::string, std::size_t>, std::string> to_;
 };
 
+bool is_tagged(const Node& node) {
+  return node.policy == MemoryPolicy::must_cpu_offload && node.phase == Phase::forward;
+}
+
+// Without its changes.
+Edit edit_of(const CpuOffloadOptions& options, std::size_t results, std::int64_t bytes) {
+  return {
+      .title = fmt::format("Offload {} results, {}",
+                           format_count(static_cast<std::int64_t>(results)), format_bytes(bytes)),
+      .by = fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
+                        options.defer_layers, options.prefetch_layers)};
+}
+
 class Offloader {
  public:
   Offloader(const Graph& graph, const CpuOffloadOptions& options)
@@ -97,19 +110,13 @@ class Offloader {
         has_long_forms_(is_of_torch(graph.part(PartId(0)), 2, 15)) {}
 
   Result<Edit> run() {
-    JOINTER_CHECK(check_flat(graph_));
-    if (options_.defer_layers < 0 || options_.prefetch_layers < 0)
-      return refuse("a number of layers is negative");
     find_writes();
-    Edit edit{.title = {}, .by = pipeline_text()};
     std::vector<Offload> offloads;
     std::array<std::int64_t, kReasons.size()> staying{};
     std::int64_t bytes = 0;
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      if (n.policy != MemoryPolicy::must_cpu_offload || n.phase != Phase::forward ||
-          graph_.single_tensor(n) == nullptr)
-        continue;
+      if (!is_tagged(n) || graph_.single_tensor(n) == nullptr) continue;
       Offload offload = readers_of(id);
       if (!offload.first) continue;
       if (const auto reason = why_it_stays(offload)) {
@@ -127,10 +134,8 @@ class Offloader {
       emit();
       redirect();
     }
+    Edit edit = edit_of(options_, offloads.size(), bytes);
     edit.changes = std::move(changes_);
-    edit.title =
-        fmt::format("Offload {} results, {}",
-                    format_count(static_cast<std::int64_t>(offloads.size())), format_bytes(bytes));
     for (std::size_t i = 0; i < kReasons.size(); ++i)
       if (staying[i] > 0)
         edit.notes.push_back(
@@ -163,11 +168,6 @@ class Offloader {
     bool is_returned = false;
     Place done, gpu;
   };
-
-  [[nodiscard]] std::string pipeline_text() const {
-    return fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
-                       options_.defer_layers, options_.prefetch_layers);
-  }
 
   [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
 
@@ -263,9 +263,9 @@ class Offloader {
   // --- 1 to 3: calls that are inserted ---
 
   void start_list() {
+    names_ = names_of(graph_, PartId(0));
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      names_.create(graph_.name(id));
       order_.push_back({.name = name(id),
                         .layer = layers_.of(id),
                         .is_call = n.kind == NodeKind::call,
@@ -484,6 +484,13 @@ class Offloader {
 }  // namespace
 
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options) {
+  JOINTER_CHECK(check_flat(graph));
+  if (options.defer_layers < 0 || options.prefetch_layers < 0)
+    return refuse("a number of layers is negative");
+  const auto order = graph.order();
+  if (std::none_of(order.begin(), order.end(),
+                   [&](NodeId id) { return is_tagged(graph.node(id)); }))
+    return edit_of(options, 0, 0);
   return Offloader(graph, options).run();
 }
 

@@ -42,6 +42,8 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/base/json_text.h"
+#include "core/base/json_writer.h"
 #include "core/base/units.h"
 #include "core/capture/node_record.h"
 #include "core/edit/refuse.h"
@@ -55,8 +57,6 @@
 
 namespace jointer {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::string_view kSuffix = "_recomputed";
 
@@ -89,8 +89,9 @@ class Rematerializer {
     JOINTER_CHECK(check_writes());
     find_offloaded();
     find_subgraphs();
+    copies_.resize(graph_.node_count());
     for (const NodeId id : gathered_)
-      copies_.add(name(id), unused_name(graph_, name(id) + std::string(kSuffix)));
+      copies_[id.index()] = unused_name(graph_, name(id) + std::string(kSuffix));
     for (const NodeId id : gathered_) copy(id);
     redirect();
     const std::size_t removed = erase();
@@ -285,11 +286,11 @@ class Rematerializer {
   // --- 3: copies ---
 
   void find_subgraphs() {
-    for (const NodeId id : graph_.order()) names_.create(graph_.name(id));
-    const auto constants = ordered_json::parse(graph_.part(PartId(0)).constants, nullptr, false);
+    const auto constants = OrderedJson::parse(graph_.part(PartId(0)).constants, nullptr, false);
     if (!constants.is_object()) return;
     for (const auto& [constant, value] : constants.items())
       if (value.is_object() && value.contains("subgraph")) subgraphs_.insert(constant);
+    if (!subgraphs_.empty()) names_ = names_of(graph_, PartId(0));
   }
   [[nodiscard]] bool is_subgraph(NodeId id) const {
     return subgraphs_.contains(std::string(graph_.target(graph_.node(id))));
@@ -298,6 +299,7 @@ class Rematerializer {
   // F -> ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor, as cpu_offload.h makes it.
   void find_offloaded() {
     back_.assign(graph_.node_count(), NodeId{});
+    is_read_back_.assign(graph_.node_count(), false);
     const auto reader = [&](NodeId id, std::string_view target) {
       const auto users = users_.of(id);
       const auto it = std::find_if(users.begin(), users.end(), [&](NodeId user) {
@@ -318,53 +320,57 @@ class Rematerializer {
 
   void copy(NodeId id) {
     const NodeId before = before_[id.index()];
-    Renames backs;
     for (const NodeId input : graph_.inputs(id)) {
       if (const NodeId back = back_[input.index()]) {
         bring_back_before(back, before);
-        backs.add(name(input), name(back));
-        backs_.add(name(input), name(back));
+        is_read_back_[input.index()] = true;
         reads_back_.insert(id);
       } else if (before_[input.index()] && reads_back_.contains(input)) {
         reads_back_.insert(id);
       }
     }
-    copy_subgraphs(id, before, backs);
-    const CallRecord call = write_call(graph_, owners_, id);
-    const auto renamed = [&](const std::string& json) {
-      return copies_.in_arguments(backs.in_arguments(json).dump());
+    const std::unordered_map<NodeId, std::string> subgraphs = copy_subgraphs(id, before);
+    const auto argument = [&](NodeId input) -> std::string_view {
+      if (const auto subgraph = subgraphs.find(input); subgraph != subgraphs.end())
+        return subgraph->second;
+      if (const NodeId back = back_[input.index()]) return graph_.name(back);
+      return copies_[input.index()];
     };
-    ordered_json record = {{"name", copies_.of(name(id))},
-                           {"target", std::string(graph_.target(graph_.node(id)))},
-                           {"args", renamed(call.args)},
-                           {"kwargs", renamed(call.kwargs)}};
-    if (graph_.node(id).has(Node::has_value)) {
-      // A view of what came back lies where that does.
-      const bool is_back = reads_back_.contains(id);
-      record["val"] = copies_.in_value(is_back ? backs_.in_value(call.val).dump() : call.val);
-    }
-    record["like"] = name(id);
-    record["autograd_backward"] = true;
-    changes_.emplace_back(InsertNode{.node = record.dump(), .before = name(before)});
+    // A view of what came back lies where that does.
+    const bool is_back = reads_back_.contains(id);
+    const auto owner = [&](NodeId of) -> std::string_view {
+      return is_back && is_read_back_[of.index()] ? graph_.name(back_[of.index()])
+                                                  : copies_[of.index()];
+    };
+    const CallRecord call = write_call(graph_, owners_, id, {.argument = argument, .owner = owner});
+    JsonWriter record;
+    record.begin_object();
+    record.string_member("name", copies_[id.index()]);
+    record.string_member("target", graph_.target(graph_.node(id)));
+    record.raw_member("args", call.args);
+    record.raw_member("kwargs", call.kwargs);
+    if (graph_.node(id).has(Node::has_value)) record.raw_member("val", call.val);
+    record.string_member("like", graph_.name(id));
+    record.raw_member("autograd_backward", "true");
+    record.end_object();
+    changes_.emplace_back(InsertNode{.node = record.take(), .before = name(before)});
     ahead_[before].push_back({id, true});
   }
 
-  // Constants that are graphs, before the copy of the call that reads them.
-  void copy_subgraphs(NodeId reader, NodeId before, Renames& names) {
-    std::vector<NodeId> copied;
+  // Constants that are graphs, before the copy of the call that reads them: their names.
+  std::unordered_map<NodeId, std::string> copy_subgraphs(NodeId reader, NodeId before) {
+    std::unordered_map<NodeId, std::string> copied;
     for (const NodeId id : graph_.inputs(reader)) {
-      if (graph_.node(id).kind != NodeKind::get_attr || !is_subgraph(id) ||
-          std::find(copied.begin(), copied.end(), id) != copied.end())
-        continue;
-      copied.push_back(id);
+      if (graph_.node(id).kind != NodeKind::get_attr || !is_subgraph(id)) continue;
       const std::string target(graph_.target(graph_.node(id)));
       constants_.push_back(names_.create(fx_attribute_name(target)));
-      const ordered_json record = {
+      const OrderedJson record = {
           {"name", constants_.back()}, {"op", "get_attr"}, {"target", target}, {"like", name(id)}};
-      names.add(name(id), constants_.back());
+      copied.emplace(id, constants_.back());
       changes_.emplace_back(InsertNode{.node = record.dump(), .before = name(before)});
       ahead_[before].push_back({id, true, constants_.size()});
     }
+    return copied;
   }
 
   // The copy back of an offloaded value, and what of the backward it waits for, stand before
@@ -411,34 +417,29 @@ class Rematerializer {
     std::vector<bool> is_redirected(graph_.node_count(), false);
     for (const NodeId reader : graph_.order()) {
       if (!is_backward_call(reader)) continue;
-      Renames names;
-      bool any = false;
-      for (const NodeId input : graph_.inputs(reader)) {
-        if (!before_[input.index()] || !reads_copy(reader, input)) continue;
-        names.add(name(input), copies_.of(name(input)));
-        any = true;
-      }
-      // A view of such a reader lies where that does.
       const auto inputs = graph_.inputs(reader);
-      if (!any && std::none_of(inputs.begin(), inputs.end(),
-                               [&](NodeId input) { return is_redirected[input.index()]; }))
-        continue;
-      const CallRecord call = write_call(graph_, owners_, reader);
-      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
-      const auto renamed = [&](const std::string& json) -> std::optional<std::string> {
-        const ordered_json now = names.in_arguments(json);
-        if (now == ordered_json::parse(json)) return std::nullopt;
-        return now.dump();
+      const auto reads_one = [&](NodeId input) {
+        return before_[input.index()] && reads_copy(reader, input);
       };
-      replace.args = renamed(call.args);
-      replace.kwargs = renamed(call.kwargs);
+      // A view of such a reader lies where that does.
+      if (std::none_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+            return reads_one(input) || is_redirected[input.index()];
+          }))
+        continue;
+      const auto argument = [&](NodeId input) -> std::string_view {
+        return reads_one(input) ? copies_[input.index()] : std::string_view();
+      };
       // What is a view of the original becomes one of the copy.
-      if (graph_.node(reader).has(Node::has_value))
-        if (const ordered_json now = copies_.in_value(call.val);
-            now != ordered_json::parse(call.val)) {
-          replace.val = now.dump();
-          is_redirected[reader.index()] = true;
-        }
+      const auto owner = [&](NodeId of) -> std::string_view { return copies_[of.index()]; };
+      const CallRecord was = write_call(graph_, owners_, reader);
+      CallRecord is = write_call(graph_, owners_, reader, {.argument = argument, .owner = owner});
+      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
+      if (is.args != was.args) replace.args = std::move(is.args);
+      if (is.kwargs != was.kwargs) replace.kwargs = std::move(is.kwargs);
+      if (is.val != was.val) {
+        replace.val = std::move(is.val);
+        is_redirected[reader.index()] = true;
+      }
       if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
     }
   }
@@ -499,7 +500,7 @@ class Rematerializer {
 
   [[nodiscard]] std::string name(const Standing& at) const {
     if (at.constant > 0) return constants_[at.constant - 1];
-    return at.is_copy ? copies_.of(name(at.node)) : name(at.node);
+    return at.is_copy ? copies_[at.node.index()] : name(at.node);
   }
   // What a getitem is a part of.
   [[nodiscard]] Standing whole_of(const Standing& getitem) const {
@@ -545,17 +546,17 @@ class Rematerializer {
   const Graph& graph_;
   Users users_;
   StorageOwners owners_;
-  Renames backs_;                // what came back, by the name of what left
-  std::set<NodeId> reads_back_;  // copied calls that read it, or copies of such
+  std::set<NodeId> reads_back_;  // copied calls that read what came back, or copies of such
   std::vector<NodeId> region_;
-  std::vector<NodeId> gathered_;  // what is made again, in program order
-  std::vector<NodeId> before_;    // by id: the call that its copy stands before
-  std::vector<NodeId> back_;      // by id: what came back from the host
+  std::vector<NodeId> gathered_;    // what is made again, in program order
+  std::vector<NodeId> before_;      // by id: the call that its copy stands before
+  std::vector<NodeId> back_;        // by id: what came back from the host
+  std::vector<bool> is_read_back_;  // by id: a copy so far reads what came back of it
   std::unordered_map<NodeId, NodeId> moved_before_;
   std::vector<bool> is_erased_;
   // By call: what was put before it, in this order.
   std::unordered_map<NodeId, std::vector<Standing>> ahead_;
-  Renames copies_;
+  std::vector<std::string> copies_;            // by id: the name of its copy, or empty
   std::unordered_set<std::string> subgraphs_;  // targets of constants
   std::vector<std::string> constants_;         // copies of such, by number
   FxNames names_;

@@ -188,20 +188,21 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
 
 // A graph with what is derived from it, as far as one half goes.
 struct Half {
-  Half(Graph g, PartId part, const Estimator& estimator, const BucketRules& rules)
-      : graph(std::make_unique<Graph>(std::move(g))),
+  Half(std::shared_ptr<Graph> g, PartId part, const Estimator& estimator, const BucketRules& rules)
+      : graph(std::move(g)),
         costs(estimate_all(*graph, estimator)),
         dependencies(*graph),
         overlap(*graph, part, dependencies, costs, rules) {}
 
-  std::unique_ptr<Graph> graph;  // stays where it is: the others point to it
+  std::shared_ptr<Graph> graph;  // the others point to it
   std::vector<NodeCost> costs;
   Dependencies dependencies;
   OverlapGraph overlap;
 };
 
 struct Candidate {
-  Graph graph;
+  std::shared_ptr<const Graph> graph;  // in whatever order
+  std::vector<NodeId> order;
   OrderFigures figures;
   std::string_view what;
   std::size_t attempt = 0;
@@ -210,11 +211,12 @@ struct Candidate {
 
 // A base, and what is planned for it.
 struct Attempt {
-  const Half* base;
+  Half* base;
   std::string_view of;  // what the base is, for a person
   OverlapPlan plan = {};
-  PlannedGraph planned = {};
-  std::unique_ptr<Half> half = {};  // of the plan
+  std::shared_ptr<Graph> graph = {};  // of the plan
+  std::vector<MergedBucket> merged = {};
+  std::unique_ptr<Half> half = {};  // of a plan's graph
 };
 
 class Reordering {
@@ -224,7 +226,7 @@ class Reordering {
       : estimator_(estimator),
         settings_(settings),
         context_(context),
-        given_(graph, part, estimator, settings.rules),
+        given_(std::make_shared<Graph>(graph), part, estimator, settings.rules),
         names_(graph, part),
         part_(part),
         judge_(graph, given_.overlap, given_.costs, settings.increase, context) {}
@@ -234,9 +236,11 @@ class Reordering {
     JOINTER_CHECK(pre_bucket());
     if (settings_.is_torch) {
       JOINTER_CHECK(make_plan());
-      return finish({std::move(now().planned.graph), {}, "torch's plan", 0, now().plan.bucketing});
+      return finish(
+          {now().graph, order_of(*now().graph), {}, "torch's plan", 0, now().plan.bucketing});
     }
-    add({*given_.graph, judge_.before(), "the order as given", attempts_.size() - 1});
+    add({given_.graph, order_of(*given_.graph), judge_.before(), "the order as given",
+         attempts_.size() - 1});
     JOINTER_CHECK(report(0.3));
     JOINTER_CHECK(add_timed(given_, "the order as given, with its collectives timed anew",
                             attempts_.size() - 1));
@@ -249,6 +253,10 @@ class Reordering {
   }
 
  private:
+  static std::vector<NodeId> order_of(const Graph& graph) {
+    return {graph.order().begin(), graph.order().end()};
+  }
+
   [[nodiscard]] Result<void> report(double done) const {
     const auto parts = static_cast<double>(given_.graph->part_count());
     return context_.report((static_cast<double>(part_.index()) + done) / parts);
@@ -274,7 +282,8 @@ class Reordering {
         pre_bucketed_ = *std::move(*done);
     }
     if (pre_bucketed_) {
-      base_ = std::make_unique<Half>(pre_bucketed_->graph, part_, estimator_, settings_.rules);
+      base_ = std::make_unique<Half>(std::make_shared<Graph>(std::move(pre_bucketed_->graph)),
+                                     part_, estimator_, settings_.rules);
       attempts_.push_back({.base = base_.get(), .of = " (FSDP's buckets first)"});
       if (settings_.is_torch) return {};
     }
@@ -354,7 +363,9 @@ class Reordering {
       plan.bucketing = without_buckets(base, plan.schedule);
       built = build();
     }
-    JOINTER_TRY(now().planned, std::move(built));
+    JOINTER_TRY(PlannedGraph planned, std::move(built));
+    now().graph = std::make_shared<Graph>(std::move(planned.graph));
+    now().merged = std::move(planned.merged);
     return {};
   }
 
@@ -376,8 +387,8 @@ class Reordering {
     std::vector<std::vector<std::uint32_t>> kept;
     bool any = false;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
-      const std::int64_t copies = copy_ns(now().planned.merged[i]);
-      const std::int64_t saved = saved_ns(buckets[i], now().planned.merged[i]);
+      const std::int64_t copies = copy_ns(now().merged[i]);
+      const std::int64_t saved = saved_ns(buckets[i], now().merged[i]);
       std::vector<std::uint32_t> stay = buckets[i];
       if (copies > saved) {
         any = true;
@@ -398,14 +409,14 @@ class Reordering {
     std::int64_t sum = 0;
     for (const auto* nodes : {&bucket.ahead, &bucket.behind})
       for (const NodeId id : *nodes)
-        if (const NodeCost cost = estimator_.estimate(now().planned.graph, id);
+        if (const NodeCost cost = estimator_.estimate(*now().graph, id);
             cost.lane == NodeCost::Lane::compute)
           sum += cost.ns;
     return sum;
   }
   [[nodiscard]] std::int64_t saved_ns(const std::vector<std::uint32_t>& members,
                                       const MergedBucket& bucket) {
-    std::int64_t sum = -estimator_.estimate(now().planned.graph, bucket.start).ns;
+    std::int64_t sum = -estimator_.estimate(*now().graph, bucket.start).ns;
     for (const std::uint32_t c : members) sum += now().base->overlap.collectives[c].ns;
     return sum;
   }
@@ -446,9 +457,13 @@ class Reordering {
 
   // Returns what it exposes, whether it is within the limits or not.
   std::int64_t add_planned(std::string_view what) {
-    now().half = std::make_unique<Half>(now().planned.graph, part_, estimator_, settings_.rules);
+    now().half = std::make_unique<Half>(now().graph, part_, estimator_, settings_.rules);
     const Half& half = *now().half;
-    Candidate candidate{*half.graph, judge_.judge(*half.graph, half.overlap, half.costs), what, at_,
+    Candidate candidate{half.graph,
+                        order_of(*half.graph),
+                        judge_.judge(*half.graph, half.overlap, half.costs),
+                        what,
+                        at_,
                         now().plan.bucketing};
     const std::int64_t exposed = candidate.figures.exposed_ns;
     if (judge_.is_within(candidate.figures))
@@ -458,28 +473,38 @@ class Reordering {
     return exposed;
   }
 
-  // Times the collectives, and moves them away from the peak until it is within the limits.
-  Result<void> add_timed(const Half& half, std::string_view what, std::size_t attempt) {
+  Result<void> add_timed(Half& half, std::string_view what, std::size_t attempt) {
+    std::vector<NodeId> given = order_of(*half.graph);
+    const Result<void> done = add_timed_of(half, what, attempt);
+    half.graph->set_order(std::move(given));
+    return done;
+  }
+
+  // Times the collectives, and moves them away from the peak until it is within the limits. Leaves
+  // the half in another order.
+  Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMostRounds = 60;
     TimingBounds bounds(half.overlap);
     const TorchStorages storages(half.overlap);
-    Candidate candidate{*half.graph, {}, what, attempt, {}};
+    Graph& graph = *half.graph;
+    Candidate candidate{half.graph, {}, {}, what, attempt, {}};
     if (&half != attempts_[attempt].base) candidate.bucketing = attempts_[attempt].plan.bucketing;
     for (int round = 0; round < kMostRounds; ++round) {
       JOINTER_CHECK(at_ < attempts_.size() ? report_attempt(0.6) : report(0.1));
       auto order =
           order_with(half.overlap, half.dependencies, time_collectives(half.overlap, bounds));
       if (!order) return {};  // a wall stands in between: there is no such candidate
-      candidate.graph.set_order(*std::move(order));
-      candidate.figures = judge_.weigh(candidate.graph, half.overlap, storages);
+      graph.set_order(*std::move(order));
+      candidate.figures = judge_.weigh(graph, half.overlap, storages);
       if (judge_.is_within(candidate.figures)) {
-        candidate.figures = judge_.judge(candidate.graph, half.overlap, half.costs);
+        candidate.figures = judge_.judge(graph, half.overlap, half.costs);
+        candidate.order = order_of(graph);
         add(std::move(candidate));
         return {};
       }
-      if (!give_way(candidate.graph, half.overlap, candidate.figures, bounds)) break;
+      if (!give_way(graph, half.overlap, candidate.figures, bounds)) break;
     }
-    candidate.figures = judge_.judge(candidate.graph, half.overlap, half.costs);
+    candidate.figures = judge_.judge(graph, half.overlap, half.costs);
     tell(candidate, ", which cannot be brought within the limit");
     return {};
   }
@@ -539,7 +564,9 @@ class Reordering {
   }
 
   Result<Graph> finish(Candidate chosen) {
-    const std::vector<NodeCost> costs = estimate_all(chosen.graph, estimator_);
+    Graph graph = *chosen.graph;
+    graph.set_order(std::move(chosen.order));
+    const std::vector<NodeCost> costs = estimate_all(graph, estimator_);
     Attempt& attempt = attempts_[chosen.attempt];
     const bool is_merged = !chosen.bucketing.buckets.empty();
     if (is_merged) attempt.plan.bucketing = std::move(chosen.bucketing);
@@ -553,14 +580,14 @@ class Reordering {
               format_ns(chosen.figures.exposed_ns), format_ns(chosen.figures.step_ns),
               format_ns(judge_.before().exposed_ns), format_ns(judge_.before().step_ns),
               format_bytes(chosen.figures.peak_bytes), format_bytes(judge_.before().peak_bytes)));
-    if (attempt.base != &given_) decide_pre_buckets(chosen.graph);
+    if (attempt.base != &given_) decide_pre_buckets(graph);
     const OverlapGraph& base = attempt.base->overlap;
-    decide_overlaps(chosen.graph, base, attempt.plan, costs, context_);
+    decide_overlaps(graph, base, attempt.plan, costs, context_);
     if (settings_.merges && (is_merged || attempt.plan.bucketing.buckets.empty()))
-      decide_buckets(chosen.graph, base, attempt.plan, context_);
+      decide_buckets(graph, base, attempt.plan, context_);
     else if (settings_.merges)
       context_.decide("apart", "No bucket was made: the order without any has the shorter step.");
-    return std::move(chosen.graph);
+    return graph;
   }
 
   void decide_pre_buckets(const Graph& graph) {

@@ -43,7 +43,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       const std::vector<NodeCost> costs(graph.node_count());
       const OverlapGraph g(graph, PartId(part), dependencies, costs, dtypes);
       OverlapPlan plan = plan_as_given(g);
-      plan.bucketing = find_greedily(g, kind.kind, cap);
+      plan.bucketing = find_greedily(g, plan.schedule.order, kind.kind, cap);
       JOINTER_TRY(PlannedGraph merged, with_plan(g, dependencies, plan, dtypes));
       for (std::uint32_t c = 0; c < g.collectives.size(); ++c)
         if (graph.op(graph.node(g.nodes[g.collectives[c].start])).collective != kind.kind)

@@ -1,4 +1,4 @@
-// Steps. Take the waits in program order; those in a row whose collectives have equal keys
+// Steps. Take the waits in the order given; those in a row whose collectives have equal keys
 // (bucket_key.h) make a list. Fill buckets from the list, each up to the cap: what needs a member
 // of the bucket is passed over, and what does not fit begins the next bucket.
 //
@@ -61,13 +61,16 @@ void fill_buckets(const OverlapGraph& g, const Ancestors& ancestors,
 
 }  // namespace
 
-Bucketing find_greedily(const OverlapGraph& g, CollectiveKind kind, std::int64_t cap,
-                        const std::function<bool(std::uint32_t)>& takes) {
+Bucketing find_greedily(const OverlapGraph& g, std::span<const Place> order, CollectiveKind kind,
+                        std::int64_t cap, const std::function<bool(std::uint32_t)>& takes) {
   OverlapPlan plan = plan_as_given(g);
   const Ancestors ancestors(g, plan.schedule.order, {});
   std::vector<Number> row;
   std::uint32_t key = kNever;
-  for (Number c = 0; c < g.collectives.size(); ++c) {
+  for (const Place wait : order) {
+    if (g.wait_of[wait] < 0) continue;
+    const auto c = static_cast<Number>(g.wait_of[wait]);
+    if (g.collectives[c].wait != wait) continue;  // another wait of a list of tensors
     const Node& start = g.graph->node(g.nodes[g.collectives[c].start]);
     if (g.graph->op(start).collective != kind || g.collectives[c].key == kNever) continue;
     if (takes && !takes(c)) continue;

@@ -98,11 +98,12 @@ OverlapGraph::OverlapGraph(const Graph& of, PartId part, const Dependencies& dep
   is_compute.assign(size(), false);
   is_cheap.assign(size(), false);
   is_communication.assign(size(), false);
+  const TorchVersion torch = torch_version_of(of);
   for (Place p = 0; p < size(); ++p) {
     const Node& n = of.node(nodes[p]);
     if (n.kind != NodeKind::call) continue;
     const OperatorInfo& op = of.op(n);
-    is_compute[p] = is_in_torch_registry(op.packet(), torch_version_of(of));
+    is_compute[p] = is_in_torch_registry(op.packet(), torch);
     is_cheap[p] = is_cheap_operator(op);
     is_communication[p] =
         op.name.find("c10") != std::string::npos || op.name.find("_dtensor") != std::string::npos;

@@ -23,6 +23,9 @@ OverlapPlan plan_as_given(const OverlapGraph& graph);
 struct PlannedGraph {
   Graph graph;
   std::vector<MergedBucket> merged;  // those of the plan, in its order
+  // Of with_torch_plan (torch_buckets.h): the order before it is put right, in which readers may
+  // come before what they read, as in torch's list of nodes.
+  std::vector<NodeId> list = {};
 };
 Result<PlannedGraph> with_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                OverlapPlan& plan, BucketDtypes dtypes);

@@ -42,6 +42,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -117,6 +118,11 @@ class Scheduler {
 
  private:
   using Number = std::uint32_t;  // of a collective
+  struct Tried {
+    std::uint32_t first_by = 0;  // urgency, or the place of its group
+    std::uint64_t need = 0;
+    Number number = 0;
+  };
   static Number number(std::int32_t n) { return static_cast<Number>(n); }
 
   [[nodiscard]] bool is_on_path(Place p) const { return g_.first_compute[p] != kNever; }
@@ -383,7 +389,7 @@ class Scheduler {
   const std::vector<Number>& candidates() {
     if (!is_stale_) return candidates_;
     is_stale_ = false;
-    candidates_.clear();
+    tried_.clear();
     std::int64_t seen = 0;
     for (Number c = first_from(0); c < g_.collectives.size(); c = first_from(c + 1)) {
       if (seen++ > options_.distance) break;
@@ -391,14 +397,15 @@ class Scheduler {
       if (rank != kNever &&
           std::int64_t{rank} - std::int64_t{compute_done_} > options_.compute_pre_fetch)
         continue;
-      candidates_.push_back(c);
+      tried_.push_back(
+          {.first_by = static_cast<std::uint32_t>(urgency(c)), .need = need(c), .number = c});
     }
-    const auto by_need = [&](Number a, Number b) { return need(a) < need(b); };
-    std::stable_sort(candidates_.begin(), candidates_.end(), [&](Number a, Number b) {
-      const int x = urgency(a), y = urgency(b);
-      return x != y ? x < y : by_need(a, b);
+    if (options_.groups_buckets) group_candidates();
+    std::sort(tried_.begin(), tried_.end(), [](const Tried& a, const Tried& b) {
+      return a.first_by != b.first_by ? a.first_by < b.first_by : a.need < b.need;
     });
-    if (options_.groups_buckets) group_candidates(by_need);
+    candidates_.clear();
+    for (const Tried& each : tried_) candidates_.push_back(each.number);
     return candidates_;
   }
 
@@ -425,30 +432,39 @@ class Scheduler {
   }
 
   // Those that could share a bucket side by side: first the group that is needed first, then the
-  // larger one.
-  template <class Less>
-  void group_candidates(const Less& by_need) {
-    std::vector<std::vector<Number>> groups;
-    std::vector<std::uint32_t> keys;
-    for (const Number c : candidates_) {
-      const std::uint32_t key = collective(c).schedule_key;
-      const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
-      if (static_cast<std::size_t>(at) == keys.size()) {
-        keys.push_back(key);
-        groups.emplace_back();
-      }
-      groups[static_cast<std::size_t>(at)].push_back(c);
-    }
-    for (auto& group : groups) std::stable_sort(group.begin(), group.end(), by_need);
-    const auto rank = [&](const std::vector<Number>& group) {
-      return g_.first_compute[collective(group.front()).start];
+  // larger one, then that of which one would be tried first.
+  void group_candidates() {
+    struct Group {
+      std::uint32_t key = 0;
+      std::int64_t size = 0;
+      std::uint64_t least_need = 0;
+      std::pair<std::uint32_t, std::uint64_t> first;  // by urgency and need
+      std::uint32_t place = 0;
     };
-    std::stable_sort(groups.begin(), groups.end(), [&](const auto& a, const auto& b) {
-      return rank(a) != rank(b) ? rank(a) < rank(b) : a.size() > b.size();
-    });
-    candidates_.clear();
-    for (const auto& group : groups)
-      candidates_.insert(candidates_.end(), group.begin(), group.end());
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> group_of;
+    for (const Tried& each : tried_) {
+      const std::uint32_t key = collective(each.number).schedule_key;
+      const std::pair at{each.first_by, each.need};
+      auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key == key; });
+      if (group == groups.end())
+        group = groups.insert(group, {.key = key, .least_need = each.need, .first = at});
+      ++group->size;
+      group->least_need = std::min(group->least_need, each.need);
+      group->first = std::min(group->first, at);
+      group_of.push_back(static_cast<std::uint32_t>(group - groups.begin()));
+    }
+    std::vector<std::uint32_t> order(groups.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto priority = [&](std::uint32_t i) {
+      const Group& g = groups[i];
+      return std::tuple(g.least_need >> 32U, -g.size, g.first);
+    };
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
+    for (std::uint32_t i = 0; i < order.size(); ++i) groups[order[i]].place = i;
+    for (std::size_t i = 0; i < tried_.size(); ++i) tried_[i].first_by = groups[group_of[i]].place;
   }
 
   void start_early(Place beside, std::vector<std::int64_t>& left, std::uint32_t without) {
@@ -616,6 +632,7 @@ class Scheduler {
   std::vector<bool> is_ending_;         // by collective: its wait is under way
   std::size_t ending_ = 0;              // how many are
   std::vector<Number> candidates_;
+  std::vector<Tried> tried_;  // candidates_, as they are being sorted
   bool is_stale_ = true;
   std::vector<Number> in_flight_;  // in the order of their starts
   std::int64_t in_flight_bytes_ = 0;

@@ -8,7 +8,9 @@
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbours into buckets
 // greedily (greedy_buckets.cpp) and merge each bucket at the place where its last member started.
 // The members are all-gathers that need one placeholder, reduce-scatters whose result only the
-// output reads, and all-reduces of FSDP groups.
+// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbours and places are
+// those of torch's list of nodes, which it sorts only once all three are done: readers of a merged
+// collective may stand before it there. Our graph is sorted after each of the three.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's configuration. Deviations: those of torch_buckets.cpp.
@@ -96,7 +98,8 @@ class PreBucketing {
     const OverlapGraph half(graph, part_, dependencies, costs, rules);
     const Users users(graph);
     OverlapPlan plan = plan_as_given(half);
-    plan.bucketing = find_greedily(half, kind, done_.cap_bytes, [&](Number c) {
+    if (!list_.empty()) plan.schedule.order = places_of_list(half);
+    plan.bucketing = find_greedily(half, plan.schedule.order, kind, done_.cap_bytes, [&](Number c) {
       return is_fsdp(graph, users, half.nodes[half.collectives[c].start],
                      half.nodes[half.collectives[c].wait]);
     });
@@ -109,7 +112,15 @@ class PreBucketing {
       done_.buckets.push_back(std::move(bucket));
     }
     done_.graph = std::move(merged.graph);
+    list_ = std::move(merged.list);
     return {};
+  }
+
+  [[nodiscard]] std::vector<Place> places_of_list(const OverlapGraph& half) const {
+    std::vector<Place> places;
+    for (const NodeId id : list_)
+      if (half.place_of[id.index()] != kNoPlace) places.push_back(half.place_of[id.index()]);
+    return places;
   }
 
   [[nodiscard]] bool is_fsdp(const Graph& graph, const Users& users, NodeId start,
@@ -138,6 +149,7 @@ class PreBucketing {
   BucketNames& names_;
   FsdpGroups groups_;
   PreBucketed done_;
+  std::vector<NodeId> list_;  // torch's, where its own calls are made and there are some
 };
 
 }  // namespace

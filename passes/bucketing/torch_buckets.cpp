@@ -46,16 +46,16 @@ class TorchBuilder {
   Result<PlannedGraph> run() {
     graph_.set_order(whole(schedule_order()));
     JOINTER_CHECK(merge());
+    std::vector<NodeId> list(graph_.order().begin(), graph_.order().end());
     if (merged_.empty()) {
-      JOINTER_CHECK(put_in_order(dependencies_, graph_.order()));
+      JOINTER_CHECK(put_in_order(dependencies_, list));
     } else {
-      const std::vector<NodeId> wanted(graph_.order().begin(), graph_.order().end());
       graph_.set_order(whole(program_order()));
       JOINTER_CHECK(graph_.finish());
       JOINTER_CHECK(put_readers_behind());
-      JOINTER_CHECK(put_in_order(Dependencies(graph_), wanted));
+      JOINTER_CHECK(put_in_order(Dependencies(graph_), list));
     }
-    PlannedGraph done{.graph = std::move(graph_), .merged = {}};
+    PlannedGraph done{.graph = std::move(graph_), .merged = {}, .list = std::move(list)};
     for (Placed& placed : merged_) done.merged.push_back(std::move(placed.bucket));
     return done;
   }

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch._inductor.fx_passes import bucketing, memory_estimator, overlap_scheduling
+from torch._inductor.fx_passes import bucketing, fsdp, memory_estimator, overlap_scheduling
 from torch._inductor.fx_passes import overlap_manual_scheduling as manual
 
 import jointer as jointer_package
@@ -194,14 +194,18 @@ FLAGS = {
 }
 
 
+#: What torch reads too early here lets it merge other collectives of tensor parallelism; FSDP's stay as they are.
+READS_EARLY = "llama3_debug_tp2_fsdp2_graph_sac.min_cut.bw"
+
+
+def calls_in(graph: torch.fx.Graph, groups: Any) -> set[str]:
+    """Collectives of these process groups, and what they read."""
+    found = [n for n in graph.nodes if is_collective(n) and groups & {*n.args, *n.kwargs.values()}]
+    return {text_of(each) for n in found for each in (n, *n.all_input_nodes)}
+
+
 def as_ours(options: dict[str, Any]) -> str:
     return "".join(f",{key}={str(value).lower()}" for key, value in options.items())
-
-
-OTHER_BUCKETS = pytest.mark.xfail(
-    strict=True,
-    reason="torch merges FSDP's reduce-scatters in the order that merged all-gathers leave, which we sort before",
-)
 
 
 @needs_new
@@ -214,16 +218,14 @@ def test_same_graph_as_torch(
     flags: str,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
 ) -> None:
     if flags not in ("default", "not_before") and mode not in (None, "coalesced"):
         pytest.skip("modes are tried with and without buckets ahead of the schedule")
-    if flags in ("default", "small_before") and "llama3_debug_tp2_fsdp2_graph_sac.min_cut.bw" in request.node.name:
-        request.applymarker(OTHER_BUCKETS)
     out = tmp_path / "ours.json"
     options = f"{RULES},torch_compatible=true,bucket_mode={mode or 'auto'}{as_ours(FLAGS[flags])}"
     ours(path, f"autobucketing_reordering{{{options}}}", out)
     theirs = TorchOverlap(path, monkeypatch)
+    groups, _ = fsdp.identify_fsdp_groups(theirs.module)
     mine = jointer_package.load(out).graph
     assert runs_ahead(mine) == []
     try:
@@ -237,7 +239,10 @@ def test_same_graph_as_torch(
     if runs_ahead(other):
         # torch's graph reads what is not written yet, which ours does not: the same calls, and that alone.
         assert mode in ("custom_ops", "custom_ops_multidtype")
-        assert sorted(whole(mine)) == sorted(whole(other))
+        is_early = path.name.startswith(READS_EARLY) and flags == "default"
+        if is_early:
+            assert calls_in(mine, groups) == calls_in(other, groups) != set()
+        assert (sorted(whole(mine)) == sorted(whole(other))) != is_early
         return
     assert whole(mine) == whole(other)
 
