@@ -24,8 +24,15 @@ pytest.importorskip("torchtitan.experiments.graph_trainer", reason="torchtitan 0
 import torch.distributed as dist  # noqa: E402
 from test_graph_trainer_parallel import load  # noqa: E402
 from torch import fx  # noqa: E402
+from torch.cuda import _graph_annotations  # noqa: E402
 from torch.fx.experimental.symbolic_shapes import ShapeEnv  # noqa: E402
-from torchtitan.experiments.graph_trainer import fsdp_passes, inductor_passes, passes, performance_passes  # noqa: E402
+from torchtitan.experiments.graph_trainer import (  # noqa: E402
+    cudagraph,
+    fsdp_passes,
+    inductor_passes,
+    passes,
+    performance_passes,
+)
 from torchtitan_steps import assert_same, run_pass, tags  # noqa: E402
 
 from jointer.document import read_document, write_document  # noqa: E402
@@ -186,3 +193,32 @@ def test_same_graph(name: str, policy: str, upstream: str, stages: Any, tmp_path
 
 def copied_out(document: Json) -> set[str]:
     return {node["args"][0]["n"] for node in document["nodes"] if node["target"] == "ao.offload.default"}
+
+
+# --- Stretches of one module ---
+
+
+def stretches(module: fx.GraphModule) -> list[tuple[str, str, str, int]]:
+    """Of a graph with calls before and behind each: its first node, the module, its last node, how many."""
+    found = []
+    inside: list[fx.Node] = []
+    for node in module.graph.nodes:
+        called = getattr(node.target, "__name__", "")
+        if called == "_enter":
+            inside = []
+            fqn = node.args[0]["module_fqn"]
+        elif called == "_exit":
+            found.append((inside[0].name, fqn, inside[-1].name, len(inside)))
+        else:
+            inside.append(node)
+    return found
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if "8b" in n else []) for n in CAPTURES])
+def test_insert_kernel_annotations(name: str, jointer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_graph_annotations, "_is_tools_id_unavailable", lambda: False)
+    path = FOLDER / f"{CAPTURES[name][0]}.json.zst"
+    expected = stretches(cudagraph.insert_kernel_annotations_pass(load(path)))
+    (table,) = jointer("apply", path, "--passes", "insert_kernel_annotations")["tables"]
+    assert [(row["node"], *row["cells"]) for row in table["rows"]] == expected
+    assert len(expected) > 100
