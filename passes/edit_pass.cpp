@@ -45,6 +45,7 @@ Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& con
 
 Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& context,
                            const ChangeReasons& reasons) {
+  if (!edit || edit->changes.empty()) return apply_edit(graph, edit, context);
   const Graph before = graph;
   JOINTER_CHECK(apply_edit(graph, edit, context));
   // A node that came has its name afterwards, one that went had it before.

@@ -318,26 +318,24 @@ class Rematerializer {
 
   void copy(NodeId id) {
     const NodeId before = before_[id.index()];
-    Renames backs;
+    Renames read;  // what the copy reads, by the names of what the call reads
     for (const NodeId input : graph_.inputs(id)) {
       if (const NodeId back = back_[input.index()]) {
         bring_back_before(back, before);
-        backs.add(name(input), name(back));
+        read.add(name(input), name(back));
         backs_.add(name(input), name(back));
         reads_back_.insert(id);
-      } else if (before_[input.index()] && reads_back_.contains(input)) {
-        reads_back_.insert(id);
+      } else if (before_[input.index()]) {
+        read.add(name(input), copies_.of(name(input)));
+        if (reads_back_.contains(input)) reads_back_.insert(id);
       }
     }
-    copy_subgraphs(id, before, backs);
+    copy_subgraphs(id, before, read);
     const CallRecord call = write_call(graph_, owners_, id);
-    const auto renamed = [&](const std::string& json) {
-      return copies_.in_arguments(backs.in_arguments(json).dump());
-    };
     ordered_json record = {{"name", copies_.of(name(id))},
                            {"target", std::string(graph_.target(graph_.node(id)))},
-                           {"args", renamed(call.args)},
-                           {"kwargs", renamed(call.kwargs)}};
+                           {"args", read.in_arguments(call.args)},
+                           {"kwargs", read.in_arguments(call.kwargs)}};
     if (graph_.node(id).has(Node::has_value)) {
       // A view of what came back lies where that does.
       const bool is_back = reads_back_.contains(id);
