@@ -8,15 +8,14 @@ that are gone.
 
 from __future__ import annotations
 
-import functools
 import json
-import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from torchtitan_steps import around, assert_same, run_pass, trace_step, why_not_traced
+from torchtitan_steps import around, assert_same, run_pass, tracer
 
 from jointer.document import read_document
 
@@ -49,18 +48,8 @@ pytestmark = pytest.mark.slow  # it traces each step
 
 
 @pytest.fixture(scope="session")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The folder with the captures of one of STEPS, made once."""
-    if reason := why_not_traced():
-        pytest.skip(reason)
-    folder = Path(os.environ.get("JOINTER_TRACES") or tmp_path_factory.mktemp("graph_trainer"))
-
-    @functools.cache
-    def trace(name: str) -> Path:
-        trace_step(STEPS[name], folder, name)
-        return folder
-
-    return trace
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    return tracer(STEPS, tmp_path_factory)
 
 
 def say_times(folder: Path, step: str, name: str, ours: dict[str, Any], capsys: Any) -> float:

@@ -14,9 +14,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import BIN, ROOT, SHARED
 
 TOOL = SHARED / "tools" / "graph_trainer_trace.py"
@@ -55,6 +57,21 @@ def trace_step(options: str, folder: Path, name: str) -> dict[str, float]:
         if done.returncode != 0:
             raise RuntimeError(f"{options}: {done.stderr[-2000:]}")
     return json.loads(times.read_text())
+
+
+def tracer(steps: dict[str, str], factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Traces a step when it is first asked for, and says in which folder its captures lie: the one that
+    ``JOINTER_TRACES`` names, or one that goes with the tests."""
+    if reason := why_not_traced():
+        pytest.skip(reason)
+    folder = Path(os.environ.get("JOINTER_TRACES") or factory.mktemp("graph_trainer"))
+
+    @functools.cache
+    def trace(name: str) -> Path:
+        trace_step(steps[name], folder, name)
+        return folder
+
+    return trace
 
 
 def passes_of(folder: Path, step: str) -> list[tuple[str, Path, Path]]:
