@@ -252,7 +252,7 @@ def other_operator(document: Json) -> None:
 
 
 @pytest.mark.parametrize("change", [nothing, wider, other_operator], ids=lambda each: each.__name__)
-@pytest.mark.parametrize("name", ["llama_tiny_joint", "llama3_debug_joint", "llama3_debug_traced"])
+@pytest.mark.parametrize("name", captures())
 def test_spmd_check(name: str, change: Callable[[Json], None], tmp_path: Path) -> None:
     mine = capture(name)
     other = of_rank_one(mine, tmp_path / "1.json", change)
