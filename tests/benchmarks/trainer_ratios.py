@@ -30,6 +30,7 @@ SHORTEST_MS = 0.001
 STEPS = (
     "--dp 4",
     "--dp 4 --policy full",
+    "--dp 4 --policy sac_and_offload",
     "--dp 8 --policy eager --agrs",
     "--dp 2 --tp 2 --agrs",
     "--dp 4 --cross-entropy --dense",
