@@ -2,7 +2,8 @@
 //
 // Terms: an unshard chain is what makes a whole parameter of FSDP's shard: calls of one input each
 // from a placeholder to an all_gather_into_tensor, its wait, and the views and casts of one input
-// each behind it.
+// each behind it. It ends with the last of them that is not a view: each reader keeps its own
+// views.
 //
 // Steps, in program order:
 //   1. every call of a chain is compared with those before it by operator and arguments, the
@@ -17,16 +18,16 @@
 // Cost: linear in the nodes, but for chains of one placeholder, which are compared with each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
 // Deviations: upstream takes all chains of a placeholder for equal; here they are compared, so that
-// a cast to another dtype, a gather in another group, or one of other contents stays. Equal views
-// of what was gathered become one as well, where upstream leaves one to each reader (the transposed
-// weight of a loss in chunks).
+// a cast to another dtype, a gather in another group, or one of other contents stays.
 
 #include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "core/graph/effects.h"
+#include "core/graph/users.h"
 #include "passes/clean_up/substitution.h"
 #include "passes/kept.h"
 
@@ -113,6 +114,16 @@ class Deduplicator {
       const bool follows_gather =
           graph_.is_wait(n) || (follows_wait(inputs.front()) && is_view_or_cast(n));
       if (follows_gather) chain_[id.index()] = true;
+    }
+    leave_views_at_ends();
+  }
+
+  void leave_views_at_ends() {
+    const Users users(graph_);
+    for (const NodeId id : std::views::reverse(graph_.order())) {
+      if (!chain_[id.index()] || !graph_.op(graph_.node(id)).is_view()) continue;
+      chain_[id.index()] = std::ranges::any_of(
+          users.of(id), [&](NodeId user) -> bool { return chain_[user.index()]; });
     }
   }
 

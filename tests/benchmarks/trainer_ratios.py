@@ -30,6 +30,7 @@ SHORTEST_MS = 0.001
 STEPS = (
     "--dp 4",
     "--dp 4 --policy full",
+    "--dp 4 --policy sac_and_offload",
     "--dp 8 --policy eager --agrs",
     "--dp 2 --tp 2 --agrs",
     "--dp 4 --cross-entropy --dense",
@@ -43,15 +44,18 @@ def native_passes(bin_dir: Path) -> set[str]:
     return {each["name"] for each in json.loads(done.stdout)["passes"]}
 
 
-def is_same(before: Path, ours: Path, theirs: Path) -> bool:
+def is_same(pass_name: str, paths: tuple[Path, Path, Path]) -> bool:
+    """Paths: what the pass was given, what ours left, what torchtitan's left."""
     from jointer.document import read_document
-    from test_graph_trainer_passes import assert_same
+    from torchtitan_steps import assert_same, tags
 
+    before, ours, theirs = map(read_document, paths)
     try:
-        assert_same(read_document(before), read_document(ours), read_document(theirs))
+        assert_same(before, ours, theirs)
     except AssertionError:
         return False
-    return True
+    # Copies that are computed again keep their tags upstream.
+    return pass_name != "tag_with_memory_policy" or tags(ours) == tags(theirs)
 
 
 def main() -> int:
@@ -63,11 +67,10 @@ def main() -> int:
     options = parser.parse_args()
     os.environ["JOINTER_BIN"] = str(options.bin.resolve())
     sys.path[:0] = [str(ROOT / "resources" / "python"), str(ROOT / "tests" / "differential")]
-    from test_graph_trainer_passes import TOOL, torchtitan_python
+    from torchtitan_steps import as_ours, passes_of, run_pass, trace_step, why_not_traced
 
-    python = torchtitan_python()
-    if not TOOL.exists() or python is None:
-        print("nothing to trace with: the shared tool or torchtitan 0.3.0 is not here")
+    if reason := why_not_traced():
+        print(f"nothing to trace with: {reason}")
         return 3
     native = native_passes(options.bin)
     rows: dict[str, list[tuple[str, float, float, bool]]] = defaultdict(list)
@@ -76,44 +79,15 @@ def main() -> int:
         for number, step in enumerate(options.steps):
             name = re.sub(r"\W+", "_", step).strip("_")
             print(f"{number + 1} of {len(options.steps)}: {step}", file=sys.stderr, flush=True)
-            times = trace(python, TOOL, step.split(), folder, name)
-            for pass_name, seconds, before, after in passes_of(folder, name, times):
+            times = trace_step(step, folder, name)
+            for pass_name, before, after in passes_of(folder, name):
                 if pass_name not in native:
                     continue
                 out = Path(scratch) / "out.json"
-                ours = min(run(options.bin, before, pass_name, out) for _ in range(options.rounds))
-                rows[pass_name].append((step, seconds * 1e3, ours, is_same(before, out, after)))
+                ours = min(run_pass(before, as_ours(pass_name, step), out)["cpu_ns"] for _ in range(options.rounds)) / 1e6
+                theirs = times[f"{pass_name}_pass"] * 1e3
+                rows[pass_name].append((step, theirs, ours, is_same(pass_name, (before, out, after))))
     return report(rows)
-
-
-def trace(python: str, tool: Path, step: list[str], folder: Path, name: str) -> dict[str, float]:
-    file = folder / f"{name}.times.json"
-    if not file.exists():
-        script = ROOT / "tests" / "differential" / "torchtitan_passes.py"
-        command = [python, script, tool, *step, "--each", "--out", folder, "--name", name]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "resources" / "python")}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(step)}: {done.stderr[-2000:]}")
-    return json.loads(file.read_text())
-
-
-def passes_of(folder: Path, step: str, times: dict[str, float]) -> list[tuple[str, float, Path, Path]]:
-    """Each pass with its seconds and the captures before and after it."""
-    captures = sorted(folder.glob(f"{step}.after_[0-9]*.json.zst"))
-    found = []
-    for before, after in zip(captures, captures[1:]):
-        name = re.sub(r"^.*\.after_\d+_|\.train_step|\.json\.zst$", "", after.name)
-        if name in times:
-            found.append((name.removesuffix("_pass"), times[name], before, after))
-    return found
-
-
-def run(bin_dir: Path, capture: Path, pass_name: str, out: Path) -> float:
-    """Milliseconds of one run."""
-    command = [bin_dir / "run_passes", capture, "-", "simple", pass_name, out]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["steps"][-1]["ns"] / 1e6
 
 
 def report(rows: dict[str, list[tuple[str, float, float, bool]]]) -> int:

@@ -3,8 +3,10 @@
 //   run_passes CAPTURE BACKWARD|- ESTIMATOR PIPELINE OUT|-
 //
 // runs the pipeline with one communication stream, writes the graph as a native capture to OUT, and
-// prints one JSON object: what each step took, its figures and its decisions.
+// prints one JSON object: what each step took (`ns` by the clock, `cpu_ns` of this thread's
+// processor time), its figures and its decisions.
 
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +18,7 @@
 #include "core/graph/fingerprint.h"
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
+#include "tests/benchmarks/timing.h"
 
 using namespace jointer;
 
@@ -29,6 +32,23 @@ nlohmann::json to_json(const StepFigures& f) {
           {"collectives", f.collectives}};
 }
 
+// The built-in passes; each run appends its processor time to `times`, which must outlive them.
+Result<PassRegistry> timed_passes(std::vector<std::int64_t>& times) {
+  const PassRegistry built_in = built_in_passes();
+  PassRegistry timed;
+  for (Pass pass : built_in.passes()) {
+    pass.run = [run = pass.run, &times](Graph& graph, const Arguments& given,
+                                        PassContext& context) -> Result<void> {
+      const double start = benchmarks::processor_ms();
+      JOINTER_CHECK(run(graph, given, context));
+      times.push_back(std::llround((benchmarks::processor_ms() - start) * 1e6));
+      return {};
+    };
+    JOINTER_CHECK(timed.add(std::move(pass)));
+  }
+  return timed;
+}
+
 Result<void> run(const std::vector<std::string>& arguments) {
   JOINTER_TRY(const Graph graph,
               open_graph({.path = arguments[0],
@@ -36,8 +56,10 @@ Result<void> run(const std::vector<std::string>& arguments) {
   PassContext::Options options;
   options.analysis.estimator.name = arguments[2];
   options.analysis.simulation.one_communication_stream = true;
+  std::vector<std::int64_t> times;
+  JOINTER_TRY(const PassRegistry registry, timed_passes(times));
   JOINTER_TRY(const Pipeline pipeline, parse_pipeline(arguments[3]));
-  JOINTER_TRY(const PipelineRun done, run_pipeline(graph, pipeline, built_in_passes(), options));
+  JOINTER_TRY(const PipelineRun done, run_pipeline(graph, pipeline, registry, options));
   if (done.error) return tl::unexpected(*done.error);
   nlohmann::json steps = nlohmann::json::array();
   const Graph* last = &graph;
@@ -47,6 +69,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
       decisions.push_back({{"node", d.node}, {"action", d.action}, {"reason", d.reason}});
     steps.push_back({{"step", step.step},
                      {"ns", step.ns},
+                     {"cpu_ns", times[steps.size()]},
                      {"before", to_json(step.before)},
                      {"after", to_json(step.after)},
                      {"moved", step.moved},

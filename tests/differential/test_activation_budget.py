@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch_partition
-from conftest import ROOT, SHARED, of_this_torch
-from jointer.document import read_document
+from conftest import BIN, ROOT, SHARED, TORCH, of_this_torch
+from jointer.document import read_document, write_document
 
 BUDGETS = (0.0, 0.2, 0.5, 0.8, 1.0)
+#: What torch.autograd.graph.region_activation_memory_budget leaves on nodes.
+REGION = "_region_activation_memory_budget"
 SOLVERS = {"dp": "dp", "greedy": "greedy", "sliding_hirschberg": "dp_knapsack_sliding_hirschberg"}
 
 
@@ -69,3 +72,32 @@ def test_same_saved_sets_of_other_solvers(
         pytest.skip("torch divides by the weight of an item of no bytes")
     answer = jointer("sac", capture, "--budget", 0.5, "--solver", solver)
     assert_same(answer, expected)
+
+
+def handed_over(path: Path, regions: str, results: int, out: Path) -> list[str]:
+    """What the forward that min_cut_partition makes returns beside its results."""
+    step = f"min_cut_partition{{region_budget={regions}}}"
+    subprocess.run(
+        [str(BIN / "run_passes"), str(path), "-", "simple", step, str(out)], check=True, stdout=subprocess.DEVNULL
+    )
+    (returned,) = read_document(out)["forward"]["nodes"][-1]["args"]
+    return [value["n"] for value in returned["tuple"][results:]]
+
+
+@pytest.mark.skipif(TORCH < (2, 15), reason="regions with budgets are of torch 2.15")
+@pytest.mark.parametrize("regions", ["whole", "part"])
+@pytest.mark.parametrize("budget", [0.2, 0.5])
+def test_same_saved_sets_of_regions(capture: Path, budget: float, regions: str, tmp_path: Path) -> None:
+    document = read_document(capture)
+    calls = [record for record in document["nodes"] if record["op"] == "call_function"]
+    for record in calls if regions == "whole" else calls[: len(calls) // 3]:
+        record["custom"] = {**(record.get("custom") or {}), REGION: budget}
+    annotated = tmp_path / "annotated.json"
+    write_document(document, annotated)
+    whole = {"activation_memory_budget_require_full_coverage": regions == "whole"}
+    expected = torch_partition.partition(document, capture, **whole)
+    handed = handed_over(annotated, regions, expected.results, tmp_path / "pair.json")
+    others = expected.symbols | expected.inputs
+    assert_same({"saved": [{"node": name} for name in handed if name not in others]}, expected)
+    unasked = handed_over(annotated, "ignore", expected.results, tmp_path / "unasked.json")
+    assert (handed == unasked) == ("graph_sac" in capture.name), "tags of every call leave a budget nothing to decide"

@@ -135,18 +135,16 @@ STEPS = {
     ],
     "graph_eager": [
         "--dp", "4", "--ep", "4", "--strategy", "graph", "--module-fqn", "layers.*", "--policy", "eager",
-        "--batch", "8", "--until", ISOLATES,
+        "--batch", "8",
     ],
     "graph_full": [
         "--dp", "4", "--ep", "2", "--strategy", "graph", "--module-fqn", "layers.*", "--policy", "full", "--late-sums",
-        "--until", ISOLATES,
+        "--until", ISOLATES,  # upstream finds no order that its schedule allows
     ],
-    "graph_early": [
-        "--dp", "4", "--ep", "2", "--strategy", "graph", "--module-fqn", "layers.*.moe", "--until", ISOLATES,
-    ],
+    "graph_early": ["--dp", "2", "--ep", "2", "--strategy", "graph", "--module-fqn", "layers.*.moe"],
     "graph_qwen3": [
-        "--model", "qwen3", "--dp", "4", "--ep", "2", "--strategy", "graph", "--module-fqn", "layers.*.moe",
-        "--late-sums", "--until", ISOLATES,
+        "--model", "qwen3", "--dp", "4", "--ep", "4", "--strategy", "graph", "--module-fqn", "layers.*.moe",
+        "--late-sums",
     ],
 }  # fmt: skip
 
@@ -184,6 +182,8 @@ def option(name: str, flag: str, otherwise: str = "") -> str:
 
 CUT = [name for name in STEPS if name.startswith("graph_")]
 SCHEDULED = [name for name in STEPS if "--until" not in STEPS[name]]
+# Eager chunking makes no symbols.
+SYMBOLIC = [name for name in SCHEDULED if name in CUT]
 
 
 def described(value: Any) -> Any:
@@ -230,12 +230,13 @@ def test_ep_overlap_chunk(name: str, traced: Callable[[str], Path], tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCHEDULED)
+@pytest.mark.parametrize("name", SYMBOLIC)
 def test_concretize_ep_chunk_symbolic_shapes(name: str, traced: Callable[[str], Path], tmp_path: Path) -> None:
     step = "concretize_ep_chunk_symbolic_shapes"
-    mine = ours(traced(name) / f"before_{step}_pass.json.zst", step, tmp_path / "out.json")
+    before = traced(name) / f"before_{step}_pass.json.zst"
+    mine = ours(before, step, tmp_path / "out.json")
     theirs = read_document(traced(name) / f"after_{step}_pass.json.zst")
-    assert rows(mine) == rows(theirs)
+    assert rows(mine) == rows(theirs) != rows(read_document(before))
     # Inputs keep their symbols. Upstream also puts numbers in place of symbols of token counts, which it
     # takes from hints that captures do not have.
     for record in mine["nodes"]:
@@ -274,7 +275,8 @@ def test_isolate_ep_process_group(name: str, traced: Callable[[str], Path], tmp_
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(isolation, "_get_or_create_extra_ep_pg", twin)
         isolation.isolate_ep_process_group_pass(theirs)
-    assert made or name != "moe_seq", "two ranks share their group of experts with FSDP"
+    shares = option(name, "--dp") == option(name, "--ep")
+    assert bool(made) == shares, "where every rank has other experts, they share a group with FSDP"
     same(mine, theirs)
     assert {f"{source}_ep_extra" for source in made} <= mine["groups"].keys()
 

@@ -234,3 +234,53 @@ def test_reinplace_fsdp_all_gather(tmp_path: Path) -> None:
     dist.destroy_process_group()
     assert shape_of(jointer.load(after).graph) == theirs
     assert any("all_gather_into_tensor_out" in target for target, _, _ in theirs)
+
+
+# --- FSDP's reductions in torch/_inductor/fx_passes/fsdp.py ---
+
+
+def shared_weights(uses: int, layers: int, dtype: torch.dtype, batches: int) -> fx.GraphModule:
+    """Gradients of a model that reads each weight ``uses`` times a batch, and gathers it each time."""
+    from torch.distributed._functional_collectives import all_gather_tensor_autograd as gather  # noqa: PLC0415
+
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
+
+    def step(inputs: list[torch.Tensor], weights: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        loss = torch.zeros(())
+        for x in inputs:
+            for weight in weights:
+                for _ in range(uses):
+                    x = torch.tanh(x @ gather(weight, 0, dist.group.WORLD).to(x.dtype))
+            loss = loss + x.sum()
+        return torch.autograd.grad(loss, weights)
+
+    with FakeTensorMode():
+        weights = [torch.randn(4, 8, dtype=dtype, requires_grad=True) for _ in range(layers)]
+        return make_fx(step)([torch.randn(3, 8) for _ in range(batches)], weights)
+
+
+@pytest.mark.parametrize(
+    ("uses", "layers", "dtype", "batches"),
+    [
+        (2, 1, torch.float32, 1),
+        (2, 3, torch.bfloat16, 1),
+        (3, 2, torch.float32, 1),
+        (5, 1, torch.float32, 1),
+        (1, 2, torch.float32, 4),
+        (2, 2, torch.bfloat16, 3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_dedup_fsdp_reduce_scatter(
+    uses: int, layers: int, dtype: torch.dtype, batches: int, tmp_path: Path
+) -> None:
+    fsdp = pytest.importorskip("torch._inductor.fx_passes.fsdp")
+    if not hasattr(fsdp, "dedup_fsdp_reduce_scatter"):
+        pytest.skip(f"torch {torch.__version__} has no dedup_fsdp_reduce_scatter")
+    gm = shared_weights(uses, layers, dtype, batches)
+    gm.graph.eliminate_dead_code()
+    mine = shape_of(ours(gm, "dedup_fsdp_reduce_scatter", tmp_path))
+    fsdp.dedup_fsdp_reduce_scatter(gm)
+    assert mine == shape_of(gm.graph)
+    reductions = sum("reduce_scatter_tensor" in target for target, _, _ in mine)
+    assert reductions == layers < layers * uses * batches

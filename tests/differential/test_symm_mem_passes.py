@@ -23,13 +23,13 @@ import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 import torch.distributed._symmetric_memory as symmetric  # noqa: E402
 from test_graph_trainer_parallel import load, ours, rows  # noqa: E402
-from test_graph_trainer_passes import mapped, same_names  # noqa: E402
 from torch import fx  # noqa: E402
 from torch._inductor import config  # noqa: E402
 from torch._inductor.fx_passes import low_contention_collectives as low_contention  # noqa: E402
 from torch._inductor.fx_passes import spmd_check  # noqa: E402
 from torchtitan.experiments.graph_trainer.remove_noop_passes import canonicalize_graph_pass  # noqa: E402
 from torchtitan.experiments.graph_trainer.passes import async_tensor_parallel_pass  # noqa: E402
+from torchtitan_steps import mapped, same_names  # noqa: E402
 
 from jointer.document import read_document, write_document  # noqa: E402
 from jointer.encode import encode_graph  # noqa: E402
@@ -252,7 +252,7 @@ def other_operator(document: Json) -> None:
 
 
 @pytest.mark.parametrize("change", [nothing, wider, other_operator], ids=lambda each: each.__name__)
-@pytest.mark.parametrize("name", ["llama_tiny_joint", "llama3_debug_joint", "llama3_debug_traced"])
+@pytest.mark.parametrize("name", captures())
 def test_spmd_check(name: str, change: Callable[[Json], None], tmp_path: Path) -> None:
     mine = capture(name)
     other = of_rank_one(mine, tmp_path / "1.json", change)

@@ -33,6 +33,7 @@ PASSES = {
             "graph_trainer",
             "graph_trainer_full",
             "graph_trainer_eager",
+            "graph_trainer_sac_and_offload",  # the trainer's own copies to the host and back
             "graph_trainer_ag_rs_overlap",  # moves collectives to a process group that the trainer has not
             "graph_trainer_dense_regions",
         )
@@ -122,6 +123,7 @@ def test_the_losses_stay(
     done = run(BIN / "jointer", "apply", path, *PASSES[passes], *saved)
     assert done.returncode == 0, done.stderr
     edits = len(json.loads(recipe.read_text())["edits"])
+    assert ("ao.reload.default" in recipe.read_text()) == ("offload" in passes)
     flag = ["--compile.pass_pipeline", "jointer"]
     again = run(sys.executable, SCRIPT, assets, *STEP, *flag, JOINTER_TEST_PIPELINE=str(pipeline))
     assert again.returncode == 0, again.stderr[-4000:]

@@ -1,6 +1,6 @@
 """Traces a training step with torchtitan's graph_trainer and captures it after every pass.
 
-Asked by test_graph_trainer_passes.py, with a Python that has torchtitan:
+Asked by torchtitan_steps.py, with a Python that has torchtitan:
 
     python torchtitan_passes.py TOOL [its options]
 

@@ -3,10 +3,11 @@
     python trainer_on_cpu.py FOLDER --module graph_trainer.llama3 --config NAME ...
 
 writes both into FOLDER if they are not there. The wheel's device is CUDA: here what asks for the
-device answers "the CPU", and no memory is measured. The model, the trainer, the trace and its
-passes are torchtitan's. ``JOINTER_TEST_RECIPE`` names a recipe to apply after the pass that sets
-memory policies, as a pipeline of passes called ``jointer``; ``JOINTER_TEST_PIPELINE`` a Python file
-to import first, as ``jointer apply --save-graph-trainer`` writes it.
+device answers "the CPU", no memory is measured, and copies to the host and back need no streams.
+The model, the trainer, the trace and its passes are torchtitan's. ``JOINTER_TEST_RECIPE`` names
+a recipe to apply after the pass that sets memory policies, as a pipeline of passes called
+``jointer``; ``JOINTER_TEST_PIPELINE`` a Python file to import first, as
+``jointer apply --save-graph-trainer`` writes it.
 """
 
 from __future__ import annotations
@@ -74,6 +75,21 @@ def use_cpu() -> None:
                 module.device_module = torch.cpu
 
 
+def copy_without_streams() -> None:
+    """Let copies to the host and back run at once. Memory is still freed where torch frees it."""
+    import torch
+    from torch._functorch._activation_offloading import offload_ops
+
+    class NoStream:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *args: None
+
+    offload_ops._get_or_create_transfer_stream = lambda device: NoStream()
+    offload_ops._maybe_pool_alloc = lambda count, dtype: torch.empty(count, dtype=dtype)
+    torch.accelerator.current_stream = lambda device=None: NoStream()
+    torch.accelerator.set_stream = lambda stream: None
+
+
 def print_losses() -> None:
     """Print each step's loss bit for bit."""
     from torchtitan.experiments.graph_trainer.trainer import GraphTrainer
@@ -112,6 +128,7 @@ def main() -> None:
         os.environ.setdefault(key, "0")
     write_assets(Path(folder))
     use_cpu()
+    copy_without_streams()
     print_losses()
     sys.argv[1:] = [
         *arguments,

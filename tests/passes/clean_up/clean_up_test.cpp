@@ -198,11 +198,33 @@ const char* const kTwice = R"(
 TEST(DeduplicateFsdpUnshardChains, GathersOnce) {
   const StepResult step = run(parse(kTwice), "deduplicate_fsdp_unshard_chains");
   EXPECT_THAT(calls_of(*step.graph),
-              ElementsAre("c1", "g1", "w1", "t1", "y1", "y2", "g3", "w3", "g4", "w4"))
+              ElementsAre("c1", "g1", "w1", "t1", "y1", "t2", "y2", "g3", "w3", "g4", "w4"))
       << "another dtype and another group are other chains";
   EXPECT_THAT(reason_of(step, "g2"), HasSubstr("g1"));
   EXPECT_EQ(step.after.collectives, 3U);
   EXPECT_EQ(storage_of(*step.graph, "t1"), storage_of(*step.graph, "w1"));
+}
+
+TEST(DeduplicateFsdpUnshardChains, LeavesViewsAtTheEndToTheirReaders) {
+  EXPECT_THAT(calls_after(R"(
+    group fsdp: 0 1
+    w: f32[4,8] = parameter
+    g1: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    w1: f32[8,8] = _c10d_functional.wait_tensor(g1)
+    v1: f32[64] = aten.view(w1, [64])
+    k1: bf16[64] = prims.convert_element_type(v1, bf16)
+    e1: bf16[8,8] = aten.view(k1, [8,8])
+    y: bf16[8,8] = aten.mm(e1, e1)
+    g2: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    w2: f32[8,8] = _c10d_functional.wait_tensor(g2)
+    v2: f32[64] = aten.view(w2, [64])
+    k2: bf16[64] = prims.convert_element_type(v2, bf16)
+    e2: bf16[8,8] = aten.view(k2, [8,8])
+    z: bf16[8,8] = aten.mm(e2, y)
+    return [z]
+  )",
+                          "deduplicate_fsdp_unshard_chains"),
+              ElementsAre("g1", "w1", "v1", "k1", "e1", "y", "e2", "z"));
 }
 
 TEST(DeduplicateFsdpUnshardChains, LeavesWhatRunsAgainOnPurpose) {
