@@ -188,7 +188,7 @@ void SacStepTest::previews_the_result() {
   QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview() && session().shown_preview()->outcome,
                            kPatienceMs);
   const PlanFigures promised = session().shown_preview()->outcome->figures;
-  QVERIFY(pane().figures().what_if().contains("To recompute"));
+  QVERIFY(pane().figures().what_if().contains("Preview: recompute"));
   QCOMPARE(editing().place(), steps);  // hovering changes nothing
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
@@ -319,7 +319,7 @@ void SacStepTest::presets_and_imports_are_tags() {
   // Export as a recipe and import it again.
   QSignalSpy messages(&pane(), &SacPane::message);
   for (QAction* action : pane().bar().exchange().actions())
-    if (action->text().contains("Copy Recipe")) action->trigger();
+    if (action->text().contains("Copy Tag Recipe")) action->trigger();
   QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
   QVERIFY(QApplication::clipboard()->text().contains("MUST_RECOMPUTE"));
   editing().undo();

@@ -186,8 +186,8 @@ void SacFigures::show_preview() {
     what_if_text_ = preview->refusal;
     if (preview->outcome) {
       const QString what =
-          preview->settings
-              ? tr("Solve with %1").arg(QString::fromStdString(describe(*preview->settings)))
+          preview->settings ? tr("Preview: solve with %1")
+                                  .arg(QString::fromStdString(describe(*preview->settings)))
           : preview->keep
               ? tr("Preview: %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
               : (state->is_step() ? tr("Preview: remove the tag of %1")
