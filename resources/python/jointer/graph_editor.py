@@ -4,8 +4,9 @@
 changes, ``undo`` takes back what was done since a mark: an edit is done whole or not at all.
 
 Sound means: every node comes after what it reads. Of two nodes of which one writes to memory that
-the other uses, and of two that draw random numbers, the order stays; that is asked only where
-``trusted`` is false, since who made a recipe on exactly this graph has asked it already.
+the other uses, and of two that draw random numbers, the order stays, unless the edit adds or
+replaces one of them; that is asked only where ``trusted`` is false, since who made a recipe on
+exactly this graph has asked it already.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ class GraphEditor:
         #: Since the last mark: nodes whose neighbours may be others now; where moved ones stood.
         self._touched: set[fx.Node] = set()
         self._stood: dict[fx.Node, tuple[Any, fx.Node, fx.Node]] = {}
+        #: Since the last mark: nodes that had no order before, and calls that may do something else.
+        self._changed: set[fx.Node] = set()
 
     def node(self, name: str) -> fx.Node:
         """The node of that name, with or without this half's prefix."""
@@ -84,6 +87,7 @@ class GraphEditor:
         """A point to come back to; what was done before it is taken for sound."""
         self._touched.clear()
         self._stood.clear()
+        self._changed.clear()
         return len(self._undo)
 
     def undo(self, mark: int) -> None:
@@ -209,6 +213,7 @@ class GraphEditor:
         node = self._nodes[name]
         self._undo.append(lambda: self._erase(name))
         self._touched.add(node)
+        self._changed.add(node)
         if "like" in record:
             model = self.node(record["like"]).meta
             node.meta.update({key: model[key] for key in _LIKE_META if key in model})
@@ -264,6 +269,7 @@ class GraphEditor:
 
         self._undo.append(restore)
         self._touched.add(node)
+        self._changed.add(node)
         if "target" in change:
             node.target = self._target(change["target"], node.name)
         if "args" in change:
@@ -342,14 +348,17 @@ class GraphEditor:
     def _check_effects(self) -> None:
         """Raise if a moved node has changed its order with one that it must keep it with."""
         order = _Order(self._stood)
-        span = [(node, *memory_of(node), _is_random(node)) for node in order.span()]
-        for moved in self._stood:
-            touched, written = memory_of(moved)
-            is_random = _is_random(moved)
-            for other, its_touched, its_written, its_random in span:
+        span = [
+            (node, memory_of(node), _is_random(node))
+            for node in order.span()
+            if node not in self._changed
+        ]
+        for moved in (node for node in self._stood if node not in self._changed):
+            memory, is_random = memory_of(moved), _is_random(moved)
+            for other, its_memory, its_random in span:
                 if not order.has_changed(moved, other):
                     continue
-                if written & its_touched or touched & its_written:
+                if memory.keeps_order_with(its_memory):
                     raise RecipeError(
                         f"{moved.name} and {other.name} must keep their order: one writes to "
                         "memory that the other uses"
