@@ -493,8 +493,9 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   });
 }
 
-// Against what must stay on one side of it. Dependencies are between neighbours: a node that does not
-// hold this one any more, since the edit removed or replaced one of them, hands on what held it.
+// Against what must stay on one side of it. Dependencies are between neighbours: a node that does
+// not hold this one any more, since the edit removed or replaced one of them, hands on what held
+// it.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
   const auto holds = [&](const Dependency& d, bool is_neighbour) {

@@ -1,9 +1,10 @@
 """The part of a storage that a tensor covers, as ``core/graph/memory_region.cpp`` has it.
 
-A region is a run of bytes that repeats along axes. Two have nothing in common if one ends before the
-other begins, or if that is so once the rows of a period, the largest step of both, lie over one
-another. A row that reaches over the end of its period cannot be laid so: then they may overlap, unless
-it consists of runs whose step divides the period, which then stand for such runs all over it.
+A region is a run of bytes that repeats along axes. Two have nothing in common if one ends before
+the other begins, or if that is so once the rows of a period, the largest step of both, lie over
+one another. A row that reaches over the end of its period cannot be laid so: then they may overlap,
+unless it consists of runs whose step divides the period, which then stand for such runs all over
+it.
 """
 
 from __future__ import annotations
