@@ -38,7 +38,7 @@ struct DeviceDescription {
   double memory_gbps = 0;  // 1e9 B/s
   std::vector<std::pair<std::string, double>>
       peak_tflops;                // by dtype name, or tf32, float8, float4
-  std::int64_t matmul_units = 1;  // multiprocessors or cores: how many output tiles run at once
+  std::int64_t matmul_units = 1;  // how many output tiles run at once: multiprocessors
   Efficiency efficiency;
   double kernel_us = 0;  // the shortest a kernel takes
   double host_gbps = 0;  // between host and device, one way

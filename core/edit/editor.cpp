@@ -4,7 +4,7 @@
 // make sense: nodes exist, a new name is free, nobody reads a node that goes. What came out is then
 // judged:
 //   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
-//   - two nodes keep their order where one writes to a storage that the other uses, or where the
+//   - two nodes keep their order where one writes to memory that the other uses, or where the
 //     effects of both must keep theirs (core/graph/dependencies.h, of the graph before the edit;
 //     not where the call of one of them was replaced, where after an edit of calls neither writes
 //     to what the other uses, or where another node now brings a symbol to light);
@@ -34,6 +34,7 @@
 #include "core/graph/dependencies.h"
 #include "core/graph/derive.h"
 #include "core/graph/effects.h"
+#include "core/graph/memory_access.h"
 #include "core/graph/storage_rules.h"
 #include "core/graph/validate.h"
 
@@ -515,8 +516,9 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   });
 }
 
-// Against what must stay on one side of it. Dependencies are between neighbours: a node that the
-// edit removed, or whose effects it replaced, hands on what held it.
+// Against what must stay on one side of it. Dependencies are between neighbours: a node that does
+// not hold this one any more, since the edit removed or replaced one of them, hands on what held
+// it.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
   const auto holds = [&](const Dependency& d, bool is_neighbour) {
@@ -536,17 +538,15 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     through.pop_back();
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
       if (d.kind == DependencyKind::data) continue;  // by what they read now
-      const bool is_gone = !graph.is_live(d.node);
-      const bool is_free = is_gone || !holds(d, at == id);
-      const bool hands_on =
-          is_gone || (d.kind == DependencyKind::control && replaced.contains(d.node));
-      if (is_free && hands_on && met.insert(d.node).second) through.push_back(d.node);
-      if (is_free) continue;
+      if (!graph.is_live(d.node) || !holds(d, at == id)) {
+        if (met.insert(d.node).second) through.push_back(d.node);
+        continue;
+      }
       if ((graph.position(d.node) < graph.position(id)) == before) continue;
       return refuse("{} must stay {} {}: {}", graph.name(id), before ? "behind" : "before",
                     graph.name(d.node),
                     d.kind == DependencyKind::write
-                        ? "one of them writes to a storage that the other uses"
+                        ? "one of them writes to memory that the other uses"
                         : "their effects must keep their order");
     }
   }

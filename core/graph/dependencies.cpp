@@ -2,12 +2,11 @@
 //
 // Rules
 //   data     A node runs after the producers of its inputs.
-//   write    A node that writes to a storage keeps its order with every node that reads or writes
-//            it. Storages are the real ones (Graph::real_storage), so views and waits count as what
-//            they are views of. Who writes: see written_arguments. Three things read or write later
-//            than they are launched, until their wait: a collective reads its inputs (so its wait
-//            counts as a reader of them), and one in place writes to them (so its wait counts as a
-//            writer). Reading a collective's result before its wait is ruled out by data.
+//   write    A node that writes to memory keeps its order with every node that reads or writes the
+//            same bytes: memory_order.h. Three things read or write later than they are launched,
+//            until their wait: a collective reads its inputs (so its wait counts as a reader of
+//            them), and one in place writes to them (so its wait counts as a writer). Reading a
+//            collective's result before its wait is ruled out by data.
 //   control  - What draws from a random generator, or sets its state, keeps its order.
 //            - What acts on something outside the graph keeps its order: operators that return
 //              nothing, tokens, calls of subgraphs whose insides are not known.
@@ -22,11 +21,9 @@
 //            nothing wherever it is.
 //   Between the halves of a pair there are no dependencies.
 //
-// Steps. One pass over the order. For each storage that anybody writes to: its last writer and who
-// has read it since; a reader depends on that writer, a writer on those readers, or on that writer
-// if there are none. The same with one chain for drawing, one for acting. For each symbol: the node
-// that brought it to light and the last check. A node depends on them unless one of its inputs
-// names the same expression and so does already.
+// Steps. One pass over the order. Memory: memory_order.cpp. One chain for drawing, one for acting.
+// For each symbol: the node that brought it to light and the last check. A node depends on them
+// unless one of its inputs names the same expression and so does already.
 //
 // Cost: linear in nodes, inputs and tensors (and, for symbols, in what expressions name).
 
@@ -37,6 +34,7 @@
 #include <unordered_map>
 
 #include "core/graph/effects.h"
+#include "core/graph/memory_order.h"
 
 namespace jointer {
 namespace {
@@ -48,11 +46,11 @@ class Finder {
         first_(first),
         before_(before),
         lists_(graph.node_count()),
-        marks_(graph.node_count(), NodeId{}) {}
+        marks_(graph.node_count(), NodeId{}),
+        memory_(graph) {}
 
   void run() {
     index_symbols();
-    find_written();
     found_.reserve(graph_.node_count() * 2);
     for (const NodeId id : graph_.order()) visit(id);
     first_.assign(graph_.node_count() + 1, 0);
@@ -66,10 +64,6 @@ class Finder {
   }
 
  private:
-  struct Access {
-    NodeId last_writer;
-    std::vector<NodeId> readers;  // since
-  };
   struct Symbol {
     NodeId origin, last_check;
   };
@@ -88,30 +82,11 @@ class Finder {
       order_of_[id.index()] = static_cast<std::uint32_t>(graph_.position(id));
   }
 
-  // What each node writes to, and a place for every storage that is written to.
-  void find_written() {
-    access_of_.assign(graph_.storage_count(), -1);
-    for (const NodeId id : graph_.order()) {
-      std::vector<NodeId> written;
-      written_arguments(graph_, graph_.node(id), written);
-      if (written.empty()) continue;
-      for (const NodeId to : written)
-        for (const Tensor& t : graph_.tensors(to)) {
-          if (!t.storage) continue;
-          std::int32_t& access = access_of_[graph_.real_storage(t.storage).index()];
-          if (access >= 0) continue;
-          access = static_cast<std::int32_t>(accesses_.size());
-          accesses_.emplace_back();
-        }
-      writes_.emplace(id, std::move(written));
-    }
-  }
-
   void visit(NodeId id) {
     const Node& n = graph_.node(id);
     const auto begin = static_cast<std::ptrdiff_t>(found_.size());
     for (const NodeId input : graph_.inputs(n)) add(input, id, DependencyKind::data);
-    if (!accesses_.empty()) order_accesses(id, n);
+    memory_.visit(id, [&](NodeId other) { add(other, id, DependencyKind::write); });
     const Effects effects = effects_of(graph_, n);
     if (symbol_count_ > 0 && n.kind != NodeKind::output)
       order_symbols(id, n, effects.has(Effects::checks));
@@ -133,40 +108,6 @@ class Finder {
   void chain(NodeId& last, NodeId id) {
     add(last, id, DependencyKind::control);
     last = id;
-  }
-
-  template <class Visit>
-  void for_each_access(NodeId id, Visit visit) {
-    for (const Tensor& t : graph_.tensors(id))
-      if (t.storage)
-        if (const std::int32_t access = access_of_[graph_.real_storage(t.storage).index()];
-            access >= 0)
-          visit(accesses_[static_cast<std::size_t>(access)]);
-  }
-
-  void order_accesses(NodeId id, const Node& n) {
-    const auto read = [&](NodeId of) {
-      for_each_access(of, [&](Access& access) {
-        add(access.last_writer, id, DependencyKind::write);
-        if (access.readers.empty() || access.readers.back() != id) access.readers.push_back(id);
-      });
-    };
-    const auto write = [&](NodeId to) {
-      for_each_access(to, [&](Access& access) {
-        for (const NodeId reader : access.readers) add(reader, id, DependencyKind::write);
-        add(access.last_writer, id, DependencyKind::write);
-        access.last_writer = id;
-        access.readers.clear();
-      });
-    };
-    read(id);
-    for (const NodeId input : graph_.inputs(n)) read(input);
-    const NodeId start = graph_.is_wait(n) ? graph_.collective_of_wait(n) : NodeId{};
-    if (start)
-      for (const NodeId input : graph_.inputs(start)) read(input);
-    for (const NodeId writer : {id, start})
-      if (const auto it = writer ? writes_.find(writer) : writes_.end(); it != writes_.end())
-        for (const NodeId to : it->second) write(to);
   }
 
   // The expressions that a node's own value names, each once in a row.
@@ -255,9 +196,7 @@ class Finder {
   std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> lists_;  // by node: its part of found_
   std::vector<NodeId> marks_;  // by node: the last node that was found to depend on it
 
-  std::unordered_map<NodeId, std::vector<NodeId>> writes_;
-  std::vector<std::int32_t> access_of_;  // by storage, -1 for what nobody writes to
-  std::vector<Access> accesses_;
+  MemoryOrder memory_;
 
   std::size_t symbol_count_ = 0;
   std::vector<std::vector<std::uint32_t>> symbols_of_;  // by expression

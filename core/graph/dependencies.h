@@ -13,7 +13,7 @@ namespace jointer {
 
 enum class DependencyKind : std::uint8_t {
   data,     // it reads what the other makes
-  write,    // one of them writes to a storage that the other reads or writes
+  write,    // one of them writes to memory that the other reads or writes
   control,  // their effects must keep their order: random operators, tokens, checks on values
 };
 

@@ -127,43 +127,4 @@ void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>
   }
 }
 
-namespace {
-
-struct Touched {
-  std::vector<StorageId> written, used;
-};
-
-Touched touched_by(const Graph& graph, NodeId id) {
-  Touched touched;
-  const auto add = [&](NodeId of, std::vector<StorageId>& storages) {
-    for (const Tensor& t : graph.tensors(of))
-      if (t.storage) storages.push_back(graph.real_storage(t.storage));
-  };
-  const auto add_call = [&](NodeId call) {
-    for (const NodeId input : graph.inputs(call)) add(input, touched.used);
-    std::vector<NodeId> written;
-    written_arguments(graph, graph.node(call), written);
-    for (const NodeId to : written) add(to, touched.written);
-  };
-  add(id, touched.used);
-  add_call(id);
-  const Node& node = graph.node(id);
-  if (const NodeId start = graph.is_wait(node) ? graph.collective_of_wait(node) : NodeId{})
-    add_call(start);
-  return touched;
-}
-
-}  // namespace
-
-bool write_conflict(const Graph& graph, NodeId a, NodeId b) {
-  const Touched first = touched_by(graph, a), second = touched_by(graph, b);
-  const auto writes = [](const Touched& one, const Touched& other) {
-    return std::ranges::any_of(one.written, [&](StorageId storage) {
-      return std::ranges::find(other.used, storage) != other.used.end() ||
-             std::ranges::find(other.written, storage) != other.written.end();
-    });
-  };
-  return writes(first, second) || writes(second, first);
-}
-
 }  // namespace jointer

@@ -38,8 +38,4 @@ bool may_write(const OperatorInfo& op);
 // place (`add_`), every one of a Triton kernel that mutates.
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written);
 
-// Whether one of two nodes writes to a storage that the other reads or writes, by the graph as it
-// is now. A wait reads and writes what its collective does.
-bool write_conflict(const Graph& graph, NodeId a, NodeId b);
-
 }  // namespace jointer

@@ -9,8 +9,9 @@ namespace jointer {
 
 // Where a tensor lies instead.
 struct StorageMove {
-  StorageId to;         // none: it stays
-  std::int64_t by = 0;  // elements that are added to its offset
+  StorageId to;              // none: it stays
+  std::int64_t by = 0;       // elements that are added to its offset
+  bool keeps_offset = true;  // else nothing says any more where in the storage it lies
 };
 
 // The node's value with its tensors in other storages; everything else about them stays. Costs

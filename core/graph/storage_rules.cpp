@@ -22,7 +22,8 @@
 //
 // An edit that replaces a call leaves its value unchanged. The same steps then apply to the
 // replaced calls and to calls that read one whose storage changed. The storage before the edit
-// counts as the captured one.
+// counts as the captured one. Where in a storage their results lie is then not known: a slice may
+// be of other elements now.
 //
 // Cost: linear in tensors and inputs.
 //
@@ -123,7 +124,7 @@ class Corrector {
       else
         renamed.push_back({captured, now});
     }
-    if (!renamed.empty()) replace_value(id, renamed);
+    if (edit_ != nullptr && (shares || !renamed.empty())) replace_value(id, renamed);
   }
 
   // For an edit: gives the call a new value, so that undo finds the previous one.
@@ -132,7 +133,8 @@ class Corrector {
     edit_->before_change(id);
     move_tensors(graph_, id, [&](const Tensor& t) {
       const auto found = std::ranges::find(renamed, t.storage, &Renamed::captured);
-      return StorageMove{found == renamed.end() ? StorageId() : found->now};
+      return StorageMove{.to = found == renamed.end() ? t.storage : found->now,
+                         .keeps_offset = false};
     });
   }
 

@@ -30,7 +30,7 @@ std::vector<TagSource> prepare_for_cut(Graph& joint) {
 Result<SavePlan> plan_of(const Graph& joint, const JointParts& parts,
                          const std::vector<NodeId>& saved) {
   std::vector<NodeId> values, symbols;
-  for (const NodeId id : saved) (is_symbol(joint.node(id)) ? symbols : values).push_back(id);
+  for (const NodeId id : saved) (is_symbol(joint, joint.node(id)) ? symbols : values).push_back(id);
   return settle_saved_values(joint, parts, values, symbols);
 }
 

@@ -76,7 +76,7 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
   for (const NodeId id : order.first(end)) {
     const Node& node = joint.node(id);
     if (!is_forward(id) || is_skipped(joint, node)) continue;
-    if (is_symbol(node)) {
+    if (is_symbol(joint, node)) {
       choice.symbols.push_back(id);
       continue;
     }
@@ -98,7 +98,7 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
     std::vector<NodeId> later;
     for (const NodeId user : users.of(id))
       if (!is_forward(user)) later.push_back(user);
-    if (std::ranges::all_of(later, [&](NodeId user) { return is_symbol(joint.node(user)); }))
+    if (std::ranges::all_of(later, [&](NodeId user) { return is_symbol(joint, joint.node(user)); }))
       choice.symbols.insert(choice.symbols.end(), later.begin(), later.end());
     else if (!must_recompute(node))
       choice.values.push_back(id);

@@ -18,7 +18,7 @@ std::vector<HandedOver> handed_over(const Graph& pair) {
     found.push_back({.node = entry.node,
                      .bytes = pair.output_bytes(node),
                      .is_input = node.kind == NodeKind::placeholder,
-                     .is_symbol = is_symbol(node)});
+                     .is_symbol = is_symbol(pair, node)});
   }
   return found;
 }

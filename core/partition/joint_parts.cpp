@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/graph/symbolic_float.h"
 #include "core/partition/half.h"
 #include "core/partition/unrepeatable.h"
 #include "core/partition/write_order.h"
@@ -128,12 +129,12 @@ bool JointParts::any_backward() const {
   return any(depends_on_tangent) || any(feeds_gradient);
 }
 
-bool is_symbol(const Node& node) {
-  return node.value.kind == Value::Kind::symbol;
+bool is_symbol(const Graph& graph, const Node& node) {
+  return node.value.kind == Value::Kind::symbol || is_symbolic_float(graph, node);
 }
 
 bool is_symbolic_float(const Graph& graph, const Node& node) {
-  if (!is_symbol(node)) return false;
+  if (node.value.kind != Value::Kind::symbol) return symbolic_float(graph, node.value).has_value();
   const std::string_view text = graph.expression_text(node.value.expression());
   return text.find("ToFloat") != std::string_view::npos ||
          text.find("TrueDiv") != std::string_view::npos;

@@ -71,7 +71,8 @@ struct JointParts {
 };
 
 // A number that torch traces as SymInt, SymFloat or SymBool.
-bool is_symbol(const Node& node);
+bool is_symbol(const Graph& graph, const Node& node);
+// As SymFloat. Older captures write one as an integer, with an expression that cannot be.
 bool is_symbolic_float(const Graph& graph, const Node& node);
 
 // How many of the graph's outputs are the forward's; they come first.

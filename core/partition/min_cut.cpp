@@ -55,7 +55,7 @@ MinCut::MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSourc
   for (std::size_t i = order.size(); i-- > 0;) {
     const NodeId id = order[i];
     const Node& node = joint.node(id);
-    bytes_[id.index()] = is_symbol(node) ? 1 : joint.output_bytes(node);
+    bytes_[id.index()] = is_symbol(joint, node) ? 1 : joint.output_bytes(node);
     std::uint32_t& distance = distance_[id.index()];
     if (node.kind == NodeKind::output) distance = kFar;
     if (!parts.is_forward(id)) continue;
@@ -67,7 +67,7 @@ MinCut::MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSourc
 
 std::int64_t MinCut::capacity(NodeId id) const {
   const Node& node = joint_.node(id);
-  if (is_symbol(node)) return is_symbolic_float(joint_, node) ? 4 : 1;
+  if (is_symbol(joint_, node)) return is_symbolic_float(joint_, node) ? 4 : 1;
   if (node.value.kind == Value::Kind::opaque) return 0;
   if (node.value.kind != Value::Kind::tensor) return FlowNetwork::kInfinite;
   if (parts_.is_static[id.index()]) return 0;

@@ -85,7 +85,7 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     if (places_.is_late(nodes_[p])) flags_[p] |= only_backward;
     if (places_.is_backward_state(n) || has(p, of_backward)) backward_inputs_.push_back(p);
     if (n.kind == NodeKind::get_attr) flags_[p] = is_constant;
-    if (n.value.kind == Value::Kind::symbol) flags_[p] |= is_symbolic;
+    if (is_symbol(joint, n)) flags_[p] |= is_symbolic;
     if (n.kind != NodeKind::output)
       for (const NodeId input : joint.inputs(n)) inputs_.push_back(place(input));
     first_input_.push_back(static_cast<std::uint32_t>(inputs_.size()));

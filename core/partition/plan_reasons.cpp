@@ -93,8 +93,9 @@ class Explainer {
     return std::string(joint_.op(joint_.node(id)).packet());
   }
   [[nodiscard]] std::string size_of(NodeId id) const {
-    return is_symbol(joint_.node(id)) ? "a size"
-                                      : format_bytes(joint_.output_bytes(joint_.node(id)));
+    const Node& node = joint_.node(id);
+    if (is_symbolic_float(joint_, node)) return "a number";
+    return is_symbol(joint_, node) ? "a size" : format_bytes(joint_.output_bytes(node));
   }
 
   [[nodiscard]] PlanReason why_saved(NodeId id) const {

@@ -20,6 +20,7 @@
 #include <map>
 #include <set>
 
+#include "core/graph/symbolic_float.h"
 #include "core/graph/users.h"
 #include "core/partition/half.h"
 #include "core/partition/offload_transfers.h"
@@ -36,7 +37,10 @@ void add_symbols(const Graph& graph, ExpressionId expression, std::set<std::stri
 
 std::set<std::string> symbols_of(const Graph& graph, const Node& node) {
   std::set<std::string> symbols;
-  if (is_symbol(node)) add_symbols(graph, node.value.expression(), symbols);
+  if (node.value.kind == Value::Kind::symbol) add_symbols(graph, node.value.expression(), symbols);
+  if (const auto number = symbolic_float(graph, node.value))
+    if (const auto expression = Expression::parse(number->expression))
+      symbols.insert(expression->symbols().begin(), expression->symbols().end());
   for (const Tensor& tensor : graph.tensors(node)) {
     for (const Dim& size : graph.shape(tensor)) add_symbols(graph, size.expression, symbols);
     for (const Dim& step : graph.stride(tensor)) add_symbols(graph, step.expression, symbols);
@@ -45,17 +49,13 @@ std::set<std::string> symbols_of(const Graph& graph, const Node& node) {
   return symbols;
 }
 
-bool is_unbacked(std::string_view symbol) {
-  return symbol.starts_with('u') || symbol.starts_with("zuf");
-}
-
-// The symbol that a node brings into being; empty if it does not.
+// The symbol that a node brings into being; empty if it does not. Symbols of floats are not bound.
 std::string_view bound_symbol(const Graph& graph, const Node& node) {
-  if (!is_symbol(node)) return {};
+  if (node.value.kind != Value::Kind::symbol) return {};
   const Expression& expression = graph.expression(node.value.expression());
   const auto& symbols = expression.symbols();
   if (symbols.size() != 1 || symbols.front() != expression.text()) return {};
-  const bool binds = node.kind == NodeKind::placeholder || is_unbacked(symbols.front());
+  const bool binds = node.kind == NodeKind::placeholder || symbols.front().starts_with('u');
   return binds ? std::string_view(symbols.front()) : std::string_view();
 }
 

@@ -1,8 +1,8 @@
 // Whether every call of a pair finds memory as it does in the joint graph, and leaves it so.
 //
-// Terms: an access is a call that reads or writes a storage which some call writes to. Views and
-// getitem are none: they neither read nor make anything. Its rank is the number of calls before it,
-// in the joint graph, that write to that storage.
+// Terms: an access is a call that reads or writes a storage which some call writes to. What only
+// takes views is none: it neither reads nor makes anything. Its rank is the number of calls before
+// it, in the joint graph, that write to that storage.
 //
 // The pair is right if each access runs when as many writes as its rank have run, and all writes
 // run. Since writes are accesses, they are then in order, too. An access that runs twice is one in
@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "core/graph/effects.h"
+#include "core/graph/memory_access.h"
 
 namespace jointer {
 namespace {
@@ -58,8 +59,7 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
   for (const NodeId id : joint.order()) {
     const Node& node = joint.node(id);
     if (node.kind != NodeKind::call) continue;
-    const OperatorInfo& op = joint.op(node);
-    if (op.is_view() || op.is_getitem) continue;
+    if (only_takes_views(joint, node)) continue;
     std::vector<Access>& found = by_node[id.index()];
     const auto add = [&](std::uint32_t storage, bool writes) {
       if (storage == kNever) return;

@@ -10,6 +10,7 @@
 #include "core/edit/refuse.h"
 #include "core/edit/replay.h"
 #include "core/edit/select.h"
+#include "core/partition/joint_parts.h"
 #include "core/policy/export.h"
 #include "core/policy/save_ops.h"
 #include "core/policy/tag_edit.h"
@@ -125,7 +126,7 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
         value.bytes >= 0 && t != nullptr && graph.bytes(*t) != value.bytes && other_size++ == 0)
       first_other = fmt::format("{} takes {} here and {} in the log", value.node,
                                 format_bytes(graph.bytes(*t)), format_bytes(value.bytes));
-    (n.value.kind == Value::Kind::symbol ? plan.saved_symbols : plan.saved).push_back(id);
+    (is_symbol(graph, n) ? plan.saved_symbols : plan.saved).push_back(id);
   }
   if (missing > 0)
     notes.push_back(fmt::format(

@@ -146,7 +146,7 @@ std::string kept(const Graph& graph, NodeId holder, NodeId held, DependencyKind 
   const bool first = side == "behind";
   const std::string_view why =
       kind == DependencyKind::write
-          ? "one of them writes to a storage that the other uses"
+          ? "one of them writes to memory that the other uses"
           : reason_of_control(graph, first ? holder : held, first ? held : holder);
   return fmt::format("Held by {}: {} must stay {} it, because {}.", graph.name(holder),
                      graph.name(held), side, why);

@@ -28,7 +28,8 @@
 //     parameters from the graph's inputs.
 //   - Upstream orders by arguments alone. Here a collective whose input or result something writes
 //     to is kept, and an order that would read a value before it is written, or after it is
-//     overwritten, is corrected.
+//     overwritten, is corrected; where that is impossible, the graph stays as it is. Writes to
+//     parts of a buffer that do not overlap may change places (core/graph/memory_order.h).
 //   - A collective that a node other than its wait reads is kept; upstream stops with an error.
 //   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
 //     made. A block's calls carry the block and the direction as `fsdp_bucket`, as upstream's do.
@@ -116,14 +117,15 @@ class BlockBucketing {
     if (wrong)
       context_.decide(graph_, wrong, "put right",
                       "It would have run before memory that it reads was written.");
-    JOINTER_CHECK(keep_given_orders());
-    return true;
+    if (keep_given_orders()) return true;
+    graph_ = given_;
+    return false;
   }
 
  private:
-  // A view that moved with a bucket's calls may stand on the other side of a write to its memory
-  // now. The given graph's orders hold for those of its nodes that are left.
-  Result<void> keep_given_orders() {
+  // What moved with a bucket's calls may stand on the other side of a write to its memory now. The
+  // given graph's orders hold for those of its nodes that are left. False: they cannot.
+  bool keep_given_orders() {
     std::vector<OrderEdge> edges;
     NodeId wrong;
     for (std::size_t i = 0; i < given_.node_count(); ++i) {
@@ -135,7 +137,7 @@ class BlockBucketing {
         if (!wrong && graph_.position(d.node) > graph_.position(id)) wrong = id;
       }
     }
-    if (!wrong) return {};
+    if (!wrong) return true;
     const Dependencies now(graph_);
     // What came about since the nodes changed places is the given order turned round.
     const auto is_turned = [&](const Dependency& d, NodeId of) {
@@ -147,17 +149,16 @@ class BlockBucketing {
     };
     auto order = stable_order(graph_, now, graph_.order(), edges, is_turned);
     if (!order) {
-      // Parts of one buffer that do not overlap, as chunks of a loss write them: upstream's order
-      // is right, and nothing here tells the parts apart.
-      context_.decide(graph_, wrong, "note",
-                      "It changed places with a write to another part of the memory that it uses: "
-                      "no recipe can say so, since edits keep such orders.");
-      return {};
+      context_.decide("kept",
+                      fmt::format("The graph stays as it was: {} would change places with a "
+                                  "write to memory that it uses.",
+                                  graph_.name(wrong)));
+      return false;
     }
     graph_.set_order(*std::move(order));
     context_.decide(graph_, wrong, "put right",
                     "It would have changed places with a write to memory that it uses.");
-    return {};
+    return true;
   }
 
   void find_collectives() {

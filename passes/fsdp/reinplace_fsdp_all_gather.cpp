@@ -132,8 +132,12 @@ class Reinplacer {
     graph_.node(gather).target = target;
     graph_.node(gather).set(Node::has_kwargs);
     graph_.refresh(gather);
-    const StorageId storage = graph_.tensors(out).front().storage;
-    move_tensors(graph_, gather, [&](const Tensor&) { return StorageMove{storage, 0}; });
+    const Tensor& there = graph_.tensors(out).front();
+    const StorageId storage = there.storage;
+    const std::int64_t offset = graph_.offset(there).value;
+    move_tensors(graph_, gather, [&](const Tensor& tensor) {
+      return StorageMove{storage, offset - graph_.offset(tensor).value};
+    });
     context_.decide(graph_, gather, "changed",
                     fmt::format("it writes into {}, which the copy-in has made", graph_.name(out)));
     return true;

@@ -77,7 +77,7 @@ class Splitter {
     const std::string why = readers.empty() ? "It is the gradient of a parameter."
                                             : fmt::format("{} of backward_weight reads it.",
                                                           graph_.name(readers.front()));
-    if (is_symbol(n)) {
+    if (is_symbol(graph_, n)) {
       numbers_.push_back(id);
       say(id, why);
       return {};
@@ -97,8 +97,9 @@ class Splitter {
       return {};
     }
     const bool only_sizes =
-        !is_returned && is_tensor &&
-        std::ranges::all_of(readers, [&](NodeId user) { return is_symbol(graph_.node(user)); });
+        !is_returned && is_tensor && std::ranges::all_of(readers, [&](NodeId user) {
+          return is_symbol(graph_, graph_.node(user));
+        });
     if (only_sizes) {
       for (const NodeId user : readers) {
         numbers_.push_back(user);

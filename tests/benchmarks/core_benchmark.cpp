@@ -12,6 +12,7 @@
 #include "core/cost/measured.h"
 #include "core/edit/editor.h"
 #include "core/graph/canonical.h"
+#include "core/graph/dependencies.h"
 #include "core/graph/literal.h"
 #include "core/partition/partition.h"
 #include "core/policy/remat.h"
@@ -133,6 +134,11 @@ void hash_graph(benchmark::State& state, const std::string& name) {
   for (auto _ : state) benchmark::DoNotOptimize(graph_hash(graph));
 }
 
+void find_dependencies(benchmark::State& state, const std::string& name) {
+  const Graph& graph = graph_of(name);
+  for (auto _ : state) benchmark::DoNotOptimize(Dependencies(graph));
+}
+
 // All that torch's min_cut_rematerialization_partition does but the halves themselves: clean-up,
 // tags, the cut, reasons. Solving again after a tag was changed is the same work.
 void partition_min_cut(benchmark::State& state, const std::string& name) {
@@ -217,6 +223,7 @@ const int registered = [] {
                                         {"estimate_measured", estimate_measured},
                                         {"simulate", simulate_step},
                                         {"hash", hash_graph},
+                                        {"dependencies", find_dependencies},
                                         {"partition", partition_min_cut},
                                         {"partition_and_emit", partition_and_emit},
                                         {"tag_sac", tag_sac},

@@ -1,17 +1,20 @@
 """transformer_block_bucketing on real models: one all-gather and one reduce-scatter a layer and process
 group, found from the parameters that a collective serves, not from the modules that the pass goes by.
+And a step whose chunks of the loss write to parts of one buffer: what the passes do to it is a recipe.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import BIN, ROOT, SHARED
 
+import jointer as helper
 from jointer.document import read_document
 
 GATHER = "_c10d_functional.all_gather_into_tensor"
@@ -140,3 +143,38 @@ def test_one_bucket_a_layer_kind_and_group(path: Path, tmp_path: Path) -> None:
     more = {key: count for key, count in after.count.items() if count != 1}
     assert more == {}
     assert sum(before.count.values()) > 2 * sum(after.count.values())
+
+
+@pytest.mark.parametrize("name", ["joint_transformer_block_bucketing_reordering", "transformer_block_bucketing"])
+def test_writes_to_parts_of_a_buffer_change_places(name: str, tmp_path: Path, jointer: Callable[..., Any]) -> None:
+    path = SHARED / "captures" / "torchtitan_0.3" / "llama3_8b_fsdp4_tp2.traced.json.zst"
+    if not path.exists():
+        pytest.skip("no shared captures")
+    out, recipe, again = tmp_path / "out.json", tmp_path / "recipe.json", tmp_path / "again.json"
+    command = [BIN / "jointer", "apply", path, "--passes", name, "--save-recipe", recipe, "-o", out]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    jointer("apply", path, "--recipe", recipe, "-o", again)
+    hashes = [jointer("info", each)["hash"] for each in (out, again)]
+    assert hashes[0] == hashes[1] != jointer("info", path)["hash"]
+    # Views and writes of chunks stand on other sides of each other, and each write keeps its readers.
+    chunks = [chunk_order(each) for each in (path, out)]
+    assert chunks[0] != chunks[1]
+    assert sorted(chunks[0]) == sorted(chunks[1])
+    # Torch replays it as well: not as the graph that it was made on, so that it looks at each order.
+    by_hand = json.loads(recipe.read_text())
+    for key in ("graphs", "fingerprints"):
+        by_hand.pop(key, None)
+    gm = helper.load(path)
+    report = helper.apply_recipe(gm, by_hand)
+    assert not report.skipped
+    assert helper.graph_hash(gm) == hashes[0]
+
+
+def chunk_order(path: Path) -> list[str]:
+    """Slices of the buffer that chunks of the loss write to, and those writes, in order."""
+    nodes = read_document(path)["nodes"]
+    slices = {n["name"] for n in nodes if n["target"] == "aten.slice.Tensor" and n["args"][0] == {"n": "zeros_like"}}
+    writes = [n["name"] for n in nodes if n["target"] == "aten.copy_.default" and n["args"][0].get("n") in slices]
+    assert len(writes) == len(slices) == 8
+    return [n["name"] for n in nodes if n["name"] in slices or n["name"] in writes]

@@ -37,7 +37,7 @@ def graphs_in(path: Path) -> int:
 
 def cases() -> list[Any]:
     found: list[tuple[str, Path, Path | None, int | None]] = []
-    for folder in (ROOT / "resources" / "samples", CAPTURES, CAPTURES / "executable", CAPTURES / "text"):
+    for folder in (ROOT / "resources" / "samples", CAPTURES, *(CAPTURES / name for name in ("executable", "text", "torchtitan_0.3"))):
         for path in sorted(folder.glob("*.zst")) + sorted(folder.glob("*.txt")):
             name = path.name.removesuffix(".zst").removesuffix(".json")
             found.append((name, path, None, None))

@@ -16,11 +16,16 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import jointer
 import pytest
 import torch
 import torch_partition
 from conftest import BIN, LARGE, ROOT, SHARED
+from functorch.compile import nop
 from jointer.document import read_document, write_document
+from torch import fx, nn
+from torch._dynamo import config as dynamo_config
+from torch._dynamo.backends.common import aot_autograd
 
 
 #: Of large captures these are compared in every run, with --run-slow all.
@@ -43,6 +48,26 @@ def cases() -> list[Any]:
         )
         for path, name, partitioner, tagging in names
     ]
+
+
+class Quotients(nn.Module):
+    """The backward needs quotients of sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        z = torch.sin(torch.sin(self.linear(x)) * (x.shape[0] / 3))
+        return torch.exp(z * (x.shape[0] / 7 + 0.5)) * scale.sum()
+
+
+class Items(Quotients):
+    """The backward needs numbers that are read from a tensor."""
+
+    def forward(self, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        z = nn.functional.leaky_relu(torch.sin(self.linear(x)), scale.max().item())
+        return nn.functional.elu(torch.exp(z), scale.min().item() + x.shape[0] / 3)
 
 
 @pytest.mark.parametrize(("path", "partitioner", "tagging"), cases())
@@ -70,3 +95,36 @@ def test_same_pair(path: Path, partitioner: str, tagging: str, tmp_path: Path) -
             assert sorted(ours[: len(symbols)]) == sorted(theirs[: len(symbols)])
             ours, theirs = ours[len(symbols) :], theirs[len(symbols) :]
         assert ours == theirs, half
+
+
+@pytest.mark.parametrize("partitioner", torch_partition.PARTITIONERS)
+@pytest.mark.parametrize("model", [Quotients, Items])
+def test_symbolic_floats(model: type[nn.Module], partitioner: str, tmp_path: Path) -> None:
+    """Of a model that torch compiles for any size: captures that are loaded again have lost their symbols."""
+    path, out = tmp_path / "joint.json", tmp_path / "pair.json"
+    halves: list[list[str]] = []
+    handed: list[str] = []
+
+    def partition(joint: fx.GraphModule, inputs: Any, *, num_fwd_outputs: int, **options: Any) -> Any:
+        jointer.capture(joint, path)
+        made = torch_partition.PARTITIONERS[partitioner](joint, inputs, num_fwd_outputs=num_fwd_outputs, **options)
+        handed.extend(node.name for node in made[0].graph.output_node().args[0][num_fwd_outputs:])
+        halves.extend([node.name for node in half.graph.nodes][:-1] for half in made)
+        return made
+
+    torch._dynamo.reset()
+    with dynamo_config.patch(capture_scalar_outputs=True):
+        backend = aot_autograd(fw_compiler=nop, bw_compiler=nop, partition_fn=partition)
+        torch.compile(model(), backend=backend, dynamic=True)(torch.randn(4, 8), torch.rand(3)).sum().backward()
+    records = {record["name"]: record for record in read_document(path)["nodes"]}
+    floats = {name for name, record in records.items() if isinstance(record.get("val"), dict) and "symfloat" in record["val"]}
+    assert floats and bool(floats & set(handed)) == (partitioner == "default" or model is Items)
+
+    done = subprocess.run(
+        [str(BIN / "partition_pair"), str(path), partitioner, str(out)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    pair = json.loads(out.read_text())
+    values = pair["forward"]["nodes"][-1]["args"][0]
+    assert [value["n"] for value in values["tuple"] if value][-len(handed) :] == handed
+    assert [[record["name"] for record in pair[half]["nodes"]][:-1] for half in ("forward", "backward")] == halves

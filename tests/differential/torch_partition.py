@@ -128,11 +128,13 @@ def partition(document: dict[str, Any], path: Path, partitioner: str = "min_cut"
         if base_type(records[node.name].get("desc")) in ("ParamAOTInput", "BufferAOTInput")
     ]
     shapes = ShapeEnv()
-    symbols = {
-        record["name"] for record in records.values() if isinstance(record.get("val"), dict) and "symint" in record["val"]
-    }
+    values = {name: record["val"] for name, record in records.items() if isinstance(record.get("val"), dict)}
+    floats = {name for name, value in values.items() if "symfloat" in value}
+    symbols = {name for name, value in values.items() if "symint" in value} | floats
     for node in nodes:
-        if node.name in symbols:
+        if node.name in floats:
+            node.meta["val"] = shapes.create_unbacked_symfloat()
+        elif node.name in symbols:
             node.meta["val"] = shapes.create_unbacked_symint()
     taken = {node.name: [user.name for user in node.users if "getitem" in str(user.target)] for node in nodes}
     inputs = {node.name for node in nodes if node.op == "placeholder"}

@@ -4,8 +4,9 @@
 ``undo`` reverts all changes since a mark, so that an edit is applied completely or not at all.
 
 A graph is valid if every node comes after its inputs. Two nodes keep their order if one writes to
-memory that the other uses, or if both draw random numbers. That is checked only if ``trusted`` is
-false: a recipe made on exactly this graph was checked when it was made.
+memory that the other uses, or if both draw random numbers, unless the edit adds or replaces one of
+them. That is checked only if ``trusted`` is false: a recipe made on exactly this graph was checked
+when it was made.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class GraphEditor:
         #: nodes.
         self._touched: set[fx.Node] = set()
         self._stood: dict[fx.Node, tuple[Any, fx.Node, fx.Node]] = {}
+        #: Since the last mark: nodes that had no order before, and calls that may do something else.
+        self._changed: set[fx.Node] = set()
 
     def node(self, name: str) -> fx.Node:
         """The node of that name, with or without this half's prefix."""
@@ -85,6 +88,7 @@ class GraphEditor:
         """A point to undo to; the graph is assumed to be valid at it."""
         self._touched.clear()
         self._stood.clear()
+        self._changed.clear()
         return len(self._undo)
 
     def undo(self, mark: int) -> None:
@@ -210,6 +214,7 @@ class GraphEditor:
         node = self._nodes[name]
         self._undo.append(lambda: self._erase(name))
         self._touched.add(node)
+        self._changed.add(node)
         if "like" in record:
             model = self.node(record["like"]).meta
             node.meta.update({key: model[key] for key in _LIKE_META if key in model})
@@ -265,6 +270,7 @@ class GraphEditor:
 
         self._undo.append(restore)
         self._touched.add(node)
+        self._changed.add(node)
         if "target" in change:
             node.target = self._target(change["target"], node.name)
         if "args" in change:
@@ -343,14 +349,17 @@ class GraphEditor:
     def _check_effects(self) -> None:
         """Raise if a moved node changed places with one that it must keep its order with."""
         order = _Order(self._stood)
-        span = [(node, *memory_of(node), _is_random(node)) for node in order.span()]
-        for moved in self._stood:
-            touched, written = memory_of(moved)
-            is_random = _is_random(moved)
-            for other, its_touched, its_written, its_random in span:
+        span = [
+            (node, memory_of(node), _is_random(node))
+            for node in order.span()
+            if node not in self._changed
+        ]
+        for moved in (node for node in self._stood if node not in self._changed):
+            memory, is_random = memory_of(moved), _is_random(moved)
+            for other, its_memory, its_random in span:
                 if not order.has_changed(moved, other):
                     continue
-                if written & its_touched or touched & its_written:
+                if memory.keeps_order_with(its_memory):
                     raise RecipeError(
                         f"{moved.name} and {other.name} must keep their order: one writes to "
                         "memory that the other uses"

@@ -29,7 +29,7 @@ from typing import Any
 
 from torch import Tensor, fx, nn
 
-from .effects import memory_of
+from .effects import Memory, memory_of
 from .encode import HEAD
 from .errors import CaptureError
 from .selectors import selects_call
@@ -97,8 +97,7 @@ class _Walk:
     options: list[dict[str, Any]] = field(default_factory=list)
     _open: dict[fx.Node, None] = field(default_factory=dict)
     _asked: dict[str, Any] = field(default_factory=dict)
-    _touched: set[int] = field(default_factory=set)
-    _written: set[int] = field(default_factory=set)
+    _memory: Memory = field(default_factory=Memory)
 
     def visit(self, node: fx.Node) -> None:
         """Process the next node of the program."""
@@ -114,16 +113,14 @@ class _Walk:
         if joins:
             self._asked = self.marked.get(node, self._asked)
             self._open[node] = None
-            touched, written = memory_of(node)
-            self._touched |= touched
-            self._written |= written
+            self._memory.join(memory_of(node))
 
     def close(self) -> None:
         """Close the open region."""
         if self._open:
             self.groups.append(list(self._open))
             self.options.append(self._asked)
-        self._open, self._touched, self._written = {}, set(), set()
+        self._open, self._memory = {}, Memory()
 
     def _joins(self, node: fx.Node) -> bool:
         if node.op != "call_function" or not _is_computed(node):
@@ -138,8 +135,7 @@ class _Walk:
     def _disturbs(self, node: fx.Node) -> bool:
         if any(each in self._open for each in node.all_input_nodes):
             return True
-        touched, written = memory_of(node)
-        return bool(written & self._touched or touched & self._written)
+        return self._memory.keeps_order_with(memory_of(node))
 
 
 def _is_computed(node: fx.Node) -> bool:

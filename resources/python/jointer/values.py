@@ -268,7 +268,7 @@ class ValueDecoder:
                 elem = torch.empty(shape, dtype=dtype, layout=layout, device="meta")
             return FakeTensor(self._mode, elem, torch.device(record["device"]))
         stride = [int(self._assumptions.number(each)) for each in record["stride"]]
-        offset = int(self._assumptions.number(record["offset"]))
+        offset = int(self._assumptions.number(record.get("offset", 0)))
         storage = self._storage(record["storage"])
         with no_dispatch():
             elem = torch.empty(0, dtype=dtype, device="meta").set_(storage, offset, shape, stride)
@@ -279,7 +279,7 @@ class ValueDecoder:
             if record.get("requires_grad"):
                 elem.requires_grad_()
         fake = FakeTensor(self._mode, elem, torch.device(record["device"]))
-        sizes = CapturedSizes(record["shape"], record["stride"], record["offset"])
+        sizes = CapturedSizes(record["shape"], record["stride"], record.get("offset", 0))
         if any(isinstance(each, dict) for each in (*sizes.shape, *sizes.stride, sizes.offset)):
             setattr(fake, _SIZES, sizes)
         return fake

@@ -222,6 +222,47 @@ TEST(Roofline, ChargesHalfOfACausalSquare) {
   EXPECT_NEAR(ns("True") * 2, ns("False"), 2);
 }
 
+// However a fused call cuts a product, it computes it once and moves the rows once. On a CPU the
+// cores share each part; on a GPU parts must fill the multiprocessors for that.
+TEST(Roofline, AFusedCallComputesAndMovesOnce) {
+  const auto check = [](const char* device, std::int64_t rows, std::int64_t size, int ranks) {
+    std::string group = "0";
+    for (int i = 1; i < ranks; ++i) group += fmt::format(" {}", i);
+    const Graph graph = parse(fmt::format(
+        R"(
+    group tp: {4}
+    a: f32[{0},{2}] = input
+    whole: f32[{1},{2}] = input
+    b: f32[{2},{2}] = input
+    gather: f32[{1},{2}] = _c10d_functional.all_gather_into_tensor(a, {3}, 'tp')
+    mm: f32[{1},{2}] = aten.mm(whole, b)
+    scatter: f32[{0},{2}] = _c10d_functional.reduce_scatter_tensor(whole, 'sum', {3}, 'tp')
+    gathered: (f32[{1},{2}], f32[{1},{2}]) = symm_mem.fused_all_gather_matmul(a, [b], 0, 'tp')
+    scattered: f32[{0},{2}] = symm_mem.fused_matmul_reduce_scatter(whole, b, 'sum', 0, 'tp')
+    return [mm]
+  )",
+        rows / ranks, rows, size, ranks, group));
+    const auto roofline = estimator("roofline", device);
+    const auto ns = [&](const char* name) {
+      return static_cast<double>(roofline->estimate(graph, graph.find(name)).ns);
+    };
+    const DeviceDescription& d = roofline->device();
+    const double summed = static_cast<double>(rows * size * 4) * (1 + 1.0 / ranks) /
+                          (d.memory_gbps * d.efficiency.memory);
+    for (const auto& [fused, collective, more] :
+         {std::tuple("gathered", "gather", 0.0), std::tuple("scattered", "scatter", summed)}) {
+      SCOPED_TRACE(
+          fmt::format("{} on {}: {} rows of {}, {} ranks", fused, device, rows, size, ranks));
+      EXPECT_LE(ns(fused), 1.001 * (ns("mm") + ns(collective) + more));
+      EXPECT_GE(ns(fused), 0.999 * std::max(ns("mm"), ns(collective)));
+    }
+  };
+  for (const int ranks : {2, 4, 8})
+    for (const std::int64_t size : {128, 256, 1024})
+      for (const std::int64_t rows : {512, 1536, 4096}) check("cpu", rows, size, ranks);
+  check("h100", 16384, 11264, 2);
+}
+
 // --- Simple ---
 
 TEST(Simple, IsWhatItsConstantsSay) {

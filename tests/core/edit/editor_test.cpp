@@ -128,10 +128,34 @@ TEST(Editor, KeepsTheOrderOfWritesAndOfEffects) {
     return [b, w, y]
   )");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"b"}, "w"}})),
-            "b must stay behind w: one of them writes to a storage that the other uses");
+            "b must stay behind w: one of them writes to memory that the other uses");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"r2"}, "r1"}})),
             "r2 must stay behind r1: their effects must keep their order");
   must_apply(graph, edit_of({MoveNodes{{"r1"}, "v"}}));
+  // A view reads nothing.
+  must_apply(graph, edit_of({MoveNodes{{"v"}, "b"}}));
+}
+
+// What a replaced call wrote over keeps its order with what comes behind.
+TEST(Editor, AReplacedWriterHandsOnWhatHeldIt) {
+  Graph graph = parse(R"(
+    x: f32[8] = input
+    a: f32[8] = aten.relu(x)
+    first: f32[8] = aten.add_.Tensor(a, x)
+    second: f32[8] = aten.mul_.Tensor(a, x)
+    b: f32[8] = aten.silu(a)
+    return [b, second]
+  )");
+  const auto replaced = [](const char* before) {
+    return edit_of({ReplaceCall{.node = "second",
+                                .target = "aten.mul.Tensor",
+                                .args = R"([{"n":"x"},{"n":"x"}])",
+                                .kwargs = {}},
+                    MoveNodes{{"b"}, before}});
+  };
+  EXPECT_EQ(must_refuse(graph, replaced("first")),
+            "b must stay behind first: one of them writes to memory that the other uses");
+  must_apply(graph, replaced("second"));
 }
 
 TEST(Editor, SetsPoliciesByNodeOperatorAndModule) {

@@ -126,18 +126,21 @@ TEST(LegalRange, SaysWhyWritesAndEffectsHold) {
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
     view: f32[4] = aten.view(a, [4])
+    early: f32[4] = aten.relu(view)
     draw: f32[4] = aten.rand_like(x)
     write: f32[4] = aten.add_.Tensor(a, x)
     again: f32[4] = aten.rand_like(x)
     late: f32[4] = aten.relu(view)
-    return [late, draw, again]
+    return [early, late, draw, again]
   )";
   EXPECT_EQ(range_of(kText, {"late"}).earliest(),
-            "Held by write: late must stay behind it, because one of them writes to a storage that "
+            "Held by write: late must stay behind it, because one of them writes to memory that "
+            "the other uses.");
+  EXPECT_EQ(range_of(kText, {"early"}).latest(),
+            "Held by write: early must stay before it, because one of them writes to memory that "
             "the other uses.");
   EXPECT_EQ(range_of(kText, {"view"}).latest(),
-            "Held by write: view must stay before it, because one of them writes to a storage that "
-            "the other uses.");
+            "Held by early: later, it would read view before that exists.");
   EXPECT_EQ(
       range_of(kText, {"again"}).earliest(),
       "Held by draw: again must stay behind it, because both draw from the random generator.");

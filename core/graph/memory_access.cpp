@@ -1,0 +1,89 @@
+#include "core/graph/memory_access.h"
+
+#include <algorithm>
+#include <span>
+
+#include "core/graph/effects.h"
+
+namespace jointer {
+namespace {
+
+// It reads and writes nothing but the tensors that it is given: true of operators whose schema is
+// known, but for those that are told which part of the storage to take. Code without a schema may
+// take the memory around a tensor as well.
+bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
+  if (node.kind != NodeKind::call) return true;
+  return op.has_schema && !op.has(OperatorTag::higher_order) &&
+         op.name.find("as_strided") == std::string::npos &&
+         op.name.find("reinterpret_tensor") == std::string::npos;
+}
+
+// Calls that are known to change bytes alone.
+bool keeps_layout(const OperatorInfo& op) {
+  return op.mutates() && !op.has(OperatorTag::inplace_view) &&
+         op.packet().find("resize") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool only_takes_views(const Graph& graph, const Node& node) {
+  if (node.kind != NodeKind::call) return false;
+  const OperatorInfo& op = graph.op(node);
+  const auto inputs = graph.inputs(node);
+  // Of a tensor, [] may copy.
+  if (op.is_getitem) return inputs.size() == 1 && !graph.single_tensor(graph.node(inputs.front()));
+  if (op.is_wait || !op.is_view() || graph.is_asynchronous(node)) return false;
+  return std::ranges::all_of(graph.tensors(node), [&](const Tensor& result) {
+    return std::ranges::any_of(inputs, [&](NodeId input) {
+      return std::ranges::any_of(graph.tensors(input), [&](const Tensor& given) {
+        return given.storage && result.storage &&
+               graph.real_storage(given.storage) == graph.real_storage(result.storage);
+      });
+    });
+  });
+}
+
+bool must_keep_order(MemoryUse a, MemoryUse b) {
+  if (a == MemoryUse::resize || b == MemoryUse::resize) return true;
+  return (a == MemoryUse::write && b != MemoryUse::view) ||
+         (b == MemoryUse::write && a != MemoryUse::view);
+}
+
+void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses) {
+  const auto add = [&](NodeId of, MemoryUse use, bool is_whole) {
+    for (const Tensor& tensor : graph.tensors(of))
+      if (tensor.storage) accesses.push_back({.tensor = &tensor, .use = use, .is_whole = is_whole});
+  };
+  const Node& node = graph.node(id);
+  if (only_takes_views(graph, node)) return add(id, MemoryUse::view, false);
+  const NodeId start = graph.is_wait(node) ? graph.collective_of_wait(node) : NodeId{};
+  add(id, MemoryUse::read, !keeps_to_tensors(node, graph.op(node)));
+  std::vector<NodeId> written;
+  for (const NodeId call : {id, start}) {
+    if (!call) continue;
+    const Node& n = graph.node(call);
+    const OperatorInfo& op = graph.op(n);
+    const bool is_whole = !keeps_to_tensors(n, op);
+    for (const NodeId input : graph.inputs(n)) add(input, MemoryUse::read, is_whole);
+    if (n.kind != NodeKind::call || !may_write(op)) continue;
+    written.clear();
+    written_arguments(graph, n, written);
+    const MemoryUse use = keeps_layout(op) ? MemoryUse::write : MemoryUse::resize;
+    for (const NodeId to : written) add(to, use, is_whole || use == MemoryUse::resize);
+  }
+}
+
+bool write_conflict(const Graph& graph, NodeId a, NodeId b) {
+  std::vector<MemoryAccess> first, second;
+  add_memory_accesses(graph, a, first);
+  add_memory_accesses(graph, b, second);
+  return std::ranges::any_of(first, [&](const MemoryAccess& one) {
+    return std::ranges::any_of(second, [&](const MemoryAccess& other) {
+      return must_keep_order(one.use, other.use) &&
+             graph.real_storage(one.tensor->storage) == graph.real_storage(other.tensor->storage) &&
+             one.region(graph).may_overlap(other.region(graph));
+    });
+  });
+}
+
+}  // namespace jointer

@@ -1,0 +1,138 @@
+// Rules
+//   - A node that writes to memory keeps its order with every node that reads or writes bytes of
+//   it.
+//     Storages are the real ones (Graph::real_storage). Which bytes a node uses: memory_region.h,
+//     memory_access.h.
+//   - A view reads nothing, and so moves over writes to its memory. It does not move over what may
+//     change the memory itself: inductor.resize_storage_bytes_, aten.set_, calls of which nothing
+//     is known.
+//
+// Terms. Part: a region of a storage, as some tensor covers it. A storage has a part for each
+// different region, 64 at most; further tensors count as all of it.
+//
+// Steps. Each part knows its last writer and who has read it since. A reader comes after the last
+// writers of all parts that overlap its own; a writer after those and after their readers. It then
+// takes the place of all that used the parts that its own covers: what conflicts with them later
+// conflicts with it.
+//
+// Cost: linear in nodes and inputs; for memory that is written to, times the parts that overlap.
+
+#include "core/graph/memory_order.h"
+
+#include <algorithm>
+
+#include "core/graph/effects.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::size_t kMostParts = 64;
+
+}  // namespace
+
+MemoryOrder::MemoryOrder(const Graph& graph) : graph_(graph) {
+  find_storages();
+}
+
+void MemoryOrder::find_storages() {
+  storage_of_.assign(graph_.storage_count(), -1);
+  std::vector<bool> may(graph_.operator_count());
+  for (std::size_t i = 0; i < may.size(); ++i) may[i] = may_write(graph_.op(OperatorId(i)));
+  for (const NodeId id : graph_.order()) {
+    const Node& node = graph_.node(id);
+    if (node.kind != NodeKind::call || !may[node.target.index()]) continue;
+    accesses_.clear();
+    add_memory_accesses(graph_, id, accesses_);
+    for (const MemoryAccess& access : accesses_) {
+      if (!access.writes()) continue;
+      std::int32_t& at = storage_of_[graph_.real_storage(access.tensor->storage).index()];
+      if (at < 0) {
+        at = static_cast<std::int32_t>(storages_.size());
+        storages_.emplace_back();
+      }
+      Storage& storage = storages_[static_cast<std::size_t>(at)];
+      storage.is_resized = storage.is_resized || access.use == MemoryUse::resize;
+    }
+  }
+}
+
+bool MemoryOrder::uses_any(NodeId id) const {
+  const auto is_written = [&](NodeId of) {
+    return std::ranges::any_of(graph_.tensors(of), [&](const Tensor& tensor) {
+      return tensor.storage && storage_of_[graph_.real_storage(tensor.storage).index()] >= 0;
+    });
+  };
+  const auto uses = [&](NodeId call) {
+    return is_written(call) || std::ranges::any_of(graph_.inputs(call), is_written);
+  };
+  const Node& node = graph_.node(id);
+  const NodeId start = graph_.is_wait(node) ? graph_.collective_of_wait(node) : NodeId{};
+  return uses(id) || (start && uses(start));
+}
+
+void MemoryOrder::find_before(NodeId id) {
+  accesses_.clear();
+  add_memory_accesses(graph_, id, accesses_);
+  for (const MemoryAccess& access : accesses_) {
+    const std::int32_t at = storage_of_[graph_.real_storage(access.tensor->storage).index()];
+    if (at < 0) continue;
+    Storage& storage = storages_[static_cast<std::size_t>(at)];
+    if (storage.is_resized) {
+      note(storage.last_resize);
+      if (access.use == MemoryUse::view) storage.views.push_back(id);
+    }
+    if (access.use == MemoryUse::view) continue;
+    Part& part = storage.parts[part_of(storage, access.region(graph_))];
+    if (access.writes())
+      write(part, storage, id);
+    else
+      read(part, storage, id);
+    if (access.use != MemoryUse::resize) continue;
+    before_.insert(before_.end(), storage.views.begin(), storage.views.end());
+    storage.views.clear();
+    storage.last_resize = id;
+  }
+}
+
+std::size_t MemoryOrder::part_of(Storage& storage, MemoryRegion region) {
+  std::vector<Part>& parts = storage.parts;
+  if (parts.size() >= kMostParts && std::ranges::find(parts, region, &Part::region) == parts.end())
+    region = MemoryRegion();
+  const auto known = std::ranges::find(parts, region, &Part::region);
+  if (known != parts.end()) return static_cast<std::size_t>(known - parts.begin());
+  const auto added = static_cast<std::uint32_t>(parts.size());
+  Part part{.region = std::move(region)};
+  for (std::uint32_t i = 0; i < added; ++i) {
+    Part& other = parts[i];
+    if (!part.region.may_overlap(other.region)) continue;
+    part.overlaps.push_back(i);
+    other.overlaps.push_back(added);
+    if (part.region.covers(other.region)) part.covers.push_back(i);
+    if (other.region.covers(part.region)) other.covers.push_back(added);
+  }
+  part.overlaps.push_back(added);
+  part.covers.push_back(added);
+  parts.push_back(std::move(part));
+  return added;
+}
+
+void MemoryOrder::read(Part& part, Storage& storage, NodeId id) {
+  for (const std::uint32_t i : part.overlaps) note(storage.parts[i].last_writer);
+  if (part.readers.empty() || part.readers.back() != id) part.readers.push_back(id);
+}
+
+void MemoryOrder::write(Part& part, Storage& storage, NodeId id) {
+  for (const std::uint32_t i : part.overlaps) {
+    const Part& other = storage.parts[i];
+    before_.insert(before_.end(), other.readers.begin(), other.readers.end());
+    note(other.last_writer);
+  }
+  for (const std::uint32_t i : part.covers) {
+    Part& other = storage.parts[i];
+    other.last_writer = {};
+    other.readers.clear();
+  }
+  part.last_writer = id;
+}
+
+}  // namespace jointer

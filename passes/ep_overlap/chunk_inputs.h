@@ -1,0 +1,54 @@
+#pragma once
+
+// What the body of a module reads and is not of it, its live-ins: a half for each chunk.
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/ep_overlap/chunk_body.h"
+
+namespace jointer {
+
+class ChunkInputs {
+ public:
+  // Finds them. The body must outlive this.
+  explicit ChunkInputs(ChunkBody& body);
+
+  // Splits tensors, then halves sizes. Error (usage): one cannot be cut in two.
+  Result<void> split();
+  Result<void> halve_sizes();
+
+  // What a chunk reads for a live-in: its half, or the live-in itself.
+  [[nodiscard]] NodeId in_chunk(NodeId id, std::size_t chunk) const;
+  // The node that gives a chunk this size; none if no node does.
+  [[nodiscard]] NodeId size_in_chunk(const Dim& size, std::size_t chunk) const;
+
+ private:
+  [[nodiscard]] ChunkPair chunks_of(NodeId id) const { return ChunkPairs::of(chunks_, id); }
+  [[nodiscard]] bool is_chunked(NodeId id) const { return static_cast<bool>(chunks_of(id)[0]); }
+  void set_chunks(NodeId id, ChunkPair pair) { ChunkPairs::set(chunks_, id, pair); }
+  void recover_chunks();
+  [[nodiscard]] bool is_erased(NodeId id) const;
+  [[nodiscard]] bool is_static(NodeId id) const;
+  [[nodiscard]] bool is_size_of_chunked(NodeId id) const;
+  NodeId first_consumer(NodeId live_in);
+  NodeId first_reader(NodeId live_in);
+  Result<void> split_one(NodeId id);
+  Result<void> clone(const Tensor& whole, std::span<const Dim> shape, NodeId before,
+                     ChunkPair& pair);
+  Result<Dim> offset_of_second(const Tensor& whole, std::size_t at, const Dim& half);
+  bool is_contiguous(std::span<const Dim> shape, std::span<const Dim> stride);
+  Result<ChunkPair> sizes_of_chunks(NodeId id);
+
+  ChunkBody& body_;
+  ChunkProgram& p_;
+  const ChunkPlan& plan_;
+  std::vector<std::uint32_t> places_;                   // by node
+  std::vector<NodeId> live_ins_;                        // in program order
+  std::vector<ChunkPair> chunks_;                       // by node
+  std::unordered_map<std::string, ChunkPair> scalars_;  // by the size's text
+  std::unordered_map<NodeId, ChunkPair> scalar_nodes_;
+};
+
+}  // namespace jointer

@@ -1,0 +1,297 @@
+#include "core/graph/memory_order.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/capture/native_reader.h"
+#include "core/edit/edit.h"
+#include "core/graph/dependencies.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::Contains;
+using testing::UnorderedElementsAre;
+
+// Nodes of a graph as a capture has them, on one buffer of 64 floats.
+class Program {
+ public:
+  Program() {
+    placeholder("buffer", {.from = 0, .count = 64}, 0);
+    placeholder("x", {.from = 0, .count = 64}, 1);
+  }
+
+  struct Floats {
+    std::int64_t from = 0, count = 0, step = 1;
+  };
+
+  Program& view(const std::string& name, Floats of, const std::string& base = "buffer") {
+    return call(name, "aten.slice.Tensor", fmt::format(R"({{"n":"{}"}})", base), tensor(of, 0));
+  }
+  Program& write(const std::string& name, const std::string& to) {
+    return call(name, "aten.copy_.default", fmt::format(R"({{"n":"{}"}},{{"n":"x"}})", to),
+                value_of(to));
+  }
+  Program& read(const std::string& name, const std::string& of) {
+    results_.push_back(name);
+    return call(name, "aten.relu.default", fmt::format(R"({{"n":"{}"}})", of),
+                tensor({.from = 0, .count = 1}, storages_++));
+  }
+  Program& call(const std::string& name, std::string_view target, std::string_view args,
+                const std::string& value) {
+    values_[name] = value;
+    nodes_ +=
+        fmt::format(R"({{"name":"{}","op":"call_function","target":"{}","args":[{}],"val":{}}},)",
+                    name, target, args, value);
+    return *this;
+  }
+
+  [[nodiscard]] std::string value_of(const std::string& name) const { return values_.at(name); }
+  static std::string tensor(Floats of, int storage) {
+    return fmt::format(
+        R"({{"t":{{"shape":[{}],"dtype":"float32","device":"cpu","stride":[{}],"offset":{},"storage":{}}}}})",
+        of.count, of.step, of.from, storage);
+  }
+
+  [[nodiscard]] Graph graph() const {
+    std::string storages, results;
+    for (int i = 0; i < storages_; ++i) storages += i == 0 ? "256" : ",256";
+    for (const std::string& name : results_)
+      results += fmt::format(R"({}{{"n":"{}"}})", results.empty() ? "" : ",", name);
+    const PaddedBytes bytes(fmt::format(
+        R"({{"format":"jointer-capture","version":1,"kind":"joint","storages":[{}],"nodes":[{}
+            {{"name":"output","op":"output","target":"output","args":[[{}]]}}]}})",
+        storages, nodes_, results));
+    auto graph = read_native("test.json", bytes);
+    if (!graph) throw std::runtime_error(graph.error().message);
+    return *std::move(graph);
+  }
+
+ private:
+  void placeholder(const std::string& name, Floats of, int storage) {
+    values_[name] = tensor(of, storage);
+    nodes_ += fmt::format(R"({{"name":"{0}","op":"placeholder","target":"{0}","val":{1}}},)", name,
+                          values_[name]);
+  }
+
+  std::string nodes_;
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> results_;
+  int storages_ = 2;
+};
+
+// Names of the calls that must run before one because of memory.
+std::vector<std::string> writes_before(const Graph& graph, std::string_view name) {
+  const Dependencies dependencies(graph);
+  std::vector<std::string> found;
+  for (const Dependency& d : dependencies.before(graph.find(name)))
+    if (d.kind == DependencyKind::write && graph.node(d.node).kind == NodeKind::call)
+      found.emplace_back(graph.name(d.node));
+  return found;
+}
+
+TEST(MemoryOrder, WritesToPartsOfABufferAreFree) {
+  const Graph graph = Program()
+                          .view("first", {.from = 0, .count = 32})
+                          .write("write_first", "first")
+                          .view("second", {.from = 32, .count = 32})
+                          .write("write_second", "second")
+                          .read("read_first", "first")
+                          .read("read_all", "buffer")
+                          .graph();
+  EXPECT_THAT(writes_before(graph, "write_second"), UnorderedElementsAre());
+  EXPECT_THAT(writes_before(graph, "read_first"), UnorderedElementsAre("write_first"));
+  EXPECT_THAT(writes_before(graph, "read_all"),
+              UnorderedElementsAre("write_first", "write_second"));
+  EXPECT_FALSE(write_conflict(graph, graph.find("write_first"), graph.find("write_second")));
+  EXPECT_TRUE(write_conflict(graph, graph.find("write_first"), graph.find("read_all")));
+}
+
+TEST(MemoryOrder, AViewMovesOverAWriteToItsMemory) {
+  const Graph graph = Program()
+                          .write("write", "buffer")
+                          .view("view", {.from = 0, .count = 8})
+                          .write("again", "buffer")
+                          .read("read", "view")
+                          .graph();
+  EXPECT_THAT(writes_before(graph, "view"), UnorderedElementsAre());
+  EXPECT_THAT(writes_before(graph, "again"), UnorderedElementsAre("write"));
+  EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre("again"));
+  EXPECT_FALSE(write_conflict(graph, graph.find("write"), graph.find("view")));
+}
+
+TEST(MemoryOrder, WhatResizesMemoryKeepsItsOrderWithViews) {
+  Program program;
+  program.view("early", {.from = 0, .count = 8})
+      .call("resize", "inductor.resize_storage_bytes_.default", R"({"n":"buffer"},256)", "null")
+      .view("late", {.from = 8, .count = 8})
+      .call("resize_again", "inductor.resize_storage_bytes_.default", R"({"n":"buffer"},0)",
+            "null");
+  const Graph graph = program.graph();
+  EXPECT_THAT(writes_before(graph, "resize"), Contains("early"));
+  EXPECT_THAT(writes_before(graph, "late"), UnorderedElementsAre("resize"));
+  EXPECT_THAT(writes_before(graph, "resize_again"), UnorderedElementsAre("resize", "late"));
+  EXPECT_TRUE(write_conflict(graph, graph.find("resize"), graph.find("late")));
+}
+
+// It may reach for what lies beside the view that it is given.
+TEST(MemoryOrder, ACallWithoutASchemaUsesAllOfTheStorage) {
+  Program program;
+  program.view("first", {.from = 0, .count = 32})
+      .view("second", {.from = 32, .count = 32})
+      .write("write", "first")
+      .call("custom", "mine.look.default", R"({"n":"second"})", "null")
+      .call("known", "aten.relu.default", R"({"n":"second"})",
+            Program::tensor({.from = 0, .count = 32}, 1));
+  const Graph graph = program.graph();
+  EXPECT_THAT(writes_before(graph, "custom"), UnorderedElementsAre("write"));
+  EXPECT_THAT(writes_before(graph, "known"), UnorderedElementsAre());
+}
+
+TEST(MemoryOrder, ACallThatIsToldWhichPartToTakeUsesAllOfTheStorage) {
+  Program program;
+  program.view("first", {.from = 0, .count = 32})
+      .view("second", {.from = 32, .count = 32})
+      .write("write", "first")
+      .call("copy", "aten.as_strided_copy.default", R"({"n":"second"},[32],[1],0)",
+            Program::tensor({.from = 0, .count = 32}, 1));
+  EXPECT_THAT(writes_before(program.graph(), "copy"), UnorderedElementsAre("write"));
+}
+
+TEST(MemoryOrder, BeyondSixtyFourPartsTheWholeStorageCounts) {
+  Program program;
+  for (int i = 0; i < 64; ++i) {
+    const std::string at = std::to_string(i);
+    program.view("v" + at, {.from = i, .count = 1}).write("w" + at, "v" + at);
+  }
+  const Graph graph = program.read("read", "v3").graph();
+  EXPECT_THAT(writes_before(graph, "w40"), UnorderedElementsAre());
+  // The buffer is a part, too: there is none left for the last slice.
+  EXPECT_THAT(writes_before(graph, "w63"), Contains("w0"));
+  EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre("w63"));
+}
+
+TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
+  Graph graph = Program()
+                    .view("first", {.from = 0, .count = 32})
+                    .view("second", {.from = 32, .count = 32})
+                    .view("part", {.from = 40, .count = 8}, "second")
+                    .write("write", "first")
+                    .read("read", "part")
+                    .graph();
+  EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre());
+  // What it returns is as it was, and says nothing of where that lies now.
+  const Edit edit{
+      .title = "Another slice",
+      .by = {},
+      .changes = {ReplaceCall{
+          .node = "second", .target = {}, .args = R"([{"n":"buffer"},0,0,32])", .kwargs = {}}},
+      .notes = {}};
+  const auto inverse = apply(graph, edit);
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre("write"));
+  ASSERT_TRUE(apply(graph, *inverse));
+  EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre());
+}
+
+// --- Random programs on one buffer ---
+
+// Reads and writes of random slices, as floats of it that each call uses.
+struct RandomProgram {
+  Graph graph;
+  std::vector<NodeId> calls;             // that read or write, in order
+  std::vector<std::vector<int>> floats;  // of each
+  std::vector<bool> writes;              // each
+};
+
+RandomProgram random_program(std::uint64_t seed, int count) {
+  std::mt19937_64 chance(seed);
+  const auto pick = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(chance);
+  };
+  Program program;
+  RandomProgram random;
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    const std::string at = std::to_string(i);
+    Program::Floats of{.from = pick(0, 63), .count = 0, .step = pick(1, 4)};
+    of.count = pick(1, std::min<std::int64_t>((63 - of.from) / of.step + 1, 20));
+    if (pick(0, 9) == 0) of = {.from = 0, .count = 64};
+    program.view("v" + at, of);
+    const bool writes = pick(0, 1) == 0;
+    if (writes)
+      program.write("c" + at, "v" + at);
+    else
+      program.read("c" + at, "v" + at);
+    names.push_back("c" + at);
+    random.writes.push_back(writes);
+    auto& floats = random.floats.emplace_back();
+    for (std::int64_t k = 0; k < of.count; ++k)
+      floats.push_back(static_cast<int>(of.from + k * of.step));
+  }
+  random.graph = program.graph();
+  for (const std::string& name : names) random.calls.push_back(random.graph.find(name));
+  return random;
+}
+
+bool conflict(const RandomProgram& program, std::size_t a, std::size_t b) {
+  if (!program.writes[a] && !program.writes[b]) return false;
+  return std::ranges::any_of(program.floats[a], [&](int each) {
+    return std::ranges::find(program.floats[b], each) != program.floats[b].end();
+  });
+}
+
+// What must run before each call, directly or through others.
+std::vector<std::vector<bool>> closure(const RandomProgram& program) {
+  const Dependencies dependencies(program.graph);
+  std::map<NodeId, std::size_t> numbers;
+  for (std::size_t i = 0; i < program.calls.size(); ++i) numbers[program.calls[i]] = i;
+  std::vector<std::vector<bool>> before(program.calls.size(),
+                                        std::vector<bool>(program.calls.size(), false));
+  for (std::size_t i = 0; i < program.calls.size(); ++i)
+    for (const Dependency& d : dependencies.before(program.calls[i])) {
+      const auto at = numbers.find(d.node);
+      if (at == numbers.end()) continue;
+      before[i][at->second] = true;
+      for (std::size_t k = 0; k < i; ++k)
+        if (before[at->second][k]) before[i][k] = true;
+    }
+  return before;
+}
+
+RC_GTEST_PROP(MemoryOrderProperty, AllThatConflictIsOrderedAndNothingDirectlyThatDoesNot,
+              (std::uint64_t seed)) {
+  const RandomProgram program = random_program(seed, *rc::gen::inRange(1, 25));
+  const auto before = closure(program);
+  for (std::size_t i = 0; i < program.calls.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k) {
+      if (conflict(program, k, i)) RC_ASSERT(before[i][k]);
+      if (conflict(program, k, i))
+        RC_ASSERT(write_conflict(program.graph, program.calls[k], program.calls[i]));
+    }
+  const Dependencies dependencies(program.graph);
+  for (std::size_t i = 0; i < program.calls.size(); ++i)
+    for (const Dependency& d : dependencies.before(program.calls[i]))
+      if (d.kind == DependencyKind::write && program.graph.node(d.node).kind == NodeKind::call)
+        RC_ASSERT(write_conflict(program.graph, d.node, program.calls[i]));
+}
+
+// Beyond the number of parts that are told apart, too.
+RC_GTEST_PROP(MemoryOrderProperty, ManyPartsAreOrderedAsWell, (std::uint64_t seed)) {
+  const RandomProgram program = random_program(seed, 120);
+  const auto before = closure(program);
+  for (std::size_t i = 0; i < program.calls.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (conflict(program, k, i)) RC_ASSERT(before[i][k]);
+}
+
+}  // namespace
+}  // namespace jointer::test
