@@ -1,10 +1,10 @@
-"""The part of a storage that a tensor covers, as ``core/graph/memory_region.cpp`` has it.
+"""The bytes of a storage that a tensor covers; ``core/graph/memory_region.cpp`` has the same rules.
 
-A region is a run of bytes that repeats along axes. Two have nothing in common if one ends before
-the other begins, or if that is so once the rows of a period, the largest step of both, lie over
-one another. A row that reaches over the end of its period cannot be laid so: then they may overlap,
-unless it consists of runs whose step divides the period, which then stand for such runs all over
-it.
+A region is a run of bytes that repeats along axes. Two regions are disjoint if one ends before the
+other begins, or if that holds after both are folded modulo a period, the largest step of either. A
+region that crosses the end of its period cannot be folded and counts as overlapping, unless it
+consists of runs whose step divides the period: then it is folded by that step, and repeats
+throughout the period.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class Region:
     """Bytes of a storage."""
 
     start: int
-    #: Bytes side by side.
+    #: Contiguous bytes.
     run: int
-    #: How often runs repeat, and how many bytes behind the one before; steps rise.
+    #: (count, step in bytes) of each axis, in increasing order of step.
     axes: tuple[tuple[int, int], ...]
 
     def extent(self) -> int:
-        """Bytes from the first to the last, gaps included."""
+        """Bytes from the first to the last, including gaps."""
         return self.run + sum((count - 1) * step for count, step in self.axes)
 
     def folded(self, period: int) -> Region | None:
-        """Modulo ``period``; ``None`` where it does not fit into one period."""
+        """The region modulo ``period``, or ``None`` if it does not fit into one period."""
         axes = self.axes[:-1] if self.axes and self.axes[-1][1] == period else self.axes
         folded = Region(self.start % period, self.run, axes)
         if folded.start + folded.extent() <= period:
@@ -45,7 +45,7 @@ class Region:
 
 
 def region_of(tensor: Tensor) -> Region | None:
-    """What ``tensor`` covers of its storage; ``None``: all of it, or that is not known."""
+    """The region that ``tensor`` covers, or ``None`` if it covers all of its storage or is unknown."""
     if tensor.layout is not torch.strided or captured_sizes(tensor) is not None:
         return None
     sizes, strides, offset = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
@@ -67,7 +67,7 @@ def region_of(tensor: Tensor) -> Region | None:
 
 
 def may_overlap(a: Region | None, b: Region | None) -> bool:
-    """Can there be a byte that is in both?"""
+    """False if no byte is in both; True if one may be."""
     while a is not None and b is not None:
         if a.start + a.extent() <= b.start or b.start + b.extent() <= a.start:
             return False
