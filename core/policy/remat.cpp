@@ -430,16 +430,23 @@ class Rematerializer {
         return reads_one(input) ? copies_[input.index()] : std::string_view();
       };
       // What is a view of the original becomes one of the copy.
-      const auto owner = [&](NodeId of) -> std::string_view { return copies_[of.index()]; };
-      const CallRecord was = write_call(graph_, owners_, reader);
-      CallRecord is = write_call(graph_, owners_, reader, {.argument = argument, .owner = owner});
+      bool is_moved = false;
+      const auto owner = [&](NodeId of) -> std::string_view {
+        is_moved = is_moved || !copies_[of.index()].empty();
+        return copies_[of.index()];
+      };
+      CallRecord call = write_call(graph_, owners_, reader, {.argument = argument, .owner = owner});
+      const auto names_one = [&](const auto& self, const Argument& a) -> bool {
+        if (a.kind == Argument::Kind::node) return a.node() && reads_one(a.node());
+        return std::ranges::any_of(graph_.children(a),
+                                   [&](const Argument& child) { return self(self, child); });
+      };
       ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
-      if (is.args != was.args) replace.args = std::move(is.args);
-      if (is.kwargs != was.kwargs) replace.kwargs = std::move(is.kwargs);
-      if (is.val != was.val) {
-        replace.val = std::move(is.val);
-        is_redirected[reader.index()] = true;
-      }
+      const Node& n = graph_.node(reader);
+      if (names_one(names_one, n.args)) replace.args = std::move(call.args);
+      if (names_one(names_one, n.kwargs)) replace.kwargs = std::move(call.kwargs);
+      if (is_moved) replace.val = std::move(call.val);
+      is_redirected[reader.index()] = is_moved;
       if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
     }
   }
