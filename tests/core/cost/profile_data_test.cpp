@@ -8,6 +8,7 @@
 #include "core/cost/profile_estimator.h"
 #include "core/cost/simple.h"
 #include "tests/support/graphs.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
 namespace {
@@ -34,7 +35,8 @@ std::string call(int id, std::string_view name, std::string_view dims, std::stri
 
 Result<ProfileData> profile(const std::vector<std::string>& events) {
   const std::string text = fmt::format(R"({{"traceEvents":[{}]}})", fmt::join(events, ","));
-  const std::string path = testing::TempDir() + "profile.json";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "profile.json";
   EXPECT_TRUE(write_bytes(path, text).has_value());
   return ProfileData::read("profile.json", *read_bytes(path));
 }
