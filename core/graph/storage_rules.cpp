@@ -22,8 +22,8 @@
 //
 // An edit that replaces a call leaves its value unchanged. The same steps then apply to the
 // replaced calls and to calls that read one whose storage changed. The storage before the edit
-// counts as the captured one. Where in a storage their results lie is then not known: a slice may
-// be of other elements now.
+// counts as the captured one. The offsets of their results become unknown, as a slice may select
+// other elements now, except those of views that start where their argument does.
 //
 // Cost: linear in tensors and inputs.
 //
@@ -48,6 +48,13 @@ constexpr std::array<std::string_view, 11> kMayCopy{
     "aten.reshape", "aten.reshape_as", "aten.contiguous",   "aten.to",
     "aten.flatten", "aten.ravel",      "aten.resolve_conj", "aten.resolve_neg",
     "aten.type_as", "aten.data",       "aten.lift_fresh"};
+
+// Views whose result has its argument's offset.
+constexpr std::array<std::string_view, 17> kKeepOffset{
+    "aten.view",      "aten.reshape",   "aten._unsafe_view", "aten.view_as", "aten.reshape_as",
+    "aten.flatten",   "aten.unflatten", "aten.unsqueeze",    "aten.squeeze", "aten.expand",
+    "aten.expand_as", "aten.t",         "aten.transpose",    "aten.permute", "aten.alias",
+    "aten.detach",    "aten.contiguous"};
 
 // Operators whose results always lie in an argument's memory: views, in-place, out variants.
 bool always_shares(const OperatorInfo& op) {
@@ -124,7 +131,21 @@ class Corrector {
       else
         renamed.push_back({captured, now});
     }
-    if (edit_ != nullptr && (shares || !renamed.empty())) replace_value(id, renamed);
+    if (edit_ == nullptr) return;
+    if (!renamed.empty() || (shares && !starts_where_its_argument_does(id, op)))
+      replace_value(id, renamed);
+  }
+
+  bool starts_where_its_argument_does(NodeId id, const OperatorInfo& op) const {
+    if (std::ranges::find(kKeepOffset, op.packet()) == kKeepOffset.end()) return false;
+    const auto inputs = graph_.inputs(id);
+    if (inputs.empty() || graph_.tensors(inputs.front()).empty()) return false;
+    const Tensor& argument = graph_.tensors(inputs.front()).front();
+    return argument.has(Tensor::has_offset) &&
+           std::ranges::all_of(graph_.tensors(id), [&](const Tensor& t) {
+             return t.storage == argument.storage && t.has(Tensor::has_offset) &&
+                    graph_.offset(t) == graph_.offset(argument);
+           });
   }
 
   // For an edit: gives the call a new value, so that undo finds the previous one.

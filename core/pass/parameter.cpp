@@ -191,8 +191,8 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
     }
     const auto fits = converted(found->type, value);
     const auto wrong = [&] {
-      return fail(Error::Kind::usage, "{}: expected {}, got {}", name, expected(*found),
-                  to_text(value));
+      return fail(Error::Kind::usage, "{}: expected {}, got {}", each.first, expected(*found),
+                  to_text(each.second));
     };
     if (!fits) return wrong();
     if (found->is_of_texts) JOINTER_CHECK(check_texts(name, *fits));

@@ -158,6 +158,31 @@ TEST(Editor, AReplacedWriterHandsOnWhatHeldIt) {
   must_apply(graph, replaced("second"));
 }
 
+TEST(Editor, AReplacedCallKeepsAnOffsetOnlyIfItCannotChange) {
+  Graph graph = parse(R"(
+    x: f32[8, 8] = input
+    a: f32[64] = aten.view.default(x, [64])
+    b: f32[4, 8] = aten.slice.Tensor(x, 0, 0, 4)
+    y: f32[64] = aten.relu(a)
+    z: f32[4, 8] = aten.relu(b)
+    return [y, z]
+  )");
+  const auto has_offset = [&](const char* name) {
+    return graph.tensors(graph.find(name)).front().has(Tensor::has_offset);
+  };
+  ASSERT_TRUE(has_offset("a") && has_offset("b"));
+  must_apply(graph, edit_of({ReplaceCall{.node = "a",
+                                         .target = "aten.reshape.default",
+                                         .args = R"([{"n":"x"},[64]])",
+                                         .kwargs = {}},
+                             ReplaceCall{.node = "b",
+                                         .target = "aten.slice.Tensor",
+                                         .args = R"([{"n":"x"},0,4,8])",
+                                         .kwargs = {}}}));
+  EXPECT_TRUE(has_offset("a"));
+  EXPECT_FALSE(has_offset("b"));
+}
+
 TEST(Editor, SetsPoliciesByNodeOperatorAndModule) {
   Graph graph = parse(kStep);
   must_apply(graph, edit_of({SetPolicy{"layers.*::aten.mm", MemoryPolicy::must_save},
