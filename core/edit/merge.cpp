@@ -31,6 +31,7 @@
 #include <array>
 #include <numeric>
 #include <set>
+#include <unordered_set>
 
 #include "core/capture/node_record.h"
 #include "core/edit/call_builder.h"
@@ -38,6 +39,7 @@
 #include "core/edit/moves.h"
 #include "core/edit/refuse.h"
 #include "core/graph/dependencies.h"
+#include "core/graph/storage_rules.h"
 #include "core/graph/users.h"
 
 namespace jointer {
@@ -415,6 +417,7 @@ std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
   for (std::size_t i = 0; i < graph.part_count(); ++i) builders.emplace_back(graph, PartId(i));
   std::vector<Result<MergedBucket>> merged;
   std::vector<NodeId> gone;
+  std::unordered_set<NodeId> replaced;
   for (const std::vector<NodeId>& starts : buckets) {
     Merger merger(graph, users, options);
     if (auto found = merger.find_members_of(starts); !found) {
@@ -431,8 +434,10 @@ std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                         .old_starts = merger.nodes(&Member::start),
                         .old_waits = merger.nodes(&Member::wait)};
     gone.insert(gone.end(), bucket.old_starts.begin(), bucket.old_starts.end());
+    replaced.insert(bucket.old_waits.begin(), bucket.old_waits.end());
     merged.emplace_back(std::move(bucket));
   }
+  correct_replaced(graph, replaced, [](NodeId) {});
   graph.erase(gone);
   return merged;
 }

@@ -25,8 +25,11 @@ Value moved(Graph& graph, const Value& value, const Where& where) {
     tensor.storage = move.to;
     tensor.set(Tensor::has_storage);
     if (move.by != 0) tensor.set(Tensor::has_offset);
-    if (!move.keeps_offset) tensor.set(Tensor::has_offset, false);
     offset.value += move.by;
+    if (!move.keeps_offset) {
+      tensor.set(Tensor::has_offset, false);
+      offset = {};
+    }
   }
   return Value::of_tensor(graph.add_tensor(tensor, sizes, steps, offset));
 }

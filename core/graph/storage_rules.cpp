@@ -22,8 +22,9 @@
 //
 // An edit that replaces a call leaves its value unchanged. The same steps then apply to the
 // replaced calls and to calls that read one whose storage changed. The storage before the edit
-// counts as the captured one. The offsets of their results become unknown, as a slice may select
-// other elements now, except those of views that start where their argument does.
+// counts as the captured one. A view that starts where its argument does has the argument's offset
+// then, and what reads it moves along. Other offsets become unknown: a slice may select other
+// elements now.
 //
 // Cost: linear in tensors and inputs.
 //
@@ -34,6 +35,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -49,12 +51,14 @@ constexpr std::array<std::string_view, 11> kMayCopy{
     "aten.flatten", "aten.ravel",      "aten.resolve_conj", "aten.resolve_neg",
     "aten.type_as", "aten.data",       "aten.lift_fresh"};
 
-// Views whose result has its argument's offset.
-constexpr std::array<std::string_view, 17> kKeepOffset{
-    "aten.view",      "aten.reshape",   "aten._unsafe_view", "aten.view_as", "aten.reshape_as",
-    "aten.flatten",   "aten.unflatten", "aten.unsqueeze",    "aten.squeeze", "aten.expand",
-    "aten.expand_as", "aten.t",         "aten.transpose",    "aten.permute", "aten.alias",
-    "aten.detach",    "aten.contiguous"};
+// Operators whose result has its argument's offset if it shares the memory.
+constexpr std::array<std::string_view, 18> kKeepOffset{
+    "aten.view",      "aten.reshape",    "aten._unsafe_view",
+    "aten.view_as",   "aten.reshape_as", "aten.flatten",
+    "aten.unflatten", "aten.unsqueeze",  "aten.squeeze",
+    "aten.expand",    "aten.expand_as",  "aten.t",
+    "aten.transpose", "aten.permute",    "aten.alias",
+    "aten.detach",    "aten.contiguous", "_c10d_functional.wait_tensor"};
 
 // Operators whose results always lie in an argument's memory: views, in-place, out variants.
 bool always_shares(const OperatorInfo& op) {
@@ -131,31 +135,47 @@ class Corrector {
       else
         renamed.push_back({captured, now});
     }
-    if (edit_ == nullptr) return;
-    if (!renamed.empty() || (shares && !starts_where_its_argument_does(id, op)))
-      replace_value(id, renamed);
+    if (edit_ == nullptr || (!shares && renamed.empty())) return;
+    const std::optional<std::int64_t> shift = shares ? offset_shift(id, op, renamed) : std::nullopt;
+    if (!renamed.empty() || shift != 0) replace_value(id, renamed, shift);
   }
 
-  bool starts_where_its_argument_does(NodeId id, const OperatorInfo& op) const {
-    if (std::ranges::find(kKeepOffset, op.packet()) == kKeepOffset.end()) return false;
+  // For an edit: elements to add to the offsets of a call that shares memory; none if that is
+  // unknown.
+  std::optional<std::int64_t> offset_shift(NodeId id, const OperatorInfo& op,
+                                           const std::vector<Renamed>& renamed) const {
     const auto inputs = graph_.inputs(id);
-    if (inputs.empty() || graph_.tensors(inputs.front()).empty()) return false;
+    if (!edit_->nodes.contains(id)) {
+      const auto changed =
+          std::ranges::find_if(inputs, [&](NodeId input) { return captured_.contains(input); });
+      return changed == inputs.end() ? 0 : shift_.at(*changed);
+    }
+    if (std::ranges::find(kKeepOffset, op.packet()) == kKeepOffset.end() || inputs.empty() ||
+        graph_.tensors(inputs.front()).empty())
+      return std::nullopt;
     const Tensor& argument = graph_.tensors(inputs.front()).front();
-    return argument.has(Tensor::has_offset) &&
-           std::ranges::all_of(graph_.tensors(id), [&](const Tensor& t) {
-             return t.storage == argument.storage && t.has(Tensor::has_offset) &&
-                    graph_.offset(t) == graph_.offset(argument);
-           });
+    const Tensor& result = graph_.tensors(id).front();
+    const bool are_known = argument.has(Tensor::has_offset) && result.has(Tensor::has_offset) &&
+                           !graph_.offset(argument).expression && !graph_.offset(result).expression;
+    if (!are_known || now(result.storage, renamed) != argument.storage) return std::nullopt;
+    return graph_.offset(argument).value - graph_.offset(result).value;
+  }
+
+  static StorageId now(StorageId captured, const std::vector<Renamed>& renamed) {
+    const auto found = std::ranges::find(renamed, captured, &Renamed::captured);
+    return found == renamed.end() ? captured : found->now;
   }
 
   // For an edit: gives the call a new value, so that undo finds the previous one.
-  void replace_value(NodeId id, const std::vector<Renamed>& renamed) {
+  void replace_value(NodeId id, const std::vector<Renamed>& renamed,
+                     std::optional<std::int64_t> shift) {
     for (const Tensor& t : graph_.tensors(id)) captured_[id].push_back(t.storage);
+    shift_[id] = shift;
     edit_->before_change(id);
     move_tensors(graph_, id, [&](const Tensor& t) {
-      const auto found = std::ranges::find(renamed, t.storage, &Renamed::captured);
-      return StorageMove{.to = found == renamed.end() ? t.storage : found->now,
-                         .keeps_offset = false};
+      return StorageMove{.to = now(t.storage, renamed),
+                         .by = shift.value_or(0),
+                         .keeps_offset = shift.has_value()};
     });
   }
 
@@ -231,7 +251,8 @@ class Corrector {
   std::size_t captured_count_;
   std::vector<bool> met_;     // by captured storage: an earlier node has it
   std::vector<Renamed> own_;  // storages that the current node made
-  std::unordered_map<NodeId, std::vector<StorageId>> captured_;  // by node that the edit changed
+  std::unordered_map<NodeId, std::vector<StorageId>> captured_;    // by node that the edit changed
+  std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of their offsets
   std::size_t split_ = 0, followed_ = 0;
   NodeId first_split_, first_followed_;
 };

@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "core/graph/effects.h"
 #include "core/graph/users.h"
@@ -120,7 +119,9 @@ class Deduplicator {
 
   void leave_views_at_ends() {
     const Users users(graph_);
-    for (const NodeId id : std::views::reverse(graph_.order())) {
+    const auto order = graph_.order();
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      const NodeId id = *it;
       if (!chain_[id.index()] || !graph_.op(graph_.node(id)).is_view()) continue;
       chain_[id.index()] = std::ranges::any_of(
           users.of(id), [&](NodeId user) -> bool { return chain_[user.index()]; });

@@ -22,6 +22,8 @@ from test_captures import is_collective
 from test_simulation import cost_ms, is_wait
 from torch_overlap import TorchOverlap
 
+from jointer.aliasing import is_getitem, is_view
+
 SAMPLES = ROOT / "resources" / "samples"
 SMALL = [
     SHARED / "captures" / f"{name}.json.zst"
@@ -161,7 +163,7 @@ def whole(graph: torch.fx.Graph) -> list[str]:
 
 
 def runs_ahead(graph: torch.fx.Graph) -> list[str]:
-    """What reads memory that a call which nobody reads fills, ahead of that call."""
+    """The nodes that read memory ahead of the call, itself without readers, that fills it."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     wrong = []
     for node in graph.nodes:
@@ -170,11 +172,24 @@ def runs_ahead(graph: torch.fx.Graph) -> list[str]:
         memory = {n for out in node.kwargs["out"] for n in chain_of(out)}
         wrong += [
             user.name
-            for each in memory
-            for user in each.users
+            for user in readers_of(memory)
             if user is not node and user not in memory and place[user] < place[node]
         ]
     return wrong
+
+
+def readers_of(memory: set[torch.fx.Node]) -> set[torch.fx.Node]:
+    """Users of the nodes and of their views; taking a view reads nothing."""
+    readers: set[torch.fx.Node] = set()
+    views, seen = list(memory), set(memory)
+    while views:
+        for user in views.pop().users:
+            if not (is_view(user.target) or is_getitem(user)):
+                readers.add(user)
+            elif user not in seen:
+                seen.add(user)
+                views.append(user)
+    return readers
 
 
 def chain_of(node: torch.fx.Node) -> list[torch.fx.Node]:

@@ -71,7 +71,7 @@ void must_apply(Graph& graph, const Result<Edit>& edit) {
   ASSERT_TRUE(inverse) << inverse.error().message;
   const auto sound = validate(graph);
   ASSERT_TRUE(sound) << sound.error().message;
-  EXPECT_TRUE(find_warnings(graph).empty());
+  EXPECT_THAT(find_warnings(graph), testing::IsEmpty());
   Graph undone = graph;
   ASSERT_TRUE(apply(undone, *inverse));
   EXPECT_EQ(write_native(undone), before);
