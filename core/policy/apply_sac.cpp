@@ -109,9 +109,8 @@ Result<EveryNth> parse_every_nth(std::string_view text) {
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), rule.n);
   if (slash == 0 || number.empty() || error != std::errc() ||
       stop != number.data() + number.size() || rule.n < 1)
-    return refuse(
-        "expected OPERATOR/N or OPERATOR/N/layer such as aten.mm/2/layer, got `{}`",
-        text);
+    return refuse("expected OPERATOR/N or OPERATOR/N/layer such as aten.mm/2/layer, got `{}`",
+                  text);
   rule.op = captured_operator(rest.substr(0, slash));
   return rule;
 }

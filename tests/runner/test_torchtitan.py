@@ -67,7 +67,8 @@ def test_a_step_is_what_eager_computes(name: str, tmp_path: Path) -> None:
     assert len(result["ranks"]) == RANKS
     assert result["verify"]["bitwise"] and result["verify"]["compared"] >= 45, result["verify"]
     # When Gloo's own thread takes its copies is not known: the prediction is the most that it can be.
-    predicted, measured = result["predicted"]["peak_bytes"], result["measured"]["peak_bytes"]
+    predicted = result["predicted"]["peak_bytes"]
+    measured = max(rank["resident_peak_bytes"] for rank in result["ranks"])
     assert 0.95 * predicted <= measured <= predicted, (measured, predicted, result.get("explained"))
 
 
@@ -77,4 +78,8 @@ def test_a_rank_alone_takes_what_is_predicted_to_the_byte(name: str, tmp_path: P
     quick = ("--threads=1", "--iterations=1", "--warmup=0", "--solo=0")
     code, result = bench(step_of(name), f"--inputs={inputs}", *quick)
     assert code == 0, result
-    assert result["measured"]["peak_bytes"] == result["predicted"]["peak_bytes"], result
+    # Some CPUs' kernels allocate scratch memory while they run: it is measured, but no part of the graph.
+    (rank,) = result["ranks"]
+    scratch = (result.get("explained") or {}).get("scratch_bytes", 0)
+    assert rank["resident_peak_bytes"] == result["predicted"]["peak_bytes"], result
+    assert rank["peak_bytes"] == rank["resident_peak_bytes"] + scratch, result
