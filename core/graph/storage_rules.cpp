@@ -22,9 +22,9 @@
 //
 // An edit that replaces a call leaves its value unchanged. The same steps then apply to the
 // replaced calls and to calls that read one whose storage changed. The storage before the edit
-// counts as the captured one. A view that starts where its argument does has the argument's offset
-// then, and what reads it moves along. Other offsets become unknown: a slice may select other
-// elements now.
+// counts as the captured one. A replaced view that always starts where its argument does takes the
+// argument's offset, and views of it shift equally. Other offsets become unknown: a slice may
+// select other elements now.
 //
 // Cost: linear in tensors and inputs.
 //
@@ -141,24 +141,41 @@ class Corrector {
   }
 
   // For an edit: elements to add to the offsets of a call that shares memory; none if that is
-  // unknown.
+  // unknown. A replaced call takes its argument's offset if its operator keeps that; a call that
+  // reads one whose value changed shifts as much as that one.
   std::optional<std::int64_t> offset_shift(NodeId id, const OperatorInfo& op,
                                            const std::vector<Renamed>& renamed) const {
     const auto inputs = graph_.inputs(id);
+    const Tensor& result = graph_.tensors(id).front();
     if (!edit_->nodes.contains(id)) {
-      const auto changed =
-          std::ranges::find_if(inputs, [&](NodeId input) { return captured_.contains(input); });
-      return changed == inputs.end() ? 0 : shift_.at(*changed);
+      const NodeId owner = argument_with(inputs, now(result.storage, renamed));
+      if (!owner) return std::nullopt;
+      const auto found = shift_.find(owner);
+      if (found == shift_.end()) return 0;
+      return graph_.tensors(owner).front().dtype == result.dtype ? found->second : std::nullopt;
     }
     if (std::ranges::find(kKeepOffset, op.packet()) == kKeepOffset.end() || inputs.empty() ||
         graph_.tensors(inputs.front()).empty())
       return std::nullopt;
     const Tensor& argument = graph_.tensors(inputs.front()).front();
-    const Tensor& result = graph_.tensors(id).front();
     const bool are_known = argument.has(Tensor::has_offset) && result.has(Tensor::has_offset) &&
-                           !graph_.offset(argument).expression && !graph_.offset(result).expression;
+                           argument.dtype == result.dtype && !graph_.offset(argument).expression &&
+                           !graph_.offset(result).expression;
     if (!are_known || now(result.storage, renamed) != argument.storage) return std::nullopt;
     return graph_.offset(argument).value - graph_.offset(result).value;
+  }
+
+  // The only input with a tensor in that storage; none if several have one.
+  NodeId argument_with(std::span<const NodeId> inputs, StorageId storage) const {
+    NodeId found;
+    for (const NodeId input : inputs) {
+      if (input == found || std::ranges::find(graph_.tensors(input), storage, &Tensor::storage) ==
+                                graph_.tensors(input).end())
+        continue;
+      if (found) return {};
+      found = input;
+    }
+    return found;
   }
 
   static StorageId now(StorageId captured, const std::vector<Renamed>& renamed) {

@@ -5,6 +5,7 @@
 #include "core/edit/edit.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
+#include "core/graph/storage_moves.h"
 #include "core/graph/validate.h"
 
 namespace jointer {
@@ -181,6 +182,34 @@ TEST(Editor, AReplacedCallKeepsAnOffsetOnlyIfItCannotChange) {
                                          .kwargs = {}}}));
   EXPECT_TRUE(has_offset("a"));
   EXPECT_FALSE(has_offset("b"));
+}
+
+TEST(Editor, WhatReadsAReplacedViewShiftsOnlyInItsMemory) {
+  Graph graph = parse(R"(
+    x: f32[16] = input
+    p: f32[16] = input
+    a: f32[8] = aten.slice.Tensor(x, 0, 0, 8)
+    b: f32[8] = aten.slice.Tensor(x, 0, 8, 16)
+    v: f32[8] = aten.view.default(a, [8])
+    w: f32[2, 4] = aten.view.default(v, [2, 4])
+    d: f32[8] = aten.slice.Tensor(p, 0, 0, 8)
+    c: f32[8] = aten.copy_.default(d, v)
+    return [w, c]
+  )");
+  const auto offset = [&](const char* name) {
+    const Tensor& t = graph.tensors(graph.find(name)).front();
+    return t.has(Tensor::has_offset) ? std::optional(graph.offset(t).value) : std::nullopt;
+  };
+  move_tensors(graph, graph.find("b"),
+               [](const Tensor& t) { return StorageMove{.to = t.storage, .by = 8}; });
+  ASSERT_EQ(offset("b"), 8);
+  must_apply(graph, edit_of({ReplaceCall{.node = "v",
+                                         .target = "aten.view.default",
+                                         .args = R"([{"n":"b"},[8]])",
+                                         .kwargs = {}}}));
+  EXPECT_EQ(offset("v"), 8);
+  EXPECT_EQ(offset("w"), 8);
+  EXPECT_EQ(offset("c"), 0);
 }
 
 TEST(Editor, SetsPoliciesByNodeOperatorAndModule) {
