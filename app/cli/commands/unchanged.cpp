@@ -18,8 +18,10 @@ bool is_unchanged(const StepResult& step) {
 
 std::string why_unchanged(const StepResult& step) {
   const std::string* of_graph = nullptr;  // a pass sums up last
+  const std::string* note = nullptr;
   std::map<std::string_view, std::size_t> of_nodes;
   for (const Decision& each : step.decisions) {
+    if (each.action == "note" && each.node.empty()) note = &each.reason;
     if (each.action == "note" || each.action == "warning") continue;
     if (each.node.empty())
       of_graph = &each.reason;
@@ -27,7 +29,7 @@ std::string why_unchanged(const StepResult& step) {
       ++of_nodes[each.reason];
   }
   if (of_graph != nullptr) return *of_graph;
-  if (of_nodes.empty()) return "It found nothing to do.";
+  if (of_nodes.empty()) return note != nullptr ? *note : "It found nothing to do.";
   const auto most =
       std::ranges::max_element(of_nodes, {}, [](const auto& each) { return each.second; });
   return fmt::format("{} ({} of {})", most->first, most->second,
