@@ -13,7 +13,7 @@ struct Called {
   std::string_view label;
 };
 
-// A graph from text may say no more of a group than its collectives do.
+// In a graph read from text, a group may be known only by the collectives that name it.
 std::vector<Called> groups_of(const Graph& graph) {
   std::vector<Called> groups;
   const auto add = [&](StringId name, std::string_view label) {

@@ -12,7 +12,7 @@
 namespace jointer {
 
 // The names of the groups that `wanted` names or describes. Error (usage): the graph has no such
-// group; it begins with the parameter's name.
+// group; the message begins with the parameter's name.
 Result<std::vector<StringId>> groups_called(const Graph& graph, std::string_view parameter,
                                             std::string_view wanted);
 

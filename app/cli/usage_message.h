@@ -1,6 +1,6 @@
 #pragma once
 
-// What is said of a command line that cannot be read.
+// Messages for command lines that cannot be parsed.
 
 #include <CLI/CLI.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which memory calls read, write, or take views of.
+// The memory that a call reads, writes or takes views of.
 
 #include <cstdint>
 #include <vector>
@@ -11,16 +11,16 @@
 namespace jointer {
 
 enum class MemoryUse : std::uint8_t {
-  view,    // says what part it is, and neither reads nor writes it
-  read,    // or makes it
+  view,    // only describes a part of the memory; no bytes are read or written
+  read,    // reads bytes, or produces the tensor
   write,   // changes bytes
-  resize,  // changes, or may change, how much memory there is and how tensors lie in it
+  resize,  // changes, or may change, the size of the storage or the layout of tensors in it
 };
 
 struct MemoryAccess {
   const Tensor* tensor = nullptr;  // it has a storage
   MemoryUse use = MemoryUse::read;
-  // It may reach beyond the tensor, as far as the storage does.
+  // The access may reach beyond the tensor, to all of its storage.
   bool is_whole = false;
 
   [[nodiscard]] bool writes() const { return use >= MemoryUse::write; }
@@ -29,20 +29,19 @@ struct MemoryAccess {
   }
 };
 
-// It takes a view, or an element of a tuple, and reads nothing. A call that may copy and did so
-// when it was captured does not count.
+// True if the node only takes a view, or an element of a tuple. A call that may copy, and did when
+// it was captured, does not count.
 bool only_takes_views(const Graph& graph, const Node& node);
 
-// Two of them, on memory that both have in part, keep their order.
+// True if two accesses to overlapping bytes must keep their order.
 bool must_keep_order(MemoryUse a, MemoryUse b);
 
-// Appends what the node uses: its inputs, its results, and what it writes to
-// (core/graph/effects.h). A wait reads and writes what its collective does. What only takes
+// Appends the accesses of a node: to its inputs, its results, and what it writes to
+// (core/graph/effects.h). A wait reads and writes what its collective does. A node that only takes
 // views uses its results as `view`.
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses);
 
-// Whether one of two nodes writes to memory that the other reads or writes, by the graph as it is
-// now.
+// True if one of two nodes writes to memory that the other reads or writes, in the current graph.
 bool write_conflict(const Graph& graph, NodeId a, NodeId b);
 
 }  // namespace jointer

@@ -1,21 +1,22 @@
 // Rules
-//   - A node that writes to memory keeps its order with every node that reads or writes bytes of
-//   it.
-//     Storages are the real ones (Graph::real_storage). Which bytes a node uses: memory_region.h,
-//     memory_access.h.
-//   - A view reads nothing, and so moves over writes to its memory. It does not move over what may
-//     change the memory itself: inductor.resize_storage_bytes_, aten.set_, calls of which nothing
-//     is known.
+//   - A node that writes to memory keeps its order with every node that reads or writes any of the
+//     same bytes. Storages are the real ones (Graph::real_storage); memory_access.h and
+//     memory_region.h say which bytes a node uses.
+//   - Taking a view reads nothing, so a view moves over writes to its memory. It does not move over
+//     calls that may change the memory itself: inductor.resize_storage_bytes_, aten.set_, and calls
+//     without a schema.
 //
-// Terms. Part: a region of a storage, as some tensor covers it. A storage has a part for each
-// different region, 64 at most; further tensors count as all of it.
+// Terms. Part: a region of a storage that some tensor covers. A storage has a part for each
+// distinct region, up to 64, and one for all of it, which further tensors use.
 //
 // Steps. Each part knows its last writer and who has read it since. A reader comes after the last
 // writers of all parts that overlap its own; a writer after those and after their readers. It then
-// takes the place of all that used the parts that its own covers: what conflicts with them later
-// conflicts with it.
+// replaces the writers and readers of the parts that its own covers: a later node that conflicts
+// with them conflicts with it.
 //
-// Cost: linear in nodes and inputs; for memory that is written to, times the parts that overlap.
+// Cost: linear in nodes and inputs; for memory that is written to, times the parts that overlap. A
+// write to a part lists all readers of the whole storage again: alternating writes of slices and
+// reads of all of it cost the square of their number.
 
 #include "core/graph/memory_order.h"
 

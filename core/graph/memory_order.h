@@ -1,7 +1,7 @@
 #pragma once
 
-// Which nodes keep their order because of memory that one of them writes to. The rules are at the
-// top of memory_order.cpp.
+// Nodes that must keep their order because one of them writes to memory that the other uses. The
+// rules are at the top of memory_order.cpp.
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@ class MemoryOrder {
   // The graph must outlive it.
   explicit MemoryOrder(const Graph& graph);
 
-  // Calls `must_come_before(other)` with nodes that `id` keeps its order with, some of them more
-  // than once, and itself. Visit nodes in program order.
+  // Calls `must_come_before(other)` with the nodes that must stay before `id`. A node may be
+  // reported more than once, and `id` itself may be. Visit nodes in program order.
   template <class Visit>
   void visit(NodeId id, Visit must_come_before) {
     if (storages_.empty() || !uses_any(id)) return;
@@ -30,20 +30,20 @@ class MemoryOrder {
   struct Part {
     MemoryRegion region;
     NodeId last_writer;
-    std::vector<NodeId> readers;          // since
+    std::vector<NodeId> readers;          // since last_writer
     std::vector<std::uint32_t> overlaps;  // parts, itself among them
     std::vector<std::uint32_t> covers;    // parts, itself among them
   };
-  // One that something writes to.
+  // A storage that some node writes to.
   struct Storage {
     std::vector<Part> parts;
     bool is_resized = false;
     NodeId last_resize;
-    std::vector<NodeId> views;  // since
+    std::vector<NodeId> views;  // taken since last_resize
   };
 
   void find_storages();
-  // Whether it uses a storage that something writes to.
+  // True if the node uses a storage that some node writes to.
   [[nodiscard]] bool uses_any(NodeId id) const;
   void find_before(NodeId id);
   static std::size_t part_of(Storage& storage, MemoryRegion region);
@@ -54,7 +54,7 @@ class MemoryOrder {
   }
 
   const Graph& graph_;
-  std::vector<std::int32_t> storage_of_;  // by storage, -1 for what nobody writes to
+  std::vector<std::int32_t> storage_of_;  // by storage, -1 if no node writes to it
   std::vector<Storage> storages_;
   std::vector<MemoryAccess> accesses_;  // of the node that is visited
   std::vector<NodeId> before_;

@@ -1,12 +1,12 @@
-// Terms. Run: bytes that lie side by side. A region is a run that repeats along axes. Period: the
-// largest step of two regions.
+// Terms. Run: contiguous bytes. Region: a run that repeats along axes. Period: the largest step of
+// two regions.
 //
-// Two regions have nothing in common if one ends before the other begins. Otherwise both are
-// folded: each row of a period then lies over the others, and what is left has an axis less. If the
-// folded regions have nothing in common, neither do the regions. That tells slices of any dimension
-// apart, also of several dimensions at once. A row that reaches over the end of its period cannot
-// be folded, and then the regions count as overlapping; unless it consists of runs whose step
-// divides the period, which then stand for such runs all over the period.
+// Two regions are disjoint if one ends before the other begins. Otherwise each is taken modulo the
+// period, which stacks its rows on top of each other and removes one axis. If the folded regions
+// are disjoint, so are the regions. This tells apart slices of any dimension, and of several
+// dimensions at once. A region that crosses the end of its period cannot be folded and counts as
+// overlapping, unless it consists of runs whose step divides the period: then it is folded by that
+// step, and repeats throughout the period.
 //
 // Cost: the tensors' rank.
 

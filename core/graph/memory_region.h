@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of a storage that a tensor covers, and whether two parts have bytes in common.
+// The bytes of a storage that a tensor covers, and overlap between such regions.
 
 #include <cstdint>
 #include <vector>
@@ -11,29 +11,29 @@ namespace jointer {
 
 class MemoryRegion {
  public:
-  // All of the storage, however large it is.
+  // All of the storage, whatever its size.
   MemoryRegion() = default;
-  // All of the storage, too, where the tensor does not say exactly which part: its sizes are
-  // symbolic, its offset is not known, it has no elements, or its storage is not the one that the
-  // capture placed it in.
+  // The tensor's bytes; all of the storage if they are not known exactly: sizes are symbolic, the
+  // offset is unknown, there are no elements, or the storage is not the captured one.
   MemoryRegion(const Graph& graph, const Tensor& tensor);
 
-  // False: no byte is in both. True: one may be. Both regions are of one storage.
+  // False if no byte is in both, true if one may be. Both regions belong to one storage.
   [[nodiscard]] bool may_overlap(const MemoryRegion& other) const;
-  // True: whatever overlaps `other` overlaps this one. False: that is not certain.
+  // True if everything that overlaps `other` overlaps this region; false if that is not certain.
   [[nodiscard]] bool covers(const MemoryRegion& other) const;
 
   friend bool operator==(const MemoryRegion&, const MemoryRegion&) = default;
 
  private:
-  // So many times the same, each so many bytes behind the one before.
+  // The pattern repeats `count` times, `step` bytes apart.
   struct Axis {
     std::int64_t count = 0, step = 0;
     friend bool operator==(const Axis&, const Axis&) = default;
   };
-  // Bytes from the first to the last, gaps included.
+  // Bytes from the first to the last, including gaps.
   [[nodiscard]] std::int64_t extent() const;
-  // Modulo `period`; false where the region does not fit into one period.
+  // Replaces the region by itself modulo `period`. Returns false if it does not fit into one
+  // period; the region is then undefined.
   bool fold(std::int64_t period);
 
   bool is_whole_ = true;

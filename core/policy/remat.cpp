@@ -1,4 +1,4 @@
-// selective_activation_remat: the tags of a flat training step, carried out.
+// selective_activation_remat: applies the tags of a flat training step.
 //
 // Terms: a call is recomputable if it is of the forward and tagged PREFER_RECOMPUTE or
 // MUST_RECOMPUTE. A region is a run of backward calls with nothing but constants between them. Loss
@@ -6,7 +6,7 @@
 // layers: only regions behind their last node before the layers' backward count.
 //
 // Steps:
-//   1. Of the regions, one at most may read recomputable values.
+//   1. At most one region may read recomputable values.
 //   2. For every call of it, in order: the recomputable calls that it reads, and those that they
 //      read, and so on, are to be made again; each before the first call that needs it. Where one
 //      writes to memory of another, both are made before the first call that needs either.
@@ -16,23 +16,27 @@
 //      Subgraphs that a call runs (score_mod of attention) are constants; each copy has its own.
 //   4. Backward calls behind a copy read the copy instead of the original; what is a view of it
 //      lies in the copy's memory.
-//   5. Originals that nobody reads any more go, the last first; not those that write to memory that
+//   5. Originals without readers are removed, last first, except those that write to memory that
 //      stays.
-//   6. Every getitem is put right behind what it is a part of, so that the rest of a tuple is
-//   freed.
+//   6. Every getitem is placed right after the call whose element it is, so that the rest of the
+//      tuple is freed.
 //
-// Cost: linear in the nodes and their readers; the edit holds a change a copy, a reader, an
-// original.
+// Cost: linear in the nodes and their readers; the edit has one change per copy, redirected reader
+// and removed original.
 //
 // Source: torchtitan's graph trainer, its pass of the same name (2026); like torch's
-// remat_using_tags_for_fwd_loss_bwd_graph, but in place. Attention whose dropout is 0 may be made
-// again, as since torch 2.15. Deviations: a copy has no tag, so that
-// the pass may run twice; a backward call before the copy goes on reading the original (upstream
-// would have it read what does not exist yet); a recomputable call that writes to memory which is
-// not made again is an error (upstream would write twice); memory
-// that changes between a call and its copy is an error; nodes of the
-// loss within or behind the layers' backward do not count (sums of gradients carry the name of the
-// module that ran last, and upstream would then find nothing to do).
+// remat_using_tags_for_fwd_loss_bwd_graph, but in place. Attention whose dropout is 0 may be
+// recomputed, as since torch 2.15.
+//
+// Deviations:
+//   - A copy has no tag, so that the pass may run twice.
+//   - A backward call before the copy keeps reading the original (upstream's would read a value
+//     that does not exist yet).
+//   - A recomputable call that writes to memory which is not recomputed is an error (upstream
+//     writes twice), and so is memory that changes between a call and its copy. Both are judged by
+//     whole storages.
+//   - Nodes of the loss within or after the layers' backward do not count (sums of gradients carry
+//     the name of the module that ran last, and upstream then finds nothing to do).
 
 #include "core/policy/remat.h"
 
@@ -195,8 +199,8 @@ class Rematerializer {
               [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
   }
 
-  // Memory that a copy writes to is found by its readers as the writer left it: whatever of the
-  // gathered works on such memory is made where the first of it is, in the order that it had.
+  // Recomputed calls that share memory which one of them writes are all placed where the first of
+  // them is needed, in their original order, so that readers see what the writer left.
   void bring_writers_along() {
     const std::vector<NodeId> makers = memory_makers(graph_);
     std::map<NodeId, std::vector<NodeId>> groups;  // by maker
@@ -227,7 +231,8 @@ class Rematerializer {
     }
   }
 
-  // With what it reads. Whether it stood behind that.
+  // Moves the copy, and the copies it reads, before `reader`; returns whether that changed
+  // anything.
   bool bring_before(NodeId id, NodeId reader) {
     NodeId& before = before_[id.index()];
     if (!before || graph_.position(before) <= graph_.position(reader)) return false;
@@ -476,7 +481,8 @@ class Rematerializer {
     }
   }
 
-  // What writes to memory that stays is read there, if not by its own name. Whether there was such.
+  // A writer to memory that stays has an effect even if no node reads its result. Returns whether
+  // any writer was kept.
   bool keep_writers(std::vector<bool>& stays) const {
     const std::vector<NodeId> makers = memory_makers(graph_);
     bool has_kept = false;

@@ -15,7 +15,7 @@ Result<void> refuse(const std::string& path, int error) {
   return fail(Error::Kind::run, "{}: {}", path, std::strerror(error));
 }
 
-// Files appear under a name of their own first, so that their folder is written to.
+// Outputs are written to a temporary file and renamed, so the folder must be writable.
 Result<void> check_folder(const fs::path& folder, const std::string& path) {
   std::error_code none;
   if (fs::exists(folder, none) && !fs::is_directory(folder, none)) return refuse(path, ENOTDIR);

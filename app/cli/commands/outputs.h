@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether what a command will write can be written: asked before it computes anything.
+// Checks that a command's outputs can be written, before it computes anything.
 
 #include <initializer_list>
 #include <string>

@@ -45,7 +45,7 @@ class Region:
 
 
 def region_of(tensor: Tensor) -> Region | None:
-    """The region that ``tensor`` covers, or ``None`` if it covers all of its storage or is unknown."""
+    """The region that ``tensor`` covers, or ``None``, which counts as all of the storage, if unknown."""
     if tensor.layout is not torch.strided or captured_sizes(tensor) is not None:
         return None
     sizes, strides, offset = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
