@@ -48,21 +48,22 @@ Result<std::vector<StringId>> groups_called(const Graph& graph, std::string_view
 
 Result<ChosenGroups> ChosenGroups::read(const Graph& graph, const Arguments& arguments) {
   ChosenGroups chosen;
-  chosen.wanted_ = arguments.texts("groups");
-  for (const std::string& wanted : chosen.wanted_)
-    JOINTER_CHECK(groups_called(graph, "groups", wanted));
+  for (const std::string& wanted : arguments.texts("groups")) {
+    JOINTER_TRY(const std::vector<StringId> found, groups_called(graph, "groups", wanted));
+    chosen.names_.insert(chosen.names_.end(), found.begin(), found.end());
+  }
   return chosen;
 }
 
 bool ChosenGroups::has(const Graph& graph, NodeId start) const {
-  if (wanted_.empty()) return true;
-  const auto is_wanted = [&](std::string_view name) {
-    return std::ranges::find(wanted_, name) != wanted_.end();
+  if (names_.empty()) return true;
+  const auto is_chosen = [&](StringId name) {
+    return std::ranges::find(names_, name) != names_.end();
   };
   const Node& n = graph.node(start);
+  if (n.group) return is_chosen(graph.group(n.group).name);
   const Argument* name = group_argument(graph, n);
-  return (name != nullptr && is_wanted(graph.text(name->text()))) ||
-         (n.group && is_wanted(graph.group_label(n.group)));
+  return name != nullptr && is_chosen(name->text());
 }
 
 }  // namespace jointer

@@ -1,8 +1,7 @@
 #pragma once
 
-// Process groups by what people call them.
+// Process groups, found by name or description.
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,11 +21,11 @@ class ChosenGroups {
   // Error (usage): the graph has no such group.
   static Result<ChosenGroups> read(const Graph& graph, const Arguments& arguments);
 
-  // Whether the collective runs in one of them.
+  // True if the collective runs in one of them.
   [[nodiscard]] bool has(const Graph& graph, NodeId start) const;
 
  private:
-  std::vector<std::string> wanted_;
+  std::vector<StringId> names_;
 };
 
 }  // namespace jointer

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
+
+#include "core/base/number_text.h"
 
 namespace jointer {
 namespace {
@@ -44,10 +45,9 @@ std::optional<Enum> value_in(const Names<Enum, N>& names, std::string_view name)
 
 template <class Number>
 bool parse_number(std::string_view text, Number& number, Number least) {
-  Number parsed{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (error != std::errc() || end != text.data() + text.size() || parsed < least) return false;
-  number = parsed;
+  const std::optional<Number> parsed = number_of<Number>(text);
+  if (!parsed || *parsed < least) return false;
+  number = *parsed;
   return true;
 }
 

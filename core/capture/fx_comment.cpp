@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "core/base/number_text.h"
 #include "core/capture/python_json.h"
 
 namespace jointer::fx {
@@ -30,11 +29,7 @@ std::string_view take_word(std::string_view& text) {
 }
 
 std::optional<std::int64_t> take_number(std::string_view& text) {
-  const std::string_view word = take_word(text);
-  std::int64_t value = 0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (status != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return number_of<std::int64_t>(take_word(text));
 }
 
 // The dictionary that starts here, brackets and quotes balanced.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
+
+#include "core/base/number_text.h"
 
 namespace jointer::fx {
 namespace {
@@ -29,13 +30,6 @@ std::string named_device(const Body& body) {
     if (is_device_name(device)) return device;
   }
   return "cuda:0";
-}
-
-std::optional<std::size_t> element_index(std::string_view key) {
-  std::size_t index = 0;
-  const auto [end, status] = std::from_chars(key.data(), key.data() + key.size(), index);
-  if (status != std::errc{} || end != key.data() + key.size()) return std::nullopt;
-  return index;
 }
 
 bool is_quoted(std::string_view key) {
@@ -115,7 +109,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
         slots.push_back(&element);
       continue;
     }
-    const auto index = element_index(element.key);
+    const auto index = number_of<std::size_t>(element.key);
     if (!index || *index >= kMostElements) return {};  // a slice or an index into a tensor
     if (slots.size() <= *index) slots.resize(*index + 1, nullptr);
     if (slots[*index] == nullptr || slots[*index]->type.empty()) slots[*index] = &element;

@@ -97,9 +97,11 @@ void MemoryOrder::find_before(NodeId id) {
 
 std::size_t MemoryOrder::part_of(Storage& storage, MemoryRegion region) {
   std::vector<Part>& parts = storage.parts;
-  if (parts.size() >= kMostParts && std::ranges::find(parts, region, &Part::region) == parts.end())
+  auto known = std::ranges::find(parts, region, &Part::region);
+  if (known == parts.end() && parts.size() >= kMostParts) {
     region = MemoryRegion();
-  const auto known = std::ranges::find(parts, region, &Part::region);
+    known = std::ranges::find(parts, region, &Part::region);
+  }
   if (known != parts.end()) return static_cast<std::size_t>(known - parts.begin());
   const auto added = static_cast<std::uint32_t>(parts.size());
   Part part{.region = std::move(region)};

@@ -1,24 +1,16 @@
 #include "core/pass/pipeline_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "core/base/json_text.h"
+#include "core/base/number_text.h"
 
 namespace jointer {
 namespace {
 
 constexpr int kMostDepth = 16;  // lists in lists
-
-template <class Number>
-std::optional<Number> number_of(std::string_view word) {
-  Number number{};
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (status != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return number;
-}
 
 class Parser {
  public:

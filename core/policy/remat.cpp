@@ -88,6 +88,7 @@ class Rematerializer {
           "again.");
       return edit;
     }
+    makers_ = memory_makers(graph_);
     gather();
     bring_writers_along();
     JOINTER_CHECK(check_writes());
@@ -202,13 +203,12 @@ class Rematerializer {
   // Recomputed calls that share memory which one of them writes are all placed where the first of
   // them is needed, in their original order, so that readers see what the writer left.
   void bring_writers_along() {
-    const std::vector<NodeId> makers = memory_makers(graph_);
     std::map<NodeId, std::vector<NodeId>> groups;  // by maker
     std::vector<NodeId> written;
     for (const NodeId id : gathered_) {
       written.clear();
       written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId to : written) groups[makers[to.index()]];
+      for (const NodeId to : written) groups[makers_[to.index()]];
     }
     if (groups.empty()) return;
     for (const NodeId id : gathered_) {
@@ -216,8 +216,8 @@ class Rematerializer {
         const auto group = groups.find(maker);
         if (group != groups.end()) group->second.push_back(id);
       };
-      join(makers[id.index()]);
-      for (const NodeId input : graph_.inputs(id)) join(makers[input.index()]);
+      join(makers_[id.index()]);
+      for (const NodeId input : graph_.inputs(id)) join(makers_[input.index()]);
     }
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
@@ -242,9 +242,8 @@ class Rematerializer {
   }
 
   [[nodiscard]] Result<void> check_writes() const {
-    const std::vector<NodeId> makers = memory_makers(graph_);
     const auto maker_runs_again = [&](NodeId id) {
-      return static_cast<bool>(before_[makers[id.index()].index()]);
+      return static_cast<bool>(before_[makers_[id.index()].index()]);
     };
     std::vector<NodeId> written;
     for (const NodeId id : gathered_) {
@@ -261,12 +260,12 @@ class Rematerializer {
       if (before_[id.index()]) continue;
       written.clear();
       written_arguments(graph_, graph_.node(id), written);
-      for (const NodeId to : written) writers[makers[to.index()]].push_back(id);
+      for (const NodeId to : written) writers[makers_[to.index()]].push_back(id);
     }
     for (const NodeId id : gathered_) {
-      JOINTER_CHECK(check_memory(id, makers[id.index()], writers));
+      JOINTER_CHECK(check_memory(id, makers_[id.index()], writers));
       for (const NodeId input : graph_.inputs(id))
-        JOINTER_CHECK(check_memory(id, makers[input.index()], writers));
+        JOINTER_CHECK(check_memory(id, makers_[input.index()], writers));
     }
     return {};
   }
@@ -484,7 +483,6 @@ class Rematerializer {
   // A writer to memory that stays has an effect even if no node reads its result. Returns whether
   // any writer was kept.
   bool keep_writers(std::vector<bool>& stays) const {
-    const std::vector<NodeId> makers = memory_makers(graph_);
     bool has_kept = false;
     std::vector<NodeId> written;
     for (const NodeId id : gathered_) {
@@ -492,7 +490,7 @@ class Rematerializer {
       written.clear();
       written_arguments(graph_, graph_.node(id), written);
       for (const NodeId to : written) {
-        if (is_erased_[makers[to.index()].index()] || stays[id.index()]) continue;
+        if (is_erased_[makers_[to.index()].index()] || stays[id.index()]) continue;
         stays[id.index()] = true;
         has_kept = true;
       }
@@ -559,6 +557,7 @@ class Rematerializer {
   const Graph& graph_;
   Users users_;
   StorageOwners owners_;
+  std::vector<NodeId> makers_;   // by node: the node that first holds its memory
   std::set<NodeId> reads_back_;  // copied calls that read what came back, or copies of such
   std::vector<NodeId> region_;
   std::vector<NodeId> gathered_;    // what is made again, in program order

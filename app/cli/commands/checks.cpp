@@ -3,21 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <optional>
 #include <string_view>
+
+#include "core/base/number_text.h"
 
 namespace jointer::cli {
 namespace {
-
-template <class Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // Says what was expected where `fits` does not hold.
 template <class Fits>
