@@ -84,8 +84,8 @@ class Rematerializer {
     JOINTER_CHECK(find_region());
     if (region_.empty()) {
       edit.notes.emplace_back(
-          "No call of the backward reads a value that is tagged to be made "
-          "again.");
+          "No backward call reads a value that is tagged for recompute; tag values first, for "
+          "example with tag_with_memory_policy.");
       return edit;
     }
     makers_ = memory_makers(graph_);
@@ -103,8 +103,8 @@ class Rematerializer {
     raise_getitems();
     edit.changes = std::move(changes_);
     edit.title = fmt::format("Recompute {} calls in the backward", count_text(gathered_.size()));
-    edit.notes.push_back(fmt::format("{} of the originals are needed by the backward alone and go.",
-                                     count_text(removed)));
+    edit.notes.push_back(fmt::format(
+        "{} originals were needed only by the backward and are removed.", count_text(removed)));
     return edit;
   }
 

@@ -154,17 +154,17 @@ std::string reason_text(const Graph& graph, const CollectiveTiming& c) {
       return fmt::format("queued {} behind {} on its stream", time, name(r.node, "another"));
     case Kind::order:
       return r.before ? fmt::format(
-                            "{} of compute lies before its start that does not feed it: raise "
-                            "the start towards {}",
+                            "{} of independent compute precedes its start: raise the start "
+                            "towards {}",
                             time, name(r.node, "the beginning"))
                       : fmt::format(
-                            "{} of compute lies behind its wait that does not need it: sink the "
-                            "wait towards {}",
+                            "{} of independent compute follows its wait: sink the wait "
+                            "towards {}",
                             time, name(r.user, "the end"));
     case Kind::dependency:
       return fmt::format(
-          "held by {}, which makes its input just before; {} needs the result at "
-          "once",
+          "held by {}, which produces its input just before; {} needs the result "
+          "immediately",
           name(r.node, "its input"), name(r.user, "the output"));
     case Kind::no_compute:
       return fmt::format("no independent compute between {} and {}",

@@ -21,15 +21,16 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 }  // namespace
 
 Pass selective_activation_remat_pass() {
-  return {.info = {.name = "selective_activation_remat",
-                   .summary = "Makes tagged results again in the backward of a flat training step.",
-                   .source = "torchtitan/experiments/graph_trainer/selective_activation_remat.py",
-                   .stage = PassStage::joint,
-                   .parameters = {},
-                   .keeps_numerics = true,
-                   .is_idempotent = true,
-                   .saves_memory = true},
-          .run = or_kept("No result that the backward reads is tagged to be made again.", run)};
+  return {
+      .info = {.name = "selective_activation_remat",
+               .summary = "Recomputes tagged activations in the backward of a flat training step.",
+               .source = "torchtitan/experiments/graph_trainer/selective_activation_remat.py",
+               .stage = PassStage::joint,
+               .parameters = {},
+               .keeps_numerics = true,
+               .is_idempotent = true,
+               .saves_memory = true},
+      .run = or_kept("No result that the backward reads is tagged for recompute.", run)};
 }
 
 }  // namespace jointer

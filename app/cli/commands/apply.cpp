@@ -159,8 +159,9 @@ void add_apply_command(CLI::App& program, int& exit_code) {
                                 "where the peak is above it afterwards"));
   of_passes(command->add_flag("--decisions", common.decisions,
                               "Every decision of the passes, with its reason"));
-  of_passes(command->add_option("--reproducer", common.reproducer,
-                                "Where the graph and the pass go if one fails"));
+  of_passes(
+      command->add_option("--reproducer", common.reproducer,
+                          "If a pass fails, write its input graph and the pass to this file"));
   common.estimator.add_to(*command);
   add_optimizer_option(*command, common.optimizer);
   command->add_flag("--json", common.json, "One JSON object");

@@ -291,7 +291,7 @@ Result<int> apply_passes(const ApplyPasses& options) {
                       .limit = limit,
                       .notes = std::move(notes)};
   if (!answer.is_met())
-    fmt::print(stderr, "jointer: the peak is {}, and {} is the budget\n",
+    fmt::print(stderr, "jointer: the peak, {}, exceeds the budget of {}\n",
                format_bytes(answer.after.peak_bytes), format_bytes(*limit));
   bool is_met = answer.is_met();
   for (const StepResult& step : answer.run.steps) {

@@ -242,7 +242,8 @@ Result<int> run(const BenchCommand& options) {
 void add_bench_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<BenchCommand>();
   CLI::App* command = program.add_subcommand(
-      "bench", "Run it here, one process a rank: memory and time beside the estimate");
+      "bench",
+      "Run the graph here, one process per rank; compare memory and time with the estimate");
   options->graph.add_to(*command);
   for (RankOption& each : options->rank_options)
     each.option = command->add_option(each.name, each.value, each.help);

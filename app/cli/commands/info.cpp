@@ -175,9 +175,9 @@ void add_info_command(CLI::App& program, int& exit_code) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
-      "info", "Nodes, operators, collectives, groups, FLOPs, symbols, and what was derived");
+      "info", "Nodes, operators, collectives, groups, FLOPs, symbols, and derived facts");
   options->graph.add_to(*command);
-  command->add_flag("--brief", options->brief, "The figures, without a line an operator");
+  command->add_flag("--brief", options->brief, "Summary only, without a line per operator");
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback([options, &exit_code] {
     const auto run = [&]() -> Result<int> {

@@ -184,15 +184,16 @@ Result<int> run(const MemoryCommand& options) {
 void add_memory_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<MemoryCommand>();
   CLI::App* command = program.add_subcommand(
-      "memory", "Live bytes over the program order, the peak, and what is alive there");
+      "memory", "Live bytes over the program order, the peak, and the tensors live there");
   options->graph.add_to(*command);
   command->add_flag("--torch-compatible", options->torch_compatible,
-                    "By the rules of torch 2.11's build_memory_profile, to the byte");
-  command->add_flag("--profile", options->profile,
-                    "Every point: the start, then two a node, after allocating and after freeing");
+                    "Use the rules of torch 2.11's build_memory_profile; matches it to the byte");
+  command->add_flag(
+      "--profile", options->profile,
+      "Every point: the start, then two per node, after allocating and after freeing");
   command->add_option("--snapshot", options->snapshot,
-                      "What torch.cuda.memory._dump_snapshot wrote of a run, to compare");
-  command->add_option("--top", options->top, "How many of what is alive at the peak to show")
+                      "Compare with this snapshot from torch.cuda.memory._dump_snapshot");
+  command->add_option("--top", options->top, "Number of tensors live at the peak to list")
       ->check(whole_number(0));
   add_optimizer_option(*command, options->optimizer);
   options->loop.add_to(*command);

@@ -25,14 +25,14 @@ void LoopOptions::add_to(CLI::App& command) {
           "Also that many steps of a training loop around the pair or the training step: loss, "
           "gradients, optimizer, and what the allocator reserves")
       ->check(whole_number(1, 100));
-  command.add_option("--loss", loss, "Of the loop: computed in fp32 between a pair's halves")
+  command.add_option("--loss", loss, "With --loop: loss, computed in fp32 between a pair's halves")
       ->check(one_of({"none", "cross_entropy", "loss_parallel"}))
       ->capture_default_str();
   command.add_flag("--unboxed", unboxed,
-                   "Of the loop: what the forward saved stays until the backward is over, as "
-                   "where the halves run as plain GraphModules");
+                   "With --loop: saved activations stay alive until the backward ends, as when "
+                   "the halves run as plain GraphModules");
   command.add_flag("--expandable-segments", expandable_segments,
-                   "Of the loop: PYTORCH_ALLOC_CONF=expandable_segments:True");
+                   "With --loop: PYTORCH_ALLOC_CONF=expandable_segments:True");
   command.add_option("--workspace-of", device,
                      "Of the loop: cuBLAS's workspaces on that device; none by default");
 }
