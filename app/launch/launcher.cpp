@@ -2,11 +2,12 @@
 //   sign of life  an event, or a change of the status file.
 //   place         the node that a rank is at, by its status file.
 //
-// A rank is taken to hang when it has given no sign for the request's timeout, unless it waits for
-// others: at a collective, or at a place that it does not tell, it hangs only when no rank at all
-// has given a sign for that long (another may still be compiling). Ranks keep the same deadline
-// themselves, so a hang may also be heard of first from one that gave up waiting: then one that has
-// been silent and is at no collective hangs, too. Who is to blame: app/launch/blame.h.
+// A rank is taken to hang when it has given no sign for the request's timeout (longer before the
+// first sign: LaunchOptions::startup), unless it waits for others. At a collective, or at a place
+// that it does not report, it hangs only when no rank at all has given a sign for that long (another
+// may still be compiling). Ranks keep the same deadline themselves, so the first report of a hang may
+// come from one that gave up waiting; then a silent rank that is not at a collective hangs, too.
+// app/launch/blame.h decides which rank is to blame.
 //
 // After the first failure the others have a moment of their own: a collective that fails because
 // its partner died is often heard of before the death. BenchmarkResult::culprit tells the two
@@ -116,9 +117,9 @@ class Run {
       set("MASTER_PORT", fmt::format("{}", port));
       set("OMP_NUM_THREADS", fmt::format("{}", threads));
       const int rank = request_.solo.value_or(i);
-      JOINTER_TRY(auto process,
-                  RankProcess::start(rank, std::move(child),
-                                     folder_.path(fmt::format("status{}", rank)), run_start_));
+      JOINTER_TRY(auto process, RankProcess::start(rank, std::move(child),
+                                                   folder_.path(fmt::format("status{}", rank)),
+                                                   run_start_, options_.startup));
       children_.push_back(&process->child());
       ranks_.push_back(std::move(process));
     }

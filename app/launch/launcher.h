@@ -30,6 +30,9 @@ struct LaunchOptions {
   std::chrono::milliseconds grace{1000};
   // Whether ranks with a file each are refused where their collectives do not meet (check_spmd).
   bool compares_ranks = true;
+  // The time that a rank may take to load its libraries: the request's timeout starts at its first
+  // sign of life, or after this time.
+  std::chrono::milliseconds startup{30'000};
   // A rank that says it is done has this long to end.
   std::chrono::milliseconds closing{30'000};
 };

@@ -34,20 +34,23 @@ std::string why_it_died(const Child& child, bool said_done, bool memory_was_shor
 
 }  // namespace
 
-RankProcess::RankProcess(int rank, StatusReader status, Clock::time_point run_start)
+RankProcess::RankProcess(int rank, StatusReader status, Clock::time_point run_start,
+                         std::chrono::milliseconds startup)
     : status_(std::move(status)),
       run_start_(run_start),
-      last_sign_(Clock::now()),
+      last_sign_(Clock::now() + startup),
       kills_before_(out_of_memory_kills()) {
   result_.rank = rank;
 }
 
 Result<std::unique_ptr<RankProcess>> RankProcess::start(int rank, ChildOptions options,
                                                         const std::string& status_path,
-                                                        Clock::time_point run_start) {
+                                                        Clock::time_point run_start,
+                                                        std::chrono::milliseconds startup) {
   JOINTER_TRY(StatusReader status, StatusReader::make(status_path));
   options.environment.emplace_back(kStatusFileVariable, status_path);
-  std::unique_ptr<RankProcess> process(new RankProcess(rank, std::move(status), run_start));
+  std::unique_ptr<RankProcess> process(
+      new RankProcess(rank, std::move(status), run_start, startup));
   options.on_line = [self = process.get()](std::string_view line) { self->hear(line); };
   JOINTER_TRY(process->child_, Child::start(std::move(options)));
   return process;

@@ -19,10 +19,12 @@ class RankProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `status_path`: where the status file is to be made. Error (run): it cannot be started.
+  // `status_path`: where the status file is to be made. `startup`: by how much the silence before
+  // the first sign of life may be longer than later ones. Error (run): it cannot be started.
   static Result<std::unique_ptr<RankProcess>> start(int rank, ChildOptions options,
                                                     const std::string& status_path,
-                                                    Clock::time_point run_start);
+                                                    Clock::time_point run_start,
+                                                    std::chrono::milliseconds startup);
 
   [[nodiscard]] Child& child() { return *child_; }
   [[nodiscard]] const RankResult& result() const { return result_; }
@@ -38,6 +40,7 @@ class RankProcess {
   }
   // It said that it is done, when; it may still be closing.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
+  // In the future while the rank starts.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }
   // The position in its status file.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
@@ -51,7 +54,8 @@ class RankProcess {
   void kill(const std::string& reason);
 
  private:
-  RankProcess(int rank, StatusReader status, Clock::time_point run_start);
+  RankProcess(int rank, StatusReader status, Clock::time_point run_start,
+              std::chrono::milliseconds startup);
   void hear(std::string_view line);
   void take_end(Clock::time_point now, PlaceNames& places);
   void set_ended(Clock::time_point now);

@@ -21,8 +21,7 @@ from launching import BEGIN, END, FAKE_RANK, Bench, collectives, compute_node, d
 
 NUMBER = (int, float)
 WORLD = 4  # ranks of JOINT
-# Longer than it takes a busy machine to start a rank.
-TIMEOUT = "1.5"
+TIMEOUT = "1.5"  # seconds
 
 
 @pytest.fixture
@@ -488,6 +487,12 @@ def test_a_hang_before_any_node(bench: Bench) -> None:
     assert_failed(ran, 0, "hung", f"no progress for {TIMEOUT} s")
     assert ran.rank(0)["stage"] == "groups"
     assert "during groups" in ran.err
+
+
+def test_the_timeout_starts_after_a_rank_has_started(bench: Bench) -> None:
+    """A busy machine may take longer than the timeout to start a rank."""
+    ran = bench.run(JOINT, "--json", "--timeout", TIMEOUT, ranks={"0": [["sleep", 3], *BEGIN, *END], "*": [*BEGIN, *END]})
+    assert ran.code == 0, ran.err
 
 
 def test_who_waits_for_one_that_still_works_does_not_hang(bench: Bench) -> None:
