@@ -35,8 +35,8 @@ void drop_dead_calls(Graph& graph);
 // By node: true for `nodes` and everything that they need.
 std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes);
 
-// The nodes that a part returns, in order; none for a null. Error (usage): it returns something that is not
-// a node.
+// The nodes that a part returns, in order; none for a null. Error (usage): it returns something
+// that is not a node.
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
 NodeId output_node(const Graph& graph, PartId part);
 std::vector<NodeId> placeholders(const Graph& graph, PartId part);
