@@ -4,8 +4,7 @@
 
 namespace jointer {
 
-// A registry with every pass that comes with the program. Each call makes a new one, to which its
-// owner may add plugins and Python passes.
+// Makes a registry of all built-in passes. The caller may add plugins and Python passes to it.
 PassRegistry built_in_passes();
 
 }  // namespace jointer

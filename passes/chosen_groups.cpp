@@ -13,7 +13,7 @@ struct Called {
   std::string_view label;
 };
 
-// In a graph read from text, a group may be known only by the collectives that name it.
+// Groups by name. In a graph read from text, only the collectives may name a group.
 std::vector<Called> groups_of(const Graph& graph) {
   std::vector<Called> groups;
   const auto add = [&](StringId name, std::string_view label) {

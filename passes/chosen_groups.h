@@ -1,6 +1,6 @@
 #pragma once
 
-// Process groups, found by name or description.
+// Process groups, selected by name or description.
 
 #include <string_view>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace jointer {
 
-// The names of the groups that `wanted` names or describes. Error (usage): the graph has no such
-// group; the message begins with the parameter's name.
+// The names of the groups that are listed by name or description. Error (usage): the graph has no
+// such group; the message begins with the parameter's name.
 Result<std::vector<StringId>> groups_called(const Graph& graph, std::string_view parameter,
                                             std::string_view wanted);
 

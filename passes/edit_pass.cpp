@@ -35,7 +35,7 @@ Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& con
 Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& context,
                            const ChangeReasons& reasons) {
   struct Changed {
-    NodeId was;  // of the name, before the edit
+    NodeId was;  // the node of that name before the edit
     std::string_view name;
     const char* action;
     std::string_view reason;
@@ -47,7 +47,7 @@ Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& 
   };
   if (edit)
     for (const Change& change : edit->changes) {
-      // What is inserted gets the next id.
+      // An inserted node gets the next id.
       if (std::holds_alternative<InsertNode>(change))
         all.push_back({NodeId(count++), {}, "added", reasons.inserted});
       else if (const auto* move = std::get_if<MoveNodes>(&change))
@@ -59,7 +59,7 @@ Result<void> apply_changes(Graph& graph, const Result<Edit>& edit, PassContext& 
     }
   JOINTER_CHECK(apply_edit(graph, edit, context));
   for (const Changed& changed : all) {
-    // A node that came has its name afterwards, one that went had it before.
+    // An added node has its name afterwards, a removed one had it before.
     const NodeId now = changed.name.empty() ? NodeId{} : graph.find(changed.name);
     if (const NodeId id = now ? now : changed.was)
       context.decide(graph, id, changed.action, std::string(changed.reason));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Passes that core makes as edits.
+// Passes whose edits core computes.
 
 #include <functional>
 #include <string>
@@ -14,13 +14,13 @@ namespace jointer {
 // Applies an edit. Its notes become decisions about the whole graph.
 Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& context);
 
-// Applies an edit of tags; every call whose tag is another then becomes a decision: what it is
-// tagged with, and why, as `reason` says of the tagged node.
+// Applies an edit of tags. Each call whose tag changes becomes a decision with its new tag, and
+// `reason` called with the tagged node.
 Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& context,
                         const std::function<std::string(NodeId node)>& reason);
 
-// Applies an edit that inserts, moves, changes and removes calls; each becomes a decision, with one
-// reason for each kind of change.
+// Applies an edit that inserts, moves, changes and removes calls. Each change becomes a decision,
+// with one reason for each kind of change.
 struct ChangeReasons {
   std::string_view inserted, moved, replaced, removed;
 };

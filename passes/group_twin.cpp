@@ -9,7 +9,7 @@
 namespace jointer {
 namespace {
 
-// The same call with another text in place of one argument.
+// Replaces the text of one argument of a call.
 void rename(Graph& graph, NodeId id, const Argument* old, StringId name) {
   Node& n = graph.node(id);
   for (Argument* list : {&n.args, &n.kwargs}) {
@@ -29,7 +29,7 @@ void rename(Graph& graph, NodeId id, const Argument* old, StringId name) {
   graph.refresh(id);
 }
 
-// The twin of a group in a part, by its name. Makes it, and lists it, where it is not there.
+// Adds the twin of a group to a part that does not list it yet.
 void provide_twin(Graph& graph, PartId part, GroupId of, StringId twin, std::string_view suffix) {
   for (const GroupId id : graph.part(part).groups)
     if (graph.group(id).name == twin) return;

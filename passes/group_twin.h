@@ -1,6 +1,6 @@
 #pragma once
 
-// Moving collectives into another process group of the same ranks: a stream of their own.
+// Moves collectives to another process group of the same ranks, which has its own stream.
 
 #include <string_view>
 
@@ -11,8 +11,9 @@ namespace jointer {
 // The group's name among the arguments of a collective; null if it names none.
 const Argument* group_argument(const Graph& graph, const Node& start);
 
-// The collective runs in the group `twin`, made of its own group with the suffix behind name and
-// label where its part does not have it yet. `twin`: the name, interned.
+// Moves the collective to the group `twin` (its name, interned). If the collective's part of the
+// graph lacks that group, adds it as a copy of the collective's group with `suffix` appended to its
+// label.
 void move_to_twin(Graph& graph, NodeId start, StringId twin, std::string_view suffix);
 
 }  // namespace jointer

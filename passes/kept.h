@@ -1,6 +1,6 @@
 #pragma once
 
-// What is said of a run that had nothing to do.
+// Passes that report why they changed nothing.
 
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// Where `run` decides nothing, whoever reads its decisions still learns why.
+// Runs `run`. If it decides nothing, adds a decision that says why.
 inline auto or_kept(std::string why, decltype(Pass::run) run) {
   return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
                                                       PassContext& context) -> Result<void> {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Declarations of parameters in one line each.
+// Declares parameters of passes, one per line.
 
 #include <string>
 #include <utility>

@@ -6,9 +6,9 @@
 
 namespace jointer {
 
-// By node: autograd traced it for the backward. Where a capture has no such flags, the phase says
-// so. Recomputed calls are backward by phase and not by flag, as torchtitan's passes tell them
-// apart.
+// By node: true if autograd traced it for the backward. Without such flags in the capture, the
+// phase decides. Recomputed calls are backward by phase but not by flag: torchtitan's passes
+// distinguish them the same way.
 std::vector<bool> traced_in_backward(const Graph& graph);
 
 }  // namespace jointer

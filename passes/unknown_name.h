@@ -1,6 +1,6 @@
 #pragma once
 
-// What is said of a name that a pass was given and the graph does not have.
+// The error for a name that the graph does not have.
 
 #include <span>
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace jointer {
 
-// "groups: expected a process group of the graph, got `pt`; it has tp, dp". `known`: what there
-// is; those that look most like `name` are shown.
+// "groups: expected a process group of the graph, got `pt`; it has tp, dp". `known`: the existing
+// names; those most similar to `name` are listed.
 tl::unexpected<Error> unknown_name(std::string_view parameter, std::string_view kind,
                                    std::string_view name, std::span<const std::string_view> known);
 

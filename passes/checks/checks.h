@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// What changes nothing and refuses graphs that a later step cannot take.
+// Passes that check a graph and leave it unchanged; they fail if a later step could not run it.
 std::vector<Pass> check_passes();
 
 }  // namespace jointer

@@ -6,14 +6,14 @@
 // and arguments are not compared, since arguments may hold the rank's number.
 //
 // `captures` are those of other ranks; `{rank}` in a path stands for each rank's number. A capture
-// of the checked rank itself is skipped. The check of a single graph reports only values whose
+// of the checked rank itself is skipped. The check of a single graph only reports values whose
 // sizes depend on data: these may differ between ranks when the graph runs.
 //
 // Cost: linear in the calls of all captures.
 // Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash,
-// and the hashed data if hashes differ. Deviations: captures take the place of messages, so a rank
-// without a capture is not compared; differences are listed for the first rank that differs, and
-// the other ranks that differ are counted. `jointer spmd` checks more: that collectives meet.
+// and the hashed data if hashes differ. Deviations: captures replace messages, so a rank without a
+// capture is not compared; differences are listed for the first rank that differs, and the other
+// ranks that differ are counted. `jointer spmd` checks more: that collectives match across ranks.
 
 #include "passes/checks/spmd_check.h"
 
@@ -137,7 +137,7 @@ void say_differences(const Graph& graph, const Rank& a, const Rank& b,
       context.decide("differs", fmt::format("Rank {} runs more often: {}.", more->rank, text));
 }
 
-// Sizes that are known only when the graph runs.
+// Reports sizes that are known only when the graph runs.
 void say_data_dependent(const Graph& graph, PassContext& context) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -154,7 +154,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (std::string& path : arguments.texts("captures"))
     files.push_back({.path = std::move(path), .backward = {}, .index = {}, .assumptions = {}});
   if (files.empty()) {
-    context.decide("kept", "Compared with nothing: `captures` names no captures of other ranks.");
+    context.decide("kept", "Not compared: `captures` names no captures of other ranks.");
     return {};
   }
   JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
@@ -210,7 +210,7 @@ Pass spmd_check_pass() {
                                     "Captures of other ranks; {rank} stands for each rank's "
                                     "number."),
                               choice("mismatch", {"warn", "error"}, "warn",
-                                     "If ranks differ: warn and go on, or stop with an error.")},
+                                     "If ranks differ: warn and continue, or stop with an error.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = run};

@@ -1,8 +1,8 @@
-// validate_flex_attn_annotation: every flex_attention, and every backward of one, is marked for
-// regional compilation, which is the only way to run it fast.
+// validate_flex_attn_annotation: checks that every flex_attention, and every backward of one, is
+// marked for regional compilation, the only way to run it fast.
 //
-// A node is marked by `compile_with_inductor` among its `custom` members, as
-// torch.fx.traceback.annotate leaves it. The first one that is not is an error. A graph without
+// A marked node has `compile_with_inductor` among its `custom` members, where
+// torch.fx.traceback.annotate puts it. The first call without the mark is an error. A graph without
 // flex_attention passes.
 //
 // Cost: linear in the nodes.

@@ -1,23 +1,23 @@
-// canonicalize_graph: calls that return what they were given go, and the views that are left are of
-// one form.
+// canonicalize_graph: removes calls that return their input unchanged, and turns the remaining
+// views into reshapes.
 //
-// Steps, at each call in program order, whose arguments are those of the graph as it is by then:
-//   1. remove_detach: `aten.detach(x)` is x, since nothing of a captured graph is differentiated
-//      any more;
-//   2. remove_identity_view: view, reshape or _unsafe_view of x in the sizes that x has is x;
-//   3. remove_b2b_transpose: `t(t(x))` is x, and the inner t goes if nothing else reads it;
+// Steps, for each call in program order, with its arguments as replaced so far:
+//   1. remove_detach: `aten.detach(x)` is x, since a captured graph is not differentiated again;
+//   2. remove_identity_view: view, reshape or _unsafe_view of x to the sizes of x is x;
+//   3. remove_b2b_transpose: `t(t(x))` is x, and the inner t is removed if nothing else reads it;
 //   4. remove_identity_slice: a slice from 0 to the end in steps of 1 is x;
-//   5. normalize_view_ops_as_reshape: other view and _unsafe_view become reshape.
-// What is replaced is read nowhere any more and goes. A symbolic size is the same as another if
-// both are the same expression.
+//   5. normalize_view_ops_as_reshape: any other view or _unsafe_view becomes reshape.
+// Replaced calls have no readers left and are removed. Symbolic sizes are equal if their
+// expressions are.
 //
-// A call stays where its result is handed by name from a forward to a backward, or where somebody
-// changes its shape in place (`unsqueeze_`): x would change its own.
+// A call stays if a forward returns its result to a backward, which looks it up by name, or if
+// something changes its shape in place (`unsqueeze_`), since that would change the shape of x.
 //
 // Cost: linear in the nodes.
 // Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
-// its five passes run one after the other; here a pair that one of them brings together is found by
-// another that ran before it, so that a second run finds nothing. Strides must be the same, too.
+// upstream runs its five passes one after the other; here they run together, so a pass also finds
+// pairs that a later one brings together, and a second run finds nothing. Strides must be equal
+// too.
 
 #include "passes/clean_up/canonicalize_graph.h"
 
@@ -69,7 +69,7 @@ class Canonicalizer {
   }
 
  private:
-  // By node: somebody changes its shape in place.
+  // By node: a call changes its shape in place.
   static std::vector<bool> find_reshaped(const Graph& graph) {
     std::vector<bool> reshaped(graph.node_count(), false);
     for (const NodeId id : graph.order())
@@ -80,7 +80,7 @@ class Canonicalizer {
   }
 
   struct Same {
-    NodeId node;  // none: it is like no other
+    NodeId node;  // none: no node is equal
     std::string_view why;
   };
 
@@ -94,7 +94,7 @@ class Canonicalizer {
     const std::string_view target = graph_.target(n);
     if (target == "aten.detach.default") return {input, "a captured graph is not differentiated"};
     if ((is_view(target) || target == kReshape) && same_tensor(id, input))
-      return {input, "it is in the sizes that its input has"};
+      return {input, "it has the sizes of its input"};
     if (target == kTranspose && graph_.node(input).kind == NodeKind::call &&
         graph_.target(graph_.node(input)) == kTranspose) {
       inner_transposes_.push_back(input);
@@ -114,7 +114,7 @@ class Canonicalizer {
            same_dims(graph_.stride(*x), graph_.stride(*y));
   }
 
-  // From the start, in steps of one; that it ends at the end, its size says.
+  // Starts at 0, in steps of 1; that it reaches the end follows from its size.
   [[nodiscard]] bool is_whole(const Node& n) const {
     const auto is_number = [&](std::string_view name, std::int64_t otherwise) {
       const Argument* given = graph_.argument(n, name);
@@ -127,8 +127,9 @@ class Canonicalizer {
   void normalize(NodeId id) {
     const Node& n = graph_.node(id);
     if (!is_view(graph_.target(n)) || !graph_.children(n.kwargs).empty()) return;
-    context_.decide(graph_, id, "changed",
-                    fmt::format("{} of what can be viewed is a reshape", graph_.op(n).packet()));
+    context_.decide(
+        graph_, id, "changed",
+        fmt::format("{} of a tensor that can be viewed is a reshape", graph_.op(n).packet()));
     graph_.node(id).target = graph_.intern_operator(kReshape);
   }
 
@@ -138,7 +139,7 @@ class Canonicalizer {
     for (const NodeId id : inner_transposes_)
       if (graph_.is_live(id) && users.of(id).empty() &&
           std::find(gone.begin(), gone.end(), id) == gone.end()) {
-        context_.decide(graph_, id, "removed", "only a transpose that undid it read it");
+        context_.decide(graph_, id, "removed", "only the transpose that undid it read it");
         gone.push_back(id);
       }
     graph_.erase(gone);
@@ -160,8 +161,8 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass canonicalize_graph_pass() {
   return {.info = {.name = "canonicalize_graph",
-                   .summary = "Removes detach, identity views and slices and transposes that undo "
-                              "each other; other views become reshape.",
+                   .summary = "Removes detach, identity views and slices, and transposes that undo "
+                              "each other; makes other views reshapes.",
                    .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
                    .stage = PassStage::clean_up,
                    .parameters = {},

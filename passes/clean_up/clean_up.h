@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Fewer nodes, the same values.
+// Passes that remove nodes and keep values equal.
 std::vector<Pass> clean_up_passes();
 
 }  // namespace jointer

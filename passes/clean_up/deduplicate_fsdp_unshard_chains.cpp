@@ -1,24 +1,23 @@
-// deduplicate_fsdp_unshard_chains: a parameter that the model reads several times is gathered once.
+// deduplicate_fsdp_unshard_chains: gathers a parameter once that the model reads several times.
 //
-// Terms: an unshard chain is what makes a whole parameter of FSDP's shard: calls of one input each
-// from a placeholder to an all_gather_into_tensor, its wait, and the views and casts of one input
-// each behind it. It ends with the last of them that is not a view: each reader keeps its own
-// views.
+// Terms: an unshard chain turns FSDP's shard into the whole parameter: calls of one input each from
+// a placeholder to an all_gather_into_tensor, its wait, and the views and casts of one input each
+// after it. It ends with the last of them that is not a view: each reader keeps its own views.
 //
 // Steps, in program order:
-//   1. every call of a chain is compared with those before it by operator and arguments, the
-//      arguments being what they are by then; of equal ones the first stays;
+//   1. compare each call of a chain with those before it by operator and arguments, with arguments
+//      as replaced so far; of equal calls the first stays;
 //   2. readers of the others read the first;
-//   3. gathers and waits that nobody reads any more go, although torch takes them for impure.
-// Chains that run again in the backward on purpose (recomputed) are equal only to their like: else
-// the parameter would live from the forward to the backward. The halves of a pair have nothing in
-// common. A chain that something writes into stays, and so does one that reads its parameter behind
-// a write that the other one reads it before.
+//   3. remove gathers and waits without readers, although torch treats them as impure.
+// Chains that are recomputed in the backward are equal only to each other: otherwise the parameter
+// would live from the forward to the backward. The halves of a pair share nothing. A chain stays if
+// something writes to it, or if its parameter is written between the other chain's read and its
+// own.
 //
-// Cost: linear in the nodes, but for chains of one placeholder, which are compared with each other.
+// Cost: linear in the nodes, except that chains of one placeholder are compared with each other.
 // Source: deduplicate_fsdp_unshard_chains_pass in torchtitan's graph_trainer/fsdp_passes.py.
-// Deviations: upstream takes all chains of a placeholder for equal; here they are compared, so that
-// a cast to another dtype, a gather in another group, or one of other contents stays.
+// Deviations: upstream assumes that all chains of a placeholder are equal; here they are compared,
+// so a cast to another dtype, a gather in another group, or one of other contents stays.
 
 #include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
 
@@ -68,7 +67,7 @@ class Deduplicator {
     });
   }
 
-  // Whether the two calls find other contents in what the second one reads.
+  // True if something the second call reads is written between the two calls.
   [[nodiscard]] bool is_written_between(NodeId first, NodeId second) const {
     for (const NodeId input : graph_.inputs(second))
       for (const Tensor& t : graph_.tensors(input)) {
@@ -91,7 +90,7 @@ class Deduplicator {
            op.packet() == "prims.convert_element_type" || op.packet() == "aten._to_copy";
   }
 
-  // From each gather of a parameter back to the placeholder, then on to what is made of its wait.
+  // Walks from each gather of a parameter back to the placeholder, then on to what reads its wait.
   void find_chains() {
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
@@ -136,7 +135,7 @@ class Deduplicator {
     return false;
   }
 
-  // Operator and arguments, and whether it runs again on purpose.
+  // Operator and input, and whether the call is recomputed in the backward.
   struct Key {
     NodeId input;
     OperatorId target;
@@ -156,7 +155,7 @@ class Deduplicator {
           is_written_between(first, id))
         continue;
       context_.decide(graph_, id, "removed",
-                      fmt::format("{} has the same parameter", graph_.name(first)));
+                      fmt::format("{} gathers the same parameter", graph_.name(first)));
       changes_.replace(id, first);
       return;
     }
@@ -181,7 +180,7 @@ class Deduplicator {
   PassContext& context_;
   Substitution changes_;
   std::vector<bool> chain_;                       // by node
-  std::vector<std::vector<std::size_t>> writes_;  // by storage: places of who writes, ascending
+  std::vector<std::vector<std::size_t>> writes_;  // by storage: places of its writers, ascending
   std::map<Key, std::vector<NodeId>> seen_;
 };
 

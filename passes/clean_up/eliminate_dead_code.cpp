@@ -1,15 +1,16 @@
-// eliminate_dead_code: calls whose results nobody reads go.
+// eliminate_dead_code: removes calls whose results have no readers.
 //
-// Steps: from the end to the start; a call or constant without readers goes unless it is impure,
-// and then does not count as a reader itself: what only it read goes, too. Impure is a call that
-// writes, waits or prints (core/partition/dead_code.h), one that draws random numbers unless
-// `drop_random`, and a check at run time (aten._assert_async) unless `drop_asserts`.
+// Steps: from the end to the start, remove each call or constant without readers unless it is
+// impure. A removed node no longer counts as a reader, so what only it read is removed too. Impure
+// are calls that write, wait or print (core/partition/dead_code.h), calls that draw random numbers
+// unless `drop_random`, and checks at run time (aten._assert_async) unless `drop_asserts`.
 //
 // Cost: linear in the nodes.
 // Source: eliminate_dead_code_pass of torchtitan 0.3.0's graph trainer (remove_noop_passes.py),
-// whose answers are the defaults. torch.fx.Graph.eliminate_dead_code itself keeps asserts, and
-// while torch compiles it drops what draws: `drop_asserts=false,drop_random=true`. Deviations:
-// subgraphs of higher-order operators are left as they are.
+// whose choices are the defaults. torch.fx.Graph.eliminate_dead_code itself keeps asserts, and
+// while torch compiles, it drops calls that draw random numbers:
+// `drop_asserts=false,drop_random=true`. Deviations: subgraphs of higher-order operators are left
+// as they are.
 
 #include "passes/clean_up/eliminate_dead_code.h"
 
@@ -48,7 +49,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     dead.push_back(id);
     context.decide(graph, id, "removed",
                    is_dropped ? "a check at run time that no value depends on"
-                              : "nobody reads it, and it does nothing else");
+                              : "nothing reads its result, and it has no other effect");
   }
   graph.erase(dead);
   return {};
@@ -58,7 +59,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass eliminate_dead_code_pass() {
   return {.info = {.name = "eliminate_dead_code",
-                   .summary = "Removes calls whose results nobody reads.",
+                   .summary = "Removes calls whose results have no readers.",
                    .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
                    .stage = PassStage::clean_up,
                    .parameters = {flag("drop_asserts", true,

@@ -1,20 +1,19 @@
-// replace_view_copy_with_view: a copy of a part of a tensor becomes a view of it, so that nothing
-// is copied and nothing is allocated.
+// replace_view_copy_with_view: replaces a copy of a part of a tensor by a view of it, which copies
+// and allocates nothing.
 //
-// A call of `X_copy`, the copying twin of the view X, becomes X where
-//   1. nothing in the graph writes to the storage of the copy or to that of its base: else one
-//   would
-//      change with the other;
-//   2. neither the copy nor a view of it is returned: who is given it may write to it, and the base
-//      would live as long;
-//   3. the view has the strides that the copy has. Then what reads it reads the same bytes in the
-//      same order, so that values stay equal bit by bit, and its own views stay legal.
-// Strides as a view are worked out here for alias, detach, view, expand, permute, t, transpose,
+// A call of `X_copy`, the copying variant of the view X, becomes X if
+//   1. nothing in the graph writes to the storage of the copy or of its base: otherwise a write to
+//      one would change the other;
+//   2. neither the copy nor a view of it is returned: the caller may write to it, and it would keep
+//      the base alive;
+//   3. the view has the strides of the copy. Its readers then read the same bytes in the same
+//      order, so values stay equal bit by bit, and its own views stay legal.
+// Strides of the view are derived here for alias, detach, view, expand, permute, t, transpose,
 // select, slice, squeeze and unsqueeze; other copies stay.
 //
 // Cost: linear in the nodes.
-// Source: ExecuTorch's pass for slice_copy (pull request 14715), made to fit every view as its
-// review asks. Deviations: a copy stays whose strides a view would not have.
+// Source: ExecuTorch's pass for slice_copy (pull request 14715), extended to every view as its
+// review asks. Deviations: a copy stays if the view would have other strides.
 
 #include "passes/clean_up/replace_view_copy_with_view.h"
 
@@ -31,7 +30,7 @@ namespace {
 
 constexpr std::string_view kCopy = "_copy";
 
-// A tensor as a view sees it: sizes, strides and where it begins, in elements.
+// A tensor as a view sees it: sizes, strides and offset, in elements.
 struct Layout {
   std::vector<std::int64_t> shape, stride;
   std::int64_t offset = 0;
@@ -43,7 +42,7 @@ struct Layout {
   }
 };
 
-// Nothing where a size is symbolic, or strides are not known.
+// None if a size is symbolic or the strides are not known.
 std::optional<Layout> layout_of(const Graph& graph, const Tensor& tensor) {
   Layout layout;
   if (!tensor.has(Tensor::has_stride)) return std::nullopt;
@@ -61,8 +60,8 @@ std::optional<Layout> layout_of(const Graph& graph, const Tensor& tensor) {
   return layout;
 }
 
-// Whether walking through both in the same order meets the same places. The stride of a size of one
-// does not count.
+// True if both visit the same elements in the same order. The stride of a dimension of size 1 does
+// not count.
 bool same_strides(const Layout& a, const Layout& b) {
   if (a.shape != b.shape) return false;
   if (a.elements() == 0) return true;
@@ -75,7 +74,7 @@ bool is_dense(const Layout& layout) {
   return same_strides(layout, {layout.shape, contiguous_strides(layout.shape), 0});
 }
 
-// What a view would look like whose copy is `copy`; nothing where it is not known.
+// Derives the layout of the view that would replace `copy`; none if it is not known.
 class ViewLayout {
  public:
   ViewLayout(const Graph& graph, NodeId call, Layout base, const Layout& copy)
@@ -96,7 +95,7 @@ class ViewLayout {
   }
 
  private:
-  // Of what lies dense, other sizes lie dense too.
+  // The view of a dense layout in other sizes, which is dense too.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
     return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};
@@ -164,7 +163,7 @@ class ViewLayout {
     return view;
   }
 
-  // A whole number that the call is given; `otherwise` if it is not given.
+  // An integer argument of the call; `otherwise` if it is not given.
   [[nodiscard]] std::optional<std::int64_t> argument(
       std::string_view name, std::optional<std::int64_t> otherwise = {}) const {
     const Argument* given = graph_.argument(node_, name);
@@ -198,7 +197,7 @@ class Replacer {
       const Node& n = graph_.node(id);
       if (n.kind != NodeKind::call || !graph_.op(n).has(OperatorTag::view_copy)) continue;
       if (const std::string why = replace(id); why.empty())
-        context_.decide(graph_, id, "changed", "nothing writes to it or to what it is a part of");
+        context_.decide(graph_, id, "changed", "nothing writes to it or to its base");
       else
         context_.decide(graph_, id, "kept", why);
     }
@@ -206,7 +205,7 @@ class Replacer {
   }
 
  private:
-  // By real storage: written to, returned.
+  // Finds the real storages that are written to or returned.
   void find_kept() {
     written_.assign(graph_.storage_count(), false);
     returned_.assign(graph_.storage_count(), false);
@@ -225,14 +224,14 @@ class Replacer {
       if (t.storage) marks[graph_.real_storage(t.storage).index()] = true;
   }
 
-  // A view of what was a copy is one of the copy's base.
+  // A view of a replaced copy becomes a view of the copy's base.
   void follow_base(NodeId id) {
     move_tensors(graph_, id, [&](const Tensor& tensor) {
       return tensor.storage ? moved_[graph_.real_storage(tensor.storage).index()] : StorageMove{};
     });
   }
 
-  // Empty: it is a view now. Else why it stays.
+  // Replaces the copy. Returns why it stays; empty if it was replaced.
   std::string replace(NodeId id) {
     const Node& n = graph_.node(id);
     const OperatorInfo& op = graph_.op(n);
@@ -248,13 +247,13 @@ class Replacer {
     const StorageId of_copy = graph_.real_storage(copy->storage);
     const StorageId of_base = graph_.real_storage(base->storage);
     if (written_[of_copy.index()]) return "it is written to, or a view of it is";
-    if (written_[of_base.index()]) return "what it is a part of is written to";
+    if (written_[of_base.index()]) return "its base is written to";
     if (returned_[of_copy.index()]) return "it is returned, or a view of it is";
     const auto have = layout_of(graph_, *copy), from = layout_of(graph_, *base);
     const auto view = have && from ? ViewLayout(graph_, id, *from, *have).of(op.packet())
                                    : std::optional<Layout>();
-    if (!view) return "its strides as a view are not known";
-    if (!same_strides(*view, *have)) return "as a view it would have other strides";
+    if (!view) return "the strides of the view are not known";
+    if (!same_strides(*view, *have)) return "the view would have other strides";
     const StorageId storage = base->storage;
     const StorageMove move{storage, view->offset - have->offset};
     moved_[of_copy.index()] = move;
@@ -264,7 +263,7 @@ class Replacer {
     return {};
   }
 
-  // aten.slice.Tensor of aten.slice_copy.Tensor; empty if it is none.
+  // aten.slice.Tensor for aten.slice_copy.Tensor; empty if there is no such view.
   static std::string name_of_view(const OperatorInfo& op) {
     const std::string packet(op.packet());
     if (!packet.ends_with(kCopy)) return {};
@@ -275,7 +274,7 @@ class Replacer {
 
   Graph& graph_;
   PassContext& context_;
-  std::vector<StorageMove> moved_;        // by real storage: of copies that are views now
+  std::vector<StorageMove> moved_;        // by real storage: copies that are views now
   std::vector<bool> written_, returned_;  // by real storage
   bool is_changed_ = false;
 };
@@ -287,15 +286,15 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 }  // namespace
 
 Pass replace_view_copy_with_view_pass() {
-  return {
-      .info = {.name = "replace_view_copy_with_view",
-               .summary = "Copies of parts of tensors become views where nothing is written to.",
-               .source = "ExecuTorch, pull request 14715",
-               .stage = PassStage::clean_up,
-               .parameters = {},
-               .keeps_numerics = true,
-               .is_idempotent = true},
-      .run = or_kept("There is no copy of a view in it.", run)};
+  return {.info = {.name = "replace_view_copy_with_view",
+                   .summary =
+                       "Replaces copies of parts of tensors by views where nothing writes to them.",
+                   .source = "ExecuTorch, pull request 14715",
+                   .stage = PassStage::clean_up,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = or_kept("There is no copy of a view in it.", run)};
 }
 
 }  // namespace jointer

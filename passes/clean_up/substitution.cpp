@@ -9,7 +9,7 @@ Substitution::Substitution(Graph& graph)
       replacement_(graph.node_count()),
       is_handed_over_(graph.node_count(), false),
       storage_now_(graph.storage_count()) {
-  // A half that was captured alone is joined to its other half by name, too.
+  // A half that was captured alone also finds the values of its other half by name.
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)
@@ -33,7 +33,7 @@ void Substitution::replace(NodeId node, NodeId by) {
   join_storages(node, by);
 }
 
-// What the node made is what the other one made.
+// The storages of `node` become those of `by`.
 void Substitution::join_storages(NodeId node, NodeId by) {
   const auto was = graph_.tensors(node), is = graph_.tensors(by);
   for (std::size_t i = 0; i < std::min(was.size(), is.size()); ++i) {

@@ -7,26 +7,26 @@
 
 namespace jointer {
 
-// Lets the readers of some nodes read others instead, and erases those nodes at the end.
+// Replaces nodes: their readers read other nodes, and `finish` erases them.
 class Substitution {
  public:
-  // The graph must outlive it, and have no other changes until `finish`.
+  // The graph must outlive it and must not change otherwise until `finish`.
   explicit Substitution(Graph& graph);
 
-  // Whether a call may be taken away. A value that a forward hands to its backward may not: the
-  // backward asks for it by name.
+  // True if the call may be removed. A value that a forward returns to its backward may not: the
+  // backward looks it up by name.
   [[nodiscard]] bool may_go(NodeId node) const;
-  // What stands for a node now: itself, or what it was replaced by.
+  // The node's replacement, or the node itself.
   [[nodiscard]] NodeId now(NodeId node) const;
-  // `by` comes before `node`, holds the same values in the same sizes, and is not to be replaced
+  // `by` precedes `node` and holds the same values in the same sizes. It must not be replaced
   // later.
   void replace(NodeId node, NodeId by);
-  // The arguments of a node as they will be.
+  // The node's argument after all replacements.
   [[nodiscard]] Argument now(const Argument& argument);
   [[nodiscard]] bool any() const { return !gone_.empty(); }
 
-  // Rewires every reader, tells views of what went whose they are now, erases. Error: as
-  // Graph::finish.
+  // Rewires all readers, moves views of removed storages to the new ones, and erases the replaced
+  // nodes. Error: as Graph::finish.
   Result<void> finish();
 
  private:

@@ -1,20 +1,19 @@
-// Passes that mark nodes and change nothing else.
+// Passes that mark nodes for compilation and change nothing else.
 //
 // annotate_flex_attention_for_regional_inductor marks each flex_attention, each backward of one,
 // the constants among its inputs that are graphs (its score and mask functions), and the nodes of
 // those graphs. annotate_rmsnorm_for_regional_inductor marks each fused RMSNorm, its backward, and
 // the getitems that read one. A mark is `compile_with_inductor` among the node's `custom` members:
-// {"inductor_configs": {...}}, or {} where no configuration is given; regional_inductor compiles
-// what is marked. RMSNorm compiled by Inductor may differ in the last bits.
+// {"inductor_configs": {...}}, or {} if no configuration is given; regional_inductor compiles the
+// marked nodes. An RMSNorm that Inductor compiles may differ in the last bits.
 //
-// insert_kernel_annotations finds the stretches of nodes of one module, in program order: upstream
-// puts a call before and behind each, so that a profile of a recorded CUDA graph names its kernels'
-// modules. The calls are Python functions that compute nothing and that no capture holds, so the
-// graph stays as it is; the stretches are reported.
+// insert_kernel_annotations finds runs of nodes of one module, in program order. Upstream puts a
+// call before and after each run, so that a profile of a recorded CUDA graph names the module of
+// each kernel. These calls are Python functions that compute nothing, and no capture holds them, so
+// the graph stays as it is and the runs are reported.
 //
-// Marks are part of the graph that a step leaves to the next one, of a capture of it, and of a
-// recipe. A recipe lacks those of nodes inside of a constant that is a graph: no edit changes
-// constants.
+// The marks stay in the graph for later steps, and go into captures and recipes of it. A recipe
+// lacks those of nodes inside a constant that is a graph: no edit changes constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the nodes.
@@ -42,7 +41,7 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   return mark;
 }
 
-// Other members of `custom` stay. Error (input): it is not a JSON object.
+// Keeps the other members of `custom`. Error (input): it is not a JSON object.
 Result<void> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   OrderedJson custom = OrderedJson::object();
   if (graph.node(id).custom) {
@@ -66,7 +65,7 @@ bool is_flex_attention(const Graph& graph, const Node& n) {
   return target == "flex_attention" || target == "flex_attention_backward";
 }
 
-// Marks the nodes of a constant that is a graph. False: it is none.
+// Marks the nodes of a constant that is a graph. Returns false if it is not one.
 bool mark_subgraph(OrderedJson& constants, const std::string& name, const OrderedJson& mark) {
   const auto constant = constants.find(name);
   if (constant == constants.end() || !constant->is_object()) return false;
@@ -128,7 +127,7 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
   return context.report(1);
 }
 
-// By text of `custom`, which many nodes share; none: no module.
+// Module names, by the text of `custom`, which many nodes share; none: no module.
 class ModuleNames {
  public:
   explicit ModuleNames(const Graph& graph) : graph_(graph) {}

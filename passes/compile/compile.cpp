@@ -1,10 +1,10 @@
-// How the graph is run. inductor_decomposition changes it, in Python, since only torch has the
-// table of decompositions. The others change nothing: they are the runner's backends, which
-// `jointer bench --passes` takes from the pipeline (pipeline_backend.h), and upstream's rules for
-// their order are in core/pass/pipeline_rules.h.
+// Passes that choose how the graph is run. inductor_decomposition changes the graph, in Python,
+// since only torch has the table of decompositions. The others change nothing: they are backends of
+// the runner, which `jointer bench --passes` takes from the pipeline (pipeline_backend.h).
+// Upstream's rules for their order are in core/pass/pipeline_rules.h.
 //
-// Source: torchtitan 0.3.0, graph_trainer; of inductor_decomposition the compiler toolkit before
-// it. Deviations of cudagraph: on the CPU, which has no such graphs, it is left out.
+// Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, the compiler toolkit before
+// it. Deviations of cudagraph: it is left out on the CPU, which has no such graphs.
 
 #include "passes/compile/compile.h"
 
@@ -95,8 +95,8 @@ Pass custom_codegen_pass() {
   return {.info = std::move(info),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide("kept",
-                           "it replaces the code that torch generates, for profiles and "
-                           "debuggers: there is nothing of it in the graph, and `jointer bench` "
+                           "it replaces the code that torch generates, for profilers and "
+                           "debuggers: the graph does not contain it, and `jointer bench` "
                            "runs nodes, not that code");
             return {};
           }};
@@ -104,7 +104,7 @@ Pass custom_codegen_pass() {
 
 Pass inductor_decomposition_pass() {
   PassInfo info = info_of("inductor_decomposition",
-                          "Takes operators apart by Inductor's table of decompositions, in Python "
+                          "Decomposes operators by Inductor's table, in Python "
                           "(removed upstream in May 2026).",
                           "");
   info.source = "torchtitan/experiments/compiler_toolkit/passes.py";

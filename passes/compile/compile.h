@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// How the runner runs the graph: its backends, by upstream's names.
+// Passes that choose how the runner runs the graph, by upstream's names.
 std::vector<Pass> compile_passes();
 
 }  // namespace jointer

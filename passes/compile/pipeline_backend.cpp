@@ -38,7 +38,7 @@ Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
     if (!by.empty() && found->backend != *backend)
       return fail(
           Error::Kind::usage,
-          "{} and {} are two backends of the runner, which takes one at a time: choose with "
+          "{} and {} are both backends of the runner, which runs one at a time: choose with "
           "--backend {} or --backend {}",
           by, step.pass, to_string(found->backend), to_string(*backend));
     if (!found) found.emplace();

@@ -10,17 +10,17 @@
 
 namespace jointer {
 
-// How the runner runs a graph after a pipeline.
+// The runner's backend for the graph of a pipeline.
 struct PipelineBackend {
   Backend backend = Backend::interpret;
-  std::string marked;        // of regional_inductor: as BenchmarkRequest::marked
-  bool is_recorded = false;  // as a CUDA graph, over whatever the backend is
+  std::string marked;        // for regional_inductor: as BenchmarkRequest::marked
+  bool is_recorded = false;  // as a CUDA graph, on top of any backend
 };
 
-// Nothing if the pipeline asks for none. Error (usage): it compiles regions and the whole.
+// None if the pipeline names no backend. Error (usage): it compiles both regions and the whole.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
 
-// A call that carries custom["compile_with_inductor"], as upstream's annotation leaves it.
+// True if `custom` of the call has compile_with_inductor, where upstream's annotation puts it.
 bool is_annotated_for_inductor(const Graph& graph, const Node& node);
 
 }  // namespace jointer

@@ -1,4 +1,4 @@
-// dedup_fsdp_reduce_scatter: gradients that are summed after they were reduced are summed before.
+// dedup_fsdp_reduce_scatter: sums gradients before they are reduced instead of after.
 //
 //   a = wait_tensor(reduce_scatter_tensor(x, op, size, group))
 //   b = wait_tensor(reduce_scatter_tensor(y, op, size, group))
@@ -6,12 +6,12 @@
 // becomes
 //   both = add(x, y)
 //   sum = wait_tensor(reduce_scatter_tensor(both, op, size, group))
-// where `op` is sum or avg, x and y have one dtype, and nothing else reads what lies in between. So
-// half of what was sent is, and sums are rounded in another order. The new calls stand where the
-// sum stood, and the wait has its name.
+// where `op` is sum or avg, x and y have one dtype, and nothing else reads the calls in between.
+// Half as much is sent, and sums are rounded in another order. The new calls take the place of the
+// sum, and the wait takes its name.
 //
-// Steps: all such sums, then those that came about by it, until there is none: of a tree of sums,
-// one level at a time.
+// Steps: replace all such sums, then those that this creates, until none is left: a tree of sums is
+// replaced level by level.
 //
 // Cost: linear in the nodes for each level.
 // Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of that name. Deviations:
@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::string_view kReduce = "_c10d_functional.reduce_scatter_tensor.default";
 
-// One result of a sum: wait, reduce-scatter, and what is reduced.
+// One result of a sum: the wait, the reduce-scatter, and its input.
 struct Term {
   NodeId wait, start, input;
 };
@@ -63,7 +63,7 @@ class Finder {
   }
 
  private:
-  // A wait that the sum alone reads.
+  // A wait that only the sum reads.
   [[nodiscard]] std::optional<Term> term(NodeId wait) const {
     if (!graph_.is_wait(graph_.node(wait)) || users_.of(wait).size() != 1) return {};
     const NodeId start = graph_.inputs(wait).front();
@@ -133,25 +133,24 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
     if (sums.empty()) return {};
     for (const Sum& sum : sums)
       JOINTER_CHECK(apply_changes(graph, edit_of(graph, sum), context,
-                                  {.inserted = "what two reduce-scatters sent goes in one",
+                                  {.inserted = "one reduce-scatter sends what two sent",
                                    .moved = {},
                                    .replaced = "it waits for the sum that is reduced",
-                                   .removed = "its result was only summed with that of another"}));
+                                   .removed = "its result was only summed with another one"}));
   }
 }
 
 }  // namespace
 
 Pass dedup_fsdp_reduce_scatter_pass() {
-  return {
-      .info = {.name = "dedup_fsdp_reduce_scatter",
-               .summary = "Sums gradients before they are reduced where they were summed after.",
-               .source = "torch/_inductor/fx_passes/fsdp.py",
-               .stage = PassStage::fsdp,
-               .parameters = {},
-               .keeps_numerics = false,
-               .is_idempotent = true},
-      .run = or_kept("No two reduce-scatters in it are only read by a sum of them.", run)};
+  return {.info = {.name = "dedup_fsdp_reduce_scatter",
+                   .summary = "Sums gradients before they are reduced instead of after.",
+                   .source = "torch/_inductor/fx_passes/fsdp.py",
+                   .stage = PassStage::fsdp,
+                   .parameters = {},
+                   .keeps_numerics = false,
+                   .is_idempotent = true},
+          .run = or_kept("No two reduce-scatters in it are only read by a sum of them.", run)};
 }
 
 }  // namespace jointer

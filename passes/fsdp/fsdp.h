@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// What becomes of gathered parameters.
+// Passes for FSDP's gathered parameters and reduced gradients.
 std::vector<Pass> fsdp_passes();
 
 }  // namespace jointer

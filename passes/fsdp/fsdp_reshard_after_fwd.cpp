@@ -1,4 +1,4 @@
-// The pass fsdp_reshard_after_fwd: core/policy/fsdp_tags.cpp says what it does, its source and
+// The pass fsdp_reshard_after_fwd: core/policy/fsdp_tags.cpp describes what it does, its source and
 // deviations.
 
 #include "passes/fsdp/fsdp_reshard_after_fwd.h"
@@ -32,12 +32,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass fsdp_reshard_after_fwd_pass() {
   return {.info = {.name = "fsdp_reshard_after_fwd",
-                   .summary = "Tags gathered parameters: gathered again in the backward, or kept "
-                              "(removed upstream in May 2026).",
+                   .summary = "Tags gathered parameters: gathered again in the backward, or saved "
+                              "for it (removed upstream in May 2026).",
                    .source = "torchtitan/experiments/simple_fsdp/reshard_after_forward.py",
                    .stage = PassStage::fsdp,
                    .parameters = {flag("reshard", true,
-                                       "Gather again in the backward; without it, keep.")},
+                                       "Gather again in the backward; if false, save for it.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run};

@@ -1,5 +1,5 @@
-// reinplace_fsdp_all_gather: FSDP2's all-gather writes into the buffer that its copy-in has made
-// for it, instead of a buffer of its own.
+// reinplace_fsdp_all_gather: lets FSDP2's all-gather write into the buffer that its copy-in
+// allocated, instead of another one.
 //
 //   copy = fsdp.all_gather_copy_in(...);  shard = copy[0];  whole = copy[1]
 //   gathered = all_gather_into_tensor(shard, size, group)
@@ -7,17 +7,16 @@
 //   gathered = all_gather_into_tensor_out(shard, size, group, out=whole)
 //
 // Steps, for each such gather in program order:
-//   1. `whole` is the copy's second part that the graph has, moved before the gather where it
-//   stands
-//      behind it; else one is added. It stays as it is, and the gather too, if something else reads
-//      `whole`: that would be written over;
-//   2. the gather gets its new operator, and what it returns is `whole`.
-// Second parts that nobody reads go.
+//   1. `whole` is the second result of the copy, moved before the gather if it comes after it, or
+//      added if the graph lacks it. If something else reads `whole`, both it and the gather stay as
+//      they are: the gather would overwrite it;
+//   2. the gather gets its new operator and returns `whole`.
+// Second results without readers are removed.
 //
 // Cost: linear in the nodes.
-// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later ones have
-// none. Deviations: upstream makes new nodes of everything that it matches and fails if something
-// reads `whole`; here names stay.
+// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later versions lack
+// it. Deviations: upstream makes new nodes for everything that it matches and fails if something
+// else reads `whole`; here nodes keep their names.
 
 #include "passes/fsdp/reinplace_fsdp_all_gather.h"
 
@@ -49,7 +48,7 @@ class Reinplacer {
     std::vector<NodeId> gone;
     for (const NodeId id : unread)
       if (std::find(used_.begin(), used_.end(), id) == used_.end()) gone.push_back(id);
-    for (const NodeId id : gone) context_.decide(graph_, id, "removed", "nobody reads it");
+    for (const NodeId id : gone) context_.decide(graph_, id, "removed", "nothing reads it");
     graph_.erase(gone);
     return changes ? graph_.finish() : Result<void>();
   }
@@ -60,7 +59,7 @@ class Reinplacer {
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
 
-  // Which part of a copy-in's result a getitem takes; -1 of anything else.
+  // The index of a copy-in's result that a getitem takes; -1 for any other node.
   [[nodiscard]] std::int64_t part_of_copy(NodeId id) const {
     const Node& n = graph_.node(id);
     if (n.kind != NodeKind::call || !graph_.op(n).is_getitem) return -1;
@@ -76,7 +75,7 @@ class Reinplacer {
     return part_of_copy(graph_.inputs(id).front()) == 0;
   }
 
-  // The second part of the copy-in, before the gather; none: something else reads it.
+  // The copy-in's second result, before the gather; none: something else reads it.
   NodeId whole(NodeId copy, NodeId gather) {
     NodeId found;
     for (const NodeId user : users_.of(copy)) {
@@ -110,7 +109,7 @@ class Reinplacer {
     node.args = graph_.make_children(like.args.kind, args);
     node.value = Value::of_tensor(graph_.add_tensor(tensor, sizes, steps, offset));
     const NodeId added = graph_.insert(node, gather);
-    context_.decide(graph_, added, "added", "the buffer that the copy-in has made");
+    context_.decide(graph_, added, "added", "the buffer that the copy-in allocated");
     return added;
   }
 
@@ -139,14 +138,14 @@ class Reinplacer {
       return StorageMove{storage, offset - graph_.offset(tensor).value};
     });
     context_.decide(graph_, gather, "changed",
-                    fmt::format("it writes into {}, which the copy-in has made", graph_.name(out)));
+                    fmt::format("it writes into {}, the copy-in's buffer", graph_.name(out)));
     return true;
   }
 
   Graph& graph_;
   PassContext& context_;
-  Users users_;               // of the graph as it was
-  std::vector<NodeId> used_;  // second parts that gathers write into
+  Users users_;               // of the graph before the pass
+  std::vector<NodeId> used_;  // second results that gathers write into
 };
 
 Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
@@ -157,13 +156,13 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass reinplace_fsdp_all_gather_pass() {
   return {.info = {.name = "reinplace_fsdp_all_gather",
-                   .summary = "FSDP2's all-gathers write into the buffer that their copy-in made.",
+                   .summary = "Lets FSDP2's all-gathers write into the buffer of their copy-in.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::fsdp,
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("There is no all-gather in it behind a copy-in of FSDP2's.", run)};
+          .run = or_kept("There is no all-gather in it after a copy-in of FSDP2.", run)};
 }
 
 }  // namespace jointer

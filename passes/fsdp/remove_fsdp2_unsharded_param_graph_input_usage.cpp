@@ -1,24 +1,23 @@
-// remove_fsdp2_unsharded_param_graph_input_usage: what FSDP2 copies into a whole parameter is read
-// where it was made, and the whole parameter, an input of the graph, is not needed.
+// remove_fsdp2_unsharded_param_graph_input_usage: lets readers of a whole parameter, an input of
+// the graph, read the gathered values that FSDP2 copies into it, so that the input is not needed.
 //
-// Terms: an unsharded parameter is a placeholder that `fsdp.copy_(parameter, gathered)` fills. Its
-// storage is made large before that and empty afterwards by `inductor.resize_storage_bytes_`. A
+// Terms: an unsharded parameter is a placeholder that `fsdp.copy_(parameter, gathered)` fills.
+// `inductor.resize_storage_bytes_` allocates its storage before that and frees it afterwards. A
 // stretch begins after one copy and ends before the next one, or before the output.
 //
 // Steps, for each unsharded parameter:
-//   1. it is passed over if its resizes to full and to empty are not as many, or one to empty comes
-//      before its partner to full: part of them is then in another graph;
-//   2. nothing else may write to its storage: that is an error, as upstream;
-//   3. it is passed over if a view of it that is made in one stretch is read in another one, or if
-//      what is copied has another dtype or other sizes;
-//   4. in each stretch readers of the parameter read what was copied; the output does not;
-//   5. the copies and resizes go.
+//   1. skip it if its resizes to full and to empty differ in number, or if one to empty precedes
+//      its partner to full: the rest of them is in another graph;
+//   2. fail if anything else writes to its storage, as upstream does;
+//   3. skip it if a view of it from one stretch is read in another one, or if the copied values
+//      have another dtype or other sizes;
+//   4. in each stretch, readers of the parameter read what was copied, except the output;
+//   5. remove the copies and resizes.
 //
 // Cost: linear in the nodes, and in the readers of unsharded parameters.
-// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later ones have
-// none. Deviations: arguments in lists and keywords are replaced too (upstream: positional ones
-// alone, as its comment says), and a parameter is passed over if a view of it from one stretch is
-// read in another one, or if what is copied has another dtype or other sizes.
+// Source: torch/_inductor/comms.py up to torch 2.12, the function of that name; later versions lack
+// it. Deviations: arguments in lists and keywords are replaced too (upstream: only positional ones,
+// as its comment says), and step 3 is not part of upstream.
 
 #include "passes/fsdp/remove_fsdp2_unsharded_param_graph_input_usage.h"
 
@@ -60,7 +59,7 @@ class Remover {
         gone.insert(gone.end(), list->begin(), list->end());
     }
     for (const NodeId id : gone)
-      context_.decide(graph_, id, "removed", "what is gathered is read where it was made");
+      context_.decide(graph_, id, "removed", "readers read the gathered parameter directly");
     graph_.erase(gone);
     return gone.empty() ? Result<void>() : graph_.finish();
   }
@@ -70,7 +69,7 @@ class Remover {
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
 
-  // The placeholder that a copy or a resize is about.
+  // The placeholder that a copy or a resize changes.
   Result<NodeId> parameter_of(NodeId id) const {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args.front().kind != Argument::Kind::node ||
@@ -132,7 +131,7 @@ class Remover {
     return {};
   }
 
-  // Which stretch a place is in: how many copies come before it.
+  // The index of the stretch that the node is in: the number of copies before it.
   [[nodiscard]] std::size_t stretch(const Unsharded& parameter, NodeId id) const {
     return static_cast<std::size_t>(
         std::count_if(parameter.copies.begin(), parameter.copies.end(),
@@ -155,7 +154,7 @@ class Remover {
     for (const NodeId copy : parameter.copies) {
       const Argument* data = graph_.argument(graph_.node(copy), "data");
       if (data == nullptr || data->kind != Argument::Kind::node || !same_kind(id, data->node()))
-        return "what is copied into it has another dtype or other sizes";
+        return "the values copied into it have another dtype or other sizes";
     }
     const std::set<StorageId> own = storages_of(id);
     for (const NodeId view : graph_.order()) {
@@ -191,7 +190,7 @@ class Remover {
         graph_.node(each).kwargs = kwargs;
         graph_.refresh(each);
         context_.decide(graph_, each, "changed",
-                        fmt::format("it reads {} where it was made", graph_.name(gathered)));
+                        fmt::format("it reads {} directly", graph_.name(gathered)));
       }
       const Tensor* now = graph_.single_tensor(graph_.node(gathered));
       const StorageMove move{now->storage, graph_.offset(*now).value};
@@ -214,7 +213,7 @@ class Remover {
 
   Graph& graph_;
   PassContext& context_;
-  Users users_;  // of the graph as it was
+  Users users_;  // of the graph before the pass
   std::map<NodeId, Unsharded> parameters_;
 };
 
@@ -226,8 +225,8 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
   return {.info = {.name = "remove_fsdp2_unsharded_param_graph_input_usage",
-                   .summary = "Gathered parameters of FSDP2 are read where they were made, without "
-                              "the copy into an input of the graph.",
+                   .summary = "Lets readers of FSDP2's gathered parameters read them directly, "
+                              "without the copy into an input of the graph.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::fsdp,
                    .parameters = {},

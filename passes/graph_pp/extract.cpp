@@ -1,12 +1,12 @@
-// A part of a graph as a graph, as torch._functorch.partitioners extracts it where partitioner tags
-// do not count: in program order, a node is within reach if all that it reads is, starting from the
-// inputs and constants; of those, calls that nobody needs are dropped unless they are impure. Calls
-// that draw random numbers count as impure, even attention without dropout.
+// Extracts a part of a graph as a graph, as torch._functorch.partitioners does if partitioner tags
+// do not count. In program order, a node is reachable if all that it reads is, starting from the
+// inputs and constants. Reachable calls that no output needs are dropped unless they are impure.
+// Calls that draw random numbers count as impure, even attention without dropout.
 //
 // Cost: linear in the edges.
 //
 // Source: torch 2.15, _extract_graph_with_inputs_outputs with ignore_must_be_in_fw_bw. Deviation: a
-// control_deps call is a node like any other, and is out of reach where one of its arguments is.
+// control_deps call is treated like any other node: it is unreachable if one of its arguments is.
 
 #include "passes/graph_pp/extract.h"
 

@@ -1,12 +1,12 @@
-// Chains of FSDP's collectives.
+// Follows chains of FSDP's collectives:
 //
 //   shard -> ... -> all_gather -> wait -> view* -> compute
 //   wait -> split -> getitems -> cat -> view* -> compute
 //   gradient -> cast -> reduce_scatter -> wait -> returned
 //   gradient -> cast -> all_reduce -> wait -> reduce_scatter -> wait -> returned
 //
-// A chain goes on while a node has one reader that reads nothing else; a split whose parts one cat
-// reads counts as one. Cost: the chain's length.
+// A chain continues while a node has one reader that reads nothing else; a split whose parts are
+// all read by one cat counts as one node. Cost: the chain's length.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/fsdp_patterns.py.
 
@@ -27,7 +27,7 @@ bool is_gather(const Graph& graph, NodeId id) {
   return calls(graph, id, "_c10d_functional.all_gather_into_tensor.default");
 }
 
-// The one reader of a node, if it reads nothing else.
+// The only reader of a node, if it reads nothing else.
 NodeId next_in_chain(const Graph& graph, const Users& users, NodeId id) {
   const auto readers = users.of(id);
   return readers.size() == 1 && graph.inputs(readers[0]).size() <= 1 ? readers[0] : NodeId{};
@@ -40,7 +40,7 @@ NodeId last_gather(const Graph& graph, const Users& users, NodeId id) {
   return last;
 }
 
-// The cat that alone reads all parts of a split; none if there is no such.
+// The cat that alone reads all parts of a split; none if there is none.
 NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
   const auto parts = users.of(split);
   if (!calls(graph, split, "aten.split.Tensor") || parts.empty()) return {};

@@ -1,5 +1,5 @@
-// The passes of graph_trainer's pipeline parallelism. Where one makes several graphs of one,
-// `keep` says which of them is left: a pass leaves one graph. partition_joint_graph leaves a pair.
+// The passes of graph_trainer's pipeline parallelism. If a pass makes several graphs of one, `keep`
+// selects the one that it leaves. partition_joint_graph leaves a pair.
 
 #include "passes/graph_pp/graph_pp.h"
 
@@ -18,18 +18,18 @@ StageReasons tell(PassContext& context) {
   };
 }
 
-// The graph in that role. Without any, all stays as it is.
+// Replaces the graph by the stage in that role. Without stages, nothing changes.
 Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::string& role,
                   std::string_view why_none, PassContext& context) {
   if (stages.empty()) context.decide("kept", std::string(why_none));
   if (context.decisions().empty())
-    context.decide("split", "No value goes from one of the graphs to the other.");
+    context.decide("split", "The graphs pass no values to each other.");
   for (StageGraph& each : stages)
     if (each.role == role) graph = std::move(each.graph);
   return context.report(1);
 }
 
-// How many outputs are the forward's: those ahead of the first gradient.
+// The number of forward outputs: those before the first gradient.
 std::size_t forward_outputs(const Graph& graph, const Arguments& arguments) {
   if (arguments.is_given("forward_outputs"))
     return static_cast<std::size_t>(arguments.integer("forward_outputs"));
@@ -47,12 +47,12 @@ Result<void> run_partition(Graph& graph, const Arguments& arguments, PassContext
   JOINTER_TRY(Graph pair, partition_joint_graph(graph, forward_outputs(graph, arguments), backward,
                                                 tell(context)));
   if (context.decisions().empty())
-    context.decide("kept", "Nothing is saved: the backward needs nothing of the forward.");
+    context.decide("kept", "Nothing is saved: the backward needs nothing from the forward.");
   graph = std::move(pair);
   return context.report(1);
 }
 
-// How many outputs of the backward are gradients of parameters.
+// The number of backward outputs that are gradients of parameters.
 Result<std::size_t> parameter_gradients(const Graph& graph, const Arguments& arguments) {
   if (arguments.is_given("parameter_gradients"))
     return static_cast<std::size_t>(arguments.integer("parameter_gradients"));
@@ -108,8 +108,8 @@ Result<void> run_multiplex(Graph& graph, const Arguments&, PassContext& context)
 
 Parameter gradient_count() {
   return optional_count("parameter_gradients",
-                        "How many outputs of the backward are gradients of parameters; they come "
-                        "first. None: as the capture says.");
+                        "Number of backward outputs that are gradients of parameters; they come "
+                        "first. None: from the capture.");
 }
 
 Pass pass(std::string name, std::string summary, std::string_view file,
@@ -132,34 +132,34 @@ std::vector<Pass> graph_pp_passes() {
            "Puts the backward of one microbatch and the forward of another in one graph.",
            "graph_multiplex.py", {}, run_multiplex),
       pass("partition_joint_graph",
-           "Cuts a pipeline stage's graph in a forward and a backward, as graph_trainer does.",
+           "Cuts a pipeline stage's graph into a forward and a backward, as graph_trainer does.",
            "partition.py",
            {optional_count("forward_outputs",
-                           "How many outputs are the forward's; none: those ahead of the first "
+                           "Number of forward outputs; none: those before the first "
                            "gradient."),
             texts("backward_inputs",
-                  "Placeholders that only the backward is given; empty: the tangents.")},
+                  "Placeholders that only the backward takes; empty: the tangents.")},
            run_partition),
       pass("split_backward_fsdp_collectives",
            "Takes reductions of gradients out of a pipeline stage's backward.",
            "split_fsdp_collectives.py",
-           {choice("keep", {"backward", "reduce_grad"}, "backward", "Which graph is left."),
+           {choice("keep", {"backward", "reduce_grad"}, "backward", "The graph to keep."),
             gradient_count()},
            run_backward_fsdp),
       pass("split_di_dw_graph",
-           "Splits a pipeline stage's backward in gradients of inputs and of parameters.",
+           "Splits a pipeline stage's backward into gradients of inputs and of parameters.",
            "split_di_dw.py",
            {choice("keep", {"backward_input", "backward_weight"}, "backward_input",
-                   "Which graph is left."),
+                   "The graph to keep."),
             gradient_count()},
            run_di_dw),
       pass("split_forward_fsdp_collectives",
            "Takes gathers of parameters out of a pipeline stage's forward.",
            "split_fsdp_collectives.py",
-           {choice("keep", {"unshard", "forward"}, "forward", "Which graph is left."),
+           {choice("keep", {"unshard", "forward"}, "forward", "The graph to keep."),
             optional_count("parameters",
-                           "How many inputs of the forward are parameters; they come first. None: "
-                           "as the capture says.")},
+                           "Number of forward inputs that are parameters; they come first. None: "
+                           "from the capture.")},
            run_forward_fsdp)};
 }
 

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// graph_trainer's pipeline parallelism: what becomes of a stage's graph.
+// Passes of graph_trainer's pipeline parallelism, which cut or join the graphs of a stage.
 std::vector<Pass> graph_pp_passes();
 
 }  // namespace jointer

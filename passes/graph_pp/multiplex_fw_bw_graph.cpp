@@ -1,19 +1,17 @@
-// The backward of one microbatch and the forward of another in one graph, for a schedule's step
-// that does both.
+// Puts the backward of one microbatch and the forward of another in one graph, for a step of a
+// schedule that runs both.
 //
-// The graph is given the backward's inputs and then the forward's, runs the backward's calls and
-// then the forward's, and returns what the backward returns and then what the forward returns.
-// Nodes of the forward keep their names; inputs of the backward are called bw_ and their name, its
-// constants bw and theirs, its calls as they were, with the next number where the name is taken.
-// Nothing joins the halves: what the forward saves is for another microbatch's backward. Calls that
-// nobody needs are dropped.
+// The graph takes the backward's inputs and then the forward's, runs the backward's calls and then
+// the forward's, and returns the backward's outputs and then the forward's. Forward nodes keep
+// their names. Inputs of the backward get the prefix bw_, its constants the prefix bw; its calls
+// keep their names, or get the next number if a name is taken. Nothing connects the halves: what
+// the forward saves is for another microbatch's backward. Calls that nothing needs are dropped.
 //
 // Cost: linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/graph_multiplex.py. Deviations:
-// symbols of both halves that have the same name stay one symbol, and so have one number (upstream
-// does the same where both come from one tracing); partitioner tags say which half a call is of;
-// the number that a taken name gets may be another.
+// symbols of the same name in both halves are one symbol with one number (as upstream if one trace
+// made both); partitioner tags say which half a call is from; a taken name may get another number.
 
 #include <algorithm>
 #include <set>
@@ -27,7 +25,7 @@
 namespace jointer {
 namespace {
 
-// Members of `more` that `text` lacks, in objects within it, too.
+// Adds the members of `more` that `text` lacks, also in nested objects.
 std::string merged(const std::string& text, const std::string& more) {
   if (text.empty() || more.empty() || text == more) return text.empty() ? more : text;
   auto known = parse_json(text, "symbols");
@@ -61,7 +59,7 @@ class Multiplexer {
     if (const std::string& kernels = backward_part.triton_kernels;
         !kernels.empty() && kernels != pair_.part(kForward).triton_kernels)
       return fail(Error::Kind::usage,
-                  "the halves number their Triton kernels apart: one graph cannot hold both");
+                  "each half numbers its own Triton kernels, so one graph cannot hold both");
     std::string name = pair_.part(kForward).name + ".multiplexed";
     PartCopy forward(pair_, made_, CaptureKind::train_step, name, kForward);
     PartCopy backward(pair_, made_, forward.part(), kBackward);
@@ -79,7 +77,7 @@ class Multiplexer {
               : backward.copy_as(id, names_[id.index()]);
       mark(copy, "is_backward");
       reasons(made_, copy, "placed",
-              "Ahead of the forward: it is of another microbatch's backward.");
+              "It runs before the forward, for another microbatch's backward.");
     }
     for (const NodeId id : calls(kForward)) mark(forward.copy(id), "is_forward");
     for (NodeId& id : returned)
@@ -127,7 +125,7 @@ class Multiplexer {
         constants_.emplace(pair_.target(pair_.node(id)));
   }
 
-  // One for each constant of the backward.
+  // A name for each constant of the backward.
   std::string constant_name(std::string_view target) {
     if (const auto known = renamed_.find(target); known != renamed_.end()) return known->second;
     std::string base = "bw" + std::string(target);

@@ -1,21 +1,23 @@
-// A pipeline stage's joint graph becomes a pair: a forward and a backward that a schedule runs at
+// Cuts a pipeline stage's joint graph into a pair: a forward and a backward that a schedule runs at
 // different times.
 //
-// Terms. The forward's outputs are the first ones of the graph, the others are gradients. Inputs
-// of the backward alone are what the next stage gives: gradients of this stage's outputs. A value
-// is of the forward if a forward output needs it, of the backward if a gradient needs it.
+// Terms. The forward's outputs are the first outputs of the graph; the others are gradients. Inputs
+// of the backward alone come from the next stage: gradients of this stage's outputs. A value is a
+// forward value if a forward output needs it, and a backward value if a gradient needs it.
 //
-// Steps. Saved are: values of the forward that something reads which is of the backward alone;
-// placeholders that are returned beside gradients; and what the forward writes to before its last
-// output, without its outputs needing the write, if the backward needs it. A saved tuple is saved
-// as those of its elements that the backward takes out of it. The forward returns its outputs, what
-// is saved, and those writes; the backward is given what is saved and then its own inputs. Each is
-// extracted (extract.cpp).
+// Steps. Saved are:
+//   - forward values read by a node that only gradients need;
+//   - placeholders that are returned next to gradients;
+//   - what the forward writes to before its last output, if the backward needs the write and no
+//     forward output does.
+// If a tuple is saved, its elements that the backward reads are. The forward returns its
+// outputs, what is saved, and those writes; the backward takes what is saved and then its own
+// inputs. Each is extracted (extract.cpp).
 //
 // Cost: linear in the edges.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/partition.py. No cut is sought:
-// recomputation has been decided before, by passes on the joint graph.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/partition.py. It searches for no
+// cut: passes on the joint graph have already decided what is recomputed.
 
 #include <algorithm>
 
@@ -101,11 +103,11 @@ class StagePartition {
       if (!id || joint_.node(id).kind != NodeKind::placeholder || is_backward_input_[id.index()])
         continue;
       saved_.push_back(id);
-      say(id, "saved", "The backward returns it beside a gradient.");
+      say(id, "saved", "The backward returns it next to a gradient.");
     }
   }
 
-  // The placeholder or call that a view is of.
+  // The placeholder or call that a view views.
   [[nodiscard]] NodeId base_of(NodeId id) const {
     for (;;) {
       const Node& n = joint_.node(id);
@@ -167,7 +169,7 @@ class StagePartition {
       return;
     }
     for (const NodeId user : readers) {
-      say(user, "saved", fmt::format("The backward takes it out of {}.", joint_.name(id)));
+      say(user, "saved", fmt::format("The backward reads it from {}.", joint_.name(id)));
       add_elements(user, flat);
     }
   }
@@ -193,7 +195,8 @@ class StagePartition {
     return write(forward, backward);
   }
 
-  // Of the joint graph's outputs; what is saved is described as other partitioners describe it.
+  // Descriptions of the forward's outputs: of the joint graph's outputs as they are, of saved
+  // values as other partitioners write them.
   [[nodiscard]] std::string forward_descriptions(std::span<const std::string> all) const {
     std::vector<std::string> chosen;
     for (std::size_t i = 0; i < count_; ++i)

@@ -1,11 +1,11 @@
-// A stage's backward becomes two: one for gradients of its inputs, which the stage before waits
+// Splits a stage's backward: one graph for gradients of its inputs, which the previous stage waits
 // for, and one for gradients of its parameters, which can run later.
 //
-// Steps. backward_input (dI) runs what gradients of inputs need, and what is impure. Of its values
-// those are handed on that the rest reads or returns: not constants, which both have; not a tensor
-// of which only sizes are read, but the sizes; not a tuple, but the elements that are taken out of
-// it. Numbers come last. backward_weight (dW) is given these and returns gradients of parameters.
-// Placeholders for gradients of outputs are called graph_pp_runtime_grad instead of tangent.
+// Steps. backward_input (dI) runs what gradients of inputs need, and impure calls. It also returns
+// its values that the rest reads or returns: not constants, which both graphs have; sizes instead
+// of a tensor of which only sizes are read; elements instead of a tuple. Numbers come last.
+// backward_weight (dW) takes these values and returns gradients of parameters. Placeholders for
+// gradients of outputs are called graph_pp_runtime_grad instead of tangent.
 //
 // Cost: linear in the edges.
 //
@@ -87,7 +87,7 @@ class Splitter {
       for (const NodeId user : users_.of(id))
         if (!graph_.op(graph_.node(user)).is_getitem)
           return fail(Error::Kind::usage,
-                      "{} returns several values, and {} reads them as one: they cannot be handed "
+                      "{} returns several values, and {} reads them as one: they cannot be passed "
                       "on",
                       graph_.name(id), graph_.name(user));
       for (const NodeId user : readers) {

@@ -1,13 +1,12 @@
-// FSDP's collectives become graphs of their own, so that a pipeline's schedule gathers parameters
+// Moves FSDP's collectives to separate graphs, so that a pipeline's schedule gathers parameters
 // once for several microbatches and reduces gradients once.
 //
-// Forward. Each parameter that is gathered (fsdp_patterns.cpp) is whole behind its gather; others
-// are as they are. unshard is given the shards and returns these values; the forward is given them
-// and what else it was given.
-// Backward. Each gradient that is reduced is whole ahead of its reduction, behind its cast. The
-// backward returns these values and its other outputs; reduce_grad is given them, each once, and
-// returns the gradients.
-// Waits that nobody reads do not count as impure here. Cost: linear in the edges.
+// Forward. unshard takes the shards and returns whole parameters: the result of the gather
+// (fsdp_patterns.cpp), or the parameter itself if it is not gathered. The forward takes these
+// values and its other inputs.
+// Backward. The backward returns each gradient as it is before its reduction and after its cast,
+// and its other outputs; reduce_grad takes each of these gradients once and returns the reduced
+// ones. Waits without readers do not count as impure here. Cost: linear in the edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_fsdp_collectives.py.
 
@@ -51,7 +50,7 @@ Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     whole.push_back(outputs.empty() ? id : outputs.front());
     reasons(graph, id, outputs.empty() ? "kept" : "unsharded",
             outputs.empty()
-                ? "It is not gathered, and unshard hands it on."
+                ? "It is not gathered, and unshard returns it as it is."
                 : fmt::format("unshard gathers it and returns {}.", graph.name(outputs.front())));
   }
   if (!is_any) return std::vector<StageGraph>{};
@@ -92,8 +91,8 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
     if (whole.back()) given.push_back(whole.back());
     if (id)
       reasons(graph, id, reduced ? "reduced" : "kept",
-              reduced ? fmt::format("reduce_grad makes it of {}.", graph.name(reduced))
-                      : "It is not reduced, and reduce_grad hands it on.");
+              reduced ? fmt::format("reduce_grad computes it from {}.", graph.name(reduced))
+                      : "It is not reduced, and reduce_grad returns it as it is.");
   }
   if (!is_any) return std::vector<StageGraph>{};
   std::vector<NodeId> backward_returned = whole;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What graph_trainer's pipeline parallelism makes of a stage's joint graph: callables that a
-// schedule runs at different times. Graphs of one part each, but for the pair of a partition.
+// Splits a stage's joint graph for graph_trainer's pipeline parallelism: callables that a schedule
+// runs at different times. Each graph has one part, except that a partition gives a pair.
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// Told what became of a node and why.
+// Called with a node, what happened to it, and why.
 using StageReasons =
     std::function<void(const Graph& graph, NodeId node, std::string action, std::string reason)>;
 
@@ -22,22 +22,22 @@ struct StageGraph {
   Graph graph;
 };
 
-// partition_joint_graph. `forward_outputs`: how many outputs are the stage's own;
-// `backward_inputs`: names of placeholders that only the backward is given. Gives a pair. Error
-// (usage): see partition_joint_graph.cpp.
+// partition_joint_graph. `forward_outputs`: number of the stage's own outputs; `backward_inputs`:
+// names of placeholders that only the backward takes. Returns a pair. Error (usage): see
+// partition_joint_graph.cpp.
 Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outputs,
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons);
 
 // split_di_dw_graph: backward_input and backward_weight of a backward graph, or of a pair's.
-// Empty: it has no gradients of inputs. `parameter_gradients`: how many outputs are gradients of
-// parameters; they come first.
+// Empty: it has no gradients of inputs. `parameter_gradients`: number of outputs that are gradients
+// of parameters; they come first.
 Result<std::vector<StageGraph>> split_di_dw_graph(const Graph& graph,
                                                   std::size_t parameter_gradients,
                                                   const StageReasons& reasons);
 
-// split_forward_fsdp_collectives: unshard and forward. `parameters`: those among the placeholders.
-// Empty: no parameter is gathered.
+// split_forward_fsdp_collectives: unshard and forward. `parameters`: the placeholders that are
+// parameters. Empty: no parameter is gathered.
 Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     const Graph& graph, const std::vector<NodeId>& parameters, const StageReasons& reasons);
 

@@ -1,15 +1,18 @@
-// How it works. Flags to passes: upstream's list, built in the same order under the same
-// conditions. Passes to flags: each pass that only some flag adds says that flag, what is missing
-// of the list is disabled by name, and the flags count if the list that they choose is the
-// pipeline. Deviations:
+// Pipelines from the flags of graph_trainer, and flags from pipelines.
+//
+// Flags to passes: upstream's list, built in the same order under the same conditions. Passes to
+// flags: a pass that only one flag adds implies that flag, passes that the list has and the
+// pipeline lacks are disabled by name, and the flags count if the list that they choose is the
+// pipeline.
+//
+// Deviations:
 // - Arguments that upstream computes from the model (plans of buckets, layers) are left to our
-// passes,
-//   which find them in the graph; `require_all_to_all` is of a model with expert parallelism.
-// - Upstream compiles with decompositions where `full_inductor_compilation` does it; here
-//   inductor_decomposition is a step of its own before it.
+//   passes, which find them in the graph; `require_all_to_all` follows from a model with expert
+//   parallelism.
+// - If upstream decomposes while compiling, in `full_inductor_compilation`, inductor_decomposition
+//   is a separate step before it here.
 // - `mode`, `backend`, `precompile_artifact_dir` and the like choose no passes and are refused, as
-// is a
-//   pass name in `disable_passes` that graph_trainer does not have (upstream ignores it).
+//   is a pass name in `disable_passes` that graph_trainer does not have (upstream ignores it).
 
 #include "passes/presets/graph_trainer.h"
 
@@ -135,7 +138,7 @@ class Parser {
                   "`{}` is not one of graph_trainer's flags that choose passes: they begin with {}",
                   word, kPrefix);
     std::string name = word.substr(kPrefix.size());
-    // The command line takes dashes for underscores.
+    // The command line accepts dashes for underscores.
     std::replace(name.begin(), name.end(), '-', '_');
     for (const Switch& each : kSwitches) {
       const bool is_negated = name == negated(each.name);
@@ -152,7 +155,7 @@ class Parser {
                 nearest_name_question(name, names()), fmt::join(names(), ", "));
   }
 
-  // `ep_overlap.enabled` is switched off by `ep_overlap.no_enabled`.
+  // `ep_overlap.no_enabled` switches off `ep_overlap.enabled`.
   static std::string negated(std::string_view name) {
     const auto dot = name.rfind('.');
     const std::size_t at = dot == std::string_view::npos ? 0 : dot + 1;
@@ -222,7 +225,7 @@ class Parser {
       const std::string name = given.substr(begin, end - begin);
       begin = end + 1;
       if (name.empty()) continue;
-      // Upstream's own documentation disables it, and no pipeline has it.
+      // Upstream's own documentation disables it, and no pipeline here has it.
       if (name == "custom_codegen_pass") continue;
       const std::string ours =
           name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string();
@@ -241,7 +244,7 @@ class Parser {
 
   std::vector<std::string> words_;
   std::size_t at_ = 0;
-  std::optional<std::string> value_;  // of the flag that is read, where `=` gives it
+  std::optional<std::string> value_;  // of the current flag, if given with `=`
   GraphTrainerFlags flags_;
 };
 
@@ -266,7 +269,7 @@ Result<void> check(const GraphTrainerFlags& flags) {
 
 constexpr double kGiB = 1 << 30;
 
-// Where they are not the default. The budget is of one policy alone.
+// The arguments that are not the default. Only one policy has a budget.
 Given policy_arguments(const GraphTrainerFlags& flags) {
   Given given;
   if (flags.memory_policy != "default") given.emplace_back("policy", of(flags.memory_policy));
@@ -302,14 +305,14 @@ void add_ep_overlap(Pipeline& passes, const GraphTrainerFlags& flags) {
   passes.push_back({.pass = "eliminate_dead_code", .given = {}});
 }
 
-// With dense regions, chunks have to be of the MoE blocks and made in the graph; else upstream
-// warns and goes on without.
+// Dense regions need chunks of the MoE blocks that are made in the graph; without them upstream
+// warns and continues.
 bool overlaps_dense_regions(const GraphTrainerFlags& flags) {
   return flags.dense_region_overlap &&
          (!flags.ep_overlap || (flags.module_fqn == kMoe && flags.strategy == "graph"));
 }
 
-// Whether a step is of the pipeline that flags choose, whatever else differs.
+// True if the pipeline that the flags choose has this pass, whatever else differs.
 bool has(const Pipeline& pipeline, std::string_view pass) {
   return std::any_of(pipeline.begin(), pipeline.end(),
                      [&](const PipelineStep& step) { return step.pass == pass; });
@@ -329,7 +332,7 @@ void take(const Pipeline& pipeline, std::string_view pass, std::string_view name
     if (const T* held = std::get_if<T>(&value->held)) into = *held;
 }
 
-// What each step says about the flags; the caller checks the whole.
+// The flags that the pipeline's steps imply. The caller checks that they choose the whole pipeline.
 GraphTrainerFlags likely_flags(const Pipeline& pipeline) {
   GraphTrainerFlags flags;
   take(pipeline, "tag_with_memory_policy", "policy", flags.memory_policy);
@@ -378,7 +381,7 @@ std::string to_text(const GraphTrainerFlags& flags) {
   };
   for (const Choice& each : kChoices) {
     const std::string& value = flags.*each.value;
-    // A shell takes a star for file names.
+    // A shell expands a star to file names.
     if (value != usual.*each.value)
       add(each.name, value.find('*') == std::string::npos ? value : fmt::format("'{}'", value));
   }
@@ -456,15 +459,16 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
         std::find(flags.disabled.begin(), flags.disabled.end(), step.pass) == flags.disabled.end())
       flags.disabled.push_back(step.pass);
   std::sort(flags.disabled.begin(), flags.disabled.end());
-  // Without CUDA graphs upstream leaves the annotations out by itself.
+  // Without CUDA graphs, upstream leaves the annotations out by itself.
   if (!has(wanted, "cudagraph")) std::erase(flags.disabled, "insert_kernel_annotations");
   JOINTER_TRY(const Pipeline chosen, graph_trainer_pipeline(flags));
   if (chosen == wanted) return flags;
   const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), chosen.begin(), chosen.end());
   if (a == wanted.end())
-    return fail(Error::Kind::usage,
-                "no flags of graph_trainer choose this pipeline: with the others, {} runs, too",
-                b->pass);
+    return fail(
+        Error::Kind::usage,
+        "no flags of graph_trainer choose this pipeline: the flags for its other steps also run {}",
+        b->pass);
   return fail(Error::Kind::usage,
               "no flags of graph_trainer choose this pipeline: not with `{}` as step {}",
               to_text(*a), a - wanted.begin() + 1);
@@ -488,7 +492,7 @@ from torchtitan.experiments.graph_trainer.registry import register_pass_pipeline
 
 RECIPE = {3}
 
-# What graph_trainer compiles with, once the graph is as it should be.
+# Passes with which graph_trainer compiles the final graph.
 COMPILES = (
     "annotate_flex_attention_for_regional_inductor_pass",
     "annotate_rmsnorm_for_regional_inductor_pass",

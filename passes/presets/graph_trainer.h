@@ -13,10 +13,10 @@
 
 namespace jointer {
 
-// What of `--compile.*` decides which passes run; defaults are upstream's.
+// The flags of `--compile.*` that choose passes; defaults are upstream's.
 struct GraphTrainerFlags {
   std::string memory_policy = "default";
-  std::int64_t prefetch_layers = 1, defer_layers = 1;  // of cpu_offload
+  std::int64_t prefetch_layers = 1, defer_layers = 1;  // layers, of cpu_offload
   double offload_budget_gb = 100;
   bool fsdp_ag_rs_overlap = false;
   bool dense_region_overlap = false;
@@ -27,29 +27,28 @@ struct GraphTrainerFlags {
   std::string inductor = "regional";
   bool numerics_changing = false;
   bool runs_passes = true;
-  std::vector<std::string> disabled = {};  // ours: without upstream's `_pass`
+  std::vector<std::string> disabled = {};  // our names: without upstream's `_pass`
   friend bool operator==(const GraphTrainerFlags&, const GraphTrainerFlags&) = default;
 };
 
-// From a command line: `--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap`; `=` may
-// stand for a blank. Error (usage): a flag that chooses no passes, or a value that it does not
-// take.
+// Parses `--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap`; `=` may replace the
+// space. Error (usage): a flag that chooses no passes, or a value that it does not accept.
 Result<GraphTrainerFlags> parse_graph_trainer_flags(std::string_view text);
 
-// Back, those that differ from upstream's defaults.
+// The flags that differ from upstream's defaults, as a command line.
 std::string to_text(const GraphTrainerFlags& flags);
 
 // The passes that graph_trainer runs on a traced step with these flags, in its order, under our
-// names. Error (usage): upstream refuses them together.
+// names. Error (usage): upstream refuses the combination.
 Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags);
 
-// The flags that choose this pipeline. Error (usage): none do; the message says which step is the
-// first that they cannot.
+// The flags that choose this pipeline. Error (usage): none do; the message names the first step
+// that no flags choose.
 Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 
 // A Python file that registers a pipeline of graph_trainer: it replays the recipe at `recipe`,
-// which `pipeline` made on the traced step, then compiles as `pipeline` does. It says with which
-// flags training chooses it.
+// which `pipeline` made on the traced step, then compiles as `pipeline` does. A comment in it lists
+// the flags with which training chooses it.
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe);
 
 }  // namespace jointer

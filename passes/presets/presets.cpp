@@ -1,11 +1,13 @@
-// What torchtitan's compiler toolkit runs in each configuration of its README. Its joint passes
-// begin with validate_flex_attn_annotation and end with fsdp_reshard_after_fwd; torch's minimum cut
-// makes the pair; its compiler passes run on both halves. transformer_block_bucketing is preceded
-// by reassign_to_pg, which its graph_utils.py inserts. The two configurations of DeepSeek-V3 give
-// no compiler passes; that attention is flex_attention changes the graph, not the pipeline, except
-// that only then there is something for validate_flex_attn_annotation to look at.
-// And those of graph_trainer, which took its place: what its flags choose (graph_trainer.h), under
-// names of their own.
+// The presets: pipelines of torchtitan's compiler toolkit, one per configuration of its README, and
+// pipelines of graph_trainer, which replaced the toolkit.
+//
+// The toolkit's joint passes begin with validate_flex_attn_annotation and end with
+// fsdp_reshard_after_fwd; torch's minimum cut makes the pair; its compiler passes run on both
+// halves. reassign_to_pg precedes transformer_block_bucketing, where its graph_utils.py inserts it.
+// The two configurations of DeepSeek-V3 have no compiler passes. FlexAttention changes the graph
+// but not the pipeline, although validate_flex_attn_annotation checks nothing without it.
+//
+// The pipelines of graph_trainer are those that its flags choose (graph_trainer.h).
 
 #include "passes/presets/presets.h"
 
@@ -27,7 +29,7 @@ PipelinePreset preset(std::string name, std::string summary, std::string_view co
   return {std::move(name), std::move(summary), kSource, std::move(pipeline)};
 }
 
-// One of graph_trainer's, by its flags.
+// The preset of graph_trainer with these flags.
 PipelinePreset trainer(std::string name, std::string summary, std::string_view flags) {
   const auto parsed = parse_graph_trainer_flags(flags);
   const auto pipeline = parsed ? graph_trainer_pipeline(*parsed) : tl::unexpected(parsed.error());
@@ -69,15 +71,17 @@ std::vector<PipelinePreset> make_presets() {
               "--compile.memory_policy eager"),
       trainer("graph_trainer_sac_and_offload", "graph_trainer, saved results on the host.",
               "--compile.memory_policy sac_and_offload"),
-      trainer("graph_trainer_ag_rs_overlap", "graph_trainer, all-gathers beside reduce-scatters.",
+      trainer("graph_trainer_ag_rs_overlap",
+              "graph_trainer, all-gathers overlapped with reduce-scatters.",
               "--compile.enable_fsdp_ag_rs_overlap"),
       trainer("graph_trainer_dense_regions",
-              "graph_trainer, FSDP's collectives beside dense compute.",
+              "graph_trainer, FSDP's collectives overlapped with dense compute.",
               "--compile.enable_fsdp_dense_region_overlap"),
-      trainer("graph_trainer_async_tp", "graph_trainer, TP's collectives fused with products.",
+      trainer("graph_trainer_async_tp",
+              "graph_trainer, TP's collectives fused with matrix products.",
               "--compile.enable_async_tensor_parallel"),
       trainer("graph_trainer_ep_overlap",
-              "graph_trainer, tokens exchanged beside the other half's experts.",
+              "graph_trainer, exchange of tokens overlapped with the other chunk's experts.",
               "--compile.ep_overlap.enabled --compile.ep_overlap.module_fqn 'layers.*.moe'"),
       trainer("graph_trainer_full_inductor", "graph_trainer, compiled as a whole.",
               "--compile.inductor_compilation full"),

@@ -8,20 +8,19 @@
 
 namespace jointer {
 
-// A pipeline under a name.
+// A named pipeline.
 struct PipelinePreset {
-  std::string name;      // a word
+  std::string name;      // without spaces
   std::string summary;   // one sentence
-  std::string source;    // whose configuration it is
+  std::string source;    // the upstream configuration
   std::string pipeline;  // as text
 };
 
-// The configurations of torchtitan's compiler toolkit, as its README lists them, in its order; then
-// those of its graph_trainer. A preset may name passes that this build lacks: PassRegistry::check
-// says which.
+// The configurations of torchtitan's compiler toolkit in the order of its README, then those of its
+// graph_trainer. A preset may name passes that this build lacks: PassRegistry::check lists them.
 const std::vector<PipelinePreset>& pipeline_presets();
 
-// Error (usage): there is none of that name; the nearest is said.
+// Error (usage): no preset has that name; the message suggests the nearest name.
 Result<Pipeline> preset_pipeline(std::string_view name);
 
 }  // namespace jointer

@@ -109,7 +109,7 @@ void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call
     Call& latest = last[group ? group.index() : graph.group_count()];
     if (latest != kNoCall && call < latest)
       context.decide(graph, calls.node(call), "overtaken",
-                     fmt::format("{}, a collective of the same process group, comes before it now: "
+                     fmt::format("{}, a collective of the same process group, now comes before it: "
                                  "ranks that decide differently hang.",
                                  graph.name(calls.node(latest))));
     else
@@ -120,7 +120,7 @@ void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call
 void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> order) {
   std::vector<std::size_t> place(calls.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  // How many calls stand before each node that is none.
+  // The number of calls before each node that is not a call.
   std::vector<std::pair<NodeId, std::size_t>> others;
   std::vector<std::size_t> first_reader(graph.node_count(), calls.size());
   std::size_t passed = 0;
@@ -134,7 +134,7 @@ void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> orde
     for (const NodeId input : graph.inputs(n))
       first_reader[input.index()] = std::min(first_reader[input.index()], place[calls.of_node(id)]);
   }
-  // Constants keep their order among themselves.
+  // Constants keep their relative order.
   std::size_t next = calls.size();
   for (std::size_t i = others.size(); i-- > 0;) {
     auto& [id, at] = others[i];

@@ -1,7 +1,7 @@
 #pragma once
 
-// The calls of a graph as reordering passes see them: dense numbers, what must come before what,
-// which of them communicate, and what they take.
+// The calls of a graph as reordering passes see them: dense numbers, dependencies, which of them
+// communicate, and their times.
 
 #include <cstdint>
 #include <span>
@@ -16,50 +16,50 @@
 
 namespace jointer {
 
-// A call's number: its place among the calls in the order that the graph has now.
+// The number of a call: its index among the calls in the graph's current order.
 using Call = std::uint32_t;
 inline constexpr Call kNoCall = ~Call{0};
 
 class Calls {
  public:
-  // Error (usage): the estimator that decides does not exist.
+  // Error (usage): the estimator in the options does not exist.
   static Result<Calls> of(const Graph& graph, const AnalysisOptions& options);
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] NodeId node(Call call) const { return nodes_[call]; }
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
-  // Of a node that is no call: none.
+  // None if the node is not a call.
   [[nodiscard]] Call of_node(NodeId id) const { return call_of_[id.index()]; }
-  // Calls stay in their stretch: nothing moves over a placeholder or an output, so the halves of a
-  // pair are stretches of their own.
+  // Calls stay in their stretch: nothing moves across a placeholder or an output, so each half of a
+  // pair is a separate stretch.
   [[nodiscard]] std::span<const Stretch> stretches() const { return stretches_; }
 
-  // Calls of the same stretch that must run before it, and after it: data, writes, effects.
+  // Calls of the same stretch that must run before it, or after it: data, writes, effects.
   [[nodiscard]] std::span<const Call> before(Call call) const { return before_.of(call); }
   [[nodiscard]] std::span<const Call> after(Call call) const { return after_.of(call); }
 
-  // A collective or a copy to the host or back, and of those the ones that run beside compute.
+  // A collective or a copy to or from the host. Asynchronous: it overlaps with compute.
   [[nodiscard]] bool is_start(Call call) const { return (flags_[call] & kStart) != 0; }
   [[nodiscard]] bool is_asynchronous(Call call) const { return is_start(call) && !is_sync(call); }
-  // The call returns when the collective is over (_dtensor.shard_dim_alltoall).
+  // The call returns once the collective has finished (_dtensor.shard_dim_alltoall).
   [[nodiscard]] bool is_sync(Call call) const { return (flags_[call] & kSync) != 0; }
   [[nodiscard]] bool is_transfer(Call call) const { return (flags_[call] & kTransfer) != 0; }
   [[nodiscard]] bool is_wait(Call call) const { return (flags_[call] & kWait) != 0; }
-  // A matrix product, an attention, a convolution: what Inductor calls a library for.
+  // A matrix product, attention or convolution: an operator for which Inductor calls a library.
   [[nodiscard]] bool is_gemm_like(Call call) const { return (flags_[call] & kGemm) != 0; }
-  // Of a wait the start, of a start its first wait; none if it is not in this graph.
+  // The start of a wait, or the first wait of a start; none if it is not in this graph.
   [[nodiscard]] Call partner(Call call) const { return partners_[call]; }
-  // Starts that run one after the other have the same: those of one process group, or all where the
-  // simulation has one stream for them; copies to the host and back.
+  // Starts on one stream run one after the other: those of one process group, or all if the
+  // simulation has one stream for them; copies to the host and back have streams, too.
   [[nodiscard]] std::uint32_t stream(Call call) const { return streams_[call]; }
   [[nodiscard]] std::string_view stream_name(const Graph& graph, Call call) const;
-  // On the device.
+  // Device time.
   [[nodiscard]] std::int64_t ns(Call call) const { return ns_[call]; }
 
  private:
   enum Flag : std::uint8_t { kStart = 1, kSync = 2, kWait = 4, kGemm = 8, kTransfer = 16 };
   struct Rows {
-    std::vector<std::uint32_t> first;  // by call; one more than calls
+    std::vector<std::uint32_t> first;  // by call, and the end
     std::vector<Call> all;
     [[nodiscard]] std::span<const Call> of(Call call) const {
       return std::span(all).subspan(first[call], first[call + 1] - first[call]);
@@ -82,13 +82,13 @@ class Calls {
 // "1 call", "1,200 calls".
 std::string calls_text(std::int64_t count);
 
-// Where ranks may hang: decides on every collective that one of its process group has overtaken in
-// this order.
+// Adds a decision for every collective that one of its process group has overtaken in this order:
+// ranks may hang there.
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     PassContext& context);
 
-// Puts the calls into this order; placeholders and outputs stay where they are, and so do constants
-// unless a reader comes before them now. `order`: each call once, every stretch in its places, all
+// Puts the calls into this order. Placeholders and outputs stay where they are, and so do constants
+// unless a reader now precedes them. `order`: each call once, every stretch within its range, all
 // dependencies kept.
 void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> order);
 

@@ -14,8 +14,8 @@ using Unit = PassTable::Unit;
 
 std::string sentence(const CollectiveMove& move, std::string_view direction) {
   const std::string shown = format_ns(std::max<std::int64_t>(move.after.exposed(), 0));
-  if (move.moves == 0) return fmt::format("Stays: {}. {} of it shows.", move.limit, shown);
-  return fmt::format("{} {}, {} went with it; no further: {}. {} of it shows, before {}.",
+  if (move.moves == 0) return fmt::format("Stays: {}. Exposed: {}.", move.limit, shown);
+  return fmt::format("{} {}, {} moved with it; limit: {}. Exposed: {}, before: {}.",
                      calls_text(move.moves), direction, calls_text(move.grouped), move.limit, shown,
                      format_ns(std::max<std::int64_t>(move.before.exposed(), 0)));
 }
@@ -35,8 +35,8 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
                               {"memory after", Unit::bytes},
                               {"grouped", Unit::count},
                               {"communication", Unit::nanoseconds},
-                              {"compute beside it before", Unit::nanoseconds},
-                              {"compute beside it after", Unit::nanoseconds}},
+                              {"overlapping compute before", Unit::nanoseconds},
+                              {"overlapping compute after", Unit::nanoseconds}},
                   .rows = {}};
   std::int64_t improvement = 0, moved = 0, grouped = 0;
   for (const CollectiveMove& move : report.moves) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a pass that moves one collective after the other says of each of them: a decision, and a row
-// of the table that upstream logs.
+// Reports of passes that move one collective after the other: a decision for each move, and a row
+// in the table that upstream logs.
 
 #include <cstdint>
 #include <string>
@@ -16,15 +16,15 @@
 namespace jointer {
 
 struct CollectiveMove {
-  Call call = 0;  // what was moved: the start, or the wait
+  Call call = 0;  // the moved call: a start or a wait
   Overlap before, after;
-  std::int64_t moves = 0;                          // calls that it went over
-  std::int64_t grouped = 0;                        // calls that went with it
-  std::string limit;                               // why it went no further: a short phrase
-  std::int64_t bytes_before = 0, bytes_after = 0;  // live at it
+  std::int64_t moves = 0;                          // number of calls that it passed
+  std::int64_t grouped = 0;                        // number of calls that moved with it
+  std::string limit;                               // why it stopped: a short phrase
+  std::int64_t bytes_before = 0, bytes_after = 0;  // live bytes at it
 };
 
-// `direction`: "earlier" or "later". Peaks are of the stretches that were looked at.
+// `direction`: "earlier" or "later". Peaks are those of the stretches with moves.
 struct CollectiveReport {
   std::string title;
   std::string_view direction;
@@ -34,8 +34,8 @@ struct CollectiveReport {
 void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport& report,
                   PassContext& context);
 
-// The most bytes that a stretch with this peak may come to: a share of the peak more, and no more
-// than the limit of the run unless it is over that already. Saturates.
+// The maximum of live bytes that a stretch with this peak may reach: the peak plus the share
+// `budget` of it, but not above the run's limit unless the peak already is. Saturates.
 std::int64_t allowed_bytes(std::int64_t peak, double budget, const PassContext& context);
 
 }  // namespace jointer

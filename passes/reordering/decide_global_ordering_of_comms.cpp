@@ -1,13 +1,13 @@
-// decide_global_ordering_of_comms: the order of collectives that every rank keeps is the one of the
-// graph.
+// decide_global_ordering_of_comms: reports the order of collectives that every rank keeps, which is
+// their order in the graph.
 //
-// It says what that order is, and for each collective which one it stays behind and whether it must
-// anyway. Cost: linear in the calls and their dependencies.
+// For each collective, it reports the one before it and whether it depends on that one anyway.
+// Cost: linear in the calls and their dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py. Deviation: upstream adds false dependencies that
-// hold until the scheduler is done; a graph has no place for them. So nothing is changed here, and
-// the passes that order calls anew (sink_waits, raise_comms, reorder_compute_for_overlap,
-// reorder_for_peak_memory) hold this order by themselves.
+// hold until the scheduler is done; a graph has no place for them. So nothing changes here, and the
+// passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
+// reorder_for_peak_memory) keep this order themselves.
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
   PassTable table{.title = "Order of collectives",
                   .columns = {{"number", Unit::count},
                               {"process group", Unit::text},
-                              {"stays behind", Unit::text},
+                              {"follows", Unit::text},
                               {"reads it", Unit::text}},
                   .rows = {}};
   std::int64_t number = 0;
@@ -45,7 +45,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
       context.decide(graph, calls.node(call), "kept",
                      behind.empty()
                          ? fmt::format("Number {}: the first.", format_count(number))
-                         : fmt::format("Number {}: behind {}.", format_count(number), behind));
+                         : fmt::format("Number {}: after {}.", format_count(number), behind));
       table.rows.push_back({context.decisions().back().node,
                             {number, std::string(calls.stream_name(graph, call)), behind,
                              std::string(reads ? "yes" : "no")}});
@@ -60,7 +60,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass decide_global_ordering_of_comms_pass() {
   return {.info = {.name = "decide_global_ordering_of_comms",
-                   .summary = "Says in which order collectives are, which every rank keeps.",
+                   .summary = "Reports the order of collectives, which every rank keeps.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = {},

@@ -1,27 +1,27 @@
-// enforce_comm_ordering_for_fsdp: FSDP2's collectives take turns.
+// enforce_comm_ordering_for_fsdp: makes FSDP2's collectives take turns, so that only one gathered
+// and one reduced buffer is live at a time.
 //
 // Terms
-//   gather block   fsdp.all_gather_copy_in, what it needs, and the all-gather behind it.
+//   gather block   fsdp.all_gather_copy_in, what it needs, and the all-gather after it.
 //   unpack block   that all-gather's wait, and the fsdp.split_with_sizes_copy that reads it.
 //   reduce block   fsdp.chunk_cat, and what reads it up to the reduce-scatter.
 //   result block   that reduce-scatter's wait, and all that reads it.
 //
 // Steps
-//   1. Blocks are found; calls of a block stand side by side, in the order that they had. A call
-//      that two blocks claim stays with the first.
-//   2. An unpack block runs before the next gather block, a result block before the next reduce
-//      block, so that one gathered and one reduced buffer are there at a time.
-//   3. Blocks and other calls are put in a topological order, first call first.
+//   1. Find the blocks. Calls of a block become adjacent, in their old order. If two blocks claim a
+//      call, it belongs to the first.
+//   2. An unpack block runs before the next gather block, and a result block before the next reduce
+//      block.
+//   3. Put blocks and other calls in a topological order, first call first.
 // Cost: the calls and their dependencies, and n log n.
 //
-// Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2; later ones have
-// none. Deviations:
-//   - Upstream fails where there are no such blocks, or no wait; here the graph stays and a
-//   decision
-//     says so. It stays, too, where blocks cannot stand side by side.
-//   - Upstream groups scheduler nodes, where views are no nodes; here views, getitem and the
-//     in-place and the functional form of an all-gather count as part of a block.
-//   - The run's limit on memory holds.
+// Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2; later versions
+// lack it. Deviations:
+//   - Upstream fails if there are no such blocks, or no wait; here the graph stays and a decision
+//     says so. It also stays if the calls of a block cannot be adjacent.
+//   - Upstream groups scheduler nodes, which views are not; here views, getitem and the in-place
+//     and functional forms of an all-gather count as part of a block.
+//   - The run's memory limit holds.
 
 #include <fmt/format.h>
 
@@ -71,7 +71,7 @@ class BlockFinder {
            is(call, "fsdp.split_with_sizes_copy");
   }
 
-  // Adds what `from` reads, or what reads it, directly and through others.
+  // Adds what `from` reads, or what reads it, directly or through others.
   template <class Neighbours, class Takes>
   void spread(Call from, Call mark, Block& found, Neighbours neighbours, Takes takes) {
     std::vector<Call> open{from};
@@ -101,7 +101,7 @@ class BlockFinder {
         start, start, found, [&](NodeId id) { return users_.of(id); },
         [&](Call call) { return is_plain(call); });
     std::sort(found.begin(), found.end());
-    // Where a layer is used twice, the second gather reads what the first one unpacked.
+    // If a layer is used twice, the second gather reads what the first one unpacked.
     std::size_t unpacked = 0;
     const auto second = std::find_if(found.begin(), found.end(), [&](Call call) {
       return is(call, "fsdp.split_with_sizes_copy") && ++unpacked > 1;
@@ -134,12 +134,12 @@ class BlockFinder {
   std::vector<Call> mark_;
 };
 
-// Calls and blocks in a topological order.
+// Puts calls and blocks in a topological order.
 class BlockOrder {
  public:
   explicit BlockOrder(const Calls& calls) : calls_(calls), unit_of_(calls.size(), kNoCall) {}
 
-  // Its unit, or none if nothing of it is left.
+  // Returns the block's unit, or none if none of its calls are left.
   Call add(const Block& block) {
     const auto unit = static_cast<Call>(units_.size());
     Block mine;
@@ -156,7 +156,7 @@ class BlockOrder {
     if (earlier != kNoCall && later != kNoCall) turns_.emplace_back(earlier, later);
   }
 
-  // Empty if there is none.
+  // Empty if there is no such order.
   std::vector<Call> run() {
     for (std::size_t i = 0; i < calls_.size(); ++i)
       if (unit_of_[i] == kNoCall) add({static_cast<Call>(i)});
@@ -231,16 +231,16 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
   const std::vector<Call> order = blocked.run();
   if (order.empty()) {
     context.decide("kept",
-                   "The blocks cannot stand side by side and take turns: what one needs is "
-                   "made by a later one.");
+                   "The blocks cannot take turns: a block needs a result of a "
+                   "later one.");
     return {};
   }
   if (!keep_within_limit(graph, calls, order, context)) return {};
   for (const auto* turns : {&blocks.gathers, &blocks.reduces})
     for (std::size_t i = 0; i < turns->size(); ++i)
       context.decide(graph, calls.node((*turns)[i].collective), "placed",
-                     i == 0 ? std::string("The first to take its turn.")
-                            : fmt::format("Takes its turn when {} is over.",
+                     i == 0 ? std::string("Takes the first turn.")
+                            : fmt::format("Takes its turn after {}.",
                                           graph.name(calls.node((*turns)[i - 1].collective))));
   return {};
 }
@@ -249,7 +249,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass enforce_comm_ordering_for_fsdp_pass() {
   return {.info = {.name = "enforce_comm_ordering_for_fsdp",
-                   .summary = "FSDP2's all-gathers, and its reduce-scatters, take turns.",
+                   .summary = "Makes FSDP2's all-gathers take turns, and its reduce-scatters.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::reordering,
                    .parameters = {},

@@ -24,8 +24,8 @@ OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments) {
 }
 
 std::vector<Parameter> multiplier_parameters() {
-  return {number(kCollectivesTimes, 2.0, "What estimates of collectives are multiplied by."),
-          number(kOthersTimes, 1.0, "What estimates of everything else are multiplied by.")};
+  return {number(kCollectivesTimes, 2.0, "Factor for estimates of collectives."),
+          number(kOthersTimes, 1.0, "Factor for all other estimates.")};
 }
 
 GroupMover::GroupMover(const Graph& graph, const Calls& calls, const MoveOptions& options,
@@ -84,7 +84,7 @@ bool GroupMover::change_places(Call candidate) {
   if (bytes > allowed_) {
     is_earlier ? order_.sink(there, count_) : order_.raise(there, count_);
     return stop(fmt::format("memory: {} live instead of at most {} {} {}", format_bytes(bytes),
-                            format_bytes(allowed_), is_earlier ? "before" : "behind",
+                            format_bytes(allowed_), is_earlier ? "before" : "after",
                             name(candidate)));
   }
   first_ = there;
@@ -102,13 +102,12 @@ CollectiveMove GroupMover::move(Call call) {
   bool goes_on = true;
   while (goes_on) {
     if (is_earlier ? first_ == stretch_.first : first_ + count_ == stretch_.last)
-      goes_on = stop(
-          fmt::format("nothing that it could pass is {} it", is_earlier ? "before" : "behind"));
+      goes_on =
+          stop(fmt::format("nothing that it could pass is {} it", is_earlier ? "before" : "after"));
     else if (!may_go_on())
       goes_on = false;
     else if (options_.use_runtimes && is_hidden())
-      goes_on = stop(
-          fmt::format("it is hidden: {} of compute is beside it", format_ns(move_.after.compute)));
+      goes_on = stop(fmt::format("it is hidden by {} of compute", format_ns(move_.after.compute)));
     else
       goes_on = meet(order_.at(is_earlier ? first_ - 1 : first_ + count_));
   }

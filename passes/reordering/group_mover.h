@@ -1,8 +1,8 @@
 #pragma once
 
-// What raising collectives and sinking waits have in common: one call after the other changes
-// places with its neighbour, with a group of calls that go with it, until something stops it.
-// Which neighbours join the group, and which stop it, the two passes say.
+// The common part of raising collectives and sinking waits: one call after the other changes places
+// with its neighbour, with a group of calls that move with it, until something stops it. The two
+// passes decide which neighbours join the group and which stop it.
 
 #include <optional>
 #include <span>
@@ -19,17 +19,17 @@
 namespace jointer {
 
 struct MoveOptions {
-  bool use_runtimes = false;  // estimates decide, too
-  bool unsafe = false;        // collectives on one stream may overtake each other
-  double extra_overlap = 0;   // by which share of itself a hidden collective has compute to spare
-  double budget = 0;          // by which share of itself the peak may grow
-  std::optional<std::int64_t> most;  // how many calls are moved
+  bool use_runtimes = false;         // estimates count as well
+  bool unsafe = false;               // collectives on one stream may overtake each other
+  double extra_overlap = 0;          // spare compute of a hidden collective, as a share of its time
+  double budget = 0;                 // allowed growth of the peak, as a share of it
+  std::optional<std::int64_t> most;  // maximum number of calls to move; none: all
   OverlapEstimate::Multipliers multipliers;
 };
 
-// The parameter, where it was given.
+// The parameter's value, if given.
 std::optional<std::int64_t> optional_integer(const Arguments& arguments, std::string_view name);
-// What collectives' and other calls' estimates are multiplied by: for both passes one pair.
+// The factors for estimates of collectives and of other calls, which both passes share.
 OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments);
 std::vector<Parameter> multiplier_parameters();
 
@@ -41,32 +41,32 @@ class GroupMover {
   GroupMover(const GroupMover&) = delete;
   GroupMover& operator=(const GroupMover&) = delete;
 
-  // Moves every call that `is_moved`, in each stretch on its own: those that go earlier from left
-  // to right, those that go later from right to left. The new order is the graph's, and what was
-  // decided is reported under the title. Error: the run was cancelled.
+  // Moves every call for which `is_moved` is true, stretch by stretch: from left to right if calls
+  // move earlier, from right to left if they move later. Sets the graph's order, and reports the
+  // decisions under `title`. Error: the run was cancelled.
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
  protected:
-  // All of them outlive it.
+  // The arguments must outlive it.
   GroupMover(const Graph& graph, const Calls& calls, const MoveOptions& options, LiveOrder& order,
              Direction direction);
 
   [[nodiscard]] virtual bool is_moved(Call call) const = 0;
-  // A new group, of this call alone: what is beside its collective now.
+  // Starts a new group with this call. Returns the current overlap of its collective.
   virtual Overlap begin(Call call) = 0;
-  // Looks at the candidate: join(), change_places() or stop(). Whether it goes on.
+  // Decides about the candidate: join(), change_places() or stop(). Returns true to continue.
   virtual bool meet(Call candidate) = 0;
-  // Whether it goes on although nothing was asked of the candidate yet.
+  // Called before each candidate. Returns false to stop.
   virtual bool may_go_on() { return true; }
 
   bool stop(std::string limit);
   void join(Call candidate);
-  // False, with the places as they were, if more bytes would be live than may be.
+  // Returns false and undoes the change if too many bytes would be live.
   bool change_places(Call candidate);
 
-  // The candidate depends on the group, or the group on it.
+  // True if the candidate depends on the group, or the group on it.
   [[nodiscard]] bool is_tied(Call candidate) const { return tied_[candidate] == move_.call; }
-  // A start that the group has one of the same stream for.
+  // True for a start if the group has one on the same stream.
   [[nodiscard]] bool is_ordered(Call candidate) const;
   [[nodiscard]] bool is_in_stretch(Call call) const;
   [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }
@@ -76,7 +76,7 @@ class GroupMover {
   LiveOrder& order_;
   OverlapEstimate estimate_;
   Stretch stretch_;
-  std::size_t first_ = 0;  // where the group stands
+  std::size_t first_ = 0;  // place of the group's first call
   CollectiveMove move_;
 
  private:
@@ -87,7 +87,7 @@ class GroupMover {
 
   const Graph& graph_;
   Direction direction_;
-  std::vector<Call> tied_;  // by call: the last one moved whose group was found to be tied to it
+  std::vector<Call> tied_;  // by call: the last moved call whose group is tied to it
   std::int64_t allowed_ = 0;
   std::size_t count_ = 0;
 };

@@ -42,7 +42,7 @@ class PlaceExplainer {
     const auto was = static_cast<std::int64_t>(call);
     const auto is = static_cast<std::int64_t>(places_[call]);
     const std::string where = is == was
-                                  ? "At its place"
+                                  ? "In its place"
                                   : fmt::format("{} {}", calls_text(is > was ? is - was : was - is),
                                                 is > was ? "later" : "earlier");
     context.decide(graph_, calls_.node(call), is == was ? "kept" : "moved",
@@ -52,7 +52,7 @@ class PlaceExplainer {
  private:
   [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }
 
-  // What holds a start from going further up.
+  // The call that keeps a start from moving further up.
   [[nodiscard]] std::string earlier(Call call) const {
     Call last = kNoCall;
     rows_.for_each_before(call, [&](Call before) {
@@ -60,11 +60,11 @@ class PlaceExplainer {
     });
     if (last == kNoCall) return ": it needs no other call";
     if (last == rows_.previous(call))
-      return fmt::format(": behind {}, for collectives keep their order", name(last));
+      return fmt::format(": after {}, as collectives keep their order", name(last));
     return fmt::format(": it needs {}", name(last));
   }
 
-  // What holds a wait from going further down.
+  // The call that keeps a wait from moving further down.
   [[nodiscard]] std::string later(Call call) const {
     Call first = kNoCall;
     for (const Call after : calls_.after(call))

@@ -1,6 +1,6 @@
 #pragma once
 
-// What passes have in common that make a whole new order of the calls.
+// The common part of passes that compute a new order of all calls.
 
 #include <cstdint>
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace jointer {
 
-// Calls with their dependencies, and collectives in the order that they have: each start depends on
-// the one before it in its stretch, whatever its process group, as torch 2.11's
-// decide_global_ordering_of_comms has it. Copies to the host and back are a row of their own.
+// Calls with their dependencies, and collectives in their current order: each start depends on the
+// previous one in its stretch, whatever its process group, as in torch 2.11's
+// decide_global_ordering_of_comms. Copies to and from the host form a separate row.
 class OrderedCalls {
  public:
   explicit OrderedCalls(const Calls& calls);
 
-  // The start before it and behind it in its row, where it does not depend on it anyway; else none.
+  // The previous and the next start in its row, unless they depend on each other anyway; else none.
   [[nodiscard]] Call previous(Call call) const { return previous_[call]; }
   [[nodiscard]] Call next(Call call) const { return next_[call]; }
 
@@ -45,12 +45,12 @@ class OrderedCalls {
 struct Explained {
   bool starts = false, waits = false;
 };
-// A decision for every start or wait: how far it moved, and which call holds it where it is now.
+// Adds a decision for every start or wait: how far it moved, and which call keeps it there.
 void explain_places(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     Explained explained, PassContext& context);
 
-// Puts the calls into this order, unless the peak would be over the run's limit and was not, or
-// would grow over it further: the order then stays, and a decision says so. Whether it was put.
+// Puts the calls into this order and returns true. If the peak would exceed the run's limit, or an
+// already excessive peak would grow, keeps the order, adds a decision and returns false.
 bool keep_within_limit(Graph& graph, const Calls& calls, std::span<const Call> order,
                        PassContext& context);
 

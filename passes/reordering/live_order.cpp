@@ -1,23 +1,23 @@
-// Live bytes while calls change places with neighbours.
+// Computes live bytes while calls change places with neighbours.
 //
 // Terms
-//   item   what is allocated once and freed once: a storage, what a collective takes beside
-//          (core/schedule/memory_items.h). A collective's inputs are in use until its wait.
-//   loose  an item that several calls make of which none reads it from another, so that whichever
+//   item   something that is allocated once and freed once: a storage, or a collective's temporary
+//          memory (core/schedule/memory_items.h). A collective's inputs are in use until its wait.
+//   loose  an item that several calls make, none of which reads it from another, so that whichever
 //          comes first allocates it. Captures seldom have one.
 //
-// A group and the one call beside it change places. Which call allocates an item stays as it was:
-// other makers read it, so they stay behind. Which call frees it changes in two cases:
-//   - the call comes behind the group and uses what a call of the group was the last to use: the
-//     call frees it now;
-//   - the call was the last to use an item and comes before the group: the last user in the group
-//     frees it now, if there is one.
-// Loose items are looked at anew. Then the live bytes are summed up anew over the places that
-// changed; behind them the same calls have run as before, so nothing changes.
+// A group and the call next to it change places. Which call allocates an item stays the same: its
+// other makers read it, so they stay after that call. Which call frees it changes in two cases:
+//   - the call moves after the group and uses an item whose last user was in the group: the call
+//     now frees it;
+//   - the call was the last user of an item and moves before the group: the last user in the group
+//     now frees it, if there is one.
+// Loose items are computed from scratch. Then the live bytes are summed again over the places that
+// changed; after them the same calls have run as before, so nothing changes.
 //
 // Cost of a change: the group; what the call uses; in the second case the users of what it freed.
 // Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use and its kin. Deviations:
-// upstream keeps the group's peak from when calls joined it and lets it grow stale as the group
+// upstream computes the group's peak when calls join it and lets it go stale as the group
 // moves, so its budget does not hold; ours is exact at every step.
 
 #include "passes/reordering/live_order.h"
@@ -68,7 +68,7 @@ void LiveOrder::end_with(std::uint32_t item, NodeId node) {
   changed.ends = node;
 }
 
-// Both ends of an item from scratch.
+// Computes both ends of an item from scratch.
 void LiveOrder::settle(std::uint32_t item) {
   MemoryItems::Item& changed = items_.items[item];
   const auto earlier = [&](NodeId a, NodeId b) { return places_[call(a)] < places_[call(b)]; };

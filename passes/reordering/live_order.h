@@ -1,7 +1,7 @@
 #pragma once
 
-// An order of calls in which neighbours change places, with the bytes that are live in it. How is
-// described at the top of live_order.cpp.
+// An order of calls in which neighbours change places, with the bytes that are live in it.
+// live_order.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -14,21 +14,21 @@ namespace jointer {
 
 class LiveOrder {
  public:
-  // The order that the graph has.
+  // Starts with the graph's order.
   LiveOrder(const Graph& graph, const MemoryOptions& options, const Calls& calls);
 
   [[nodiscard]] std::span<const Call> order() const { return order_; }
   [[nodiscard]] Call at(std::size_t place) const { return order_[place]; }
   [[nodiscard]] std::size_t place(Call call) const { return places_[call]; }
-  // Live bytes after the call has allocated.
+  // Live bytes once the call has allocated.
   [[nodiscard]] std::int64_t bytes(Call call) const { return high_[places_[call]]; }
-  // The highest of them in a stretch. Linear in it.
+  // The maximum of bytes() in a stretch. Linear in the stretch.
   [[nodiscard]] std::int64_t peak(Stretch stretch) const;
 
-  // The `count` calls from `first` on change places with the call right before them, or right
-  // behind them; none of them may depend on it, nor it on them. Returns the most bytes live at any
-  // of these places afterwards; nothing changes at others. Either undoes the other. Cost: the
-  // group, and what the one call uses.
+  // The `count` calls from `first` change places with the call right before them (raise), or right
+  // after them (sink); neither may depend on the other. Returns the maximum of live bytes at these
+  // places afterwards; other places do not change. Each undoes the other. Cost: the group, and what
+  // the one call uses.
   std::int64_t raise(std::size_t first, std::size_t count);
   std::int64_t sink(std::size_t first, std::size_t count);
 
@@ -52,7 +52,7 @@ class LiveOrder {
   bool any_loose_ = false;
   std::vector<Call> order_;
   std::vector<std::uint32_t> places_;     // by call
-  std::vector<std::int64_t> high_, low_;  // by place: after it has allocated, after it has freed
+  std::vector<std::int64_t> high_, low_;  // by place: after the call allocates, after it frees
 };
 
 }  // namespace jointer

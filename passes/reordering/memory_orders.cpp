@@ -1,20 +1,20 @@
-// Three orders that need little memory, each greedy. Terms: an item is what is allocated once and
-// freed once (core/schedule/memory_items.h); a call is ready when all that it depends on has run.
+// Three greedy orders of calls that need little memory. Terms: an item is allocated once and freed
+// once (core/schedule/memory_items.h); a call is ready once all that it depends on has run.
 //
-// lpmf, least peak memory first. Live bytes and the most of them so far are kept; the gap between
-//   them is what may be allocated without a new peak. Of the calls that are ready and allocate no
-//   more than the gap runs the one after which least is live; if there is none, the one that
-//   allocates least. Ties: what is live after it, then the old order. What a call frees: the items
-//   of which it is the only user left.
-//   Ready calls lie in a tree over all calls by how much they allocate: those that fit into the gap
-//   are its first leaves. n log n; upstream looks at every ready call each time.
-// bfs. Of the ready calls runs the one whose predecessors ran earliest, compared as sorted lists.
-// dfs. Calls in the order of the bytes that they allocate and read, each behind what it depends on,
-//   which is visited in that order too.
+// lpmf, least peak memory first. Tracks live bytes and their maximum so far; the gap between them
+//   can be allocated without a new peak. Among ready calls that allocate no more than the gap, the
+//   one with the fewest live bytes after it runs; if there is none, the one that allocates the
+//   least. Ties: live bytes after it, then the old order. A call frees the items of which it is the
+//   only user left.
+//   Ready calls are in a tree over all calls, sorted by what they allocate: those that fit into the
+//   gap are its first leaves. n log n; upstream scans all ready calls each time.
+// bfs. The ready call whose predecessors ran earliest runs next, compared as sorted lists.
+// dfs. Calls in the order of the bytes that they allocate and read, each after its dependencies,
+//   which are visited in that order too.
 //
 // Source: torch 2.11, torch/_inductor/memory.py (lpmf: DAC 2006, "Buffer memory optimization for
-// video codec application modeled in Simulink"). Deviations: items are storages as they are, with
-// a collective's inputs until its wait; each stretch is ordered on its own.
+// video codec application modeled in Simulink"). Deviations: items are real storages, with a
+// collective's inputs live until its wait; each stretch is ordered separately.
 
 #include "passes/reordering/memory_orders.h"
 
@@ -56,10 +56,11 @@ ItemUse::ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& 
 
 namespace {
 
-// Ready calls by what they allocate; the least of those that allocate no more than some bytes.
+// Ready calls sorted by what they allocate; finds the best of those that allocate at most some
+// bytes.
 class ReadyBySize {
  public:
-  using Key = std::pair<std::int64_t, Call>;  // what is more live after it, the call
+  using Key = std::pair<std::int64_t, Call>;  // growth of live bytes after it, the call
 
   ReadyBySize(const ItemUse& use, Stretch stretch) : stretch_(stretch) {
     const std::size_t count = stretch.last - stretch.first;
@@ -80,7 +81,7 @@ class ReadyBySize {
   void remove(Call call) { put(call, kNone); }
   [[nodiscard]] bool has(Call call) const { return tree_[leaf(call)] != kNone; }
 
-  // What lpmf runs next. Something is ready.
+  // The call that lpmf runs next. There must be a ready one.
   [[nodiscard]] Call next(std::int64_t gap) const {
     const Key fits = least(0, behind(gap));
     if (fits != kNone) return fits.second;
@@ -89,7 +90,7 @@ class ReadyBySize {
     const std::size_t first = at - leaves_;
     return least(first, behind(sizes_[first])).second;
   }
-  // The least that any of them allocates.
+  // The smallest allocation of a ready call.
   [[nodiscard]] std::int64_t least_size() const {
     std::size_t at = 1;
     while (at < leaves_) at = tree_[2 * at] != kNone ? 2 * at : 2 * at + 1;
@@ -174,7 +175,7 @@ class LeastPeakFirst {
   }
 
  private:
-  // Earlier halves of a pair have run.
+  // True for calls of earlier stretches, such as those of the other half of a pair.
   [[nodiscard]] bool is_done(NodeId node) const { return calls_.of_node(node) < stretch_.first; }
 
   void make_ready(Call call) {
@@ -192,7 +193,7 @@ class LeastPeakFirst {
     return std::get<2>(*by_successor_.begin());
   }
 
-  // Whoever of the users runs last frees it.
+  // The last of the users to run frees the item.
   void give_to_users(std::uint32_t item) {
     if (!use_.is_freed(item)) return;
     for (const NodeId user : use_.users(item)) {
@@ -210,9 +211,9 @@ class LeastPeakFirst {
   Stretch stretch_;
   ReadyBySize ready_;
   std::vector<std::uint32_t> waiting_for_;  // by call
-  std::vector<std::int64_t> frees_;         // by call: what it frees if it ran now
+  std::vector<std::int64_t> frees_;         // by call: bytes that it would free if it ran now
   std::vector<std::uint32_t> users_left_;   // by item
-  std::set<std::tuple<Call, std::size_t, Call>> by_successor_;  // the first that it makes ready
+  std::set<std::tuple<Call, std::size_t, Call>> by_successor_;  // by first dependent call
   std::size_t by_successor_count_ = 0;
 };
 
@@ -268,7 +269,7 @@ void order_dfs(const OrderedCalls& rows, const ItemUse& use, Stretch stretch,
   std::sort(by_size.begin(), by_size.end(), smaller);
   struct Visit {
     Call call;
-    std::vector<Call> before;  // largest first: taken from the end
+    std::vector<Call> before;  // largest first: popped from the end
   };
   std::vector<bool> seen(count, false);
   std::vector<Visit> open;

@@ -1,7 +1,6 @@
 #pragma once
 
-// Orders of calls that are made to need little memory. How is described at the top of
-// memory_orders.cpp.
+// Computes orders of calls that need little memory. memory_orders.cpp describes the algorithms.
 
 #include <cstdint>
 #include <span>
@@ -13,24 +12,25 @@
 
 namespace jointer {
 
-// What calls allocate, and which items they read; not of what nobody moves, as parameters.
+// Allocations of calls, and the items that they use. Items that no call makes, such as parameters,
+// do not count.
 class ItemUse {
  public:
   ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& calls);
 
   [[nodiscard]] std::int64_t allocated(Call call) const { return allocated_[call]; }
   [[nodiscard]] std::span<const std::uint32_t> used(Call call) const { return used_.of(call); }
-  // What it makes for nobody.
+  // Bytes that it allocates and nothing uses.
   [[nodiscard]] std::int64_t unused(Call call) const { return unused_[call]; }
 
   [[nodiscard]] std::size_t items() const { return found_.items.size(); }
   [[nodiscard]] std::int64_t bytes(std::uint32_t item) const { return found_.items[item].bytes; }
-  // Whether it goes with the last of its users.
+  // True if the last of its users frees it.
   [[nodiscard]] bool is_freed(std::uint32_t item) const { return !found_.items[item].ends_fixed; }
   [[nodiscard]] std::span<const NodeId> users(std::uint32_t item) const {
     return found_.users.of(item);
   }
-  // Live when a stretch begins, and what lives on when it is over.
+  // Bytes that are live when a stretch begins, and when it has ended.
   [[nodiscard]] std::int64_t live_before(Stretch stretch) const {
     return high_[stretch.first] - allocated_[stretch.first];
   }
@@ -43,8 +43,8 @@ class ItemUse {
   std::vector<std::int64_t> high_, low_;          // by place, in the graph's order
 };
 
-// Each appends the calls of a stretch to `order`. `size_threshold`: above it calls are chosen by
-// what they make ready; 0: never.
+// Each function appends the calls of a stretch to `order`. `size_threshold`: if every ready call
+// allocates more, the one that makes most calls ready runs next; 0: never.
 void order_lpmf(const Calls& calls, const OrderedCalls& rows, const ItemUse& use,
                 std::int64_t size_threshold, Stretch stretch, std::vector<Call>& order);
 void order_bfs(const OrderedCalls& rows, Stretch stretch, std::vector<Call>& order);

@@ -9,7 +9,7 @@ namespace jointer {
 std::int64_t OverlapEstimate::ns(Call call) const {
   const double multiplier =
       calls_.is_start(call) ? multipliers_.communication : multipliers_.compute;
-  // Ten years are more than any call takes, and a multiplier may be anything.
+  // Ten years: longer than any call, as a multiplier may be anything.
   constexpr double kMost = 3e17;
   return saturating_round(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMost));
 }

@@ -1,14 +1,12 @@
 #pragma once
 
-// How much compute runs beside a collective in an order of calls, as upstream's reordering passes
-// estimate it: from its start on to the right, what takes time on the compute stream is summed up
-// until
+// Estimates how much compute overlaps with a collective in an order of calls, as upstream's
+// reordering passes do: from its start, compute time is summed up to
 //   - its wait, or the end of the stretch;
-//   - a collective that returns only when it is over;
-//   - the wait of a collective on the same stream that was started later: they run one after the
-//     other, so this one is over too.
-// What a wait itself takes does not count. Multipliers are upstream's, for estimates that are known
-// to be off.
+//   - a collective that returns only when it has finished;
+//   - the wait of a collective on the same stream that started later: they run one after the other,
+//     so this one has finished too.
+// The time of waits does not count. Multipliers are upstream's, to correct estimates.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,12 +18,12 @@ namespace jointer {
 
 struct Overlap {
   std::int64_t communication = 0, compute = 0;  // nanoseconds
-  // The sum ended before the wait: compute that comes between later does not count.
+  // The sum ended before the wait: later compute before the wait does not count.
   bool is_cut = false;
 
-  // Negative: by how much there is more compute than is needed.
+  // Negative: the amount of compute to spare.
   [[nodiscard]] std::int64_t exposed() const { return communication - compute; }
-  // By how much longer it would show with `change` more compute beside it.
+  // Growth of the exposed time if `more_compute` overlaps in addition.
   [[nodiscard]] std::int64_t change(std::int64_t more_compute) const {
     return std::max<std::int64_t>(exposed() - more_compute, 0) -
            std::max<std::int64_t>(exposed(), 0);
@@ -40,11 +38,11 @@ class OverlapEstimate {
   OverlapEstimate(const Calls& calls, Multipliers multipliers)
       : calls_(calls), multipliers_(multipliers) {}
 
-  // Times its multiplier.
+  // The estimate times its multiplier.
   [[nodiscard]] std::int64_t ns(Call call) const;
-  // Whether compute behind `other` is no longer beside the collective.
+  // True if compute after `other` no longer overlaps with the collective.
   [[nodiscard]] bool ends(const LiveOrder& order, Call start, Call other) const;
-  // Cost: the calls between.
+  // Cost: the number of calls in between.
   [[nodiscard]] Overlap of(const LiveOrder& order, Call start, Stretch stretch) const;
 
  private:

@@ -1,29 +1,29 @@
-// place_collectives: each collective that shows is put where the step is shortest.
+// place_collectives: moves each exposed collective to the place where the step is shortest.
 //
 // Terms
-//   shows   takes time of the step that nothing hides, by the simulation of the order as it is.
-//   block   a collective's start with the chain of cheap calls that feeds it, or its wait with the
-//           chain that reads it (core/edit/moves.h): without them it could hardly move.
-//   gap     a place that dependencies allow the block (core/schedule/legal_range.h).
+//   exposed  the time of a collective that no compute hides, by the simulation of the current
+//            order.
+//   block    a collective's start with the chain of cheap calls that feeds it, or its wait with the
+//            chain that reads it (core/edit/moves.h): without them it could hardly move.
+//   gap      a place that dependencies allow for the block (core/schedule/legal_range.h).
 //
-// Steps, for every round
-//   1. The order is simulated. Looked at are collectives that show, longest first, and behind each
-//      of them the one that keeps its stream busy when it could start.
-//   2. Of such a one first the start, then, if it still shows, the wait: the step and the peak of
-//      every gap are taken from a what-if, but of those at the end that are only further away and
-//      no better. Of the gaps within the memory allowed the one with the shortest step is chosen;
-//      of several the one that shows least, then that with the lowest peak, then the nearest. The
-//      block moves there where that saves enough.
-//   Rounds end when nothing moved, or as many were made as asked for. What shows as much as when it
-//   was looked at last is passed over, and so is a block that may go over less time than a move
-//   must save.
+// Steps of each round
+//   1. Simulate the order. List the exposed collectives, longest first, and after each of them the
+//      one that keeps its stream busy when it could start.
+//   2. For each, place first the start, then, if it is still exposed, the wait. A what-if gives the
+//      step time and the peak of each gap, except for outer gaps that are further away and no
+//      better. Among the gaps within the allowed memory, the one with the shortest step wins; ties:
+//      least exposed, lowest peak, nearest. The block moves there if that saves enough.
+//   Rounds end when nothing moved, or after `rounds`. A collective is skipped if it is exposed as
+//   much as when it was last considered, and so is a block that can pass less time than a move must
+//   save.
 //
-// Every move is an edit of its own, as a person would make it. Collectives of one process group
-// keep their order unless told otherwise: ranks whose estimates differ would hang.
+// Every move is a separate edit, like one made by hand. Collectives of one process group keep their
+// order unless a parameter allows otherwise: ranks whose estimates differ would hang.
 //
-// Cost: for each block a preview of its gaps, and what a move changes. Where few gaps need a look
-// the preview takes about 10 microseconds, whatever the graph's size (WhatIf::preview_near);
-// otherwise 0.1 to 5 ms on Llama3-8B, as the graph.
+// Cost: for each block a preview of its gaps, and what a move changes. If few gaps need a look, the
+// preview takes about 10 microseconds, whatever the graph's size (WhatIf::preview_near); otherwise
+// 0.1 to 5 ms on Llama3-8B, depending on the graph.
 //
 // Source: ours.
 
@@ -46,14 +46,14 @@ namespace {
 struct Settings {
   std::int64_t least_gain_ns = 0;
   std::int64_t rounds = 1;
-  std::optional<std::int64_t> most;  // collectives that are looked at in a round
+  std::optional<std::int64_t> most;  // collectives per round
   bool may_overtake = false;
   double memory_budget = 0;
 };
 
 class Placing {
  public:
-  // `graph` keeps its order; what is moved is a copy of it.
+  // `graph` keeps its order; the pass moves nodes of a copy.
   Placing(const Graph& graph, std::vector<NodeCost> costs, const Settings& settings,
           PassContext& context)
       : context_(context),
@@ -88,14 +88,14 @@ class Placing {
       JOINTER_CHECK(context_.report((static_cast<double>(round) + part) /
                                     static_cast<double>(settings_.rounds)));
       JOINTER_TRY(const std::int64_t saved, place(shown[i].start));
-      // What shows no more has nothing to wait later for.
+      // The wait only has to move if the collective is still exposed.
       if (shown[i].wait && shown[i].exposed_ns - saved >= least_gain())
         JOINTER_CHECK(place(shown[i].wait));
     }
     return {};
   }
 
-  // Longest first, each once.
+  // Exposed collectives, longest first, each once.
   [[nodiscard]] std::vector<CollectiveTiming> collectives_that_show() const {
     const Simulation simulation(ordered_, costs_, options_.simulation);
     const auto all = simulation.collectives();
@@ -124,12 +124,12 @@ class Placing {
     return found;
   }
 
-  // Nanoseconds of the step that it saved.
+  // Returns the nanoseconds that it saved in the step.
   Result<std::int64_t> place(NodeId node) {
     const std::vector<NodeId> block =
         carry(ordered_, users_, node, carrying_direction(ordered_, node)).block;
     const auto range = what_if_.range(block);
-    if (!range) return 0;  // what stands within the chain must stay there
+    if (!range) return 0;  // a call within the chain cannot leave it
     const Gaps gaps = gaps_in_turn(block, *range);
     if (most_gain(block, gaps) < least_gain()) return 0;
     JOINTER_TRY(const NearPreview preview, what_if_.preview_near(block, gaps.first, gaps.last));
@@ -168,7 +168,7 @@ class Placing {
     return std::find(block.begin(), block.end(), id) != block.end();
   }
 
-  // A place of the order as a gap of the order without the block.
+  // Converts a place in the order to a gap of the order without the block.
   [[nodiscard]] std::size_t gap_of(std::span<const NodeId> block, std::size_t place) const {
     return place -
            static_cast<std::size_t>(std::count_if(block.begin(), block.end(), [&](NodeId id) {
@@ -176,7 +176,7 @@ class Placing {
            }));
   }
 
-  // What a move can save at most: the time of what it may go over.
+  // An upper bound of what a move can save: the time of what it can pass.
   [[nodiscard]] std::int64_t most_gain(std::span<const NodeId> block, Gaps gaps) const {
     const std::span<const NodeId> order = ordered_.order();
     std::int64_t sum = 0;
@@ -191,7 +191,7 @@ class Placing {
     return sum;
   }
 
-  // Where the node behind a gap stands.
+  // The place of the node after a gap.
   [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
     std::vector<std::size_t> places;
     for (const NodeId id : block) places.push_back(ordered_.position(id));
@@ -201,7 +201,7 @@ class Placing {
     return gap;
   }
 
-  // The gaps in which no start of the block is on the other side of one of its stream's.
+  // The gaps in which no start of the block overtakes another one on its stream.
   [[nodiscard]] Gaps gaps_in_turn(std::span<const NodeId> block, const LegalRange& range) const {
     Gaps gaps{range.first, range.last};
     if (settings_.may_overtake) return gaps;
@@ -251,7 +251,7 @@ class Placing {
   WhatIf what_if_;
   std::int64_t allowed_ = 0;  // bytes
   std::size_t moved_ = 0;
-  std::vector<std::int64_t> seen_;  // by start: what it exposed when it was looked at, or -1
+  std::vector<std::int64_t> seen_;  // by start: exposed time when last considered, or -1
 };
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
@@ -274,18 +274,16 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass place_collectives_pass() {
   return {
       .info = {.name = "place_collectives",
-               .summary = "Puts collectives that show where the step is shortest, one after "
-                          "the other, each move an edit.",
+               .summary = "Moves exposed collectives to where the step is shortest, one after "
+                          "the other. Each move is an edit.",
                .source = "ours",
                .stage = PassStage::reordering,
                .parameters =
-                   {count("rounds", 2, 1, "How often all are looked at, if anything moves."),
-                    optional_count("most",
-                                   "How many are looked at in a round, those first that show "
-                                   "most; none: all."),
+                   {count("rounds", 2, 1, "Maximum number of rounds; fewer if nothing moves."),
+                    optional_count("most", "Collectives per round, most exposed first; none: all."),
                     number("least_gain_us", 2.0, "Microseconds of the step that a move must save."),
                     number("peak_memory_budget", 0.0,
-                           "By which share of itself the peak may grow."),
+                           "Allowed growth of the peak, as a share of it."),
                     flag("unsafe_collectives_reorder", false,
                          "Collectives of one process group may change their order. Ranks that "
                          "decide differently then hang.")}},

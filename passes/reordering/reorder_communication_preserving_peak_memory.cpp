@@ -1,40 +1,40 @@
-// reorder_communication_preserving_peak_memory: collectives start earlier, one after the other, as
+// reorder_communication_preserving_peak_memory: starts collectives earlier, one after the other, as
 // far as memory allows.
 //
 // Terms
-//   group      the collective that is being moved, with calls that it needs and that go with it.
-//              It stands side by side, the collective last.
+//   group      the collective that is being moved, with calls that it needs and that move with it.
+//              They are adjacent, the collective last.
 //   candidate  the call right before the group.
 //
 // Steps. Collectives from left to right, in each stretch between placeholders and outputs (so in
-// each half of a pair) on its own:
-//   1. A candidate that the group needs joins the group, unless it is another collective or a
-//      matrix product (without estimates of run times).
+// each half of a pair) separately:
+//   1. A candidate that the group needs joins the group, unless it is another collective or,
+//      without run-time estimates, a matrix product.
 //   2. Any other candidate changes places with the group, unless
-//      - by the estimate the collective is hidden with something to spare (with estimates);
+//      - the estimate says that the collective is hidden with compute to spare (with estimates);
 //      - the candidate is a collective on the same stream;
-//      - what gets exposed elsewhere is more than what gets hidden: waits in the group lose the
+//      - more becomes exposed elsewhere than becomes hidden: waits in the group lose the
 //        candidate's compute, a candidate that is a collective loses the group's (with estimates);
-//      - the peak would be over the budget.
-//   3. That ends at the first candidate that neither joins nor changes places: the limiting factor.
+//      - the peak would exceed the budget.
+//   3. This ends at the first candidate that neither joins nor changes places: the limiting factor.
 //
-// Cost: for each change of places the group, whatever the graph's size (live_order.cpp); for each
-// collective once the calls between it and its wait.
+// Cost: for each change of places the group, whatever the graph's size (live_order.cpp); once for
+// each collective, the calls between it and its wait.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - reorder_iterative_unsafe_collectives_reorder is off by default: ranks whose estimates differ
-//     would hang. Off, collectives on one stream keep their order: those of a process group, or all
-//     where the simulation has one stream for them; upstream keeps all.
-//   - Memory is this program's: storages as they are (views, waits), a collective's inputs live
-//     until its wait. The peak that is checked is exact (upstream's goes stale), and the run's own
-//     limit holds too.
-//   - Compute beside a collective ends where the wait of a later one on its stream does; upstream
-//     means to look for that and asks for the wrong collective.
-//   - Nothing moves over placeholders and outputs, and every dependency of an edit counts: writes,
-//     random operators, tokens, checks.
-//   - A copy to the host or back is moved like a collective.
+//     would hang. If it is off, collectives on one stream keep their order: those of a process
+//     group, or all if the simulation has one stream for them; upstream keeps the order of all.
+//   - Memory is counted as everywhere in this program: real storages (views, waits), and inputs of
+//     a collective live until its wait. The checked peak is exact (upstream's goes stale), and the
+//     run's own limit holds too.
+//   - Compute overlaps with a collective until the wait of a later one on its stream; upstream
+//     means to check that, but asks about the wrong collective.
+//   - Nothing moves across placeholders and outputs, and every dependency of an edit counts:
+//     writes, random operators, tokens, checks.
+//   - A copy to or from the host moves like a collective.
 //   - reorder_prefetch_limit, which upstream no longer reads, is kept. Its switches for debugging
-//     and logging are not: the table and the decisions are always there.
+//     and logging are left out: the table and the decisions are always there.
 
 #include <fmt/format.h>
 
@@ -96,7 +96,7 @@ class Raiser final : public GroupMover {
     if (!raise_.group_collectives && calls_.is_asynchronous(candidate))
       return stop(fmt::format("it needs {}, a collective", name(candidate)));
     if (!options_.use_runtimes && calls_.is_gemm_like(candidate))
-      return stop(fmt::format("it needs {}, which runs a while", name(candidate)));
+      return stop(fmt::format("it needs {}, a long-running call", name(candidate)));
     join(candidate);
     if (options_.use_runtimes) {
       if (calls_.is_wait(candidate)) group_waits_.push_back(overlap_of_wait(candidate));
@@ -116,7 +116,7 @@ class Raiser final : public GroupMover {
     if (calls_.is_asynchronous(candidate)) {
       const std::int64_t worse = estimate_.of(order_, candidate, stretch_).change(-group_ns_);
       if (worse <= 0) return true;
-      return stop(fmt::format("{} would show {} more", name(candidate), format_ns(worse)));
+      return stop(fmt::format("{} would be exposed {} longer", name(candidate), format_ns(worse)));
     }
     const std::int64_t ns = estimate_.ns(candidate);
     if (ns == 0 || group_waits_.empty()) return true;
@@ -124,7 +124,7 @@ class Raiser final : public GroupMover {
     for (const Overlap& waited : group_waits_) worse += waited.change(-ns);
     if (worse > 0)
       return stop(
-          fmt::format("waits that go with it would show {} more than it gains", format_ns(worse)));
+          fmt::format("waits in its group would lose {} more than it gains", format_ns(worse)));
     for (Overlap& waited : group_waits_) waited.compute -= ns;
     return true;
   }
@@ -157,21 +157,21 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 std::vector<Parameter> parameters() {
   std::vector<Parameter> made{
       flag("reorder_iterative_use_runtime_estimations", false,
-           "Stop where the estimate says that a collective is hidden."),
+           "Stop once the estimate says that a collective is hidden."),
       number("reorder_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimates: hidden means that compute beside it is longer than the collective by "
-             "this share of it."),
+             "With estimates: a collective is hidden if overlapping compute is longer than it by "
+             "this share."),
       number("reorder_iterative_peak_memory_budget", 0.2,
-             "By which share of itself the peak may grow."),
+             "Allowed growth of the peak, as a share of it."),
       flag("reorder_iterative_unsafe_collectives_reorder", false,
            "Collectives of one process group may change their order. Ranks that decide "
            "differently then hang."),
       flag("reorder_iterative_group_with_collectives", false,
-           "A collective that another one needs goes with it."),
+           "A collective that another one needs moves with it."),
       optional_count("reorder_prefetch_limit",
-                     "Over how many calls a collective may go; none: any number."),
+                     "Maximum number of calls that a collective may pass; none: any number."),
       optional_count("reorder_iterative_debug_limit_to_reorder",
-                     "How many collectives are looked at; none: all.")};
+                     "Maximum number of collectives to move; none: all.")};
   std::ranges::move(multiplier_parameters(), std::back_inserter(made));
   return made;
 }

@@ -1,9 +1,9 @@
-// reorder_compute_and_comm_for_overlap: runs the passes that its list names, one after the other.
+// reorder_compute_and_comm_for_overlap: runs the passes of its list, one after the other.
 //
 // Source: torch 2.11, torch/_inductor/comms.py; its list is
 // config.reorder_for_compute_comm_overlap_passes, empty by default. Deviation: upstream's passes
-// read a configuration that is one for all; here the options of each are this pass's too, under the
-// same names, and mean the same for every pass in the list. Names only, no functions.
+// share a global configuration; here this pass has the parameters of each, under the same names and
+// with the same meaning for every pass in the list. The list holds names only, no functions.
 
 #include <fmt/format.h>
 
@@ -24,9 +24,9 @@ std::vector<Parameter> parameters_of(std::span<const Pass> passes) {
                  .type = Parameter::Type::list,
                  .otherwise = PassValue::List{},
                  .doc =
-                     "What runs, in this order. Upstream recommends "
+                     "The passes to run, in this order. Upstream recommends "
                      "reorder_communication_preserving_peak_memory, sink_waits_iterative, and "
-                     "the first again."};
+                     "then the first again."};
   for (const Pass& pass : passes) list.choices.push_back(pass.info.name);
   std::vector<Parameter> parameters{std::move(list)};
   for (const Pass& pass : passes)
@@ -48,7 +48,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     for (const Parameter& parameter : pass->info.parameters)
       given.emplace_back(parameter.name, arguments.value(parameter.name));
     JOINTER_TRY(const Arguments own, Arguments::check(pass->info.parameters, given));
-    context.decide("runs", fmt::format("{}; decisions from here on are its.", name));
+    context.decide("runs", fmt::format("{}; the decisions that follow are its own.", name));
     // Its progress is a share of this pass's.
     const auto share = static_cast<double>(names.size());
     double done = static_cast<double>(i) / share;
@@ -69,7 +69,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass reorder_compute_and_comm_for_overlap_pass() {
   return {.info = {.name = "reorder_compute_and_comm_for_overlap",
-                   .summary = "Runs the reordering passes that its list names.",
+                   .summary = "Runs the reordering passes of a list.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters_of(members())},

@@ -1,20 +1,20 @@
-// reorder_for_peak_memory: of some orders that are made to need little memory, the one whose peak
-// is lowest.
+// reorder_for_peak_memory: computes several orders that need little memory, and keeps the one with
+// the lowest peak.
 //
-// Steps. In each stretch between placeholders and outputs (so in each half of a pair) on its own:
-// every method makes an order (memory_orders.cpp), its peak is found, and the lowest wins; among
-// equals the order as it is (the baseline), then the method that was named first.
+// Steps. In each stretch between placeholders and outputs (so in each half of a pair) separately,
+// compute an order with every method (memory_orders.cpp) and its peak; the lowest wins. Ties: the
+// current order (the baseline), then the first method of the list.
 //
-// Collectives keep their order among each other, as torch 2.11's scheduler fixes it before.
+// Collectives keep their relative order, which torch 2.11's scheduler fixes beforehand.
 //
-// Cost: n log n a method.
+// Cost: n log n per method.
 //
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
-//   - A peak is what is live after a call has allocated; upstream compares what is live after it
-//   has
-//     also freed, which is lower and not what runs.
-//   - Memory is this program's: storages as they are, a collective's inputs until its wait.
-//   - A pair's halves choose each for itself. The run's limit needs no heed: the peak never grows.
+//   - A peak is the maximum of live bytes after a call has allocated; upstream takes them after the
+//     call has also freed, which is lower and not what happens in a run.
+//   - Memory is counted as everywhere in this program: real storages, and inputs of a collective
+//     live until its wait.
+//   - Each half of a pair chooses for itself. The run's limit always holds: the peak never grows.
 
 #include <fmt/format.h>
 
@@ -97,13 +97,13 @@ class Chooser {
     return order;
   }
 
-  // From where the graph was, so that constants are where this order wants them.
+  // Starts from the original order, so that constants are where this order needs them.
   void set_order(std::span<const Call> order) {
     graph_.set_order(original_);
     set_call_order(graph_, calls_, order);
   }
 
-  // The order of the graph changes; run() sets the last one.
+  // Changes the graph's order; run() sets the final one.
   std::int64_t peak_of(std::span<const Call> order, Stretch stretch) {
     set_order(order);
     const MemoryTimeline timeline(graph_, context_.analysis().memory);
@@ -125,7 +125,7 @@ class Chooser {
     }
     context_.decide(
         best.method == "baseline" ? "kept" : "moved",
-        fmt::format("Calls from {} on are in the order of {}: {}.", first, best.method, peaks));
+        fmt::format("Calls from {} on: the order of {}. Peaks: {}.", first, best.method, peaks));
   }
 
   Graph& graph_;
@@ -152,7 +152,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass reorder_for_peak_memory_pass() {
   using Type = Parameter::Type;
   return {.info = {.name = "reorder_for_peak_memory",
-                   .summary = "Tries orders that are made to need little memory, and keeps the one "
+                   .summary = "Tries orders that need little memory, and keeps the one "
                               "with the lowest peak.",
                    .source = "torch/_inductor/memory.py",
                    .stage = PassStage::reordering,
@@ -160,13 +160,13 @@ Pass reorder_for_peak_memory_pass() {
                                    .type = Type::list,
                                    .otherwise = PassValue::List{"lpmf", "bfs", "dfs"},
                                    .choices = {"baseline", "lpmf", "bfs", "dfs"},
-                                   .doc = "What is tried beside the order as it is."},
+                                   .doc = "Methods to try, in addition to the current order."},
                                   {.name = "size_threshold_for_succ_based_strategy",
                                    .type = Type::bytes,
                                    .otherwise = 0,
                                    .least = 0,
-                                   .doc = "lpmf: where every call that is ready allocates more, "
-                                          "the one that makes most ready comes first; 0: never."}}},
+                                   .doc = "lpmf: if every ready call allocates more, the "
+                                          "one that makes most calls ready is next; 0: never."}}},
           .run = or_kept("There is no call in it.", run)};
 }
 

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// The same nodes in another order. What each of them does is described at the top of its file.
+// Passes that reorder nodes. The file of each describes it at its top.
 std::vector<Pass> reordering_passes();
 
 Pass sink_waits_pass();                   // schedule_for_comm.cpp

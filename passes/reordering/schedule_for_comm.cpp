@@ -1,28 +1,28 @@
-// sink_waits, raise_comms, reorder_compute_for_overlap: a list schedule with collectives in mind.
+// sink_waits, raise_comms, reorder_compute_for_overlap: list scheduling that hides collectives.
 //
-// Of the calls whose dependencies have run, the one with the least score runs next:
-//   1. the number of the first collective that needs it (its own, if it is one), where collectives
-//      are raised; calls that no collective needs come last;
-//   2. whether it is a wait, where waits are sunk;
-//   3. its place in the order that the graph had.
+// Among calls whose dependencies have run, the one with the lowest score runs next:
+//   1. the number of the first collective that needs it (its own, if it is one), if collectives are
+//      raised; calls that no collective needs come last;
+//   2. whether it is a wait, if waits are sunk;
+//   3. its place in the original order.
 // raise_comms uses 1 and 3, sink_waits 2 and 3. reorder_compute_for_overlap uses all, and once a
-// collective has started, it runs calls that neither communicate nor wait, least score first, until
-// they take as long as the collective.
+// collective has started, it runs calls that neither communicate nor wait, lowest score first,
+// until they take as long as the collective.
 //
-// Collectives keep their order among each other, and so do copies to the host and back: each one
-// depends on the one before it.
+// Collectives keep their relative order, and so do copies to and from the host: each depends on the
+// one before it.
 //
 // Cost: n log n and the dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py, _schedule_for_comm; the fixed order of collectives
 // is its decide_global_ordering_of_comms, which Inductor's scheduler always runs before.
 // Deviations:
-//   - Each stretch between placeholders and outputs is scheduled on its own, so the halves of a
+//   - Each stretch between placeholders and outputs is scheduled separately, so the halves of a
 //     pair stay apart; every dependency of an edit counts.
-//   - These passes know no memory. Where the run has a limit, a result over it, if the graph was
-//     not, is given up and the order stays.
-//   - Upstream searches all calls that are ready for each call it runs beside a collective; here
-//     two heaps give the same answer.
+//   - These passes ignore memory. If the result exceeds the run's limit and the graph did not, the
+//     order stays.
+//   - Upstream searches all ready calls for each call that it runs during a collective; here two
+//     heaps give the same answer.
 
 #include <fmt/format.h>
 
@@ -74,7 +74,8 @@ class Scheduler {
   using Heap = std::priority_queue<Score, std::vector<Score>, std::greater<>>;
   static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
 
-  // Readers run later than what they read, so one sweep back finds the first that needs each.
+  // Readers run after what they read, so one backward sweep finds the first collective that needs
+  // each call.
   void number_collectives(Stretch stretch) {
     if (!aims_.raise) return;
     std::uint32_t number = 0;
@@ -119,7 +120,7 @@ class Scheduler {
     return {};
   }
 
-  // Runs compute beside a collective.
+  // Runs compute during a collective.
   void fill(Call start) {
     std::int64_t left = calls_.ns(start);
     while (left > 0 && !compute_.empty()) {
@@ -128,7 +129,7 @@ class Scheduler {
       left -= calls_.ns(beside);
       if (calls_.ns(beside) > 0)
         context_.decide(graph_, calls_.node(beside), "placed",
-                        fmt::format("Runs beside {}, of which {} are not covered yet.",
+                        fmt::format("Runs during {}, of which {} are not covered yet.",
                                     graph_.name(calls_.node(start)),
                                     format_ns(std::max<std::int64_t>(left, 0))));
     }
@@ -139,7 +140,7 @@ class Scheduler {
   Aims aims_;
   PassContext& context_;
   OrderedCalls rows_;
-  std::vector<std::uint32_t> waiting_for_;  // by call: how many have not run yet
+  std::vector<std::uint32_t> waiting_for_;  // by call: number of dependencies that have not run
   std::vector<std::uint32_t> blocks_;       // by call: the first collective that needs it
   Heap communication_, compute_;            // what is ready
   std::vector<Call> order_;
@@ -165,16 +166,16 @@ Pass make_pass(std::string name, std::string summary, Aims aims) {
 }  // namespace
 
 Pass sink_waits_pass() {
-  return make_pass("sink_waits", "Every wait comes as late as it can.", {.sink = true});
+  return make_pass("sink_waits", "Runs every wait as late as possible.", {.sink = true});
 }
 
 Pass raise_comms_pass() {
-  return make_pass("raise_comms", "Every collective starts as early as it can.", {.raise = true});
+  return make_pass("raise_comms", "Starts every collective as early as possible.", {.raise = true});
 }
 
 Pass reorder_compute_for_overlap_pass() {
   return make_pass("reorder_compute_for_overlap",
-                   "Runs beside each collective as much compute as it takes.",
+                   "Runs as much compute during each collective as hides it.",
                    {.raise = true, .sink = true, .overlap = true});
 }
 

@@ -1,32 +1,33 @@
-// schedule_fsdp_comms_to_dense_regions: FSDP's buckets start beside the dense compute of the block
-// before, not beside an exchange of tokens between experts.
+// schedule_fsdp_comms_to_dense_regions: starts FSDP's buckets so that they overlap with the dense
+// compute of a neighbouring block, not with an exchange of tokens between experts.
 //
 // Terms
-//   bucket         a waited all-gather or reduce-scatter; the blocks of the plan that it serves and
-//                  its direction stand with its calls as `fsdp_bucket`, or follow from what reads
-//                  its wait.
+//   bucket         a waited all-gather or reduce-scatter. The blocks of the plan that it serves and
+//                  its direction are in its calls' `fsdp_bucket`, or follow from readers of its
+//                  wait.
 //   slot           0 .. N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have none.
-//   dense region   of a slot and a direction: matrix products, attention and norms. Of a block with
-//                  experts those of its attention alone.
+//   dense region   matrix products, attention and norms of a slot and a direction; in a block with
+//                  experts, only those of its attention.
 //   launch chain   a start with the packing and slicing before it.
 //
 // Steps
-//   1. A forward all-gather of block I starts in the dense forward of I-1; a backward one in the
-//      dense backward of I+1, of the last block in that of norm and lm_head; a reduce-scatter of
-//      block I in the dense backward of I-1. Those of norm and lm_head start in the last block's.
-//      The place is before the first node of the region behind all inputs of the chain.
-//   2. Waits of reduce-scatters, with what reads nothing else, move to the end.
-//   3. The chains move. A call of a chain stays where one of its inputs stands behind the place, or
-//      one of its readers before it.
-// `strict` refuses a graph in which one of these cannot be done, or whose blocks do not have the
-// same number of buckets in each direction, before anything moves.
+//   1. Choose the region. A forward all-gather of block I starts in the dense forward of I-1; a
+//      backward one in the dense backward of I+1, or for the last block in that of norm and
+//      lm_head; a reduce-scatter of block I in the dense backward of I-1. Those of norm and lm_head
+//      start in the last block's. The place is before the first node of the region after all inputs
+//      of the chain.
+//   2. Move waits of reduce-scatters, with what reads nothing else, to the end.
+//   3. Move the chains. A call of a chain stays if one of its inputs comes after the place, or one
+//      of its readers before it.
+// `strict` refuses a graph if a step fails, or if its blocks differ in the number of buckets per
+// direction, before anything moves.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True.
 // Deviations: blocks, experts and numbers of buckets are found from the graph's modules. A wait's
-// tail may hold aten.alias, which torch 2.15 leaves in a loss in chunks and upstream refuses.
+// tail may hold aten.alias, which torch 2.15 leaves in a chunked loss and upstream refuses.
 // Upstream orders by arguments alone; here an order that would read a value before it is written is
-// put right.
+// corrected.
 //
 // Cost: nodes times buckets.
 
@@ -206,7 +207,7 @@ class Scheduler {
     return !comm.blocks.empty();
   }
 
-  // The module of the nearest readers of the wait, else of the wait, else of the start.
+  // The module of the wait's nearest readers, else of the wait, else of the start.
   [[nodiscard]] bool infer_provenance(Comm& comm) const {
     const auto found = [&](std::string_view at, bool backward) {
       comm.blocks = {std::string(at)};
@@ -366,7 +367,7 @@ class Scheduler {
 
   // --- Moves ---
 
-  // Why a reader of a wait does not go to the end with it; empty: it does.
+  // The reason why a reader of a wait does not move to the end with it; empty if it does.
   [[nodiscard]] std::string why_not_tail(NodeId id, const std::set<NodeId>& tail) const {
     if (is_one_of(target(id), kTail)) return {};
     if (target(id) != "aten.add_.Tensor")
@@ -374,7 +375,7 @@ class Scheduler {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Argument::Kind::node)
       return fmt::format("{} writes to no tensor", graph_.name(id));
-    // A chain of additions to what nothing else reads yet.
+    // A chain of additions to a value that nothing else reads yet.
     for (const NodeId user : program_.users(args[0].node()))
       if (user != id && !tail.contains(user) && graph_.node(user).kind != NodeKind::output)
         return fmt::format("{} writes to {}, which {} reads", graph_.name(id),
@@ -471,7 +472,7 @@ class Scheduler {
   ModuleTree modules_;
   Dependencies dependencies_;
   FxProgram program_;
-  Places places_;  // as given
+  Places places_;  // in the given order
   std::size_t layers_ = 0;
   std::vector<Region> regions_;  // by slot
   NodeId first_backward_;

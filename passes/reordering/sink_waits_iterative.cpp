@@ -1,39 +1,39 @@
-// sink_waits_iterative: waits come later, one after the other, as far as memory allows.
+// sink_waits_iterative: moves waits later, one after the other, as far as memory allows.
 //
 // Terms
-//   group      the wait that is being moved, with calls that need it and that go with it. It stands
-//              side by side, the wait first.
-//   candidate  the call right behind the group.
+//   group      the wait that is being moved, with calls that need it and that move with it. They
+//              are adjacent, the wait first.
+//   candidate  the call right after the group.
 //
 // Steps. Waits from right to left, in each stretch between placeholders and outputs (so in each
-// half of a pair) on its own:
-//   1. At a candidate that is a collective it ends, so that buckets keep the place that they were
-//      given, unless sink_waits_iterative_swap_with_collectives.
-//   2. A candidate that needs the group joins it, unless it is a wait, a collective, or a matrix
-//      product (without estimates of run times).
+// half of a pair) separately:
+//   1. A candidate that is a collective ends it, so that buckets keep their place, unless
+//      sink_waits_iterative_swap_with_collectives.
+//   2. A candidate that needs the group joins it, unless it is a wait, a collective, or, without
+//      run-time estimates, a matrix product.
 //   3. Any other candidate changes places with the group, unless
-//      - by the estimate the collective is hidden with something to spare (with estimates);
-//      - it is a wait that would show more than before, for it loses the group's compute (with
+//      - the estimate says that the collective is hidden with compute to spare (with estimates);
+//      - it is a wait that would be exposed more than before, as it loses the group's compute (with
 //        estimates);
 //      - it is a collective, and the group has one on the same stream;
-//      - the peak would be over the budget.
-//   4. That ends at the first candidate that neither joins nor changes places: the limiting factor.
+//      - the peak would exceed the budget.
+//   4. This ends at the first candidate that neither joins nor changes places: the limiting factor.
 //
-// Cost: for each change of places the group, whatever the graph's size (live_order.cpp); for each
-// wait once the calls between it and its collective.
+// Cost: for each change of places the group, whatever the graph's size (live_order.cpp); once for
+// each wait, the calls between it and its collective.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
 //   - sink_waits_iterative_unsafe_collectives_reorder is off by default, see
 //     reorder_communication_preserving_peak_memory.
-//   - With estimates, all compute of the group counts as what a passed wait loses; upstream counts
-//     only collectives that return when they are over.
-//   - With estimates, upstream weighs what collectives in the group lose. Only such collectives can
-//     be in it, which nothing runs beside (before torch 2.13, a term of the sum was missing); here
+//   - With estimates, a passed wait loses all compute of the group; upstream counts only
+//     collectives that return when they have finished.
+//   - With estimates, upstream weighs what collectives in the group lose. Only collectives that
+//     nothing overlaps can be in it (before torch 2.13, a term of the sum was missing); here
 //     nothing is weighed.
-//   - How much compute is beside a collective: overlap_estimate.h. Upstream sums from the right
-//     where it sums from the left for collectives, with other results.
-//   - Memory and dependencies are this program's, the peak that is checked is exact, and the run's
-//     own limit holds too. A wait for a copy to the host or back is moved like any other.
+//   - Overlap is estimated by overlap_estimate.h. Upstream sums from the right here and from the
+//     left for collectives, with different results.
+//   - Memory and dependencies are this program's, the checked peak is exact, and the run's own
+//     limit holds too. A wait for a copy to or from the host moves like any other.
 
 #include <fmt/format.h>
 
@@ -76,7 +76,7 @@ class Sinker final : public GroupMover {
     return overlap(start_);
   }
 
-  // None where it is in another stretch: in the other half of a pair.
+  // None if the start is in another stretch: in the other half of a pair.
   [[nodiscard]] Call start_of(Call wait) const {
     const Call start = calls_.partner(wait);
     return is_in_stretch(start) ? start : kNoCall;
@@ -96,14 +96,15 @@ class Sinker final : public GroupMover {
         group_ns_ += estimate_.ns(candidate);
         return true;
       }
-      if (needs) return stop(fmt::format("{} needs it, {}", name(candidate), bar));
+      if (needs) return stop(fmt::format("{} needs it and is {}", name(candidate), bar));
       if (!options_.unsafe)
         return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
     }
     if (options_.use_runtimes && calls_.is_wait(candidate)) {
       const std::int64_t worse = overlap(start_of(candidate)).change(-group_ns_);
       if (worse > 0)
-        return stop(fmt::format("{} would show {} more", name(candidate), format_ns(worse)));
+        return stop(
+            fmt::format("{} would be exposed {} longer", name(candidate), format_ns(worse)));
     }
     return pass(candidate);
   }
@@ -113,7 +114,7 @@ class Sinker final : public GroupMover {
     if (calls_.is_asynchronous(candidate)) return "a collective";
     if (options_.use_runtimes) return "";
     if (calls_.is_start(candidate)) return "a collective";
-    return calls_.is_gemm_like(candidate) ? "which runs a while" : "";
+    return calls_.is_gemm_like(candidate) ? "a long-running call" : "";
   }
 
   bool pass(Call candidate) {
@@ -141,19 +142,19 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 std::vector<Parameter> parameters() {
   std::vector<Parameter> made{
       flag("sink_iterative_use_runtime_estimations", false,
-           "Stop where the estimate says that a collective is hidden."),
+           "Stop once the estimate says that a collective is hidden."),
       number("sink_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimates: hidden means that compute beside it is longer than the collective by "
-             "this share of it."),
+             "With estimates: a collective is hidden if overlapping compute is longer than it by "
+             "this share."),
       number("sink_iterative_peak_memory_budget", 0.2,
-             "By which share of itself the peak may grow."),
+             "Allowed growth of the peak, as a share of it."),
       flag("sink_waits_iterative_swap_with_collectives", false,
-           "A wait may go behind the next collective's start."),
+           "A wait may move past the next collective's start."),
       flag("sink_waits_iterative_unsafe_collectives_reorder", false,
            "Collectives of one process group may change their order. Ranks that decide "
            "differently then hang."),
       optional_count("sink_waits_iterative_debug_limit_to_sink",
-                     "How many waits are looked at; none: all.")};
+                     "Maximum number of waits to move; none: all.")};
   std::ranges::move(multiplier_parameters(), std::back_inserter(made));
   return made;
 }
@@ -162,7 +163,7 @@ std::vector<Parameter> parameters() {
 
 Pass sink_waits_iterative_pass() {
   return {.info = {.name = "sink_waits_iterative",
-                   .summary = "Waits come later, one after the other, as far as memory allows.",
+                   .summary = "Moves waits later, one after the other, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters()},

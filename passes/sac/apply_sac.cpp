@@ -1,4 +1,4 @@
-// The pass apply_sac: core/policy/apply_sac.cpp says what it does, its source and deviations.
+// The pass apply_sac: core/policy/apply_sac.cpp describes what it does, its source and deviations.
 
 #include "passes/sac/apply_sac.h"
 
@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// By node: the rule that counts it; none: -1.
+// By node: the index of the rule that counts it; -1: none.
 std::vector<int> counted_by(const Graph& graph, const std::vector<EveryNth>& rules) {
   std::vector<int> rule(graph.node_count(), -1);
   for (std::size_t i = rules.size(); i-- > 0;)
@@ -38,36 +38,37 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     if (counted >= 0) {
       const EveryNth& every = options.every_nth[static_cast<std::size_t>(counted)];
       return n.policy == MemoryPolicy::must_save
-                 ? fmt::format("{} is saved but for every nth call, n = {}", every.op, every.n)
+                 ? fmt::format("{} is saved except for every nth call, n = {}", every.op, every.n)
                  : fmt::format("the nth call of {}, n = {}", every.op, every.n);
     }
     return n.policy == MemoryPolicy::must_save
-               ? fmt::format("{} is on the list of what is saved", graph.target(n))
-               : fmt::format("{} is not on the list of what is saved", graph.target(n));
+               ? fmt::format("{} is on the list of saved operators", graph.target(n))
+               : fmt::format("{} is not on the list of saved operators", graph.target(n));
   });
 }
 
 }  // namespace
 
 Pass apply_sac_pass() {
-  return {.info = {.name = "apply_sac",
-                   .summary = "Tags results of the forward as saved or recomputed, by a list of "
-                              "operators (removed upstream in May 2026: tag_with_memory_policy).",
-                   .source = "torchtitan/experiments/compiler_toolkit/passes.py",
-                   .stage = PassStage::joint,
-                   .parameters = {texts("save", PassValue(),
-                                        "Operators that are saved, or FQN_PATTERN::operator; "
-                                        "without a list, upstream's."),
-                                  texts("every_nth", PassValue::List{"aten.mm.default/2"},
-                                        "Operators of which every nth call is made again: "
-                                        "OPERATOR/N, or OPERATOR/N/layer to count anew in each "
-                                        "layer."),
-                                  flag("whole_forward", false,
-                                       "Go on behind the call that makes the first value of the "
-                                       "output.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = or_kept("Every call of the forward is tagged so already.", run)};
+  return {
+      .info = {.name = "apply_sac",
+               .summary = "Tags results of the forward as saved or recomputed, by a list of "
+                          "operators (removed upstream in May 2026: tag_with_memory_policy).",
+               .source = "torchtitan/experiments/compiler_toolkit/passes.py",
+               .stage = PassStage::joint,
+               .parameters = {texts("save", PassValue(),
+                                    "Operators that are saved, or FQN_PATTERN::operator; "
+                                    "without a list, upstream's."),
+                              texts("every_nth", PassValue::List{"aten.mm.default/2"},
+                                    "Operators whose every nth call is recomputed: "
+                                    "OPERATOR/N, or OPERATOR/N/layer to count per "
+                                    "layer."),
+                              flag("whole_forward", false,
+                                   "Continue after the call that computes the first value of the "
+                                   "output.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = or_kept("Every call of the forward is tagged so already.", run)};
 }
 
 }  // namespace jointer

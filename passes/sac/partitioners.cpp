@@ -1,7 +1,7 @@
 // The partitioners as passes: a joint graph becomes a pair. core/partition/min_cut.cpp,
-// default_partition.cpp, activation_budget.cpp and knapsack.cpp say what they do, their sources and
-// deviations. Every value that the backward needs becomes a decision, with the reason that the
-// partitioner has for it.
+// default_partition.cpp, activation_budget.cpp and knapsack.cpp describe what they do, their
+// sources and deviations. Every value that the backward needs becomes a decision, with the
+// partitioner's reason.
 
 #include "passes/sac/partitioners.h"
 
@@ -34,7 +34,7 @@ void decide(const Partition& made, PassContext& context) {
 Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext& context) {
   if (graph.is_pair())
     return fail(Error::Kind::usage, "the graph is a forward and a backward already");
-  constexpr double kCut = 0.8;  // how far it is when it knows what is saved
+  constexpr double kCut = 0.8;  // progress once it is known what is saved
   double done = 0;
   options.watcher.report = [&](double part) { done = kCut * part; };
   options.watcher.is_cancelled = [&] { return !context.report(done); };
@@ -73,14 +73,15 @@ KnapsackSolver solver_of(const std::string& name) {
 
 Pass min_cut_partition_pass() {
   return {
-      .info = info_of("min_cut_partition",
-                      "Cuts a joint graph where the fewest bytes are handed over; the rest is "
-                      "made again in the backward.",
-                      {choice("region_budget", {"whole", "part", "ignore"}, "whole",
-                              "Activation budgets that the model's regions were annotated with "
-                              "(torch 2.15): refused unless they cover the whole forward; "
-                              "applied to the graph if they cover a part; or ignored."),
-                       ignore_tags()}),
+      .info =
+          info_of("min_cut_partition",
+                  "Cuts a joint graph where the fewest bytes are saved for backward; the rest is "
+                  "recomputed.",
+                  {choice("region_budget", {"whole", "part", "ignore"}, "whole",
+                          "Activation budgets that the model's regions were annotated with "
+                          "(torch 2.15): refused unless they cover the whole forward; "
+                          "applied to the graph if they cover a part; or ignored."),
+                   ignore_tags()}),
       .run = [](Graph& graph, const Arguments& arguments, PassContext& context) -> Result<void> {
         PartitionOptions options;
         options.ignore_tags = arguments.boolean("ignore_tags");
@@ -96,34 +97,34 @@ Pass min_cut_partition_pass() {
 }
 
 Pass default_partition_pass() {
-  return {
-      .info = info_of("default_partition",
-                      "Cuts a joint graph between its forward and its backward, and makes again "
-                      "what is tagged so.",
-                      {ignore_tags()}),
-      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
-        PartitionOptions options;
-        options.partitioner = Partitioner::default_partition;
-        options.ignore_tags = arguments.boolean("ignore_tags");
-        return run_partitioner(graph, options, context);
-      }};
+  return {.info = info_of("default_partition",
+                          "Cuts a joint graph between its forward and its backward, and recomputes "
+                          "values with that tag.",
+                          {ignore_tags()}),
+          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+            PartitionOptions options;
+            options.partitioner = Partitioner::default_partition;
+            options.ignore_tags = arguments.boolean("ignore_tags");
+            return run_partitioner(graph, options, context);
+          }};
 }
 
 Pass knapsack_budget_pass() {
-  Parameter budget = parameter("budget", Parameter::Type::number, 0.5,
-                               "torch's activation_memory_budget: of the bytes between saving "
-                               "inputs alone (0) and the cheapest cut (1). It takes the place of "
-                               "budgets of regions.");
+  Parameter budget =
+      parameter("budget", Parameter::Type::number, 0.5,
+                "torch's activation_memory_budget: a share of the bytes between saving "
+                "only inputs (0) and the cheapest cut (1). It replaces the "
+                "budgets of regions.");
   budget.least = 0;
   budget.most = 1;
   return {.info = info_of(
               "knapsack_budget",
-              "Cuts a joint graph within an activation budget, and saves what is worth "
-              "most to save.",
+              "Cuts a joint graph within an activation budget, and saves the values that are worth "
+              "most.",
               {std::move(budget),
                choice("solver", {"dp", "greedy", "sliding_hirschberg", "knee_point"}, "dp",
-                      "How it is decided what to save."),
-               flag("strict", false, "Keep within the budget where torch's rounding exceeds it."),
+                      "The solver that decides what to save."),
+               flag("strict", false, "Stay within the budget where torch's rounding exceeds it."),
                ignore_tags()}),
           .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
             PartitionOptions options;

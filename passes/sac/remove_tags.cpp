@@ -1,4 +1,4 @@
-// remove_tags: every memory policy goes, so that a partitioner decides alone. Ours.
+// remove_tags: removes every memory policy, so that a partitioner decides alone. Ours.
 
 #include "passes/sac/remove_tags.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
   return apply_tags(graph, remove_tags(graph), context,
-                    [](NodeId) { return std::string("every tag goes"); });
+                    [](NodeId) { return std::string("all tags are removed"); });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The pass selective_activation_remat: core/policy/remat.cpp says what it does, its source and
+// The pass selective_activation_remat: core/policy/remat.cpp describes what it does, its source and
 // deviations.
 
 #include "passes/sac/selective_activation_remat.h"

@@ -1,5 +1,5 @@
-// The pass tag_with_memory_policy: core/policy/memory_policies.cpp says what it does, its source
-// and deviations.
+// The pass tag_with_memory_policy: core/policy/memory_policies.cpp describes what it does, its
+// source and deviations.
 
 #include "passes/sac/tag_with_memory_policy.h"
 

@@ -1,5 +1,5 @@
-// async_tensor_parallel: fuses a tensor-parallel collective with the matrix products beside it into
-// one call, which computes on one rank's part while the next part is in transit.
+// async_tensor_parallel: fuses a tensor-parallel collective with the matrix products before or
+// after it into one call, which computes on one rank's part while the next part is in transit.
 //
 //   r = all-gather of x along d;  c_i = r @ b_i
 // becomes
@@ -39,9 +39,9 @@
 // Deviations:
 // - `groups` says which process groups have symmetric memory; torchtitan enables it for all of
 //   them.
-// - A node that moves before a fused call takes along the calls that write the memory it reads.
-//   Upstream follows arguments only: with torchtitan's buckets, which split_with_sizes_copy fills,
-//   its products read weights before they are written.
+// - A node that moves before a fused call brings the calls that write the memory it reads. Upstream
+//   follows arguments only: with torchtitan's buckets, which split_with_sizes_copy fills, its
+//   products read weights before they are written.
 // - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes what the
 //   next one matched, if reshapes around a product fold dimensions other than its rows, or if bytes
 //   are gathered. Here the next match is found again, such reshapes are not fused, and the fused
@@ -697,7 +697,7 @@ class Fusion {
     context_.decide(graph_, fused, "fused",
                     fmt::format("{} and {} run together, one rank's part at a time.",
                                 graph_.name(product.product), graph_.name(match.scatter)));
-    // A forward hands over the collective itself, not its wait.
+    // A forward returns the collective itself to its backward, not its wait.
     if (is_saved) replace(match.scatter, fused);
     erase_unread(match.calls);
     erase_unread(product.calls);
@@ -717,7 +717,7 @@ class Fusion {
   std::map<NodeId, NodeId> replaced_;
 };
 
-// Products are matched behind reshapes, not behind the views that a trace has.
+// True if a view is next to a product. Products are matched after reshapes, not after views.
 bool has_viewed_product(const Graph& graph) {
   const auto is_product = [&](NodeId id) {
     const Node& n = graph.node(id);
@@ -745,8 +745,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       context.decisions(), [](const Decision& each) { return each.action == "fused"; });
   if (!is_fused && !context.decisions().empty() && has_viewed_product(graph))
     context.decide("kept",
-                   "Nothing is fused, and views stand around products, where only reshapes are "
-                   "matched: run canonicalize_graph before, which makes reshapes of views.");
+                   "Nothing is fused: products are next to views, and only reshapes are matched. "
+                   "Run canonicalize_graph first, which turns views into reshapes.");
   return graph.finish();
 }
 
@@ -754,7 +754,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass async_tensor_parallel_pass() {
   return {.info = {.name = "async_tensor_parallel",
-                   .summary = "Fuses tensor-parallel collectives with the matrix products beside "
+                   .summary = "Fuses tensor-parallel collectives with the matrix products next to "
                               "them, over symmetric memory.",
                    .source = "torch/_inductor/fx_passes/micro_pipeline_tp.py",
                    .stage = PassStage::bucketing,

@@ -1,12 +1,12 @@
-// low_contention_collectives: collectives that run beside compute move their data with copy engines
-// over symmetric memory and leave the multiprocessors to the compute.
+// low_contention_collectives: lets collectives that overlap with compute move their data with copy
+// engines over symmetric memory, which leaves the multiprocessors to the compute.
 //
 // Steps. In program order, each all-gather and reduce-scatter becomes
 // symm_mem._low_contention_all_gather or _low_contention_reduce_scatter if
 //   - a rank sends at least `min_bytes`: for less, barriers cost more than the pass gains;
-//   - a call whose FLOPs torch counts stands between its start and its wait;
-//   - no collective of another group that is not replaced yet starts between them: the two would
-//     share the links.
+//   - a call whose FLOPs torch counts is between its start and its wait;
+//   - no collective of another group that is not replaced yet starts between them: both would share
+//     the links.
 // `skip_overlap_check` drops the last two conditions. With `ce_multicast`, all-gathers use the
 // multicast variant; only that variant can gather into a given buffer.
 //
@@ -118,7 +118,7 @@ class Replacement {
     return bytes / args[2].integer;
   }
 
-  // Why the collective is kept; empty if it is replaced.
+  // The reason to keep the collective; empty if it is replaced.
   [[nodiscard]] std::string why_not(NodeId id) const {
     const std::string_view group = group_of(id);
     if (group.empty()) return "its group is computed in the graph";
@@ -153,9 +153,9 @@ class Replacement {
       has_compute = has_compute || is_in_torch_registry(graph_.op(n).packet(), torch_);
       if (!other && is_collective(id) && group_of(id) != group) other = id;
     }
-    if (!has_compute) return "no compute runs beside it";
+    if (!has_compute) return "no compute overlaps with it";
     if (other)
-      return fmt::format("{} of group {} runs beside it on the same links", graph_.name(other),
+      return fmt::format("{} of group {} overlaps with it on the same links", graph_.name(other),
                          group_of(other));
     return {};
   }
@@ -194,7 +194,7 @@ class Replacement {
     context_.decide(graph_, by, "replaced",
                     skips_check_
                         ? "a rank sends enough"
-                        : "compute runs beside it, and no collective of another group does");
+                        : "compute overlaps with it, and no collective of another group does");
   }
 
   Graph& graph_;
@@ -224,7 +224,7 @@ constexpr std::int64_t kLeastBytes = std::int64_t{16} << 20;
 
 Pass low_contention_collectives_pass() {
   return {.info = {.name = "low_contention_collectives",
-                   .summary = "Runs large collectives on copy engines where compute runs beside "
+                   .summary = "Runs large collectives on copy engines where compute overlaps with "
                               "them.",
                    .source = "torch/_inductor/fx_passes/low_contention_collectives.py",
                    .stage = PassStage::bucketing,
@@ -232,7 +232,7 @@ Pass low_contention_collectives_pass() {
                        {bytes("min_bytes", kLeastBytes,
                               "Minimum bytes that a rank sends in a collective to be replaced."),
                         flag("skip_overlap_check", false,
-                             "Replace collectives without checking what runs beside them."),
+                             "Replace collectives without checking what overlaps with them."),
                         flag("ce_multicast", false,
                              "Gather by multicast; the switch between the GPUs must support it."),
                         texts("groups",

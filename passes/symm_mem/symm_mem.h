@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Collectives over symmetric memory: memory of other ranks that a kernel reads and writes itself.
+// Passes for symmetric memory: memory of other ranks that kernels read and write directly.
 std::vector<Pass> symm_mem_passes();
 
 }  // namespace jointer

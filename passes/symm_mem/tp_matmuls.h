@@ -1,6 +1,6 @@
 #pragma once
 
-// Matrix products at the ends of tensor parallelism's collectives.
+// Finds the matrix products that read or feed tensor parallelism's collectives.
 
 #include <cstdint>
 #include <optional>
@@ -12,25 +12,25 @@
 
 namespace jointer {
 
-// `mm`, or reshape, mm, reshape: a product of a tensor with more dimensions. A product with scales
-// is `_scaled_mm`.
+// An `mm`, or for a tensor of more dimensions: reshape, mm, reshape. A scaled product is
+// `_scaled_mm`.
 struct TpMatmul {
   std::vector<NodeId> calls;  // in program order
   NodeId product;             // the mm
-  NodeId a, b;                // what it multiplies
+  NodeId a, b;                // the operands: a @ b
   bool is_scaled = false;
 
   [[nodiscard]] NodeId result() const { return calls.back(); }
   [[nodiscard]] bool is_reshaped() const { return calls.size() == 3; }
 };
 
-// Readers of a node as torch.fx lists them: whoever had its arguments changed last comes last.
+// Readers of a node in the order of torch.fx: the one whose arguments changed last comes last.
 class FxReaders {
  public:
   FxReaders(const Graph& graph, const FxProgram& program);
 
   [[nodiscard]] std::vector<NodeId> of(NodeId node) const;
-  // Its arguments were set.
+  // Notes that the arguments of `node` were set.
   void touch(NodeId node);
 
  private:
@@ -39,14 +39,14 @@ class FxReaders {
   std::uint64_t now_ = 0;
 };
 
-// Products with `node` on their left, in the order of its readers. Of one with more dimensions the
-// second reshape gives what the product has: [..., n].
+// Products with `node` on their left, in the order of its readers. For a tensor of more dimensions,
+// the second reshape returns the product's shape: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
-// The product that `node` is the result of.
+// The product whose result is `node`.
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 
-// What else a product reads: the right side, and scales.
+// The other operands of a product: the right side, and scales.
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul);
 
 // An argument of `_scaled_mm`, or none.

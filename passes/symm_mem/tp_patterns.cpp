@@ -1,23 +1,25 @@
-// Collectives move whole rows: along dimension 0. Along another one, what is gathered is taken
-// apart and put together again behind the collective, and what is scattered before it.
+// Matches tensor-parallel collectives along any dimension. Collectives move whole rows, along
+// dimension 0. Along another dimension, a gathered tensor is split and concatenated after the
+// collective, and a scattered one before it.
 //
 // An all-gather is one of
 //   along 0   r = wait_tensor(all_gather_into_tensor(x, ranks, group))
-//   along d   r = cat([parts of that], d), the parts by one split along 0, or by slices of it along
-//             0; a slice along d from 0 on may follow, which takes padding off
+//   along d   r = cat([parts of that], d), with parts by one split along 0, or by slices along 0; a
+//             slice along d from 0 may follow, which removes padding
 //   as bytes  r = view(either of the first two, dtype), where each part may be viewed, too
 // A reduce-scatter is
 //   along 0   wait_tensor(reduce_scatter_tensor(y, op, ranks, group))
 //   along d   the same of cat([parts of y]), by one split along d or by slices along d
 //
-// Calls between the collective and the result have no other readers; slices may have. The result
-// of a reduce-scatter may be read by one more before its wait: a forward that keeps it for the
-// backward. Where forms hold one another, the longest counts: nodes are looked at from the end.
+// Calls between the collective and the result have no other readers, except that slices may. The
+// result of a reduce-scatter may have one more reader before its wait: a forward that saves it for
+// the backward. If one match contains another, the longer counts: nodes are matched from the end.
 //
 // Cost: linear in the nodes.
 // Source: torch/_inductor/fx_passes/micro_pipeline_tp.py of torch 2.15, find_all_gather_patterns
-// and find_reduce_scatter_patterns, with what torch/_inductor/pattern_matcher.py asks of numbers of
-// arguments and readers. Deviations: keyword arguments that say the default are not matched.
+// and find_reduce_scatter_patterns, with the numbers of arguments and readers that
+// torch/_inductor/pattern_matcher.py requires. Deviations: keyword arguments that equal the default
+// are not matched.
 
 #include "passes/symm_mem/tp_patterns.h"
 
@@ -39,7 +41,7 @@ constexpr std::string_view kCast = "aten.view.dtype";
 constexpr std::array<std::string_view, 3> kSplits{"aten.split.Tensor", "aten.split.sizes",
                                                   "aten.split_with_sizes.default"};
 
-// The part's nodes, the last one first.
+// The nodes of the graph part, last one first.
 std::vector<NodeId> from_the_end(const FxProgram& program) {
   std::vector<NodeId> nodes;
   for (NodeId id = program.first(); id; id = program.next(id)) nodes.push_back(id);
@@ -47,10 +49,10 @@ std::vector<NodeId> from_the_end(const FxProgram& program) {
   return nodes;
 }
 
-// What a tensor was cut into, all of them along one dimension.
+// The parts of a tensor that was cut along one dimension.
 struct Parts {
   NodeId whole;
-  std::optional<std::int64_t> dim;  // where the call says it
+  std::optional<std::int64_t> dim;  // if the call names it
   std::vector<NodeId> calls;        // in the order in which they read each other
 };
 
@@ -104,7 +106,7 @@ class Matcher {
     const Node& n = graph_.node(id);
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
-  // So many arguments, all by position.
+  // True if the call has this number of arguments, all by position.
   [[nodiscard]] bool has_form(NodeId id, std::size_t arguments) const {
     const Node& n = graph_.node(id);
     return graph_.args(n).size() == arguments && graph_.children(n.kwargs).empty();
@@ -125,7 +127,7 @@ class Matcher {
     match.calls.push_back(id);
   }
 
-  // Along dimension 0. Who reads the wait is not asked.
+  // Matches a gather along dimension 0. The wait may have any readers.
   [[nodiscard]] std::optional<GatheredInput> whole_gather(NodeId wait) const {
     if (!is(wait, kWait) || !has_form(wait, 1)) return {};
     const NodeId start = node_argument(wait, 0);
@@ -145,7 +147,7 @@ class Matcher {
     return args.empty() ? std::span<const Argument>() : graph_.children(args[0]);
   }
 
-  // A cat of what one split gives, viewed with another dtype where `casts`.
+  // A cat of the results of one split, viewed as another dtype if `casts`.
   [[nodiscard]] std::optional<Parts> split_parts(NodeId cat, std::size_t split_arguments,
                                                  bool casts) const {
     Parts parts;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Collectives of tensor parallelism as a matmul meets them: with the calls around them that bring
-// their data into another dimension. Which forms there are is at the top of tp_patterns.cpp.
+// Finds tensor-parallel collectives with the calls around them that move their data to another
+// dimension. The forms are listed at the top of tp_patterns.cpp.
 
 #include <cstdint>
 #include <vector>
@@ -13,21 +13,21 @@ namespace jointer {
 
 struct GatheredInput {
   NodeId gather;
-  NodeId result;         // what reads it, reads the whole tensor
-  std::int64_t dim = 0;  // that it is gathered along
+  NodeId result;         // the whole tensor
+  std::int64_t dim = 0;  // of the gather
   Argument group;
   std::vector<NodeId> calls;  // from the gather to the result
 };
 
 struct ScatteredOutput {
-  NodeId input;  // what is summed over the ranks
+  NodeId input;  // summed over the ranks
   NodeId scatter, wait;
-  std::int64_t dim = 0;  // that the sum is scattered along
+  std::int64_t dim = 0;  // of the scatter
   Argument reduction, group;
-  std::vector<NodeId> calls;  // from behind the input to the wait
+  std::vector<NodeId> calls;  // from after the input to the wait
 };
 
-// Each in program order. A collective is in one of them at most.
+// In program order. A collective is in at most one of them.
 std::vector<GatheredInput> find_gathered_inputs(const Graph& graph, const FxProgram& program);
 std::vector<ScatteredOutput> find_scattered_outputs(const Graph& graph, const FxProgram& program);
 

@@ -1,22 +1,22 @@
-// auto_tune: looks for the passes that make the step shortest within a budget of memory, and runs
+// auto_tune: searches for the passes that make the step shortest within a memory budget, and runs
 // them.
 //
 // Steps
-//   1. The search (passes/tune/tuner.h): orders, buckets, and where the graph is not cut yet,
-//      policies and partitioners, together; each candidate is simulated and its memory counted.
-//   2. The winner's steps are run on the graph, which takes its time behind `seconds`: the search
-//      keeps figures and no decisions. What the run did is theirs: their decisions, and an edit for
-//      each of them, or for each move of one that moves single collectives.
-// Nothing within the budget leaves the graph as it is, and a decision says the lowest peak that was
+//   1. Search (passes/tune/tuner.h) orders, buckets and, if the graph is not partitioned yet,
+//      policies and partitioners, all together. Each candidate is simulated and its memory counted.
+//   2. Run the winner's steps on the graph. This takes time after `seconds`, since the search keeps
+//      figures but no decisions. The result has the decisions of these steps, and an edit for each
+//      step, or for each move of a step that moves single collectives.
+// If nothing is within the budget, the graph stays as it is, and a decision says the lowest peak
 // found.
 //
-// What is reported: a decision for each step of the winner with what the step would lose without
-// it, one for each preset that is slower or over the budget, why candidates came to nothing, and
-// the frontier of step time against peak as a table.
+// It reports a decision for each step of the winner, with the loss without that step; one for each
+// preset that is slower or over the budget; why candidates failed; and the frontier of step time
+// against peak as a table.
 //
-// Deterministic for a number of evaluations and a seed; `seconds` only ends the search earlier, so
-// give one that is not reached where every rank tunes for itself, or tune once and give the recipe
-// to all.
+// Deterministic for a number of evaluations and a seed. `seconds` only ends the search earlier, so
+// set it high enough not to be reached if every rank tunes for itself, or tune once and give the
+// recipe to all ranks.
 //
 // Source: ours. Cost: `evaluations` candidates; see tuner.cpp.
 
@@ -104,7 +104,7 @@ PassTable steps_table(const TuneResult& result) {
   return table;
 }
 
-// What the step made of what came before it, and what would be lost without it.
+// The effect of each step on the previous graph, and the loss without it.
 void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const Figures &was = run.steps[i].before.figures, &is = run.steps[i].after.figures;
@@ -126,7 +126,7 @@ void decide_presets(const TuneResult& result, PassContext& context) {
   }
 }
 
-// Why the graph stays as it was.
+// The reason why the graph stays as it was.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
   if (result.lowest)
     return fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.", budget,
@@ -134,10 +134,9 @@ std::string kept_text(const TuneResult& result, const std::string& budget) {
                        figures_text(result.lowest->figures.figures));
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;
-  return fmt::format(
-      "No candidate {}. The graph stays as it was, which is {} {}.",
-      result.evaluated == 0 ? "was tried in the time that there was" : "came to a graph",
-      fits ? "within" : "over", budget);
+  return fmt::format("No candidate {}. The graph stays as it was, which is {} {}.",
+                     result.evaluated == 0 ? "was tried in the available time" : "produced a graph",
+                     fits ? "within" : "over", budget);
 }
 
 void decide_result(const TuneResult& result, const PipelineRun& run, PassContext& context) {
@@ -150,8 +149,8 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
     context.decide("kept", kept_text(result, budget));
   decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
-    context.decide("note", fmt::format("The steps keep the peak within {0} bytes: as passes of "
-                                       "their own they do the same with --budget {0}.",
+    context.decide("note", fmt::format("The steps keep the peak within {0} bytes: if they are run "
+                                       "without auto_tune, give them --budget {0}.",
                                        *result.budget));
   context.decide("searched", fmt::format("{} {} of them were over {}.", end_text(result),
                                          result.over_budget, budget));
@@ -162,7 +161,7 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 
-// As if a pipeline of its own had run them. Error: as the passes.
+// Runs the winner as a pipeline. Error: as the passes.
 Result<PipelineRun> run_winner(const Graph& graph, const TuneResult& result,
                                const PassRegistry& registry, PassContext& context) {
   if (!result.winner) return PipelineRun{};
@@ -207,21 +206,21 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 std::vector<Parameter> parameters() {
   return {
-      count("evaluations", 200, 1, "Candidates that are evaluated."),
+      count("evaluations", 200, 1, "Number of candidates to evaluate."),
       optional_number("seconds",
-                      "Seconds after which the search ends, however many candidates are left; "
-                      "then the winner is run once more. None: it does not."),
+                      "Seconds after which the search ends, even if candidates are left; "
+                      "the winner is then run once more. None: no limit."),
       bytes("memory_budget", {}, "Bytes that the peak must not exceed; none: memory_share."),
       optional_number("memory_share",
-                      "The same as a share of the graph's own peak; none: the run's limit, else "
+                      "The same as a share of the graph's own peak; none: the run's limit, or "
                       "the graph's own peak."),
-      count("seed", 0, 0, "What the choice of candidates begins with."),
+      count("seed", 0, 0, "Seed of the choice of candidates."),
       count("threads", 0, 0,
-            "How many candidates are evaluated at once; 0: as many as the machine has cores. It "
-            "changes nothing else."),
+            "Number of candidates evaluated at once; 0: the machine's number of cores. It "
+            "does not change the result."),
       flag("twin_groups", true,
-           "Whether reassign_to_pg may be used: whoever runs the graph then makes a process group "
-           "more."),
+           "Allow reassign_to_pg, which needs an additional process group when the graph "
+           "runs."),
   };
 }
 
@@ -229,8 +228,8 @@ std::vector<Parameter> parameters() {
 
 Pass auto_tune_pass() {
   return {.info = {.name = "auto_tune",
-                   .summary = "Looks for orders, buckets and policies with the shortest step "
-                              "within a memory budget, and runs what it found.",
+                   .summary = "Searches for orders, buckets and policies with the shortest step "
+                              "within a memory budget, and runs them.",
                    .source = "ours",
                    .stage = PassStage::search,
                    .parameters = parameters()},
@@ -238,7 +237,7 @@ Pass auto_tune_pass() {
 }
 
 std::string gain_text(const TuneStep& step) {
-  if (!step.ns_more) return "What it gains was not looked at.";
+  if (!step.ns_more) return "Its gain was not evaluated.";
   const auto change = [](std::int64_t more, const std::string& size) {
     return fmt::format("{} {}", size, more > 0 ? "more" : "less");
   };
@@ -253,7 +252,7 @@ std::string end_text(const TuneResult& result) {
   const std::string_view why = result.end == TuneResult::End::time        ? ": the time was up"
                                : result.end == TuneResult::End::cancelled ? ": it was stopped"
                                                                           : "";
-  return fmt::format("{} candidates, and {} to see what each step gains{}.", result.evaluated,
+  return fmt::format("{} candidates, and {} for the gain of each step{}.", result.evaluated,
                      result.taken_apart, why);
 }
 

@@ -7,10 +7,9 @@ namespace jointer {
 
 Pass auto_tune_pass();
 
-// What a step of the winner is good for, in a sentence: "Without it the step would take 12.3 ms
-// more."
+// The gain of a step of the winner, in a sentence: "Without it the step would take 12.3 ms more."
 std::string gain_text(const TuneStep& step);
-// Why a search ended, and after how many candidates.
+// The reason why a search ended, and its number of candidates, in a sentence.
 std::string end_text(const TuneResult& result);
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// A pipeline as the search holds it: in sections, so that parts of two can be put together and what
-// comes out is still in an order that makes sense.
+// A pipeline in sections, so that sections of two pipelines can be combined and the result still
+// has a sensible order.
 
 #include <array>
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace jointer {
 
 struct Candidate {
   enum Section : std::size_t {
-    policies,   // tags of a joint graph; of a flat step also what carries them out
-    partition,  // of a joint graph: the partitioner
-    early,      // orders before collectives are merged
-    buckets,    // what merges collectives
-    orders,     // orders of what there is then
+    policies,   // tags of a joint graph; of a flat step also the passes that apply them
+    partition,  // the partitioner of a joint graph
+    early,      // orders before bucketing
+    buckets,    // bucketing
+    orders,     // orders after bucketing
     kSections,
   };
   std::array<Pipeline, kSections> sections;
@@ -26,7 +26,7 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// The same without the step at this place of its pipeline.
+// The candidate without one step; `step` is an index into its pipeline.
 Candidate without_step(Candidate candidate, std::size_t step);
 
 }  // namespace jointer

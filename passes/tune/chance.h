@@ -7,13 +7,13 @@
 
 namespace jointer {
 
-// A seeded source of choices that gives the same everywhere: the standard's engine, and none of its
-// distributions, which every library has its own of.
+// A seeded source of random choices that are the same on every platform: it uses the standard
+// library's engine, but none of its distributions, which differ between libraries.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : engine_(seed) {}
 
-  // Below `count`, which is not 0.
+  // A number below `count`, which is not 0.
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(engine_() % count); }
   bool once_in(std::size_t count) { return below(count) == 0; }
   template <class Range>

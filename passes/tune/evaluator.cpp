@@ -1,13 +1,15 @@
-// Steps of one evaluation
-//   1. The longest beginning of the pipeline whose graph is kept is looked up; the steps behind it
-//      are run, each on a copy, and their graphs are kept in turn. A beginning that failed fails
-//      every pipeline that begins so.
-//   2. The last graph is costed, simulated and its memory counted, as a step of a run is.
-// Where another thread is at the same beginning, this one waits for it: it waits only for shorter
-// beginnings than its own, so that no two wait for each other.
+// Evaluates pipelines on one graph.
 //
-// What is kept changes how long an evaluation takes, never what it says: passes give the same every
-// time. Cost: the steps that are not kept; figures take 10 ms on Llama3-8B.
+// Steps of one evaluation
+//   1. Look up the longest prefix of the pipeline whose graph is kept, run the steps after it, each
+//      on a copy, and keep their graphs in turn. If a prefix failed, every pipeline with it fails.
+//   2. Estimate costs of the last graph, simulate it and count its memory, as a run does after a
+//      step.
+// If another thread computes the same prefix, this one waits for it. A thread only waits for
+// prefixes shorter than its own, so no two threads wait for each other.
+//
+// The kept graphs change how long an evaluation takes, never its result: passes are deterministic.
+// Cost: the steps whose graphs are not kept; figures take 10 ms on Llama3-8B.
 
 #include "passes/tune/evaluator.h"
 
@@ -66,7 +68,7 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
     for (;;) {
       const auto [found, is_new] = kept_.try_emplace(text);
       found->second.used = ++clock_;
-      if (is_new) break;  // this thread makes it
+      if (is_new) break;  // this thread computes it
       if (found->second.behind) return *found->second.behind;
       made_.wait_for(lock, std::chrono::milliseconds(20));
       if (is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
@@ -84,7 +86,7 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
     if (made)
       kept_.find(text)->second.behind = *made;
     else
-      kept_.erase(text);  // cancelled: who waits for it tries for itself, and is cancelled too
+      kept_.erase(text);  // cancelled: waiting threads try it themselves, and are cancelled too
     forget_oldest();
   }
   made_.notify_all();
@@ -112,7 +114,7 @@ StepFigures Evaluator::figures_of(const Graph& graph) const {
   return step_figures(graph, *estimator_, options_.context.analysis);
 }
 
-// The smallest number of graphs that may be kept is few: a linear search does.
+// Linear: the number of graphs that may be kept is small.
 void Evaluator::forget_oldest() {
   const auto graphs = [&] {
     return static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), [](const auto& each) {

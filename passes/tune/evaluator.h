@@ -1,7 +1,7 @@
 #pragma once
 
-// What pipelines come to on one graph. Pipelines that begin alike share what they begin with: the
-// graph behind each step is kept, the ones that were asked for last, as far as memory goes.
+// Computes figures of pipelines on one graph. Pipelines with a common prefix share its work: the
+// graphs after each step are kept, the most recently used ones, as far as memory allows.
 
 #include <atomic>
 #include <condition_variable>
@@ -17,44 +17,43 @@
 
 namespace jointer {
 
-// Why a pipeline came to nothing.
+// The step at which a pipeline failed, and why.
 struct TuneFailure {
-  std::string step;  // as the pipeline writes it
+  std::string step;  // as text, as in a pipeline
   std::string reason;
 };
 
 struct Evaluation {
-  StepFigures figures;  // where it did not fail
+  StepFigures figures;  // if it did not fail
   std::optional<TuneFailure> failure;
 };
 
 class Evaluator {
  public:
   struct Options {
-    PassContext::Options context;  // what passes are run with; `report` is not called
-    std::size_t kept_graphs = 64;  // behind steps; 0: none
-    bool keeps_figures = true;     // of every pipeline that was evaluated
+    PassContext::Options context;  // for the passes; `report` is not called
+    std::size_t kept_graphs = 64;  // after steps; 0: none
+    bool keeps_figures = true;     // for every evaluated pipeline
   };
   // All must outlive it. Error (usage): the estimator does not exist.
   static Result<std::unique_ptr<Evaluator>> make(const Graph& graph, const PassRegistry& registry,
                                                  Options options);
 
-  // May be called from several threads at once: the same pipeline gives the same, whoever else
-  // asks. Error (cancelled): the context's is_cancelled says so, or whoever another thread waits
-  // for was.
+  // Thread-safe. The same pipeline always gives the same result. Error (cancelled): the context's
+  // is_cancelled returned true, here or in a thread that computed a prefix.
   Result<Evaluation> evaluate(const Pipeline& pipeline);
-  // The graph behind the pipeline, or why there is none.
+  // The graph after the pipeline. Error: the pipeline failed.
   Result<std::shared_ptr<const Graph>> graph_of(const Pipeline& pipeline);
   [[nodiscard]] std::size_t passes_run() const { return passes_run_; }
 
  private:
-  struct Behind {                        // a pipeline
-    std::shared_ptr<const Graph> graph;  // null where it failed
+  struct Behind {                        // the result of a pipeline
+    std::shared_ptr<const Graph> graph;  // null if it failed
     TuneFailure failure;
   };
   struct Kept {
-    std::optional<Behind> behind;  // none while a thread makes it
-    std::uint64_t used = 0;        // when it was last asked for
+    std::optional<Behind> behind;  // none while a thread computes it
+    std::uint64_t used = 0;        // time of last use, by `clock_`
   };
 
   Evaluator(const Graph& graph, const PassRegistry& registry, Options options);

@@ -7,7 +7,7 @@
 namespace jointer {
 namespace {
 
-// Values as a pipeline writes them.
+// `values` are written as in a pipeline.
 Knob knob(std::string_view pass, std::string_view parameter,
           std::initializer_list<std::string_view> values) {
   Knob made{pass, parameter, {}};
@@ -17,7 +17,7 @@ Knob knob(std::string_view pass, std::string_view parameter,
   return made;
 }
 
-// By pass: those of one stand together.
+// Grouped by pass.
 std::vector<Knob> make_knobs() {
   constexpr std::string_view kAuto = "autobucketing_reordering", kGreedy = "greedy_bucketing_by_mb",
                              kRaise = "reorder_communication_preserving_peak_memory",

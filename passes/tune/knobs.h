@@ -1,6 +1,6 @@
 #pragma once
 
-// Which parameters the search turns, and the values that it tries.
+// The parameters that the search varies, and the values that it tries.
 
 #include <span>
 #include <string_view>
@@ -14,15 +14,15 @@ struct Knob {
   std::string_view pass, parameter;
   std::vector<PassValue> values;
 };
-// Of one pass; empty where there is nothing to turn.
+// The knobs of one pass; empty if it has none.
 std::span<const Knob> knobs_of(std::string_view pass);
 
-// The step with this parameter; a value that the pass has by itself is not written. Parameters
-// stand in the order in which they are declared, so that equal steps have equal texts.
+// The step with this parameter set; a default is not written. Parameters are in the order of their
+// declaration, so that equal steps have equal texts.
 PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view parameter,
                         const PassValue& value);
 
-// A step without parameters, or with those of the text; the text must be right.
+// Parses a step, with or without parameters. The text must be valid.
 PipelineStep step_of(std::string_view text);
 
 }  // namespace jointer

@@ -1,9 +1,10 @@
-// A candidate is made of the built-in passes that decide about memory and overlap, in the order in
-// which upstream runs them. What a graph does not take is left out: policies and partitioners want
-// a joint graph, a flat training step carries out its tags itself, a pair has both behind it.
+// The candidates of a search: pipelines of the built-in passes that decide about memory and
+// overlap, in the order in which upstream runs them. Passes that do not fit the graph are left out:
+// policies and partitioners need a joint graph, a flat training step applies its tags itself, and
+// for a pair both are already done.
 //
-// Passes that look at no cost (clean-up, checks, how the graph is run) are not searched: put them
-// before or behind.
+// Passes without an effect on estimated cost (clean-up, checks, how the graph is run) are not
+// searched: run them before or after.
 
 #include "passes/tune/search_space.h"
 
@@ -29,7 +30,7 @@ void drop_step(Pipeline& pipeline, std::string_view pass) {
   std::erase_if(pipeline, [&](const PipelineStep& step) { return step.pass == pass; });
 }
 
-// Which section a pass belongs to; none: it is not searched.
+// The section that a pass belongs to; none: it is not searched.
 std::optional<Candidate::Section> section_of(std::string_view pass) {
   for (const std::string_view policy :
        {kSac, kRemat, kReshard, std::string_view("tag_with_memory_policy"),
@@ -65,7 +66,7 @@ SearchSpace::SearchSpace(const Graph& graph, const PassRegistry& registry,
   if (kind_ != Kind::ordered) find_operators(graph);
 }
 
-// By the bytes that their calls in the forward make; views and what communicates aside.
+// Finds the forward's operators, by the bytes that they produce, except views and communication.
 void SearchSpace::find_operators(const Graph& graph) {
   std::map<std::string_view, std::int64_t> bytes;
   for (const NodeId id : graph.order()) {
@@ -84,8 +85,8 @@ void SearchSpace::find_operators(const Graph& graph) {
 
 std::string SearchSpace::out_of_reach() const {
   if (kind_ != Kind::ordered) return {};
-  return "What is saved is decided in this graph: orders and buckets are searched, policies are "
-         "not. Give the joint graph to search them too.";
+  return "This graph already decides what is saved: orders and buckets are searched, policies are "
+         "not. To search them too, use the joint graph.";
 }
 
 bool SearchSpace::fits(const PipelineStep& step) const {
@@ -98,7 +99,7 @@ bool SearchSpace::fits(const PipelineStep& step) const {
   return communicates_ || step.pass == "reorder_for_peak_memory";
 }
 
-// What comes after a bucketing is an order of what it made, what comes before it an early one.
+// An order after a bucketing pass orders its buckets; one before it is an early order.
 Candidate SearchSpace::in_sections(const Pipeline& pipeline) const {
   const bool has_buckets = std::any_of(pipeline.begin(), pipeline.end(), [](const auto& step) {
     return section_of(step.pass) == Candidate::buckets;
@@ -174,7 +175,7 @@ Candidate SearchSpace::mixed(const Candidate& a, const Candidate& b, Chance& cha
   return made;
 }
 
-// One knob at another place; a step without knobs stays.
+// Sets one knob to another value; a step without knobs stays.
 PipelineStep SearchSpace::turned(PipelineStep step, Chance& chance) const {
   const std::span<const Knob> knobs = knobs_of(step.pass);
   if (knobs.empty()) return step;
@@ -185,7 +186,7 @@ PipelineStep SearchSpace::turned(PipelineStep step, Chance& chance) const {
 
 PipelineStep SearchSpace::any_order(Chance& chance) const {
   if (!communicates_) return turned(step_of("reorder_for_peak_memory"), chance);
-  // What serves often stands here often.
+  // Orders that often help are listed several times.
   static constexpr std::string_view kOrders[] = {"reorder_communication_preserving_peak_memory",
                                                  "reorder_communication_preserving_peak_memory",
                                                  "reorder_communication_preserving_peak_memory",
@@ -250,13 +251,13 @@ void SearchSpace::change_buckets(Candidate& candidate, Chance& chance) const {
   }
 }
 
-// An operator more or less on the list of what is saved.
+// Adds an operator to the list of saved operators, or removes one.
 void SearchSpace::toggle_saved(PipelineStep& sac, Chance& chance) const {
   PassValue::List saved;
   for (const auto& [name, value] : sac.given)
     if (const auto* list = value.as<PassValue::List>(); name == "save" && list != nullptr)
       saved = *list;
-  if (saved.empty())  // upstream's list: begin with half of the operators
+  if (saved.empty())  // upstream's list: start with half of the operators
     for (const std::string& op : operators_)
       if (chance.once_in(2)) saved.emplace_back(op);
   const PassValue op = chance.one_of(operators_);

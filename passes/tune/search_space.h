@@ -1,6 +1,6 @@
 #pragma once
 
-// Which pipelines there are for a graph: where a search begins, and how one becomes another.
+// The pipelines that a search tries on a graph: where it starts, and how it varies a candidate.
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct NamedCandidate {
 };
 
 struct SearchSpaceOptions {
-  // Whether reassign_to_pg may be used: whoever runs the graph then makes a process group more.
+  // Allows reassign_to_pg: running the graph then needs an additional process group.
   bool twin_groups = true;
 };
 
@@ -27,23 +27,23 @@ class SearchSpace {
   SearchSpace(const Graph& graph, const PassRegistry& registry,
               const SearchSpaceOptions& options = {});
 
-  // Each once: the presets' parts that this graph takes, then pipelines that often serve.
+  // Without duplicates: the parts of presets that fit this graph, then pipelines that often help.
   [[nodiscard]] std::vector<NamedCandidate> starts() const;
-  // Another one that differs in a step, in what a step is told, or in the order of two.
+  // A candidate that differs in one step, in a parameter of a step, or in the order of two.
   [[nodiscard]] Candidate changed(Candidate candidate, Chance& chance) const;
-  // Sections of either.
+  // Each section from one of the two.
   [[nodiscard]] static Candidate mixed(const Candidate& a, const Candidate& b, Chance& chance);
 
-  // The candidate without any step: of a joint graph it has a partitioner.
+  // True if candidates need a partitioner: the graph is a joint graph.
   [[nodiscard]] bool needs_partition() const { return kind_ == Kind::joint; }
-  // What is not searched on this graph, in a sentence; empty where all is.
+  // A sentence about what is not searched on this graph; empty if everything is.
   [[nodiscard]] std::string out_of_reach() const;
 
  private:
   enum class Kind : std::uint8_t {
     joint,
-    flat,     // a training step with the policies' passes of its own
-    ordered,  // a pair, a half: what is saved is decided
+    flat,     // a training step, which has its own passes for policies
+    ordered,  // a pair or a half: what is saved is already decided
   };
   [[nodiscard]] Candidate in_sections(const Pipeline& pipeline) const;
   [[nodiscard]] bool fits(const PipelineStep& step) const;
@@ -62,7 +62,7 @@ class SearchSpace {
   SearchSpaceOptions options_;
   Kind kind_ = Kind::ordered;
   bool communicates_ = false;
-  std::vector<std::string> operators_;  // of the forward, those that make most bytes
+  std::vector<std::string> operators_;  // of the forward, those that produce the most bytes
 };
 
 }  // namespace jointer

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// What looks for the other passes that serve best.
+// Passes that search for the best other passes.
 std::vector<Pass> tune_passes();
 
 }  // namespace jointer

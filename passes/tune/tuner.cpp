@@ -1,30 +1,32 @@
-// A search that any number of evaluations ends.
+// Searches pipelines for the shortest step within a memory budget. Any number of evaluations may
+// end the search.
 //
 // Terms
-//   candidate  a pipeline in sections (candidate.h); what it comes to is its point.
-//   better     of two within the budget: the shorter step, then the lower peak, then fewer steps of
-//              the pipeline, then its text.
-//   elite      the best candidates of different figures, and those of the frontier.
+//   candidate  a pipeline in sections (candidate.h); its step time and peak are its point.
+//   better     of two candidates within the budget: the one with the shorter step, then the lower
+//              peak, then fewer steps in the pipeline, then the smaller text.
+//   elite      the best candidates with different figures, and those of the frontier.
 //
 // Steps
-//   1. The graph as it is gives the budget, if nobody else did: passes are run with it as their
-//      limit, and what is above it afterwards is a point of the frontier and no winner.
-//   2. Candidates come in batches of eight: the presets and pipelines that often serve, then
-//      changes of the elite: a step more, less or elsewhere, another value, other policies or
-//      buckets, sections of two. None comes twice.
-//   3. A batch is evaluated by all threads, and folded in its order. Whatever becomes the best is
-//      taken apart at once: without each of its steps in turn; the best of what is not worse takes
-//      its place, until every step gains something. What that is, is what the winner is explained
-//      by.
+//   1. Without a given budget, the peak of the graph as it is becomes the budget. Passes run with
+//      it as their limit. A result above it can be a point of the frontier, but not the winner.
+//   2. Candidates come in batches of eight: first the presets and pipelines that often help, then
+//      variations of the elite: one step added, removed or moved, another value, other policies or
+//      buckets, sections of two candidates. None is tried twice.
+//   3. All threads evaluate a batch; its results are added in the order of the batch. A new best
+//      candidate is taken apart at once: it is evaluated without each of its steps in turn, and the
+//      best result that is not worse replaces it, until every step gains something. These gains
+//      explain the winner.
 //
-// The candidates of a batch are fixed before it is evaluated, by the seed and by what earlier
-// batches came to. So the result depends on the seed and on how many candidates were evaluated,
-// and neither on threads nor on time; where the time is up within a batch, its candidates count up
-// to the first that was not done. The first N candidates of a longer search are those of a search
-// of N, and so is what was taken apart: more evaluations never give a worse winner.
+// The seed and the results of earlier batches determine the candidates of a batch before it is
+// evaluated. So the result depends on the seed and on the number of evaluated candidates, not on
+// threads or time; if time runs out within a batch, its candidates count up to the first unfinished
+// one. The first N candidates of a longer search are those of a search of N, including the ones
+// that are taken apart: more evaluations never give a worse winner.
 //
-// Cost: an evaluation is the passes of the candidate that no other one began with, and 10 ms of
-// figures on Llama3-8B; tests/benchmarks/tune_benchmark.cpp says how many a second.
+// Cost: an evaluation runs the passes of the candidate after its longest known prefix, and takes
+// 10 ms for figures on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures candidates per
+// second.
 //
 // Source: ours.
 
@@ -49,7 +51,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 8, kElite = 6;
 
-// What passes ask whether to go on. Only the thread that searches asks the person.
+// Tells passes whether to stop. Only the searching thread calls the user's `is_cancelled`.
 class Stop {
  public:
   Stop(const TuneOptions& options)
@@ -125,7 +127,7 @@ class Search {
         if (!candidate) break;
         batch.push_back({{}, std::move(*candidate)});
       }
-      if (batch.empty()) break;  // there are no others
+      if (batch.empty()) break;  // no new candidates are left
       run_batch(batch);
     }
     result_.end = stop_.end();
@@ -140,7 +142,7 @@ class Search {
     options.context = options_.context;
     options.context.peak_limit = result_.budget;
     options.context.is_cancelled = [this] { return stop_.is_set(); };
-    // A graph takes about 1 KB a node.
+    // A graph takes about 1 KB per node.
     constexpr std::size_t kNodes = std::size_t{1} << 20, kLeast = 8, kMost = 96;
     options.kept_graphs = options_.kept_graphs.value_or(
         std::clamp(kNodes / (graph_.node_count() + 1), kLeast, kMost));
@@ -176,7 +178,7 @@ class Search {
 
   // --- Evaluating ---
 
-  // As many of them, from the first, as were done before the search ended.
+  // The evaluations that were finished before the search ended, up to the first unfinished one.
   std::vector<Evaluation> evaluate(const std::vector<Pipeline>& pipelines) {
     std::vector<std::optional<Evaluation>> done(pipelines.size());
     std::atomic<std::size_t> next = 0, ended = 0;
@@ -197,7 +199,7 @@ class Search {
           changed.notify_one();
         });
       work();
-      // A person may cancel while the others are at their last ones.
+      // The user may cancel while other threads finish their last candidates.
       std::unique_lock lock(mutex);
       while (ended < others.size()) {
         changed.wait_for(lock, std::chrono::milliseconds(20));
@@ -239,7 +241,7 @@ class Search {
     options_.context.report(std::min(done, 1.0));
   }
 
-  // --- What came of them ---
+  // --- Results ---
 
   [[nodiscard]] bool fits(const StepFigures& figures) const {
     return figures.figures.peak_bytes <= *result_.budget;
@@ -297,7 +299,7 @@ class Search {
     for (const Entry& each : frontier_) result_.frontier.push_back(each.point);
   }
 
-  // One for each pair of figures: others of the same are the same graph, as a rule.
+  // One for each pair of figures: candidates with equal figures usually have the same graph.
   void add_to_elite(const Entry& entry) {
     for (Entry& other : elite_)
       if (other.point.figures == entry.point.figures) {
@@ -323,7 +325,7 @@ class Search {
       result_.steps.push_back({.step = step, .ns_more = {}, .bytes_more = {}});
   }
 
-  // Leaves out what gains nothing, one step after the other.
+  // Removes steps that gain nothing, one after the other.
   void take_apart(const Entry& entry) {
     set_best(entry);
     for (bool is_shorter = true; is_shorter && !stop_.is_set();) {
@@ -365,9 +367,9 @@ class Search {
   SearchSpace space_;
   Chance chance_;
   std::unique_ptr<Evaluator> evaluator_;
-  std::set<std::string> seen_;   // texts of pipelines
+  std::set<std::string> seen_;   // pipelines as text
   std::vector<Entry> elite_;     // best first
-  std::vector<Entry> frontier_;  // by growing peak
+  std::vector<Entry> frontier_;  // by ascending peak
   std::optional<Entry> best_;
   const Candidate nothing_;
   TuneResult result_;

@@ -108,7 +108,7 @@ def test_apply_writes_what_the_passes_made(tmp_path: Path) -> None:
     assert value["passes"][0]["removed"] == 1
     assert "dead" not in [each["name"] for each in json.loads(out.read_text())["nodes"]]
     people = run("apply", graph, "--passes", "eliminate_dead_code", "--decisions")
-    for word in ("eliminate_dead_code", "peak memory", "dead", "nobody reads it"):
+    for word in ("eliminate_dead_code", "peak memory", "dead", "nothing reads its result"):
         assert word in people.out
 
 

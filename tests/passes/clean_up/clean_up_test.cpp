@@ -36,7 +36,7 @@ TEST(EliminateDeadCode, RemovesWhatNobodyReads) {
   const StepResult step = run(graph, "eliminate_dead_code");
   EXPECT_THAT(calls_of(*step.graph), ElementsAre("a"));
   EXPECT_EQ(step.removed, 2U);
-  EXPECT_THAT(reason_of(step, "dead"), HasSubstr("nobody reads it"));
+  EXPECT_THAT(reason_of(step, "dead"), HasSubstr("nothing reads its result"));
 }
 
 TEST(EliminateDeadCode, LeavesWritesWaitsAndChecks) {
@@ -337,7 +337,7 @@ TEST(ReplaceViewCopyWithView, NotWhereSomebodyWritesOrItIsReturned) {
   const StepResult step = run(graph, "replace_view_copy_with_view");
   EXPECT_EQ(step.changed, 0U);
   EXPECT_THAT(reason_of(step, "written"), HasSubstr("written to"));
-  EXPECT_THAT(reason_of(step, "of_written"), HasSubstr("part of is written to"));
+  EXPECT_THAT(reason_of(step, "of_written"), HasSubstr("its base is written to"));
   EXPECT_THAT(reason_of(step, "returned"), HasSubstr("returned"));
 }
 

@@ -40,7 +40,7 @@ TEST(ReorderingTest, RaiseCommsStartsCollectivesAtOnce) {
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g1", "g2", "a", "v1", "b", "y1", "v2", "y2"));
   EXPECT_EQ(reason_of(steps[0], "g1"), "1 call earlier: it needs no other call.");
   EXPECT_EQ(reason_of(steps[0], "g2"),
-            "4 calls earlier: behind g1, for collectives keep their order.");
+            "4 calls earlier: after g1, as collectives keep their order.");
 }
 
 TEST(ReorderingTest, SinkWaitsPutsWaitsRightBeforeTheirReaders) {
@@ -69,8 +69,8 @@ TEST(ReorderingTest, ComputeIsRunBesideACollectiveUntilItIsCovered) {
   options.analysis.estimator.name = "simple{coll_us=1500,coll_gbs=1e9,tflops=0.033554432}";
   const auto steps = run_pipeline_text(graph, "reorder_compute_for_overlap", options);
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g", "a", "b", "c", "v", "y", "z"));
-  EXPECT_EQ(reason_of(steps[0], "a"), "Runs beside g, of which 500 us are not covered yet.");
-  EXPECT_EQ(reason_of(steps[0], "b"), "Runs beside g, of which 0 ms are not covered yet.");
+  EXPECT_EQ(reason_of(steps[0], "a"), "Runs during g, of which 500 us are not covered yet.");
+  EXPECT_EQ(reason_of(steps[0], "b"), "Runs during g, of which 0 ms are not covered yet.");
   EXPECT_EQ(reason_of(steps[0], "c"), "") << "waits come last anyway";
 }
 
@@ -196,7 +196,7 @@ TEST(ReorderingTest, AProductGoesWithACollectiveOnlyByEstimates) {
   const std::string pass = "reorder_communication_preserving_peak_memory";
   const auto plain = run_pipeline_text(graph, pass);
   EXPECT_EQ(calls_of(*plain[0].graph).front(), "a");
-  EXPECT_THAT(reason_of(plain[0], "r"), HasSubstr("it needs b, which runs a while"));
+  EXPECT_THAT(reason_of(plain[0], "r"), HasSubstr("it needs b, a long-running call"));
   const auto estimated =
       run_pipeline_text(graph, pass +
                                    "{reorder_iterative_use_runtime_estimations=true,"
@@ -229,7 +229,7 @@ TEST(ReorderingTest, WaitsSinkUntilTheNextCollective) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "sink_waits_iterative");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("a", "g1", "b", "v1", "y1", "g2", "v2", "y2"));
-  EXPECT_THAT(reason_of(steps[0], "v1"), HasSubstr("y1 needs it, which runs a while"));
+  EXPECT_THAT(reason_of(steps[0], "v1"), HasSubstr("y1 needs it and is a long-running call"));
 }
 
 // A view that reads the wait goes with it, and so the next collective is in its way or not.
@@ -360,7 +360,7 @@ TEST(ReorderingTest, TheOrderOfCollectivesIsSaid) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "decide_global_ordering_of_comms");
   EXPECT_EQ(graph_hash(*steps[0].graph), graph_hash(graph));
-  EXPECT_EQ(reason_of(steps[0], "g2"), "Number 2: behind g1.");
+  EXPECT_EQ(reason_of(steps[0], "g2"), "Number 2: after g1.");
   ASSERT_EQ(steps[0].tables[0].rows.size(), 2U);
 }
 
@@ -385,7 +385,7 @@ TEST(ReorderingTest, CollectivesOfFsdpTakeTurns) {
   const auto steps = run_pipeline_text(graph, "enforce_comm_ordering_for_fsdp");
   EXPECT_THAT(calls_of(*steps[0].graph),
               ElementsAre("c1", "i1", "g1", "v1", "c2", "i2", "g2", "v2", "a", "y"));
-  EXPECT_EQ(reason_of(steps[0], "g2"), "Takes its turn when g1 is over.");
+  EXPECT_EQ(reason_of(steps[0], "g2"), "Takes its turn after g1.");
   const auto other = run_pipeline_text(parse(kTwoGathers), "enforce_comm_ordering_for_fsdp");
   EXPECT_EQ(graph_hash(*other[0].graph), graph_hash(parse(kTwoGathers)));
   EXPECT_THAT(reason_of(other[0], ""), HasSubstr("not of traceable FSDP2"));

@@ -361,7 +361,7 @@ TEST(AsyncTensorParallel, NamesThePassThatMakesViewsReshapes) {
   return [y]
 )";
   const StepResult traced = run_pass(parse(text), kPass);
-  EXPECT_THAT(reason_of(traced, "", "kept"), HasSubstr("run canonicalize_graph before"));
+  EXPECT_THAT(reason_of(traced, "", "kept"), HasSubstr("Run canonicalize_graph first"));
   const StepResult after = run_pass(parse(text), "canonicalize_graph,async_tensor_parallel");
   EXPECT_TRUE(call_of(*after.graph, "fused_all_gather_matmul"));
   EXPECT_EQ(reason_of(after, "", "kept"), "");

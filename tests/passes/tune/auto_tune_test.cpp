@@ -143,7 +143,7 @@ TEST(AutoTune, SaysThatThereWasNoTime) {
   const StepResult none = tuned(graph, "auto_tune{seconds=0}");
   const auto kept = reasons(none, "kept");
   ASSERT_EQ(kept.size(), 1U);
-  EXPECT_THAT(kept.front(), StartsWith("No candidate was tried in the time that there was."));
+  EXPECT_THAT(kept.front(), StartsWith("No candidate was tried in the available time."));
   EXPECT_THAT(kept.front(), HasSubstr("which is within"));
   const StepResult over = tuned(graph, "auto_tune{seconds=0,memory_budget=1}");
   EXPECT_THAT(reasons(over, "kept").front(), HasSubstr("which is over"));
