@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/nearest_name.h"
@@ -12,6 +14,14 @@ namespace {
 // "--output" of "--output: ...".
 std::string_view option_of(std::string_view message) {
   return message.starts_with('-') ? message.substr(0, message.find(':')) : std::string_view();
+}
+
+// What stands before and after `middle`.
+std::optional<std::pair<std::string, std::string>> around(const std::string& message,
+                                                          std::string_view middle) {
+  const std::size_t at = message.find(middle);
+  if (at == std::string::npos) return std::nullopt;
+  return std::pair(message.substr(0, at), message.substr(at + middle.size()));
 }
 
 // The command that was parsed; the program where there is none.
@@ -26,18 +36,39 @@ std::string help_command(const CLI::App& program) {
   return fmt::format("`jointer {} --help` lists its options", command.get_name());
 }
 
+std::string unknown_option(const CLI::App& command, const std::string& word) {
+  std::vector<std::string> held;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) held.push_back("--" + name);
+  const std::vector<std::string_view> names(held.begin(), held.end());
+  return fmt::format("there is no option {}{}", word,
+                     nearest_name_question(word.substr(0, word.find('=')), names));
+}
+
 std::string unexpected(const CLI::App& program, const std::string& word) {
   const CLI::App& command = parsed_command(program);
   if (!word.starts_with('-'))
     return fmt::format("{}: unexpected argument `{}`; {}", command.get_name(), word,
                        help_command(program));
-  std::vector<std::string> held;
-  for (const CLI::Option* option : command.get_options())
-    for (const std::string& name : option->get_lnames()) held.push_back("--" + name);
-  const std::vector<std::string_view> names(held.begin(), held.end());
-  return fmt::format("{}: there is no option {}{} {}", command.get_name(), word,
-                     nearest_name_question(word.substr(0, word.find('=')), names),
+  return fmt::format("{}: {} {}", command.get_name(), unknown_option(command, word),
                      help_command(program));
+}
+
+// An option before the command, or without one.
+std::string not_of_the_program(const CLI::App& program, const std::string& word) {
+  const CLI::App& command = parsed_command(program);
+  if (&command != &program && command.get_option_no_throw(word) != nullptr)
+    return fmt::format("option {}: goes after the command: `jointer {} ... {}`", word,
+                       command.get_name(), word);
+  return fmt::format("{} `jointer --help` lists the commands", unknown_option(program, word));
+}
+
+// Given no value, or more than one.
+std::string wrong_count(const CLI::App& program, std::string_view name) {
+  const CLI::Option* option = parsed_command(program).get_option_no_throw(std::string(name));
+  if (option != nullptr && option->count() > 1)
+    return fmt::format("option {}: given {} times; give it once", name, option->count());
+  return fmt::format("option {}: expected a value; {}", name, help_command(program));
 }
 
 }  // namespace
@@ -45,6 +76,10 @@ std::string unexpected(const CLI::App& program, const std::string& word) {
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error) {
   const std::string message = error.what();
   const std::string_view option = option_of(message);
+  const std::vector<std::string> before_command = program.remaining(false);
+  if (!before_command.empty() && before_command.front().starts_with('-') &&
+      before_command.front() != "--")
+    return not_of_the_program(program, before_command.front());
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::vector<std::string> words = program.remaining(true);
     if (!words.empty()) return unexpected(program, words.front());
@@ -52,7 +87,19 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
   if (!option.empty() && dynamic_cast<const CLI::ValidationError*>(&error) != nullptr)
     return fmt::format("option {}", message);
   if (!option.empty() && dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
-    return fmt::format("option {}: expected a value; {}", option, help_command(program));
+    return wrong_count(program, option);
+  if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr)
+    if (const auto names = around(message, " requires "))
+      return fmt::format("option {}: needs {}", names->first, names->second);
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
+    if (const auto names = around(message, " excludes "))
+      return fmt::format("options {} and {} cannot be given together; leave one of them out",
+                         names->first, names->second);
+  // Values are checked before they are converted, so that only flags get here.
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)
+    if (const auto value = around(message, " = "))
+      return fmt::format("option {}: takes no value, got `{}`",
+                         value->first.substr(value->first.rfind(' ') + 1), value->second);
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
       &parsed_command(program) == &program)
     return fmt::format("expected a command or a file; {}", help_command(program));

@@ -100,8 +100,9 @@ Result<Options> parse_options(const QStringList& arguments) {
   } else {
     options.open = views::requests_for(files);
   }
-  JOINTER_TRY(const Assumptions assumptions,
-              Assumptions::parse(parser.value(assume).toStdString()));
+  const auto assumptions = Assumptions::parse(parser.value(assume).toStdString());
+  if (!assumptions)
+    return fail(assumptions.error().kind, "--assume: {}", assumptions.error().message);
   std::optional<std::size_t> index;
   if (parser.isSet(graph)) {
     bool is_number = false;
@@ -111,7 +112,7 @@ Result<Options> parse_options(const QStringList& arguments) {
                   parser.value(graph).toStdString());
   }
   for (OpenRequest& request : options.open) {
-    request.assumptions = assumptions;
+    request.assumptions = *assumptions;
     request.index = index;
   }
   return options;

@@ -89,7 +89,7 @@ class Session {
 
 Or<Graph> Session::open(const ProgramFiles& files) const {
   const auto assumptions = Assumptions::parse(request_.assumptions);
-  if (!assumptions) return failure("usage", assumptions.error().message);
+  if (!assumptions) return failure("usage", "option --assume: " + assumptions.error().message);
   auto graph = open_graph({.path = path_of_rank(files.graph, world_.rank),
                            .backward = path_of_rank(files.backward, world_.rank),
                            .index = request_.graph_index,

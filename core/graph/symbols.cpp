@@ -46,7 +46,9 @@ Result<Assumptions> Assumptions::parse(std::string_view text) {
         std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (status != std::errc{} || end != digits.data() + digits.size() || number < 0 || equals == 0)
       return fail(Error::Kind::usage,
-                  "assumptions: expected SYMBOL=NUMBER or NUMBER, from 0, got `{}`", item);
+                  "expected NAME=VALUE such as u0=64, or one value for all unbacked symbols, got "
+                  "`{}`",
+                  item);
     if (equals == std::string_view::npos)
       result.fallback = number;
     else

@@ -61,7 +61,11 @@ Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string
   }
   request.index = capture.graph;
   if (!capture.assume.empty()) {
-    JOINTER_TRY(request.assumptions, Assumptions::parse(capture.assume));
+    auto assumptions = Assumptions::parse(capture.assume);
+    if (!assumptions)
+      return fail(assumptions.error().kind, "{}: `assume` of its capture: {}", workspace_path,
+                  assumptions.error().message);
+    request.assumptions = *std::move(assumptions);
   }
   return request;
 }

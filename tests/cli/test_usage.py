@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import JOINT, Done, run
+from conftest import JOINT, Done, run, sample
+from documents import capture, write
 
+PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
+STEP = sample("llama_debug_fsdp2.train_step")
 HUGE = "99999999999999999999"
 COUNT = "expected a whole number of at least 0"
 
@@ -39,6 +42,21 @@ def test_a_misspelt_option() -> None:
     assert said(run("info", JOINT, "another")).startswith("info: unexpected argument `another`; ")
 
 
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["--versio"], "there is no option --versio; did you mean --version? `jointer --help` lists the commands"),
+        (["-x"], "there is no option -x; `jointer --help` lists the commands"),
+        (["--json"], "there is no option --json; `jointer --help` lists the commands"),
+        (["--json", "info", JOINT], "option --json: goes after the command: `jointer info ... --json`"),
+        (["-x", "info", JOINT], "there is no option -x; `jointer --help` lists the commands"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None:
+    assert said(run(*arguments)) == expected
+
+
 # --- Values of options ---
 
 
@@ -61,6 +79,17 @@ def test_a_misspelt_option() -> None:
         (["passes", "--pass-deadline", "0"], "option --pass-deadline: expected a number above 0, got `0`"),
         (["memory", JOINT, "--optimizer", "sgd"], "option --optimizer: expected one of none, adamw, got `sgd`"),
         (["memory", JOINT, "--top"], "option --top: expected a value; `jointer memory --help` lists its options"),
+        (["memory", JOINT, "--top", "3", "--top", "4"], "option --top: given 2 times; give it once"),
+        (["memory", JOINT, "--json=foo"], "option --json: takes no value, got `foo`"),
+        *(
+            (
+                [*command, "--assume", text],
+                "option --assume: expected NAME=VALUE such as u0=64, or one value for all unbacked symbols, "
+                f"got `{text}`",
+            )
+            for command in (["info", JOINT], ["diff", JOINT, JOINT], ["spmd", JOINT], ["bench", JOINT])
+            for text in ("foo", "u0=x")
+        ),
         (["bench", JOINT, "--ranks", "two"], "option --ranks: expected a number of ranks, got `two`"),
         (
             ["sac", JOINT, "--save", "aten.mm", "--every-nth", "aten.mm"],
@@ -75,6 +104,78 @@ def test_a_misspelt_option() -> None:
 )
 def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
     assert said(run(*arguments)) == expected
+
+
+# --- Options that have no effect ---
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        (["info", "--brief", "--json"], "options --brief and --json"),
+        (["memory", "--unboxed"], "option --unboxed: needs --loop"),
+        (["memory", "--loss", "cross_entropy"], "option --loss: needs --loop"),
+        (["memory", "--expandable-segments"], "option --expandable-segments: needs --loop"),
+        (["memory", "--workspace-of", "h100"], "option --workspace-of: needs --loop"),
+        (["overlap", "--top", "3", "--json"], "options --top and --json"),
+        (["overlap", "--top", "3", "--text"], "options --top and --text"),
+        (["diff", JOINT, "--top", "3", "--json"], "options --top and --json"),
+        (["export", "--format", "dot", "-o", "-", "--device", "h100"], "option --device: --format dot has no times"),
+        (["export", "--format", "fx-text", "-o", "-", "--optimizer", "adamw"], "option --optimizer: --format fx-text"),
+        (["sac", "--top", "3", "--json"], "option --top: limits the tables"),
+        (["sac", "--points", "8"], "option --points: needs --pareto, --slower or a --budget in bytes"),
+        (["sac", "--points", "8", "--budget", "0.5"], "option --points: needs --pareto, --slower or a --budget"),
+        (["sac", "--solver", "dp"], "option --solver: needs --budget, --slower or --pareto"),
+        (["sac", "--strict-budget"], "option --strict-budget: needs --budget, --slower or --pareto"),
+        (["sac", "--export", "recipe", "--pareto"], "option --pareto: --export prints the plan alone"),
+        (["sac", "--export", "recipe", "--why", "mm"], "option --why: --export prints the plan alone"),
+        (["sac", "-o", "-", "--export", "recipe"], "option --export: standard output is a file's content"),
+        (["sac", "-o", "-", "--json"], "option --json: standard output is a file's content"),
+        (["apply", "--recipe", "r.json", "--decisions"], "options --recipe and --decisions"),
+        (["apply", "--recipe", "r.json", "--plugin", "p"], "option --plugin: needs --passes"),
+        (["apply", "--recipe", "r.json", "-o", "-", "--json"], "option --json: standard output is"),
+        (["apply", "--passes", "remove_tags", "--lenient"], "option --lenient: needs --recipe"),
+        (["apply", "--passes", "remove_tags", "-o", "-", "--json"], "option --json: standard output is"),
+        (["apply", "--passes", "remove_tags", "--save-recipe", "-", "--decisions"], "option --decisions: standard"),
+        (["apply", "--passes", "remove_tags", "--preset", "x"], "options --passes and --preset cannot be given"),
+        (["apply"], "apply takes passes (--passes, --preset or --graph-trainer-flags) or a recipe (--recipe): none"),
+        (["bench", "--nodes", "2"], "option --nodes: needs --print-command"),
+        (["bench", "--ranks-per-node", "2"], "option --ranks-per-node: needs --print-command"),
+        (["bench", "--baseline-backward", "b.json"], "option --baseline-backward: needs --baseline"),
+        (["bench", "--python-pass", "p.py"], "option --python-pass: needs --passes"),
+        (["bench", "--mark", "mm"], "option --mark: needs --backend regional"),
+        (["bench", "--artifacts", "a"], "option --artifacts: needs --backend inductor or regional"),
+        (["bench", "--print-command", "torchrun", "--calibrate"], "option --calibrate: has no effect with --print"),
+        (["bench", "--print-command", "torchrun", "--device", "h100"], "option --device: has no effect with --print"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str, tmp_path: Path) -> None:
+    """Never ignored, not even where it has its default value."""
+    assert said(run(arguments[0], JOINT, *arguments[1:], cwd=tmp_path)).startswith(expected)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--partitioner", "min_cut"],
+        ["--solver", "dp"],
+        ["--points", "8"],
+        ["--strict-budget"],
+    ],
+    ids=" ".join,
+)
+def test_what_a_partitioner_is_asked_is_refused_for_graphs_that_none_splits(option: list[str]) -> None:
+    for path, kind in ((STEP, "a flat training step"), (PAIR, "a pair")):
+        text = said(run("sac", path, *option))
+        assert text.startswith(f"option {option[0]}: is for joint graphs, and {path} is {kind}")
+
+
+@pytest.mark.parametrize("option", [["--gpu", "x"], ["--assume", "64"], ["--graph", "0"]], ids=" ".join)
+def test_options_of_a_trace_are_refused_without_one(option: list[str]) -> None:
+    assert said(run("calibrate", "--list", *option)).startswith(f"option {option[0]}: needs FILE --trace TRACE")
+    assert said(run("calibrate", "--forget", "x", *option)).startswith(f"option {option[0]}: needs FILE")
 
 
 # --- Outputs ---
@@ -119,3 +220,60 @@ def test_snapshots_need_a_folder_that_can_be_made(tmp_path: Path) -> None:
 def test_a_recipe_for_graph_trainer_is_a_file() -> None:
     done = run("apply", JOINT, *PASSES, "--save-recipe", "-", "--save-graph-trainer", "x.py")
     assert said(done) == "option --save-graph-trainer: needs --save-recipe in a file"
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [("-o", "--save-recipe"), ("-o", "--reproducer"), ("--save-recipe", "--save-pipeline")],
+)
+def test_two_outputs_are_two_files(one: str, other: str, tmp_path: Path) -> None:
+    names = {"-o": "--output"}
+    pair = f"options {names.get(one, one)} and {names.get(other, other)} both write to "
+    (tmp_path / "link").symlink_to(tmp_path)
+    done = run("apply", JOINT, *PASSES, one, "x.json", other, "link/x.json", cwd=tmp_path)
+    assert said(done) == pair + "x.json; give each its own file"
+    done = run("apply", JOINT, *PASSES, one, "-", other, "-", cwd=tmp_path)
+    assert said(done) == pair + "standard output; give each its own file"
+    assert [each.name for each in tmp_path.iterdir()] == ["link"]
+    done = run("apply", JOINT, *PASSES, one, "/dev/null", other, "/dev/null", cwd=tmp_path)
+    assert done.code == 0, done
+
+
+@pytest.mark.parametrize(
+    "arguments, option",
+    [
+        (["apply", "F", *PASSES, "-o", "F"], "--output"),
+        (["apply", "F", *PASSES, "--reproducer", "F"], "--reproducer"),
+        (["apply", "F", "--passes", "@P", "--save-pipeline", "P"], "--save-pipeline"),
+        (["apply", "F", "--recipe", "P", "-o", "P"], "--output"),
+        (["apply", "F", "--recipe", "P", "-o", "F"], "--output"),
+        (["sac", "F", "-o", "F"], "--output"),
+        (["sac", "F", "--policy", "P", "-o", "P"], "--output"),
+        (["export", "F", "--format", "csv", "-o", "F"], "--output"),
+        (["diff", "F", "P", "--save-recipe", "F"], "--save-recipe"),
+        (["diff", "F", "P", "--save-recipe", "P"], "--save-recipe"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_output_is_not_an_input(arguments: list[str], option: str, tmp_path: Path) -> None:
+    files = {"F": write(tmp_path / "graph.json", capture()), "P": tmp_path / "other.json"}
+    files["P"].write_text("remove_tags")
+    files["@P"] = f"@{files['P']}"
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = run(*(files.get(each, each) for each in arguments), cwd=tmp_path)
+    assert said(done) == f"option {option}: {files[arguments[-1]]} is an input; give another file"
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("option", ["--save-recipe", "--save-pipeline"])
+def test_standard_output_holds_one_file_and_nothing_else(option: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    assert run("apply", JOINT, *PASSES, option, file).code == 0
+    assert run("apply", JOINT, *PASSES, option, "-").out == file.read_text()
+
+
+def test_a_difference_as_a_recipe_on_standard_output(tmp_path: Path) -> None:
+    file = tmp_path / "recipe.json"
+    assert run("diff", JOINT, JOINT, "--save-recipe", file).code == 0
+    assert run("diff", JOINT, JOINT, "--save-recipe", "-").out == file.read_text()
+    assert said(run("diff", JOINT, JOINT, "--save-recipe", "-", "--json")).startswith("option --json: standard")

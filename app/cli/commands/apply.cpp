@@ -9,6 +9,7 @@
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/pass_run.h"
 #include "app/cli/commands/table.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
@@ -68,10 +69,15 @@ void print_tables(const Answer& a) {
         "changed, or edits were skipped.\n");
 }
 
-Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bool lenient) {
+Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bool lenient,
+                         const CLI::App& command) {
   if (options.graph.file == "-" && path == "-")
     return fail(Error::Kind::usage, "standard input is the graph or the recipe, not both");
-  JOINTER_CHECK(check_outputs({options.output}));
+  JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes; a recipe runs no passes"));
+  const std::vector<OutputFile> outputs{{"--output", options.output}};
+  JOINTER_CHECK(check_outputs(outputs, {options.graph.file, options.graph.backward, path}));
+  if (fills_standard_output(outputs))
+    JOINTER_CHECK(refuse_options(command, {"--json"}, kNoFigures));
   JOINTER_TRY(const PaddedBytes text, read_bytes(path));
   auto recipe = read_recipe(text.view());
   if (!recipe) return input_error("{}: {}", path, recipe.error().message);
@@ -105,20 +111,23 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
 // Code of others is run where a person names it: a reproducer only says how.
 Error nothing_to_do(const GraphOptions& options) {
   Error error{Error::Kind::usage,
-              "apply takes a recipe (--recipe) or passes (--passes): neither is given"};
+              "apply takes passes (--passes, --preset or --graph-trainer-flags) or a recipe "
+              "(--recipe): none is given"};
   if (const auto again = options.file == "-" ? std::nullopt : reproduced_at(options.file))
     error.message += fmt::format("; this is a reproducer: {}", again_command(options.file, *again));
   return error;
 }
 
-Result<int> run(const ApplyCommand& options) {
+Result<int> run(const ApplyCommand& options, const CLI::App& command) {
   if (options.recipe.empty() && !options.common.pipeline.any())
     return tl::unexpected(nothing_to_do(options.common.graph));
   if (options.recipe.empty() != options.common.pipeline.any())
     return fail(Error::Kind::usage,
-                "apply takes a recipe (--recipe) or passes (--passes): both are given");
-  if (!options.recipe.empty()) return apply_recipe(options.common, options.recipe, options.lenient);
-  return apply_passes(options.common);
+                "apply takes passes (--passes, --preset or --graph-trainer-flags) or a recipe "
+                "(--recipe): both are given");
+  if (!options.recipe.empty())
+    return apply_recipe(options.common, options.recipe, options.lenient, command);
+  return apply_passes(options.common, command);
 }
 
 }  // namespace
@@ -165,7 +174,8 @@ void add_apply_command(CLI::App& program, int& exit_code) {
   common.estimator.add_to(*command);
   add_optimizer_option(*command, common.optimizer);
   command->add_flag("--json", common.json, "One JSON object");
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback(
+      [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }
 
 }  // namespace jointer::cli

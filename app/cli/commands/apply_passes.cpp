@@ -10,6 +10,7 @@
 #include "app/cli/commands/pass_run.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unchanged.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
@@ -261,11 +262,19 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
 
 }  // namespace
 
-Result<int> apply_passes(const ApplyPasses& options) {
+Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
   if (!options.graph_trainer.empty() && options.recipe == "-")
     return fail(Error::Kind::usage, "option --save-graph-trainer: needs --save-recipe in a file");
-  JOINTER_CHECK(check_outputs({options.output, options.recipe, options.saved_pipeline,
-                               options.graph_trainer, options.reproducer}));
+  std::vector<OutputFile> outputs{{"--output", options.output},
+                                  {"--save-recipe", options.recipe},
+                                  {"--save-pipeline", options.saved_pipeline},
+                                  {"--save-graph-trainer", options.graph_trainer}};
+  const bool prints_figures = !fills_standard_output(outputs);
+  outputs.push_back({"--reproducer", options.reproducer});  // of a failure, without any figures
+  JOINTER_CHECK(check_outputs(
+      outputs, {options.graph.file, options.graph.backward, options.pipeline.file()}));
+  if (!prints_figures)
+    JOINTER_CHECK(refuse_options(command, {"--json", "--decisions"}, kNoFigures));
   JOINTER_CHECK(check_output_folder(options.snapshots));
   JOINTER_TRY(const PassRegistry passes, registry(options.pipeline.plugins));
   JOINTER_TRY(const Pipeline pipeline, options.pipeline.pipeline(passes));
@@ -304,7 +313,7 @@ Result<int> apply_passes(const ApplyPasses& options) {
     is_met = false;
   }
   const int code = is_met ? ExitCode::done : ExitCode::answer_is_no;
-  if (options.output == "-" || options.recipe == "-") return code;
+  if (!prints_figures) return code;
   if (options.json) {
     print_json(to_json(answer, options.decisions));
     return code;

@@ -18,6 +18,7 @@ struct ApplyPasses {
   bool decisions = false, json = false;
 };
 
-Result<int> apply_passes(const ApplyPasses& options);
+// `command`: whose options these are.
+Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command);
 
 }  // namespace jointer::cli

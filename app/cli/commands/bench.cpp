@@ -15,6 +15,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/progress_line.h"
+#include "app/cli/commands/unused_options.h"
 #include "app/launch/benchmark.h"
 #include "app/launch/captures.h"
 #include "app/launch/fit.h"
@@ -204,18 +205,37 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
   return members;
 }
 
-Result<int> run(const BenchCommand& options) {
+// What has no effect: `request` has the backend that a person or a pipeline chose.
+Result<void> check_options(const CLI::App& command, const BenchCommand& options,
+                           const BenchmarkRequest& request) {
+  if (!options.pipeline.any()) JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes"));
+  if (request.backend != Backend::regional)
+    JOINTER_CHECK(refuse_options(command, {"--mark"}, "needs --backend regional"));
+  if (request.backend != Backend::regional && request.backend != Backend::inductor)
+    JOINTER_CHECK(refuse_options(command, {"--artifacts"}, "needs --backend inductor or regional"));
+  return {};
+}
+
+Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(BenchmarkRequest request, request_of(options));
   JOINTER_CHECK(check_output_folder(request.artifacts));
+  if (!options.print_command.empty())
+    JOINTER_CHECK(refuse_options(
+        command, {"--calibrate", "--any-ranks", "--device", "--estimator", "--gpus-per-node"},
+        "has no effect with --print-command, which runs and estimates nothing; leave it out"));
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(Error::Kind::usage,
                 "option --print-command: it runs files: write the graph with `jointer apply "
                 "--passes ... -o` "
                 "first");
-  if (!options.print_command.empty()) return print_command(options, std::move(request), graph);
+  if (!options.print_command.empty()) {
+    JOINTER_CHECK(check_options(command, options, request));
+    return print_command(options, std::move(request), graph);
+  }
   JOINTER_TRY(BenchPasses passes,
               BenchPasses::prepare(options.pipeline, is_given(options, "--backend"), request));
+  JOINTER_CHECK(check_options(command, options, request));
   JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, std::move(request), this_machine()));
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
   JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
@@ -251,24 +271,31 @@ void add_bench_command(CLI::App& program, int& exit_code) {
                     "Compare the outputs with --baseline, or with the same graph interpreted");
   command->add_flag("--profile", options->profile,
                     "Further steps that time every node and follow memory");
+  command->get_option("--baseline-backward")->needs(command->get_option("--baseline"));
   command->add_flag("--calibrate", options->calibrate,
                     "Profile, and keep the times for the estimator `measured`");
+  CLI::Option* print =
+      command
+          ->add_option("--print-command", options->print_command,
+                       "Run nothing; write the command line that starts it on several machines: "
+                       "torchrun or slurm")
+          ->check(one_of({"torchrun", "slurm"}));
+  command->add_option("--nodes", options->nodes, "With --print-command: number of machines")
+      ->check(whole_number(1, 1 << 20))
+      ->needs(print);
   command
-      ->add_option("--print-command", options->print_command,
-                   "Run nothing; write the command line that starts it on several machines: "
-                   "torchrun or slurm")
-      ->check(one_of({"torchrun", "slurm"}));
-  command->add_option("--nodes", options->nodes, "Machines of --print-command")
-      ->check(whole_number(1, 1 << 20));
-  command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each of them")
-      ->check(whole_number(1, 1 << 10));
+      ->add_option("--ranks-per-node", options->ranks_per_node,
+                   "With --print-command: ranks on each machine")
+      ->check(whole_number(1, 1 << 10))
+      ->needs(print);
   options->pipeline.add_to(*command);
   options->estimator.add_to(*command);
   command->add_flag("--any-ranks", options->any_ranks,
                     "Run files of several ranks although their collectives do not meet");
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->footer("In FILE, --inputs and --expected, {rank} stands for the rank: a file each.");
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback(
+      [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }
 
 }  // namespace jointer::cli

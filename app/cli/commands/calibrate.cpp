@@ -11,6 +11,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/units.h"
@@ -159,11 +160,15 @@ Json to_json(const Graph& graph, const TraceMatch& match, const CostSamples& sto
   return json;
 }
 
-Result<int> run(const CalibrateCommand& options) {
+Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
   const bool reads = !options.graph.file.empty() || !options.trace.empty();
   if ((options.list ? 1 : 0) + (options.forget.empty() ? 0 : 1) + (reads ? 1 : 0) != 1)
     return fail(Error::Kind::usage,
                 "calibrate takes FILE --trace TRACE, or --list, or --forget DEVICE");
+  if (!reads)
+    JOINTER_CHECK(refuse_options(command, {"--gpu", "--backward", "--graph", "--assume"},
+                                 fmt::format("needs FILE --trace TRACE; {} takes none",
+                                             options.list ? "--list" : "--forget")));
   if (options.list) return list_devices(options.json);
   if (!options.forget.empty()) return forget_device(options.forget, options.json);
   if (options.graph.file.empty() || options.trace.empty())
@@ -195,7 +200,8 @@ void add_calibrate_command(CLI::App& program, int& exit_code) {
   command->add_flag("--list", options->list, "The devices that something was measured on");
   command->add_option("--forget", options->forget, "Forgets what was measured on this device");
   command->add_flag("--json", options->json, "One JSON object on standard output");
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback(
+      [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }
 
 }  // namespace jointer::cli

@@ -8,6 +8,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/table.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/open.h"
@@ -148,9 +149,13 @@ Result<void> complete(DiffCommand& options) {
   return {};
 }
 
-Result<int> run(DiffCommand options) {
+Result<int> run(DiffCommand options, const CLI::App& command) {
   JOINTER_CHECK(complete(options));
-  JOINTER_CHECK(check_outputs({options.recipe}));
+  const std::vector<OutputFile> outputs{{"--save-recipe", options.recipe}};
+  JOINTER_CHECK(check_outputs(
+      outputs, {options.a.file, options.a.backward, options.b.file, options.b.backward}));
+  if (fills_standard_output(outputs))
+    JOINTER_CHECK(refuse_options(command, {"--json", "--top"}, kNoFigures));
   JOINTER_TRY(const Graph a, options.a.open(options.json));
   JOINTER_TRY(const Graph b, options.b.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(a));
@@ -165,11 +170,13 @@ Result<int> run(DiffCommand options) {
     const Recipe recipe = make_recipe(a, b, {std::move(edit)}, std::string(b.title()));
     JOINTER_CHECK(write_bytes(options.recipe, write_recipe(recipe)));
   }
+  const int code = answer.difference.empty() ? ExitCode::done : ExitCode::answer_is_no;
+  if (fills_standard_output(outputs)) return code;
   if (options.json)
     print_json(to_json(answer));
   else
     Printer(answer, options.top).print();
-  return answer.difference.empty() ? ExitCode::done : ExitCode::answer_is_no;
+  return code;
 }
 
 }  // namespace
@@ -196,14 +203,17 @@ void add_diff_command(CLI::App& program, int& exit_code) {
       ->delimiter(';');
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
-  command->add_option("--save-recipe", options->recipe,
-                      "Write the edit that makes B of A as a recipe");
-  command->add_option("--top", options->top, "How many nodes of each kind are listed")
-      ->check(whole_number(0));
-  command->add_flag("--json", options->json, "One JSON object");
-  command->callback([options, &exit_code] {
+  command->add_option(
+      "--save-recipe", options->recipe,
+      "Write the edit that makes B of A as a recipe; `-` is standard output, without "
+      "the figures");
+  CLI::Option* top =
+      command->add_option("--top", options->top, "How many nodes of each kind the tables list")
+          ->check(whole_number(0));
+  command->add_flag("--json", options->json, "One JSON object")->excludes(top);
+  command->callback([options, command, &exit_code] {
     options->b.assume = options->a.assume;
-    exit_code = finish(run(*options));
+    exit_code = finish(run(*options, *command));
   });
 }
 

@@ -1,11 +1,14 @@
 // jointer export FILE --format perfetto|fx-text|dot|csv|markdown -o OUT
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/report/export.h"
 #include "core/schedule/analysis.h"
@@ -20,17 +23,27 @@ struct ExportCommand {
 };
 
 struct Format {
-  const char* name;
+  std::string_view name;
   std::string (*write)(const Graph& graph, const Analysis& analysis);
+  bool has_figures;  // that depend on the device, the estimator or the optimizer
 };
 constexpr std::array kFormats{
-    Format{"perfetto", export_perfetto}, Format{"fx-text", export_fx_text},
-    Format{"dot", export_dot},           Format{"csv", export_csv},
-    Format{"markdown", export_markdown},
+    Format{"perfetto", export_perfetto, true}, Format{"fx-text", export_fx_text, false},
+    Format{"dot", export_dot, false},          Format{"csv", export_csv, true},
+    Format{"markdown", export_markdown, true},
 };
 
-Result<int> run(const ExportCommand& options) {
-  JOINTER_CHECK(check_outputs({options.output}));
+// Those that no figure of the format depends on.
+Result<void> check_options(const CLI::App& command, const std::string& name) {
+  const auto* format = std::ranges::find(kFormats, name, &Format::name);
+  if (format == kFormats.end() || format->has_figures) return {};
+  return refuse_options(command, {"--device", "--estimator", "--gpus-per-node", "--optimizer"},
+                        fmt::format("--format {} has no times and no memory; leave it out", name));
+}
+
+Result<int> run(const ExportCommand& options, const CLI::App& command) {
+  JOINTER_CHECK(check_options(command, options.format));
+  JOINTER_CHECK(check_outputs({{"--output", options.output}}, options.graph.inputs()));
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));
   AnalysisOptions analysis_options{.estimator = {.name = options.estimator.estimator,
                                                  .device = options.estimator.device,
@@ -62,7 +75,8 @@ void add_export_command(CLI::App& program, int& exit_code) {
       ->check(one_of(names));
   command->add_option("-o,--output", options->output, "The file to write; `-` is standard output")
       ->required();
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback(
+      [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }
 
 }  // namespace jointer::cli

@@ -177,8 +177,9 @@ void add_info_command(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand(
       "info", "Nodes, operators, collectives, groups, FLOPs, symbols, and derived facts");
   options->graph.add_to(*command);
-  command->add_flag("--brief", options->brief, "Summary only, without a line per operator");
-  command->add_flag("--json", options->json, "One JSON object on standard output");
+  CLI::Option* brief =
+      command->add_flag("--brief", options->brief, "Summary only, without a line per operator");
+  command->add_flag("--json", options->json, "One JSON object on standard output")->excludes(brief);
   command->callback([options, &exit_code] {
     const auto run = [&]() -> Result<int> {
       JOINTER_TRY(const Graph graph, options->graph.open(options->json));

@@ -94,8 +94,9 @@ void print_choices(std::span<const GraphEntry> entries, bool json) {
 Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts) {
   Assumptions all;
   for (const std::string& text : texts) {
-    JOINTER_TRY(const Assumptions part, Assumptions::parse(text));
-    all.lay_over(part);
+    const auto part = Assumptions::parse(text);
+    if (!part) return fail(part.error().kind, "option --assume: {}", part.error().message);
+    all.lay_over(*part);
   }
   return all;
 }

@@ -42,6 +42,8 @@ struct GraphOptions {
   std::vector<std::string> assume;
 
   void add_to(CLI::App& command);
+  // What is read, for check_outputs.
+  [[nodiscard]] std::vector<std::string> inputs() const { return {file, backward}; }
   // How several graphs are listed on standard output, beside the error, where none was chosen.
   enum class Listing : unsigned char { none, text, json };
   // Where there are several graphs and a person to ask, asks.

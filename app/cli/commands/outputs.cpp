@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -39,11 +40,45 @@ Result<void> check_output(const std::string& path) {
   return check_folder(folder_of(target), path);
 }
 
+// A pipe or a device takes whatever is written to it, one thing after the other.
+bool is_replaced(const fs::path& path) {
+  std::error_code none;
+  return !fs::exists(path, none) || fs::is_regular_file(path, none);
+}
+
+bool is_same_output(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  if (a == "-" || b == "-") return a == b;
+  std::error_code none;
+  return is_replaced(a) && is_replaced(b) &&
+         fs::weakly_canonical(fs::absolute(a, none), none) ==
+             fs::weakly_canonical(fs::absolute(b, none), none);
+}
+
 }  // namespace
 
-Result<void> check_outputs(std::initializer_list<std::string> files) {
-  for (const std::string& file : files) JOINTER_CHECK(check_output(file));
+Result<void> check_outputs(const std::vector<OutputFile>& outputs,
+                           const std::vector<std::string>& inputs) {
+  for (const OutputFile& output : outputs) JOINTER_CHECK(check_output(output.path));
+  for (auto one = outputs.begin(); one != outputs.end(); ++one) {
+    if (one->path.empty()) continue;
+    const auto other = std::find_if(one + 1, outputs.end(), [&](const OutputFile& each) {
+      return is_same_output(one->path, each.path);
+    });
+    if (other != outputs.end())
+      return fail(Error::Kind::usage, "options {} and {} both write to {}; give each its own file",
+                  one->option, other->option, one->path == "-" ? "standard output" : one->path);
+    if (one->path != "-" && std::ranges::any_of(inputs, [&](const std::string& input) {
+          return input != "-" && is_same_output(one->path, input);
+        }))
+      return fail(Error::Kind::usage, "option {}: {} is an input; give another file", one->option,
+                  one->path);
+  }
   return {};
+}
+
+bool fills_standard_output(const std::vector<OutputFile>& outputs) {
+  return std::ranges::find(outputs, "-", &OutputFile::path) != outputs.end();
 }
 
 Result<void> check_output_folder(const std::string& folder) {

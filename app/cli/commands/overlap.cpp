@@ -184,14 +184,18 @@ void add_overlap_command(CLI::App& program, int& exit_code) {
       "overlap", "The step in time: compute, communication, and what is exposed and why");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
-  command->add_option("--top", options->top, "How many exposed collectives to show")
-      ->check(whole_number(0));
+  CLI::Option* top =
+      command->add_option("--top", options->top, "How many exposed collectives the table lists")
+          ->check(whole_number(0));
   command->add_flag("--one-stream", options->one_stream,
                     "All collectives on one stream, as torch's scheduler assumes");
   CLI::Option* text = command->add_flag(
       "--text", options->text,
       "The order of the calls instead, with the communication under way beside each");
-  command->add_flag("--json", options->json, "One JSON object on standard output")->excludes(text);
+  text->excludes(top);
+  command->add_flag("--json", options->json, "One JSON object on standard output")
+      ->excludes(text)
+      ->excludes(top);
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

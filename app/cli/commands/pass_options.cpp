@@ -9,6 +9,11 @@
 #include "passes/presets/presets.h"
 
 namespace jointer::cli {
+namespace {
+
+constexpr std::string_view kPreset = "@preset:";
+
+}  // namespace
 
 Result<PassRegistry> registry(const PluginOptions& plugins) {
   JOINTER_TRY(AvailablePasses available, registry_and_notes(plugins));
@@ -38,8 +43,11 @@ void PipelineOptions::add_to(CLI::App& command) {
   plugins.add_to(command);
 }
 
+std::string PipelineOptions::file() const {
+  return text.starts_with('@') && !text.starts_with(kPreset) ? text.substr(1) : std::string();
+}
+
 Result<Pipeline> PipelineOptions::read() const {
-  constexpr std::string_view kPreset = "@preset:";
   if (!preset.empty()) return preset_pipeline(preset);
   if (graph_trainer) {
     const auto flags = parse_graph_trainer_flags(*graph_trainer);
@@ -50,8 +58,7 @@ Result<Pipeline> PipelineOptions::read() const {
     return pipeline;
   }
   if (text.starts_with(kPreset)) return preset_pipeline(text.substr(kPreset.size()));
-  if (text.starts_with('@')) {
-    const std::string path = text.substr(1);
+  if (const std::string path = file(); !path.empty()) {
     JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
     JOINTER_TRY(PipelineFile file, read_pipeline_file(bytes.view(), path));
     return std::move(file.steps);

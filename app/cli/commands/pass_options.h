@@ -26,6 +26,8 @@ struct PipelineOptions {
 
   void add_to(CLI::App& command);
   [[nodiscard]] bool any() const { return !text.empty() || !preset.empty() || graph_trainer; }
+  // The file that --passes names; empty: none.
+  [[nodiscard]] std::string file() const;
   // What is asked for, of whatever passes. Error (usage), (input): as `pipeline`.
   [[nodiscard]] Result<Pipeline> read() const;
   // Error (input): the file is none; (usage): no pipeline, no such preset, or it does not fit the

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "app/cli/commands/checks.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/pass/parameter.h"
 #include "plugins/python/python_passes.h"
@@ -33,6 +34,12 @@ void PluginOptions::add_to(CLI::App& command) {
   command.add_option("--pass-memory", memory,
                      "Memory that such a pass may take, such as 16GiB; otherwise three quarters of "
                      "the machine's");
+}
+
+Result<void> PluginOptions::refuse(const CLI::App& command, std::string_view why) {
+  return refuse_options(
+      command, {"--plugin", "--python-pass", "--allow-plugins", "--pass-deadline", "--pass-memory"},
+      why);
 }
 
 Result<PassSources> PluginOptions::sources() const {

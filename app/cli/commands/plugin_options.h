@@ -16,6 +16,8 @@ struct PluginOptions {
   std::string memory;
 
   void add_to(CLI::App& command);
+  // Where no passes are run. Error (usage): one of them was given, followed by `why`.
+  static Result<void> refuse(const CLI::App& command, std::string_view why);
   // What passes print goes to standard error, under their names. Error (usage): no number of bytes.
   [[nodiscard]] Result<PassSources> sources() const;
   // Folders and files with their whole paths.

@@ -13,6 +13,7 @@
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/sac_policy.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/capture/native_writer.h"
@@ -219,11 +220,27 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
   return print_answer(options, partition.joint, answer);
 }
 
-Result<int> run_joint(const SacCommand& options, Graph graph) {
+// What a partitioner is asked: it splits joint graphs alone.
+constexpr std::initializer_list<const char*> kPartitionerOptions{
+    "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
+
+// How budgets are tried, where none is.
+Result<void> check_budget_options(const SacCommand& options, double budget,
+                                  const CLI::App& command) {
+  if (options.slower || options.pareto || budget > 1) return {};
+  JOINTER_CHECK(refuse_options(command, {"--points"},
+                               "needs --pareto, --slower or a --budget in bytes of peak memory"));
+  if (!options.budget.empty()) return {};
+  return refuse_options(command, {"--solver", "--strict-budget"},
+                        "needs --budget, --slower or --pareto");
+}
+
+Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command) {
   double budget = 1;
   if (!options.budget.empty()) {
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
+  JOINTER_CHECK(check_budget_options(options, budget, command));
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage,
                 "options --budget and --slower are two limits: give one of them");
@@ -279,16 +296,6 @@ Result<int> run_joint(const SacCommand& options, Graph graph) {
   return finish_answer(options, opened, solved, std::move(answer));
 }
 
-// What only a partitioner can be asked; empty if none of it was.
-std::string_view partitioners_option(const SacCommand& options) {
-  if (!options.budget.empty()) return "--budget";
-  if (options.slower) return "--slower";
-  if (options.pareto) return "--pareto";
-  if (options.strict_budget) return "--strict-budget";
-  if (options.partitioner != SacCommand().partitioner) return "--partitioner";
-  return options.solver != SacCommand().solver ? "--solver" : "";
-}
-
 // `values`: of the step with its tags carried out; `tagged`: the graph before that.
 Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
                                             const std::vector<StepValue>& values,
@@ -312,12 +319,12 @@ Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
 }
 
 // A flat training step: forward and backward are one graph already, and tags are carried out in it.
-Result<int> run_step(const SacCommand& options, Graph graph) {
-  if (const std::string_view option = partitioners_option(options); !option.empty())
-    return fail(Error::Kind::usage,
-                "{} asks a partitioner, and {} is a flat training step, which none cuts: say what "
-                "is saved with --preset, --save or --policy",
-                option, options.graph.file);
+Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
+  JOINTER_CHECK(refuse_options(
+      command, kPartitionerOptions,
+      fmt::format("is for joint graphs, and {} is a flat training step, which no partitioner "
+                  "splits: say what is saved with --preset, --save or --policy",
+                  options.graph.file)));
   const Graph opened = options.format.empty() ? Graph{} : graph;
   std::vector<std::string> notes;
   std::optional<Graph> tagged;
@@ -349,19 +356,41 @@ Result<int> run_step(const SacCommand& options, Graph graph) {
   return print_answer(options, graph, answer);
 }
 
-Result<int> run(const SacCommand& options) {
-  JOINTER_CHECK(check_outputs({options.output}));
+// What is printed depends on where it goes.
+Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
+  const std::vector<OutputFile> outputs{{"--output", options.output}};
+  JOINTER_CHECK(
+      check_outputs(outputs, {options.graph.file, options.graph.backward, options.policy.file}));
+  if (fills_standard_output(outputs))
+    return refuse_options(command, {"--json", "--export", "--pareto", "--points", "--why", "--top"},
+                          kNoFigures);
+  if (options.json)
+    return refuse_options(command, {"--top"}, "limits the tables; --json lists everything");
+  if (!options.format.empty())
+    return refuse_options(command, {"--pareto", "--points", "--why", "--top"},
+                          "--export prints the plan alone; run without it");
+  return {};
+}
+
+Result<int> run(const SacCommand& options, const CLI::App& command) {
+  JOINTER_CHECK(check_answer_options(options, command));
   JOINTER_TRY(Graph graph, options.graph.open(options.json));
   const CaptureKind kind = graph.part(PartId(0)).kind;
-  if (!graph.is_pair() && kind == CaptureKind::joint) return run_joint(options, std::move(graph));
+  if (!graph.is_pair() && kind == CaptureKind::joint)
+    return run_joint(options, std::move(graph), command);
   if (!graph.is_pair() && kind == CaptureKind::train_step)
-    return run_step(options, std::move(graph));
+    return run_step(options, std::move(graph), command);
+  const std::string what =
+      fmt::format("{} is {}", options.graph.file,
+                  graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
   if (options.decides())
     return fail(Error::Kind::usage,
-                "{} is {}: what it saves is decided, and can only be shown; decisions are made on "
-                "a joint graph",
-                options.graph.file,
-                graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
+                "{}: its saved activations are decided, and can only be shown; decisions are made "
+                "on a joint graph or a flat training step",
+                what);
+  JOINTER_CHECK(refuse_options(
+      command, kPartitionerOptions,
+      fmt::format("is for joint graphs, and {}, whose saved activations are decided", what)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
@@ -414,7 +443,8 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   command->add_option("--top", options->top, "How many rows of each table to show")
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "One JSON object on standard output");
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback(
+      [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }
 
 }  // namespace jointer::cli

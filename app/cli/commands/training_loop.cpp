@@ -19,22 +19,30 @@ std::string place(const TrainingRun& run, const Graph& graph) {
 }  // namespace
 
 void LoopOptions::add_to(CLI::App& command) {
-  command
-      .add_option(
-          "--loop", steps,
-          "Also that many steps of a training loop around the pair or the training step: loss, "
-          "gradients, optimizer, and what the allocator reserves")
-      ->check(whole_number(1, 100));
+  CLI::Option* loop =
+      command
+          .add_option(
+              "--loop", steps,
+              "Also that many steps of a training loop around the pair or the training step: loss, "
+              "gradients, optimizer, and what the allocator reserves")
+          ->check(whole_number(1, 100));
   command.add_option("--loss", loss, "With --loop: loss, computed in fp32 between a pair's halves")
       ->check(one_of({"none", "cross_entropy", "loss_parallel"}))
+      ->needs(loop)
       ->capture_default_str();
-  command.add_flag("--unboxed", unboxed,
-                   "With --loop: saved activations stay alive until the backward ends, as when "
-                   "the halves run as plain GraphModules");
-  command.add_flag("--expandable-segments", expandable_segments,
-                   "With --loop: PYTORCH_ALLOC_CONF=expandable_segments:True");
-  command.add_option("--workspace-of", device,
-                     "Of the loop: cuBLAS's workspaces on that device; none by default");
+  command
+      .add_flag("--unboxed", unboxed,
+                "With --loop: saved activations stay alive until the backward ends, as when "
+                "the halves run as plain GraphModules")
+      ->needs(loop);
+  command
+      .add_flag("--expandable-segments", expandable_segments,
+                "With --loop: PYTORCH_ALLOC_CONF=expandable_segments:True")
+      ->needs(loop);
+  command
+      .add_option("--workspace-of", device,
+                  "With --loop: cuBLAS's workspaces on that device; none by default")
+      ->needs(loop);
 }
 
 Result<TrainingRun> LoopOptions::run(const Graph& graph, const std::string& optimizer) const {

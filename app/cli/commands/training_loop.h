@@ -9,6 +9,7 @@
 namespace jointer::cli {
 
 // [--loop 3] [--loss none|cross_entropy|loss_parallel] [--unboxed] [--expandable-segments]
+// [--workspace-of DEVICE]
 struct LoopOptions {
   int steps = 0;  // none
   std::string loss = "none", device;
