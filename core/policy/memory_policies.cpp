@@ -3,8 +3,9 @@
 // What all of them do (upstream's tag_sac_policy), in two passes over the forward's calls:
 //   1. Calls of modules whose path begins with lm_head or loss get no tag. Of the others: gathered
 //      parameters of FSDP, where they are to be kept (reshard is false), are MUST_SAVE; getitem and
-//      wait_tensor take the tag of what they read, if it has one; a call that returns a size is
-//      MUST_SAVE; for the rest the policy's rule decides.
+//      wait_tensor take the tag of what they read, if it has one; a call that returns a symbolic
+//      integer, such as a size, is MUST_SAVE (a symbolic float is not, as in torch's partitioner);
+//      for the rest the policy's rule decides.
 //   2. A call that is to be made again, and is read by a call of a later layer that is to be made
 //      again, is MUST_SAVE: else a whole layer would have to run again for it.
 // The rules:
@@ -29,6 +30,7 @@
 #include "core/base/units.h"
 #include "core/edit/refuse.h"
 #include "core/graph/users.h"
+#include "core/partition/joint_parts.h"
 #include "core/policy/fsdp_gathers.h"
 #include "core/policy/layers.h"
 #include "core/policy/offload_choice.h"
@@ -112,7 +114,7 @@ class Tagger {
       const auto inputs = graph_.inputs(id);
       if (!inputs.empty() && plan_.has(inputs.front()))
         plan_.set(id, plan_.policy(inputs.front()), kRegion);
-    } else if (n.value.kind == Value::Kind::symbol) {
+    } else if (is_symbol(graph_, n) && !is_symbolic_float(graph_, n)) {
       plan_.set(id, MemoryPolicy::must_save, kRegion);
     } else {
       plan_.set(id, decide(id, op), kRegion);

@@ -98,6 +98,39 @@ TEST(MemoryPolicies, WithoutReshardGatheredParametersAreSaved) {
   EXPECT_EQ(node(graph, "wt").policy, MemoryPolicy::must_save);
 }
 
+// Sizes are saved whatever the policy says. Floats are not, in either form that captures have.
+TEST(MemoryPolicies, SymbolicIntegersAreSavedAndFloatsAreNot) {
+  Graph graph = parse(R"(
+    x: f32[8,8] = input
+    dy: f32[8,8] = tangent
+    size: f32[8] = aten.sym_size.int(x, 0)  {layers.0}
+    ratio: f32[8] = aten.sym_size.int(x, 1)  {layers.0}
+    scale: f32[8] = aten.sym_size.int(x, 1)  {layers.0}
+    g: f32[8,8] = aten.neg(dy)  {backward}
+    return [g]
+  )");
+  // Literals know no symbols as results.
+  const auto set_value = [&](std::string_view name, Value value) {
+    graph.node(graph.find(name)).value = value;
+    graph.refresh(graph.find(name));
+  };
+  const auto symbol = [&](std::string_view text) {
+    return Value::of_symbol(*graph.intern_expression(PartId(0), text, "16"));
+  };
+  set_value("size", symbol("s0"));
+  set_value("ratio", symbol("ToFloat(s0)"));
+  set_value("scale",
+            Value::of_text(Value::Kind::raw, graph.intern(R"({"symfloat":"zf1","hint":0.5})")));
+  ASSERT_TRUE(graph.finish());
+  for (const std::string preset : {"default", "full"}) {
+    Graph after = graph;
+    const auto edit = tag_with_memory_policy(after, preset);
+    ASSERT_TRUE(edit) << edit.error().message;
+    ASSERT_TRUE(apply(after, *edit));
+    EXPECT_THAT(with_policy(after, MemoryPolicy::must_save), ElementsAre("size")) << preset;
+  }
+}
+
 TEST(MemoryPolicies, RefuseWhatTheyAreNotFor) {
   const Graph graph = parse(kModel);
   EXPECT_THAT(tag_with_memory_policy(graph, "none").error().message, HasSubstr("no memory policy"));
