@@ -45,7 +45,8 @@ CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
 Result<CostSamples> store(const Graph& graph, const Measurement& measurement) {
   CostSamples samples = cost_samples(graph, measurement);
   if (samples.device.empty())
-    return fail(Error::Kind::usage, "{}: costs are kept by device, and this measurement names none",
+    return fail(Error::Kind::usage,
+                "{}: the measurement names no device, and costs are stored by device",
                 measurement.label);
   JOINTER_TRY(CostDatabase database, CostDatabase::open_or_create(CostDatabase::default_path()));
   JOINTER_CHECK(database.store(samples));

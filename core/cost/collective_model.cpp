@@ -1,27 +1,27 @@
-// How long a collective takes: a start-up time that grows with the number of steps, and the time of
-// its bytes over the slower of two links.
+// Estimates the duration of a collective: a start-up time that grows with the number of steps, plus
+// the time of its bytes over the slower of two links.
 //
 // Terms
-//   S      bytes: all of the gathered output of an all-gather, all of the input of a
-//   reduce-scatter,
-//          the tensor of an all-reduce, what one rank sends in an all-to-all.
-//   n, m   ranks, and nodes they are spread over; r ranks on the node with the fewest.
-//   B, b   bytes a second that one device moves inside its node, and through its share of the
-//          network (peak times efficiency, from the device description).
+//   S      bytes: the whole gathered output of an all-gather, the whole input of a reduce-scatter,
+//          the tensor of an all-reduce, or what one rank sends in an all-to-all.
+//   n, m   number of ranks, and of nodes that they span; r is the number of ranks on the node with
+//          the fewest.
+//   B, b   bytes per second of one device inside its node, and through its share of the network
+//          (peak times efficiency, from the device description).
 //
 // Model
-//   inside a node   each rank moves S (n-1)/n over NVLink or the like: S (n-1)/n / B
+//   inside a node   each rank moves S (n-1)/n over NVLink or similar: S (n-1)/n / B
 //   between nodes   each node moves S (m-1)/m through the r network cards of its ranks in the
-//   group:
-//                   S (m-1)/m / (r b). An all-to-all has no shortcut: each rank sends S (n-r)/n of
-//                   its own over its own card, and S (r-1)/n inside.
-//   Both go on at once, so the larger counts; an all-reduce is a reduce-scatter and an all-gather,
-//   so twice. Start-up: a base, plus a step for each of n-1 neighbours in the ring (2(n-1) for an
-//   all-reduce), where as many as there are nodes cross the network.
+//                   group: S (m-1)/m / (r b). An all-to-all has no shortcut: each rank sends S
+//                   (n-r)/n through its card, and S (r-1)/n inside its node.
+//   Both overlap, so the larger counts. An all-reduce is a reduce-scatter followed by an
+//   all-gather, so it counts twice. The start-up time is a base plus one step for each of the n-1
+//   neighbours in the ring (2(n-1) for an all-reduce); as many steps as there are nodes cross the
+//   network.
 //
-// Cost: constant. Source: the usual alpha-beta account of ring algorithms; NCCL's step latencies
+// Cost: constant. Source: the usual alpha-beta model of ring algorithms; NCCL's step latencies
 // (nccl/src/graph/tuning.cc). Deviation from torch 2.11 (torch_nccl.cpp): torch assumes LL, two
-// channels and the whole group's traffic through one card, which makes large collectives between
+// channels and all of the group's traffic through one card, which makes large collectives between
 // nodes several times too slow.
 
 #include "core/cost/collective_model.h"
@@ -39,7 +39,7 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
   GroupPlacement placement{.ranks = graph.group_size(collective)};
   placement.ranks_per_node = placement.ranks;
   if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
-  // Ranks come in order as a rule: then each machine's are one run, and nothing is sorted.
+  // Ranks are usually in order. Then each machine's ranks are one run, and nothing is sorted.
   const auto& ranks = graph.group(collective.group).ranks;
   const auto per_node = static_cast<std::int32_t>(
       std::clamp<std::int64_t>(gpus_per_node, 1, std::numeric_limits<std::int32_t>::max()));
@@ -79,7 +79,7 @@ double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlaceme
   const auto r = static_cast<double>(std::max<std::int64_t>(placement.ranks_per_node, 1));
   const auto size = static_cast<double>(bytes);
   const DeviceDescription::Links& links = device.links;
-  const double inside = links.intra_gbps * links.intra_efficiency * 1e6;  // bytes a millisecond
+  const double inside = links.intra_gbps * links.intra_efficiency * 1e6;  // bytes per millisecond
   const double between = links.inter_gbps * links.inter_efficiency * 1e6;
 
   double intra_ms = size * (n - 1) / n / inside;
@@ -88,7 +88,7 @@ double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlaceme
     intra_ms = size * (r - 1) / n / inside;
     inter_ms = m > 1 ? size * (n - r) / n / between : 0;
   }
-  if (m > 1 && r == 1) intra_ms = 0;  // nothing stays inside a node
+  if (m > 1 && r == 1) intra_ms = 0;  // no traffic inside a node
   const double rounds = kind == CollectiveKind::all_reduce ? 2 : 1;
   const double crossing = m > 1 ? m - 1 : 0;
   const double latency_us = links.base_us + rounds * ((n - 1 - crossing) * links.intra_step_us +

@@ -1,8 +1,10 @@
-// How the file is shared. Writers take the write lock at once (BEGIN IMMEDIATE), so two of them
-// wait for each other instead of failing half way, and wait for at most kBusyMs. The journal is
-// SQLite's rollback journal, not a write-ahead log: home folders lie on network file systems, where
-// a log's shared memory does not work, and a database on a read-only medium can still be read.
-// Transactions are a few hundred rows, so readers hardly wait.
+// Reads and writes the SQLite file of measured costs, which several programs share.
+//
+// Writers take the write lock immediately (BEGIN IMMEDIATE), so two of them wait for each other,
+// for at most kBusyMs, instead of failing halfway. The journal is SQLite's rollback journal, not a
+// write-ahead log: home folders are often on network file systems, where a log's shared memory does
+// not work, and a database on a read-only medium can still be read. Transactions are a few hundred
+// rows, so readers hardly wait.
 
 #include "core/cost/cost_database.h"
 
@@ -25,7 +27,7 @@ namespace {
 constexpr int kBusyMs = 20'000;
 constexpr int kVersion = 100;  // major * 100 + minor
 constexpr std::int64_t kMostNs =
-    100'000'000'000'000'000;  // years: what a file says wrong stays a number
+    100'000'000'000'000'000;  // years: a wrong value from a file stays in range
 constexpr std::int64_t kApplication = 0x4a4e5452;
 
 std::int64_t seconds_now() {
@@ -40,7 +42,7 @@ std::optional<CollectiveKind> parse_kind(std::string_view name) {
   return std::nullopt;
 }
 
-// Rolls back unless it was committed.
+// Rolls back on destruction unless it was committed.
 class Transaction {
  public:
   Transaction(sqlite3* handle, std::string_view path) : handle_(handle), path_(path) {}
@@ -72,7 +74,7 @@ class Transaction {
   bool is_open_ = false;
 };
 
-// Adds one sample to a key's and drops the oldest.
+// Adds one sample to a key's samples and drops the oldest.
 struct SampleWriter {
   SqliteStatement insert, trim;
 
@@ -96,7 +98,7 @@ struct SampleWriter {
   }
 };
 
-// The id of a row that a statement with RETURNING gives.
+// The id in the row that a statement with RETURNING produces.
 Result<std::int64_t> returned_id(SqliteStatement& statement) {
   JOINTER_TRY(const bool found, statement.step());
   const std::int64_t id = found ? statement.integer(0) : 0;
@@ -118,7 +120,7 @@ Result<std::int64_t> store_device(sqlite3* handle, std::string_view path,
 
 Result<void> store_nodes(sqlite3* handle, std::string_view path, std::int64_t device,
                          const CostSamples& samples) {
-  // An update that changes nothing makes RETURNING give the row that was there.
+  // The no-op update makes RETURNING produce the existing row.
   JOINTER_TRY(SqliteStatement key,
               SqliteStatement::prepare(handle, path,
                                        "INSERT INTO node_cost(device, work) VALUES (?, ?) ON "
@@ -150,7 +152,7 @@ Result<void> store_collectives(sqlite3* handle, std::string_view path, std::int6
   return {};
 }
 
-// Rows come sorted by key: `take` gets each key's samples when its last row has been seen.
+// Rows are sorted by key: calls `take` with each key's samples after reading the last of its rows.
 template <class Key, class Read, class Take>
 Result<void> each_median(SqliteStatement& rows, Read read, Take take) {
   std::optional<std::int64_t> id;
@@ -194,13 +196,14 @@ Result<CostDatabase::Handle> CostDatabase::connect(const std::string& path, bool
   if (status != SQLITE_OK) return sqlite_error(raw, path);
   sqlite3_busy_timeout(raw, kBusyMs);
   sqlite3_exec(raw, "PRAGMA foreign_keys = ON", nullptr, nullptr, nullptr);
-  // What a foreign file's schema says is not to be believed.
+  // Do not trust the schema of a file from elsewhere.
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   return handle;
 }
 
-// 0 for a database without tables. Error: another program's, or a newer major version's.
+// 0 for a database without tables. Error: the file is another program's or has a newer major
+// version.
 Result<int> CostDatabase::version() const {
   const auto number = [&](std::string_view sql) -> Result<std::int64_t> {
     JOINTER_TRY(SqliteStatement query, SqliteStatement::prepare(handle_.get(), path_, sql));
@@ -211,12 +214,12 @@ Result<int> CostDatabase::version() const {
   if (tables == 0) return 0;
   JOINTER_TRY(const std::int64_t application, number("PRAGMA application_id"));
   if (application != kApplication)
-    return input_error("{}: is another program's database, not one of measured costs", path_);
+    return input_error("{}: not a cost database, but another program's database", path_);
   JOINTER_TRY(const std::int64_t version, number("PRAGMA user_version"));
   if (version / 100 != kVersion / 100)
     return input_error(
         "{}: the cost database has version {}.{}, this program reads {}.x; use the newer program, "
-        "or name another file in JOINTER_COSTS",
+        "or set JOINTER_COSTS to another file",
         path_, version / 100, version % 100, kVersion / 100);
   return static_cast<int>(version);
 }
@@ -224,7 +227,7 @@ Result<int> CostDatabase::version() const {
 Result<void> CostDatabase::create_tables() {
   Transaction transaction(handle_.get(), path_);
   JOINTER_CHECK(transaction.begin());
-  // Somebody else may have been first.
+  // Another process may have created the tables first.
   JOINTER_TRY(const int now, version());
   if (now != 0) return {};
   const std::string schema(embedded::cost_database_schema());
@@ -251,7 +254,7 @@ Result<CostDatabase> CostDatabase::open_or_create(const std::string& path) {
   if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
     fs::create_directories(folder, status);
   if (status)
-    return fail(Error::Kind::run, "{}: its folder cannot be made: {}", path, status.message());
+    return fail(Error::Kind::run, "{}: cannot create its folder: {}", path, status.message());
   JOINTER_TRY(Handle handle, connect(path, true));
   CostDatabase database(path, std::move(handle));
   JOINTER_TRY(const int version, database.version());

@@ -1,11 +1,11 @@
 #pragma once
 
-// Measured times of operators and collectives, kept from run to run in a local SQLite file. Its
-// schema is resources/schema/cost_database.sql. Several programs may read and write one file at
-// once: a writer holds it for one short transaction, others wait for it.
+// Stores measured times of operators and collectives between runs in a local SQLite file. Its
+// schema is resources/schema/cost_database.sql. Several programs may read and write one file at the
+// same time: a writer locks it for one short transaction, and others wait.
 //
-// Errors (input): the file is damaged, is something else, or is of a newer major version.
-// Errors (run): it cannot be created or written to. Each is one line that names the file.
+// Errors (input): the file is damaged, is not a cost database, or has a newer major version. Errors
+// (run): the file cannot be created or written to. Each error is one line that names the file.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ struct sqlite3;
 
 namespace jointer {
 
-// What one run measured, each key once.
+// The measurements of one run, each key once.
 struct CostSamples {
   std::string device;                                       // "NVIDIA H200"
   std::string device_type;                                  // "cpu", "cuda"
@@ -46,7 +46,7 @@ struct HashText {
   }
 };
 
-// All costs of one device, in memory: a median each, in nanoseconds.
+// All costs of one device, in memory: the median of each key, in nanoseconds.
 struct DeviceCosts {
   MeasuredDevice device;
   std::unordered_map<std::string, std::int64_t, HashText, std::equal_to<>> nodes;
@@ -55,26 +55,27 @@ struct DeviceCosts {
 
 class CostDatabase {
  public:
-  // Of each key the last so many samples are kept and their median counts: an outlier does not,
-  // and a new driver does after five runs.
+  // Number of the latest samples stored per key. Their median counts, so an outlier does not, and a
+  // new driver does after five runs.
   static constexpr int kSamplesKept = 9;
 
-  // JOINTER_COSTS, else $XDG_DATA_HOME/jointer/costs.sqlite, else ~/.local/share/... .
+  // JOINTER_COSTS, else $XDG_DATA_HOME/jointer/costs.sqlite, else
+  // ~/.local/share/jointer/costs.sqlite.
   static std::string default_path();
-  // For looking. A file that is not there yet reads as an empty database.
+  // Opens it for reading. A file that does not exist reads as an empty database.
   static Result<CostDatabase> open(const std::string& path);
-  // For writing; makes the file and its folder if they are not there.
+  // Opens it for writing; creates the file and its folder if they do not exist.
   static Result<CostDatabase> open_or_create(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // One transaction: all of it is kept, or nothing.
+  // Stores all samples in one transaction, or none of them.
   Result<void> store(const CostSamples& samples);
-  // The most recently measured first.
+  // The most recently measured device first.
   [[nodiscard]] Result<std::vector<MeasuredDevice>> devices() const;
-  // Error (usage): nothing was measured on `device`; the message lists what there is.
+  // Error (usage): nothing was measured on `device`; the message lists the measured devices.
   [[nodiscard]] Result<DeviceCosts> load(std::string_view device) const;
-  // Error (usage): as `load`.
+  // Error (usage): see `load`.
   Result<void> forget(std::string_view device);
 
  private:
@@ -92,7 +93,7 @@ class CostDatabase {
   [[nodiscard]] Result<MeasuredDevice> device(std::string_view name) const;
 
   std::string path_;
-  Handle handle_;  // null where there is no file to read
+  Handle handle_;  // null if there is no file to read
 };
 
 }  // namespace jointer

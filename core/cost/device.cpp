@@ -35,11 +35,11 @@ const Json& member(const Json& object, const char* key) {
 double positive(const Json& object, const char* key) {
   const Json& value = member(object, key);
   if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e18)
-    throw Missing{fmt::format("`{}` is not a number from 0", key)};
+    throw Missing{fmt::format("`{}` must be a number of at least 0", key)};
   return value.get<double>();
 }
 
-// A divisor: zero, or next to it, would make times infinite.
+// A divisor: zero, or nearly zero, would make times infinite.
 double above_zero(const Json& object, const char* key) {
   const double value = positive(object, key);
   if (value < 1e-9) throw Missing{fmt::format("`{}` must be above 0", key)};
@@ -48,7 +48,7 @@ double above_zero(const Json& object, const char* key) {
 
 std::string text(const Json& object, const char* key) {
   const Json& value = member(object, key);
-  if (!value.is_string()) throw Missing{fmt::format("`{}` is not a text", key)};
+  if (!value.is_string()) throw Missing{fmt::format("`{}` must be a string", key)};
   return value.get<std::string>();
 }
 
@@ -71,7 +71,8 @@ DeviceDescription parse(const Json& json) {
   d.memory_bytes = saturating_whole(positive(json, "memory_bytes"));
   d.memory_gbps = above_zero(json, "memory_gbps");
   const Json& peaks = member(json, "peak_tflops");
-  if (!peaks.is_object() || peaks.empty()) throw Missing{"`peak_tflops` has no entry"};
+  if (!peaks.is_object() || peaks.empty())
+    throw Missing{"`peak_tflops` must be an object with at least one entry"};
   for (const auto& [name, value] : peaks.items())
     d.peak_tflops.emplace_back(name, above_zero(peaks, name.c_str()));
   d.matmul_units = saturating_whole(std::max(1.0, positive(json, "matmul_units")));
@@ -147,7 +148,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))
-    return fail(Error::Kind::usage, "there is no device `{}`; there are {}, or give a JSON file",
+    return fail(Error::Kind::usage, "there is no device `{}`: name one of {}, or a JSON file",
                 id_or_path, fmt::join(device_ids(), ", "));
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(std::string(id_or_path)));
   return parse_text(id_or_path, bytes.view());
@@ -155,7 +156,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
 
 double DeviceDescription::peak_flops(DType type) const {
   const std::string_view type_name = to_string(type);
-  // The type itself, its family (float8_e4m3fn is float8), then wider ones.
+  // The type itself, its family (float8_e4m3fn is float8), then wider types.
   std::vector<std::string_view> candidates{type_name};
   if (type_name.starts_with("float8")) candidates.emplace_back("float8");
   if (type_name.starts_with("float4")) candidates.insert(candidates.end(), {"float4", "float8"});

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a device can do, as JSON data: resources/devices/*.json are built in, a file of one's own is
-// named by its path. Peaks are dense (not with sparsity); efficiencies say which part of a peak an
-// ordinary kernel reaches and where the figure is from.
+// Describes a device's performance as JSON data. The files resources/devices/*.json are built in;
+// another file is given by its path. Peaks are dense (without sparsity). Efficiencies give the
+// share of a peak that an ordinary kernel reaches, with their source.
 
 #include <array>
 #include <cstdint>
@@ -24,12 +24,12 @@ struct DeviceDescription {
   // CPU time, in microseconds.
   struct Host {
     double operator_us = 2;     // any operator call, views too
-    double launch_us = 3;       // more for one that launches a kernel
-    double collective_us = 15;  // more for one that starts a collective
+    double launch_us = 3;       // added if the operator launches a kernel
+    double collective_us = 15;  // added if the operator starts a collective
   };
   struct Links {
-    double intra_gbps = 0, intra_efficiency = 1;  // one way, of one device inside a node (1e9 B/s)
-    double inter_gbps = 0, inter_efficiency = 1;  // one way, of one device's share between nodes
+    double intra_gbps = 0, intra_efficiency = 1;  // one way, per device inside a node (1e9 B/s)
+    double inter_gbps = 0, inter_efficiency = 1;  // one way, per device between nodes
     double base_us = 0, intra_step_us = 0, inter_step_us = 0;
   };
 
@@ -38,29 +38,30 @@ struct DeviceDescription {
   double memory_gbps = 0;  // 1e9 B/s
   std::vector<std::pair<std::string, double>>
       peak_tflops;                // by dtype name, or tf32, float8, float4
-  std::int64_t matmul_units = 1;  // how many output tiles run at once: multiprocessors
+  std::int64_t matmul_units = 1;  // output tiles that run concurrently: multiprocessors
   Efficiency efficiency;
-  double kernel_us = 0;  // the shortest a kernel takes
+  double kernel_us = 0;  // the minimum duration of a kernel
   double host_gbps = 0;  // between host and device, one way
   Host host;
   Links links;
   NcclGpu torch_nccl = NcclGpu::ampere;
   std::vector<std::string> sources;
 
-  // Peak FLOP/s of matrix products of a type. fp32 products run as fp32 (torch's default). Types
-  // without a figure take that of the next wider one that has.
+  // Peak FLOP/s of matrix products of a type. fp32 products run as fp32 (torch's default). A type
+  // without a figure has that of the next wider type with one.
   [[nodiscard]] double peak_flops(DType type) const;
 };
 
-// By id ("h100", in any case) or by path of a JSON file. Error (usage): no such device; the message
-// lists them. Error (input): the file is not a device description.
+// Loads a device by id ("h100", in any case) or by the path of a JSON file. Error (usage): the
+// device does not exist; the message lists the built-in ones. Error (input): the file is not a
+// device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
 
 // Ids of the built-in devices.
 std::vector<std::string_view> device_ids();
 
-// The built-in device that a driver calls `name`: "h200" of "NVIDIA H200 141GB". Empty: none of
-// them.
+// The built-in device for a driver's device name: "h200" for "NVIDIA H200 141GB". Empty if none
+// fits.
 std::string_view device_id_in(std::string_view name);
 
 }  // namespace jointer

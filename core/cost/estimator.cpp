@@ -19,7 +19,7 @@
 namespace jointer {
 namespace {
 
-// The constants in `simple{coll_us=20,mem_gbs=2000}`.
+// Parses the constants of `simple{coll_us=20,mem_gbs=2000}`.
 Result<SimpleCosts> parse_simple(std::string_view text) {
   SimpleCosts costs;
   const std::array<std::pair<std::string_view, double*>, 4> constants{{
@@ -30,7 +30,7 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
   }};
   if (text.empty()) return costs;
   if (text.back() != '}')
-    return fail(Error::Kind::usage, "`simple{}`: constants are written simple{{coll_us=20,...}}",
+    return fail(Error::Kind::usage, "`simple{}`: write constants as simple{{coll_us=20,...}}",
                 text);
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
@@ -54,7 +54,7 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
   return costs;
 }
 
-// The value of the only constant of `measured{device="NVIDIA H200"}`; nothing in `measured` and
+// The value of the only constant of `measured{device="NVIDIA H200"}`; empty for `measured` and
 // `measured{}`.
 std::string text_constant(std::string_view text, std::string_view name) {
   const std::string start = fmt::format("{{{}=", name);
@@ -62,7 +62,7 @@ std::string text_constant(std::string_view text, std::string_view name) {
   const std::string_view value = text.substr(start.size(), text.size() - start.size() - 1);
   const auto json = nlohmann::json::parse(value, nullptr, false);
   if (json.is_string()) return json.get<std::string>();
-  // What needs no quotes may do without.
+  // A value without special characters needs no quotes.
   return std::string(value.find_first_of("\"{},= ") == std::string_view::npos ? value
                                                                               : std::string_view());
 }
@@ -72,7 +72,7 @@ Result<std::string> parse_measured(std::string_view text) {
   std::string device = text_constant(text, "device");
   if (device.empty())
     return fail(Error::Kind::usage,
-                "`measured{}`: a device is written measured{{device=\"NVIDIA H200\"}}", text);
+                "`measured{}`: write the device as measured{{device=\"NVIDIA H200\"}}", text);
   return device;
 }
 
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
   constexpr std::size_t kName = std::string_view("profile").size();
   const std::string trace = text_constant(std::string_view(request.name).substr(kName), "trace");
   if (trace.empty())
-    return fail(Error::Kind::usage, "`{}`: the trace is written profile{{trace=\"trace.json\"}}",
+    return fail(Error::Kind::usage, "`{}`: write the trace as profile{{trace=\"trace.json\"}}",
                 request.name);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(trace));
   JOINTER_TRY(ProfileData profile, ProfileData::read(trace, bytes));
@@ -91,7 +91,7 @@ Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
                                        request.gpus_per_node));
 }
 
-// Without a name, what was measured last of this type of device.
+// Without a device name, loads the costs of the most recently measured device of this type.
 Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& device,
                                std::optional<DeviceType> type) {
   if (!device.empty()) return database.load(device);
@@ -133,7 +133,8 @@ Result<std::unique_ptr<Estimator>> make_measured(const EstimatorRequest& request
 Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
                                         std::optional<DeviceType> type) {
   if (request.gpus_per_node < 1)
-    return fail(Error::Kind::usage, "a node has at least one GPU, not {}", request.gpus_per_node);
+    return fail(Error::Kind::usage, "the number of GPUs per node must be at least 1, not {}",
+                request.gpus_per_node);
   const std::string_view name = request.name;
   if (name == "measured" || name.starts_with("measured{")) return make_measured(request, type);
   JOINTER_TRY(DeviceDescription device,
@@ -152,8 +153,8 @@ Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
     return std::make_unique<SimpleEstimator>(costs, std::move(device));
   }
   return fail(Error::Kind::usage,
-              "there is no estimator `{}`; there are roofline, simple, torch-2.11, torch-2.15, "
-              "profile and measured",
+              "there is no estimator `{}`: use roofline, simple, torch-2.11, torch-2.15, "
+              "profile or measured",
               name);
 }
 
@@ -210,7 +211,7 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
 }
 
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {
-  // However slow a device is said to be, sums over the graph fit 64 bits.
+  // Limits the times of a very slow device, so that sums over the graph fit into 64 bits.
   const auto nodes = static_cast<std::int64_t>(graph.node_count());
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() / (4 * (nodes + 1));
   std::vector<NodeCost> costs(graph.node_count());

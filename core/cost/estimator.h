@@ -1,7 +1,7 @@
 #pragma once
 
-// How long each node takes. Estimators are replaceable: the simulation and everything above it ask
-// through this interface. To add one, derive a class and name it in make_estimator.
+// Estimates the duration of each node. The simulation and everything above it use this interface.
+// To add an estimator, derive a class and name it in make_estimator.
 
 #include <cstdint>
 #include <memory>
@@ -16,22 +16,22 @@
 
 namespace jointer {
 
-// Where a node runs and what sets its time.
+// The stream that a node runs on, and its duration.
 struct NodeCost {
   enum class Lane : std::uint8_t {
-    none,  // takes no time on the device
+    none,  // no time on the device
     compute,
     collective,  // on its process group's stream
-    transfer,    // on the stream of copies to the host and back
+    transfer,    // on the stream of copies between host and device
   };
   enum class Limit : std::uint8_t {
     none,
     compute,   // FLOPs
     memory,    // bytes of device memory
-    launch,    // the shortest a kernel takes
+    launch,    // the minimum duration of a kernel
     transfer,  // the link between host and device
     network,   // bytes of a collective
-    latency,   // a collective's start-up
+    latency,   // start-up of a collective
     given,     // measured, or a constant
   };
   Lane lane = Lane::none;
@@ -42,12 +42,12 @@ struct NodeCost {
 };
 std::string_view to_string(NodeCost::Limit limit);
 
-// What a copy to the host or back takes on the stream of such copies, from and to pinned memory.
+// Time of a copy between device and pinned host memory, on the stream of such copies.
 struct TransferCosts {
   double ns_per_byte = 0;
   std::int64_t least_ns = 0;
-  std::int64_t host_ns = 0;       // the CPU's, to start one
-  std::int64_t wait_host_ns = 0;  // and to wait for one
+  std::int64_t host_ns = 0;       // CPU time to start a copy
+  std::int64_t wait_host_ns = 0;  // CPU time to wait for one
 
   [[nodiscard]] NodeCost of(std::int64_t bytes) const;
   friend bool operator==(const TransferCosts&, const TransferCosts&) = default;
@@ -60,44 +60,45 @@ class Estimator {
   Estimator(const Estimator&) = delete;
   Estimator& operator=(const Estimator&) = delete;
 
-  // What a person reads beside the figures: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs a node".
+  // Description shown with the figures: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs per node".
   [[nodiscard]] virtual std::string description() const = 0;
-  // The same, of what it estimated: how many of a graph's costs were measured. `costs` are its own.
+  // The description with facts about the estimates `costs` that it made, such as the number of
+  // measured ones.
   [[nodiscard]] virtual std::string description_of(std::span<const NodeCost> /*costs*/) const {
     return description();
   }
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
-  // What a collective would take for no bytes: what another one saves that joins it in a bucket. By
-  // itself nothing.
+  // Nanoseconds of a collective without bytes, which is the time saved if it joins another one in a
+  // bucket. Default: 0.
   [[nodiscard]] virtual std::int64_t latency_ns(const Graph& graph, NodeId collective) const;
-  // Its estimates of ao.offload, ao.reload and of waiting for them, in figures. By itself the
-  // device's host link, at no cost to the CPU.
+  // Costs of ao.offload, ao.reload and of waiting for them. Default: the device's host link,
+  // without CPU time.
   [[nodiscard]] virtual TransferCosts transfer_costs() const;
 };
 
 struct EstimatorRequest {
   // roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured, measured{device=""}
   std::string name = "roofline";
-  std::string device = "h100";  // empty: the one that fits the graph, or what was measured
+  std::string device = "h100";  // empty: the device that fits the graph, or the last measured one
   std::int64_t gpus_per_node = 8;
   std::string costs;  // file of measured costs; empty: CostDatabase::default_path()
 };
 
-// Error (usage): no such estimator or device, or a constant that it does not have; nothing was
-// measured. Error (input): the cost database is damaged. An empty device is the one that fits
-// `runs_on`, and `measured` without a device is what was measured last of that type of device;
-// without `runs_on` they are an H100, and whatever was measured last.
+// Error (usage): the estimator, the device or a constant does not exist, or nothing was measured.
+// Error (input): the cost database is damaged. An empty device means the one that fits `runs_on`;
+// for `measured`, the last measured device of that type. Without `runs_on`, these are an H100 and
+// the last measured device of any type.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request);
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   DeviceType runs_on);
 
-// One cost a node, by id.
+// Costs of all nodes, indexed by node id.
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator);
 
-// The device that a graph captured on `device` is most likely to run on.
+// The device that a graph is most likely to run on, by the device it was captured on.
 std::string_view default_device(const Graph& graph);
-// One that stands for a type of device.
+// The device that represents a type of device.
 std::string_view default_device(DeviceType type);
 
 }  // namespace jointer

@@ -1,16 +1,16 @@
-// Time of a collective and its products that run together.
+// Estimates the duration of a collective fused with its matrix products.
 //
 // An all-gather fetches the other ranks' rows one rank at a time and multiplies the rows that have
 // arrived. A reduce-scatter multiplies the rows of one rank at a time and sends the finished ones.
 // In both cases, n ranks give n parts to multiply, each in time c, and n-1 parts to move, each in
-// time t. All products but one run beside a move:
+// time t. All products but one overlap with a move:
 //   c + (n - 1) max(c, t)
 // A reduce-scatter then adds its parts, which reads n of them and writes one.
 //
 // Cost: linear in the products. Source: _pipelined_multi_all_gather_and_consume and
 // _pipelined_produce_and_all2all in torch/distributed/_symmetric_memory/__init__.py (torch 2.15).
-// Deviations: barriers are left out, as are copies into the workspace, which run beside the first
-// part. The workspace is not a storage of the graph: torch keeps it for the group.
+// Deviations: barriers are left out, as are copies into the workspace, which overlap with the first
+// part. The workspace is not a storage of the graph, because torch keeps it for the group.
 
 #include "core/cost/fused_matmul.h"
 
@@ -27,7 +27,7 @@ const Tensor* tensor_of(const Graph& graph, const Argument* argument) {
   return graph.single_tensor(graph.node(argument->node()));
 }
 
-// Rows of a left operand: all dimensions but the last.
+// Rows of a left operand: the product of all dimensions but the last.
 std::int64_t rows_of(const Graph& graph, const Tensor& t) {
   std::int64_t rows = 1;
   const auto shape = graph.shape(t);
@@ -35,7 +35,7 @@ std::int64_t rows_of(const Graph& graph, const Tensor& t) {
   return rows;
 }
 
-// Reads k and columns of a right operand, [k, columns].
+// Reads k and the number of columns of a right operand, [k, columns].
 bool read_right(const Graph& graph, const Tensor* b, FusedMatmul::Product& product) {
   if (b == nullptr || b->rank != 2) return false;
   product.k = graph.shape(*b)[0].value;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Matrix products that run together with a collective, part by part: symm_mem.fused_*, which
-// async_tensor_parallel makes. The model is at the top of fused_matmul.cpp.
+// Reads matrix products that are fused with a collective and run part by part: symm_mem.fused_*,
+// which the pass async_tensor_parallel creates. The cost model is at the top of fused_matmul.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace jointer {
 
 struct FusedMatmul {
-  // One [rows, k] x [k, columns], of all ranks' rows.
+  // One product [rows, k] x [k, columns] over the rows of all ranks.
   struct Product {
     std::int64_t rows = 0, k = 0, columns = 0;
   };
@@ -22,17 +22,17 @@ struct FusedMatmul {
   std::int64_t moved_bytes = 0;  // as collective_bytes: the whole tensor
   std::vector<Product> products;
   std::int64_t flops = 0;
-  DType dtype = DType::float32;  // of what is multiplied
+  DType dtype = DType::float32;  // of the operands
 };
 
-// Nothing for another operator, or where sizes do not fit.
+// Empty for another operator, or if sizes do not match.
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node);
 
-// Where its ranks sit: as place_group; all on one node where the group is not known.
+// Placement of its ranks: as place_group, or all on one node if the group is unknown.
 GroupPlacement place_fused(const Graph& graph, const Node& node, const FusedMatmul& fused,
                            std::int64_t gpus_per_node);
 
-// From what all products and the whole collective would take alone.
+// The duration, given the time of all products and of the whole collective if each ran alone.
 double pipelined_time(double compute, double collective, std::int64_t ranks);
 
 }  // namespace jointer

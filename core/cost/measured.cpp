@@ -1,12 +1,12 @@
-// A node's time is its key's median in the cost database. On a GPU the CPU's share stays what the
-// roofline says: a kernel is launched while others run. On a CPU the measured time is the whole
-// call, views included, so nothing is added to it.
+// Estimates a node's time as the median of its key in the cost database. On a GPU, the CPU time is
+// the roofline's, because kernels are launched while others run. On a CPU, the measured time is
+// that of the whole call, views included, so nothing is added to it.
 //
-// Collectives between two measured sizes: time = start-up + bytes / bandwidth is a straight line as
-// long as the algorithm stays the same, so two neighbours give it. Outside of what was measured
-// nothing is known about the algorithm; the roofline answers there.
+// Collectives are interpolated between two measured sizes: time = start-up + bytes / bandwidth is a
+// straight line as long as the algorithm stays the same, so two neighbours determine it. Outside
+// the measured range the algorithm is unknown, and the roofline is used.
 //
-// Cost: one text and one look-up a node.
+// Cost: one key and one look-up per node.
 
 #include "core/cost/measured.h"
 
@@ -97,7 +97,7 @@ NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
     cost.limit = NodeCost::Limit::given;
     return cost;
   }
-  // Kept from call to call: no allocation a node.
+  // Reused by later calls, so that no call allocates.
   thread_local std::string work;
   work.clear();
   append_work(graph, node, work);

@@ -8,20 +8,20 @@
 
 namespace jointer {
 
-// Times that were measured on a device: each node by what it does (append_work), each collective by
-// what it moves. A collective of a size that was not measured lies on the line between the two
-// measured sizes next to it, of the same kind, backend and spread of ranks. Anything else takes as
-// long as another estimator says, the roofline of the device. All costs are read when it is made;
-// it may be asked from several threads.
+// Uses times measured on a device: those of nodes by their work (append_work), those of collectives
+// by the bytes they move. A collective of a size that was not measured is interpolated between the
+// two nearest measured sizes of the same kind, backend and spread of ranks. Everything else is left
+// to another estimator, the device's roofline. All costs are read on construction, so several
+// threads may call it.
 class MeasuredEstimator final : public Estimator {
  public:
   MeasuredEstimator(DeviceCosts costs, std::unique_ptr<Estimator> rest,
                     std::int64_t ranks_per_machine);
 
-  // "measured on NVIDIA H200; the rest roofline, NVIDIA H200 SXM 141 GB, 8 GPUs a node"
+  // "measured on NVIDIA H200; the rest roofline, NVIDIA H200 SXM 141 GB, 8 GPUs per node"
   [[nodiscard]] std::string description() const override;
-  // And how much of a graph that was: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3 % of
-  // the time; the rest ...". Nodes that take no time are not counted.
+  // With the measured share: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3 % of the time;
+  // the rest ...". Nodes that take no time are not counted.
   [[nodiscard]] std::string description_of(std::span<const NodeCost> costs) const override;
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }
   [[nodiscard]] TransferCosts transfer_costs() const override { return rest_->transfer_costs(); }
@@ -29,25 +29,24 @@ class MeasuredEstimator final : public Estimator {
   [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
-  // Bytes and ns, by everything else that a collective is known by. Sizes that were measured with
-  // several element types count once, with the mean.
+  // Nanoseconds by bytes, for collectives that are equal otherwise. Sizes measured with several
+  // element types count once, with the mean.
   using Curve = std::map<std::int64_t, std::int64_t>;
 
   [[nodiscard]] std::optional<std::int64_t> collective_ns(const CollectiveWork& work) const;
 
   DeviceCosts costs_;
-  std::map<CollectiveWork, Curve> curves_;  // with no bytes and the default type
+  std::map<CollectiveWork, Curve> curves_;  // keys have 0 bytes and the default type
   std::unique_ptr<Estimator> rest_;
   DeviceType runs_on_;
   std::int64_t ranks_per_machine_;
 };
 
-// What asks for the times that were measured on a device, by its name; the rest is estimated for
-// the description that fits it.
+// A request for the times measured on the device of this name. The rest is estimated with the
+// description that fits it.
 EstimatorRequest measured_on(std::string_view device);
 
-// The built-in description that a measured device's name means: "NVIDIA H200" is h200. Empty if
-// there is none.
+// The built-in description for a measured device's name: "NVIDIA H200" is h200. Empty if none fits.
 std::string_view described_device(std::string_view measured_name);
 
 }  // namespace jointer

@@ -1,7 +1,10 @@
-// How it works. A collective's kernel says in the trace what it moved and in which group; all
-// kernels of an operator's call carry the call's id, and their durations together are its time.
-// Then look-ups as the header says. Cost: one walk over the trace. Deviation: none; a trace whose
-// ids are not unique is read as torch reads it, by the first call.
+// Reads times from a trace and looks them up as profile_data.h describes.
+//
+// A collective's kernel states in the trace what it moved and in which group. All kernels of an
+// operator's call have the call's id, and the sum of their durations is its time.
+//
+// Cost: one scan of the trace. Deviation: none. If the ids of a trace are not unique, the first
+// call of an id counts, as in torch.
 
 #include "core/cost/profile_data.h"
 
@@ -20,14 +23,14 @@ namespace {
 namespace json = simdjson::ondemand;
 
 constexpr double kExtrapolation = 2.0;  // times the largest measured size
-constexpr std::size_t kLargest = 5;     // messages that a group's bandwidth is looked for in
+constexpr std::size_t kLargest = 5;     // messages that determine a group's bandwidth
 
 struct TypeName {
   std::string_view text;
   DType type;
 };
 
-// How operators' records of a trace call element types.
+// Maps the names of element types in operator records.
 std::optional<DType> operator_type(std::string_view name) {
   static constexpr std::array<TypeName, 19> kNames{{
       {"float", DType::float32},
@@ -70,7 +73,7 @@ constexpr std::array<TypeName, 12> kNcclNames{{
     {"Float8_e5m2", DType::float8_e5m2},
 }};
 
-// Bytes of an element; 1 of a type that torch has under no such name.
+// Bytes of an element; 1 for a type that torch does not have under this name.
 std::int64_t element_bytes(std::string_view nccl_type) {
   std::string lower(nccl_type);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -94,7 +97,7 @@ std::int64_t whole_number(json::value value) {
   return value.get_double().get(real) == simdjson::SUCCESS ? saturating_round(real) : 0;
 }
 
-// A list of numbers. Nothing for one that holds anything else: a list of tensors.
+// A list of numbers. Empty if it contains anything else, such as a list of tensors.
 std::optional<std::vector<std::int64_t>> numbers(json::array list) {
   std::vector<std::int64_t> found;
   bool is_plain = true;
@@ -108,7 +111,7 @@ std::optional<std::vector<std::int64_t>> numbers(json::array list) {
   return is_plain ? std::optional(std::move(found)) : std::nullopt;
 }
 
-// "[0, 1, 2]", ascending.
+// Parses "[0, 1, 2]"; returns the ranks in ascending order.
 std::optional<ProfileData::Ranks> parse_ranks(std::string_view written) {
   if (!written.starts_with('[') || !written.ends_with(']')) return std::nullopt;
   ProfileData::Ranks ranks;
@@ -148,7 +151,7 @@ class ProfileReader {
  private:
   struct Call {
     ProfileData::Operator op;
-    bool has_lists = false;  // shapes that no node's tensors can equal
+    bool has_lists = false;  // the shapes include lists, which equal no node's tensors
   };
   struct Collective {
     std::string name, group, ranks, type;
@@ -250,7 +253,7 @@ class ProfileReader {
     }
   }
 
-  // An empty entry is no tensor's.
+  // An empty entry belongs to an argument that is not a tensor.
   static void read_sizes(json::value value, Call& call, ProfileData::Sizes& sizes) {
     if (value.type() != json::json_type::array) return;
     for (auto element : value.get_array()) {
@@ -322,13 +325,13 @@ Result<ProfileData> ProfileData::read(std::string_view name, const PaddedBytes& 
   }
   if (data.operators_.empty() && data.collectives_ == 0)
     return input_error(
-        "{}: the trace has no times of kernels with shapes: record it on a GPU with "
+        "{}: the trace has no kernel times with shapes: record it on a GPU with "
         "record_shapes=True",
         name);
   return data;
 }
 
-// Evenly spaced ranks are a dimension of a mesh.
+// Evenly spaced ranks are one dimension of a mesh.
 std::optional<ProfileData::Mesh> ProfileData::mesh_of(const Ranks& ranks, std::int64_t size) {
   if (ranks.size() <= 1) return std::nullopt;
   const std::int64_t stride = ranks[1] - ranks[0];

@@ -1,8 +1,8 @@
 #pragma once
 
-// Times of operators and collectives in a trace of torch.profiler, as torch 2.15's profile-guided
-// estimation looks them up.
-// Source: torch/_inductor/fx_passes/profile_guided_estimation.py (ProfileData).
+// Looks up times of operators and collectives in a trace of torch.profiler, as torch 2.15's
+// profile-guided estimation does. Source: torch/_inductor/fx_passes/profile_guided_estimation.py
+// (ProfileData).
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ namespace jointer {
 class ProfileData {
  public:
   using Ranks = std::vector<std::int64_t>;               // ascending
-  using Sizes = std::vector<std::vector<std::int64_t>>;  // shapes or strides, one a tensor
+  using Sizes = std::vector<std::vector<std::int64_t>>;  // shapes or strides, one per tensor
   struct Operator {
     std::string name;  // "aten::mm"
     Sizes shapes, strides;
@@ -30,17 +30,18 @@ class ProfileData {
     friend auto operator<=>(const Operator&, const Operator&) = default;
   };
 
-  // Error (input): no such trace, or damaged.
+  // Error (input): the trace is not a profiler trace, is damaged, or has no kernel times with
+  // shapes.
   static Result<ProfileData> read(std::string_view name, const PaddedBytes& json);
 
-  // Milliseconds of an operator that was called with just these tensors: the mean of its calls.
+  // Milliseconds of an operator called with exactly these tensors: the mean over its calls.
   [[nodiscard]] std::optional<double> operator_ms(const Operator& wanted) const;
 
-  // Milliseconds of a collective: measured with as many elements, or interpolated between the
-  // nearest two in log-log space, or in proportion to the nearest. Beyond twice the largest
-  // measured one, by the highest bandwidth of the group's five largest. A group that has no
-  // measurement takes those of the only measured one of the same size and stride. `call` and `type`
-  // are names: "all_gather_into_tensor", "BFloat16".
+  // Milliseconds of a collective. Uses the measurement with the same number of elements; else
+  // interpolates between the nearest two in log-log space, or scales the nearest one. Above twice
+  // the largest measured size, uses the highest bandwidth of the group's five largest. A group
+  // without measurements uses those of the only measured group of the same size and stride. `call`
+  // and `type` are names: "all_gather_into_tensor", "BFloat16".
   [[nodiscard]] std::optional<double> collective_ms(std::string_view call, const Ranks& ranks,
                                                     std::int64_t elements,
                                                     std::string_view type) const;
@@ -49,7 +50,7 @@ class ProfileData {
   [[nodiscard]] std::size_t collective_count() const { return collectives_; }
 
  private:
-  struct Mesh {  // groups of one dimension of a mesh are alike
+  struct Mesh {  // groups along one dimension of a mesh are alike
     std::int64_t stride = 0, ranks = 0;
     friend auto operator<=>(const Mesh&, const Mesh&) = default;
   };
@@ -89,7 +90,7 @@ class ProfileData {
   std::size_t collectives_ = 0;
 };
 
-// How NCCL's records of a trace call an element type: "BFloat16", "Float", "Half".
+// The name of an element type in NCCL's records of a trace: "BFloat16", "Float", "Half".
 std::string_view nccl_type_name(DType type);
 
 }  // namespace jointer

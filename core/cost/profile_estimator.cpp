@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// The collectives that torch looks up by size; others are operators like any.
+// Collectives that torch looks up by size. Others are looked up as operators.
 bool is_by_size(std::string_view target) {
   constexpr std::array<std::string_view, 5> kTargets{
       "_c10d_functional.all_gather_into_tensor.default",
@@ -18,7 +18,7 @@ bool is_by_size(std::string_view target) {
   return std::find(kTargets.begin(), kTargets.end(), target) != kTargets.end();
 }
 
-// "aten::mm" of aten.mm.default.
+// "aten::mm" for aten.mm.default.
 std::string profile_name(const OperatorInfo& op) {
   const std::string_view packet = op.packet();
   const auto dot = packet.rfind('.');

@@ -7,9 +7,9 @@
 
 namespace jointer {
 
-// torch 2.15's profile-guided estimation: times from a trace of torch.profiler, of operators with
-// the same tensors and of collectives by size (ProfileData); anything else takes what another
-// estimator says.
+// torch 2.15's profile-guided estimation. Uses the times of a trace of torch.profiler for operators
+// with the same tensors and for collectives by size (ProfileData), and another estimator for the
+// rest.
 class ProfileEstimator final : public Estimator {
  public:
   ProfileEstimator(ProfileData profile, std::string source, std::unique_ptr<Estimator> rest);
@@ -21,7 +21,7 @@ class ProfileEstimator final : public Estimator {
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
   [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
-  // Milliseconds that the profile gives; nothing for a node that it does not know.
+  // Milliseconds from the profile; empty for a node that it does not contain.
   [[nodiscard]] std::optional<double> profiled_ms(const Graph& graph, NodeId node) const;
 
  private:

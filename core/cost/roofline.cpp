@@ -1,17 +1,17 @@
+// Estimates the time of a node from its FLOPs and bytes.
+//
 // Terms
-//   FLOPs     node_flops: what the operator's formula counts. Causal attention computes about half
-//   of
-//             the square that the formula counts, so half of it is charged.
+//   FLOPs     node_flops: the operator's formula. Causal attention computes about half of the
+//             square that the formula counts, so only half of it is used.
 //   bytes     node_traffic: each input and output once.
-//   tiles     a matrix product is cut into tiles of 128 x 128 outputs, one a multiprocessor at a
-//             time; the last round of tiles is seldom full, which is what makes small products
-//             slow.
+//   tiles     a matrix product is cut into tiles of 128 x 128 outputs, one per multiprocessor at a
+//             time. The last round of tiles is seldom full, which makes small products slow.
 //
 // Time of a kernel: max(FLOPs / (peak * efficiency * fill), bytes / (bandwidth * efficiency),
-// kernel_us), where fill is tiles / (rounds * multiprocessors). Host: operator_us for every call,
-// and launch_us or collective_us for what runs on the device.
+// kernel_us), where fill is tiles / (rounds * multiprocessors). Host time: operator_us for every
+// call, plus launch_us for a kernel or collective_us for a collective.
 //
-// Cost: constant a node. Source: the roofline model; efficiencies and where they come from are in
+// Cost: constant per node. Source: the roofline model; efficiencies and their sources are in
 // resources/devices/*.json.
 
 #include "core/cost/roofline.h"
@@ -31,7 +31,7 @@ namespace {
 constexpr double kTile = 128;
 
 std::int64_t to_ns(double microseconds) {
-  // A year is as good as for ever, and keeps sums within 64 bits.
+  // A year is long enough, and keeps sums within 64 bits.
   constexpr double kMost = 365.0 * 24 * 3600 * 1e6;
   return saturating_round(std::min(microseconds, kMost) * 1e3);
 }
@@ -40,8 +40,8 @@ bool is_attention(std::string_view packet) {
   return packet.find("attention") != std::string_view::npos;
 }
 
-// The argument of the operator that a higher-order one runs, which follow its name:
-// graphsafe_run_with_rng_state and the like.
+// The argument `name` of the operator that a higher-order operator runs. The operator and its
+// arguments are arguments of the higher-order one (graphsafe_run_with_rng_state and similar).
 const Argument* wrapped_argument(const Graph& graph, const Node& node, std::string_view name) {
   const auto args = graph.args(node);
   const auto inner = std::find_if(args.begin(), args.end(),
@@ -59,13 +59,13 @@ bool is_causal(const Graph& graph, const Node& node) {
   return causal != nullptr && causal->kind == Argument::Kind::boolean && causal->integer != 0;
 }
 
-// How well so many tiles fill the multiprocessors.
+// The share of multiprocessors that so many tiles keep busy.
 double fill(double tiles, std::int64_t units) {
   const auto width = static_cast<double>(units);
   return tiles / (std::ceil(tiles / width) * width);
 }
 
-// The same of the tiles of an [.., m, n] product.
+// The same for the tiles of an [.., m, n] product.
 double fill(const Graph& graph, const Node& node, std::int64_t units) {
   const Tensor* out = graph.single_tensor(node);
   if (out == nullptr || out->rank < 2) return 1;
@@ -78,7 +78,7 @@ double fill(const Graph& graph, const Node& node, std::int64_t units) {
   return fill(tiles, units);
 }
 
-// All products of one part, of `ranks`, in microseconds.
+// Microseconds of all products of one of the `ranks` parts.
 double part_us(const FusedMatmul& fused, const DeviceDescription& device) {
   const auto item = static_cast<double>(item_size(fused.dtype));
   double sum = 0;
@@ -123,7 +123,7 @@ NodeCost fused_cost(const Graph& graph, const Node& node, const FusedMatmul& fus
 
 std::string RooflineEstimator::description() const {
   if (device_.id == "cpu") return fmt::format("roofline, {}", device_.name);
-  return fmt::format("roofline, {}, {} GPUs a node", device_.name, gpus_per_node_);
+  return fmt::format("roofline, {}, {} GPUs per node", device_.name, gpus_per_node_);
 }
 
 double RooflineEstimator::compute_us(const Graph& graph, const Node& node,
@@ -183,7 +183,7 @@ NodeCost RooflineEstimator::estimate(const Graph& graph, NodeId id) const {
   const Traffic traffic = node_traffic(graph, node);
   switch (traffic.kind) {
     case Traffic::Kind::none:
-    case Traffic::Kind::host:  // a few bytes on the CPU: the call is what takes time
+    case Traffic::Kind::host:  // a few bytes on the CPU: the call dominates
       return cost;
     case Traffic::Kind::transfer:
       cost.lane = NodeCost::Lane::compute;

@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// A kernel takes as long as its arithmetic or its memory traffic needs at the efficiencies that the
-// device description states, and at least a launch; collectives by collective_model.h.
+// The duration of a kernel is the longest of its arithmetic and its memory traffic at the device
+// description's efficiencies, and a launch. Collectives are estimated by collective_model.h.
 class RooflineEstimator final : public Estimator {
  public:
   RooflineEstimator(DeviceDescription device, std::int64_t gpus_per_node)

@@ -4,14 +4,14 @@
 
 namespace jointer {
 
-// A deliberately plain model, so that results can be compared with torch's scheduler under the same
-// costs. Milliseconds; 1 GB/s = 1e9 B/s:
+// A deliberately simple model, for comparing results with torch's scheduler under the same costs.
+// Milliseconds; 1 GB/s = 1e9 B/s:
 //   collective              coll_us + B / coll_gbs, B the larger of input and output bytes; 0 in a
 //                           group of one
 //   operator with an entry in torch's FLOP registry      FLOPs / tflops
 //   wait, getitem, no tensor output, a view               0
 //   anything else           (input + output bytes) / mem_gbs, each distinct input node once
-// No launch costs. `simulate` it with one communication stream to judge an order.
+// There are no launch costs. To judge an order, simulate it with one communication stream.
 struct SimpleCosts {
   double coll_us = 20, coll_gbs = 200, tflops = 500, mem_gbs = 2500;
 };

@@ -6,28 +6,31 @@ namespace jointer {
 
 tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path) {
   const int code = sqlite3_extended_errcode(handle);
-  // A damaged file's own texts get into messages.
+  // The message may contain text from a damaged file.
   std::string text = sqlite3_errmsg(handle);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      return input_error("{}: is no cost database: {}", path, text);
+      return input_error("{}: not a cost database: {}", path, text);
     case SQLITE_CORRUPT:
     case SQLITE_SCHEMA:
     case SQLITE_ERROR:  // a table or column is missing
     case SQLITE_MISMATCH:
       return input_error(
-          "{}: the cost database is damaged ({}); move it away, measuring makes a new one", path,
-          text);
+          "{}: the cost database is damaged ({}); move it away; the next measurement creates a new "
+          "one",
+          path, text);
     case SQLITE_READONLY:
-      return fail(Error::Kind::run,
-                  "{}: the cost database cannot be written to ({}); JOINTER_COSTS names another",
-                  path, text);
+      return fail(
+          Error::Kind::run,
+          "{}: the cost database cannot be written to ({}); set JOINTER_COSTS to another file",
+          path, text);
     case SQLITE_BUSY:
-      return fail(Error::Kind::run, "{}: another program holds the cost database: {}", path, text);
+      return fail(Error::Kind::run,
+                  "{}: the cost database is locked by another process; try again: {}", path, text);
     default:
-      return fail(Error::Kind::run, "{}: the cost database: {}", path, text);
+      return fail(Error::Kind::run, "{}: cannot use the cost database: {}", path, text);
   }
 }
 
@@ -50,7 +53,7 @@ SqliteStatement& SqliteStatement::bind(int index, std::int64_t number) {
 }
 
 SqliteStatement& SqliteStatement::bind(int index, std::string_view text) {
-  // No destructor to call: SQLite makes its own copy.
+  // No destructor to call: SQLite copies the text.
   constexpr auto kCopied = static_cast<std::intptr_t>(-1);
   sqlite3_bind_text64(statement_.get(), index, text.data(), text.size(),
                       reinterpret_cast<sqlite3_destructor_type>(kCopied), SQLITE_UTF8);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A prepared statement of SQLite as a value: bound, stepped, and closed by its destructor.
+// A prepared SQLite statement: bound, stepped, and finalized by its destructor.
 
 #include <sqlite3.h>
 
@@ -13,25 +13,25 @@
 
 namespace jointer {
 
-// The handle's last error in one line. `path` names the database.
+// The handle's last error as one line. `path` names the database.
 tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path);
 
 class SqliteStatement {
  public:
-  // `path` is for messages and must live as long as the statement.
+  // `path` is used in messages and must outlive the statement.
   static Result<SqliteStatement> prepare(sqlite3* handle, std::string_view path,
                                          std::string_view sql);
 
-  // Parameters count from 1. Texts are copied.
+  // Parameters count from 1. The text is copied.
   SqliteStatement& bind(int index, std::int64_t number);
   SqliteStatement& bind(int index, std::string_view text);
 
-  // To the next row: false at the end.
+  // Advances to the next row; returns false at the end.
   Result<bool> step();
-  // Runs a statement that gives no rows, and makes it ready to be bound and run again.
+  // Runs a statement that returns no rows, and resets it so that it can be bound and run again.
   Result<void> run();
 
-  // Of the row that `step` came to; columns count from 0. A text is valid until the next step.
+  // Columns of the current row, from 0. A text is valid until the next step.
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::string_view text(int column) const;
 

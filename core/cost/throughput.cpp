@@ -16,7 +16,7 @@ std::optional<double> number(const Json& info, const char* key) {
   return it->get<double>();
 }
 
-// The letters at the end of a text, blanks behind them left out.
+// The letters at the end of a text; trailing blanks are ignored.
 std::string_view last_word(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   std::size_t begin = text.size();
@@ -24,7 +24,7 @@ std::string_view last_word(std::string_view text) {
   return text.substr(begin);
 }
 
-// "TP=2 x CP=2 x FSDP=4": the product of TP, CP and PP.
+// Parses "TP=2 x CP=2 x FSDP=4" and returns the product of TP, CP and PP.
 double degree_from_text(std::string parallel_text) {
   std::transform(parallel_text.begin(), parallel_text.end(), parallel_text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -44,8 +44,8 @@ double degree_from_text(std::string parallel_text) {
   return degree;
 }
 
-// The size of groups whose description ends in tp, cp or pp (mesh_tp). Nothing if there are groups
-// that the capture does not describe.
+// The product of the sizes of groups whose description ends in tp, cp or pp (mesh_tp). Empty if the
+// capture does not describe some groups.
 std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
@@ -61,7 +61,7 @@ std::optional<double> degree_from_groups(const Graph& graph) {
   return degree;
 }
 
-// Elements of this rank's parameters, all and those of embeddings.
+// Elements of this rank's parameters: of all, and of embeddings.
 struct LocalParameters {
   double all = 0, embedding = 0;
 };
@@ -79,7 +79,7 @@ LocalParameters local_parameters(const Graph& graph) {
   return local;
 }
 
-// Query heads times head size of the first attention, on this rank.
+// Query heads times head size of the first attention on this rank.
 std::optional<double> local_attention_width(const Graph& graph) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -103,7 +103,7 @@ bool is_mixture_of_experts(const Graph& graph) {
   return false;
 }
 
-// batch x sequence of the token ids: the first two-dimensional integer input.
+// Batch size times sequence length: the size of the first two-dimensional integer input.
 std::optional<double> token_ids(const Graph& graph) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -145,8 +145,8 @@ ModelFacts find_model_facts(const Graph& graph) {
     facts.derived.emplace_back("local tokens: from the shape of the token ids");
   }
 
-  // Of a mixture of experts only the parameters that a token meets count, which `parameters` is
-  // not.
+  // For a mixture of experts, only the parameters active for a token count, and `parameters` counts
+  // all.
   facts.parameters = number(known, "active_parameters");
   if (!facts.parameters && !is_mixture_of_experts(graph))
     facts.parameters = number(known, "parameters");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tokens a second, TFLOP/s and MFU, as torchtitan logs them.
+// Computes tokens per second, TFLOP/s and MFU as torchtitan logs them.
 
 #include <optional>
 #include <string>
@@ -11,20 +11,19 @@
 
 namespace jointer {
 
-// What a capture's `info` says of the model, and what can be told from the graph where it is
-// silent. Members of info that are read: parameters, active_parameters, embedding_parameters,
-// layers, heads, head_size, seq_len, local_batch_size, non_data_parallel_degree, parallel ("TP=2 x
-// FSDP=2").
+// Facts about the model: members of the capture's `info`, or derived from the graph where `info`
+// lacks them. Members used: parameters, active_parameters, embedding_parameters, layers, heads,
+// head_size, seq_len, local_batch_size, non_data_parallel_degree, parallel ("TP=2 x FSDP=2").
 struct ModelFacts {
-  std::optional<double> parameters;  // that one token runs through
+  std::optional<double> parameters;  // active for one token
   std::optional<double> embedding_parameters;
   std::optional<double> layers, attention_width;  // heads times head size
   std::optional<double> sequence;
   std::optional<double> local_tokens;
-  // Tensor, context and pipeline parallel. None where process groups say nothing of what they are
-  // for, as in text captures.
+  // Product of the tensor, context and pipeline parallel degrees. Empty if process groups do not
+  // state their purpose, as in text captures.
   std::optional<double> non_data_parallel_degree;
-  std::vector<std::string> derived;  // what was not in `info`, and where it is from
+  std::vector<std::string> derived;  // facts that are not in `info`, with their source
 
   // 6 x parameters without embeddings + 12 x layers x heads x head size x sequence.
   [[nodiscard]] std::optional<double> flops_per_token() const;
@@ -32,10 +31,10 @@ struct ModelFacts {
 ModelFacts find_model_facts(const Graph& graph);
 
 struct Throughput {
-  std::optional<double> tokens_per_second;  // of one device
-  std::optional<double> tflops;             // model TFLOP/s: recomputation does not count
+  std::optional<double> tokens_per_second;  // per device
+  std::optional<double> tflops;             // model TFLOP/s, without recomputation
   std::optional<double> mfu;                // fraction of the device's dense bf16 peak
-  double hardware_tflops = 0;               // every FLOP of the graph
+  double hardware_tflops = 0;               // all FLOPs of the graph
 };
 Throughput throughput(const ModelFacts& facts, std::int64_t graph_flops, std::int64_t step_ns,
                       const DeviceDescription& device);

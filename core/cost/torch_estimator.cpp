@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// Views and creations, for which torch estimates nothing.
+// Views and creations, which torch estimates as 0.
 constexpr std::array<std::string_view, 40> kIgnored{"aten.lift_fresh",   "aten.t",
                                                     "aten.transpose",    "aten.view",
                                                     "aten.detach",       "aten._unsafe_view",
@@ -47,7 +47,7 @@ std::int64_t counted_bytes(const Graph& graph, const Node& node) {
   return sum;
 }
 
-// Each time an argument is named, as torch walks them.
+// Counts an argument each time it occurs, as torch does.
 std::int64_t argument_bytes(const Graph& graph, const Argument& argument) {
   if (argument.kind == Argument::Kind::node)
     return counted_bytes(graph, graph.node(argument.node()));
@@ -57,7 +57,7 @@ std::int64_t argument_bytes(const Graph& graph, const Argument& argument) {
   return sum;
 }
 
-// torch's OpOverload.is_view, of the operators that fusion_regions.py asks it of.
+// torch's OpOverload.is_view, for the operators that fusion_regions.py queries.
 bool is_view_2_15(const OperatorInfo& op) {
   bool aliases = false, writes = false;
   for (const SchemaArgument& argument : op.arguments) {
@@ -67,8 +67,8 @@ bool is_view_2_15(const OperatorInfo& op) {
   return (op.space() == "aten" || op.space() == "prims") && aliases && !writes;
 }
 
-// Packets whose FLOPs torch counts since 2.15. Attention with grouped key heads, which 2.11's
-// registry gives up on, counts too.
+// Packets whose FLOPs torch counts since 2.15, including attention with grouped key heads, for
+// which 2.11's registry fails.
 bool counts_flops_2_15(std::string_view packet) {
   constexpr std::array<std::string_view, 4> kNew{
       "aten._scaled_dot_product_flash_attention_for_cpu",
@@ -77,8 +77,8 @@ bool counts_flops_2_15(std::string_view packet) {
   return is_in_torch_registry(packet) || std::find(kNew.begin(), kNew.end(), packet) != kNew.end();
 }
 
-// Torch has no formula for products that run together with a collective, and would count their
-// bytes alone. Here they take what the product and the collective take by its formulas, in parts.
+// Torch has no formula for products fused with a collective and would count only their bytes. This
+// applies its formulas to the products and to the collective, and overlaps them part by part.
 std::int64_t fused_ns(const FusedMatmul& fused, const DeviceDescription& device, bool is_new,
                       std::int64_t gpus_per_node) {
   double product = 0;
@@ -108,7 +108,7 @@ std::int64_t fused_ns(const FusedMatmul& fused, const DeviceDescription& device,
 std::string TorchEstimator::description() const {
   return formulas_ == TorchFormulas::v2_11
              ? fmt::format("torch 2.11's formulas, {}", device_.name)
-             : fmt::format("torch 2.15's formulas, {}, {} GPUs a node", device_.name,
+             : fmt::format("torch 2.15's formulas, {}, {} GPUs per node", device_.name,
                            gpus_per_node_);
 }
 

@@ -9,13 +9,13 @@ namespace jointer {
 namespace {
 
 constexpr std::int64_t kGpusPerNode = 8;
-constexpr double kIntraNodeBandwidth = 300, kInterNodeBandwidth = 25;  // GB/s a channel
+constexpr double kIntraNodeBandwidth = 300, kInterNodeBandwidth = 25;  // GB/s per channel
 constexpr double kChannels = 2;
 constexpr double kBaseLatency = 6.6;                           // us, ring with LL
-constexpr double kNvlinkLatency = 0.6, kNetworkLatency = 2.7;  // us a step
-constexpr double kNetworkOverhead = 1.0;                       // us a step between nodes
-// Most GB/s of LL by GPU, for one node, two, and more. Between nodes the first row counts: there
-// the processor sets the limit.
+constexpr double kNvlinkLatency = 0.6, kNetworkLatency = 2.7;  // us per step
+constexpr double kNetworkOverhead = 1.0;                       // us per step between nodes
+// Maximum GB/s of LL by GPU, for one node, two, and more. Between nodes, the first row counts,
+// because the CPU is the limit there.
 constexpr std::array<std::array<double, 3>, 4> kMostLLBandwidth{{
     {39.0, 39.0, 20.4},
     {87.7, 22.5, 19.0},

@@ -1,12 +1,12 @@
-// How it works. Each pair of algorithm (tree, ring) and protocol (LL, LL128, SIMPLE) gets a latency
-// and a bandwidth; the time is latency + bytes / bandwidth, and the smallest counts.
-// - Bandwidth: the links' bus bandwidth, limited by what a protocol or its channels can carry,
-// times
-//   what the algorithm makes of it (ring: ranks / steps; tree: a half, corrected by message size).
-// - Latency: a start, and a hop for each step, inside a node or between nodes.
-// - Between nodes the bandwidth is the network's, less efficient for few nodes, more for large
-//   messages (several network cards).
-// Terms: a step is one hop of data; `scale` is one node, two, more.
+// Estimates each pair of algorithm (tree, ring) and protocol (LL, LL128, SIMPLE): the time is
+// latency + bytes / bandwidth. The smallest time counts.
+// - Bandwidth: the links' bus bandwidth, limited by the protocol and its channels, times the
+//   algorithm's share (ring: ranks / steps; tree: half, corrected by message size).
+// - Latency: a start, plus a hop for each step, inside a node or between nodes.
+// - Between nodes, the bandwidth is the network's: less efficient for few nodes, more efficient for
+//   large messages (several network cards).
+//
+// Terms: a step is one hop of data; `scale` is one node, two, or more.
 // Deviations: all GPUs of a node are linked by NVLink (torch asks nvidia-smi whether they are), and
 // a node has `gpus_per_node` of them (torch asks CUDA).
 
@@ -48,8 +48,8 @@ constexpr std::array<double, 4> kChannels{2, 8, 16, 32};
 constexpr std::array<double, 4> kInsideNode{120, 240, 370, 720};
 constexpr std::array<double, 4> kBetweenNodes{12, 25, 50, 50};
 
-// What a tree reaches of its bandwidth, by protocol and the power of two of the message in 64
-// bytes.
+// The share of its bandwidth that a tree reaches, by protocol and by the binary logarithm of the
+// message size in units of 64 bytes.
 constexpr std::array<std::array<double, 24>, 3> kTreeShare{{
     {1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5,
      0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0},
@@ -86,7 +86,7 @@ std::int64_t steps_of(NcclCall call, std::int64_t ranks) {
   return 1;
 }
 
-// GB/s of the links that the slowest hop takes.
+// GB/s of the slowest link.
 double link_bandwidth(const Group& group, std::int64_t bytes) {
   if (group.nodes == 1) return kInsideNode[group.gpu];
   // Two nodes use few of the network cards, eight use all.
@@ -98,11 +98,11 @@ double link_bandwidth(const Group& group, std::int64_t bytes) {
   return gbps;
 }
 
-// What a protocol lets through of it.
+// GB/s of the link that a protocol can use.
 double bus_bandwidth(const Group& group, Algorithm algorithm, Protocol protocol, NcclCall call,
                      double gbps) {
   const double channels = kChannels[group.gpu];
-  // Between nodes the processor sets LL's limit, and the first row counts.
+  // Between nodes, the CPU limits LL, and the first row counts.
   const double most_ll = kMostLL[group.nodes == 1 ? group.gpu : 0][group.scale];
   const bool is_ring = algorithm == ring;
   switch (protocol) {
@@ -136,7 +136,7 @@ double latency_us(const Group& group, Algorithm algorithm, Protocol protocol, Nc
                    static_cast<double>(depth) * between);
 }
 
-// Microseconds, or nothing where torch rules the pair out.
+// Microseconds; empty if torch rules the pair out.
 std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall call,
                               Algorithm algorithm, Protocol protocol) {
   if (algorithm == tree && call != NcclCall::all_reduce) return std::nullopt;
@@ -154,7 +154,7 @@ std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall c
   return latency_us(group, algorithm, protocol, call) + static_cast<double>(bytes) / (1000 * gbps);
 }
 
-// What torch calibrated of links: GB/s, microseconds a step and to start, and the fewest bytes.
+// torch's calibrated links: GB/s, microseconds per step and to start, and the minimum of bytes.
 struct Profile {
   double gbps, step_us, start_us;
   std::int64_t least = 0;

@@ -15,11 +15,10 @@ namespace jointer {
 
 enum class NcclCall : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, p2p };
 
-// What torch takes an operator for, by its name. Nothing for one that its formula does not know.
+// The call that torch recognizes by an operator's name. Empty if its formula does not support it.
 std::optional<NcclCall> torch_nccl_call(std::string_view target);
 
-// The links of a group as torch sees them: fast ones inside a node, those of the network between
-// several.
+// The links of a group as torch sees them: fast links inside a node, network links between nodes.
 struct NcclLinks {
   NcclGpu gpu = NcclGpu::ampere;
   std::int64_t gpus_per_node = 8;
@@ -29,12 +28,12 @@ struct NcclLinks {
 double torch_nccl_2_15_ms(std::int64_t bytes, std::int64_t group_size, NcclCall call,
                           const NcclLinks& links);
 
-// Bytes from which a collective reaches nine tenths of its links' bandwidth, by torch's calibrated
-// profiles (InterconnectProfile). Nothing for all_to_all and p2p, which have none.
+// The smallest number of bytes with which a collective reaches 90 % of its links' bandwidth, by
+// torch's calibrated profiles (InterconnectProfile). Empty for all_to_all and p2p, which have none.
 std::optional<std::int64_t> torch_saturation_bytes(std::int64_t group_size, NcclCall call,
                                                    const NcclLinks& links);
 
-// estimate_fx_collective_size: as torch_collective_bytes, and an output that is a list counts.
+// Bytes as in estimate_fx_collective_size: like torch_collective_bytes, but a list output counts.
 std::int64_t torch_collective_bytes_2_15(const Graph& graph, const Node& node);
 
 }  // namespace jointer

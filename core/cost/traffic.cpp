@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// Elements that are really there: a dimension of stride 0 repeats one.
+// Bytes actually in memory: a dimension of stride 0 repeats one element.
 std::int64_t touched_bytes(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
   std::int64_t elements = 1;
@@ -23,7 +23,7 @@ bool is_one_of(std::string_view packet, std::span<const std::string_view> names)
   return std::find(names.begin(), names.end(), packet) != names.end();
 }
 
-// Takes rows of its first argument: reads as much of it as it writes.
+// Selects rows of its first argument: reads as much of it as it writes.
 bool is_lookup(std::string_view packet) {
   static constexpr std::array<std::string_view, 6> kLookups{
       "aten.embedding", "aten.index",         "aten.index_select",
@@ -31,7 +31,7 @@ bool is_lookup(std::string_view packet) {
   return is_one_of(packet, kLookups);
 }
 
-// Only asks for memory.
+// Allocates memory without writing to it.
 bool is_allocation(std::string_view packet) {
   static constexpr std::array<std::string_view, 5> kAllocations{
       "aten.empty", "aten.new_empty", "aten.empty_like", "aten.empty_strided",
@@ -49,7 +49,7 @@ bool is_in_memory_of_inputs(const Graph& graph, const Node& node, const Tensor& 
   return std::ranges::any_of(graph.inputs(node), has);
 }
 
-// Returns its input, or a view of it, unless strides ask for a copy. Its storage says which.
+// Returns its input or a view of it, unless strides require a copy. Its storage tells which.
 bool may_copy(std::string_view packet) {
   return packet == "aten.reshape" || packet == "prims.inductor_force_stride_order";
 }
@@ -87,11 +87,10 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
   for (const Tensor& t : outputs) written = saturating_add(written, touched_bytes(graph, t));
 
   if (outputs.empty()) {
-    // A number taken from a tensor: the CPU waits for it, whatever it is used for.
+    // A number read from a tensor: the CPU waits for it, whatever it is used for.
     if (op.has(OperatorTag::data_dependent) && input_on_device)
       return {.kind = Traffic::Kind::transfer, .bytes = read, .blocks_host = true};
-    // Conditions that are checked cost nothing; a higher-order operator without values may be
-    // anything, but says nothing.
+    // Assertions cost nothing. The cost of a higher-order operator without values is unknown.
     return {};
   }
   const bool output_on_device = any_on(graph, outputs, device);
@@ -103,7 +102,7 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
             .blocks_host = !output_on_device};
 
   if (is_lookup(packet)) {
-    // The table counts as what is taken from it; the indices are read as they are.
+    // The table counts only the rows read from it; the indices count in full.
     std::int64_t table = 0;
     if (const auto inputs = graph.inputs(node); !inputs.empty())
       for (const Tensor& t : graph.tensors(inputs.front()))

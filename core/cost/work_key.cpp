@@ -18,7 +18,7 @@ void append(std::string& text, std::int64_t number) {
   text.append(digits.data(), end);
 }
 
-// Whether the dimensions, walked from the last one of `order` to its first, lie side by side.
+// Returns true if the dimensions, from the last of `order` to the first, are contiguous.
 template <class Order>
 bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order order) {
   std::int64_t expected = 1;
@@ -27,7 +27,8 @@ bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order ord
     if (shape[d].value == 0) return true;
     if (shape[d].value == 1) continue;
     if (stride[d].value != expected) return false;
-    // A tensor in memory has fewer than 2^63 elements; what wraps is none and differs anyway.
+    // A tensor in memory has fewer than 2^63 elements, so an overflowing product never equals a
+    // stride.
     expected = static_cast<std::int64_t>(static_cast<std::uint64_t>(expected) *
                                          static_cast<std::uint64_t>(shape[d].value));
   }
@@ -36,11 +37,11 @@ bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order ord
 
 void append_layout(std::string& text, std::span<const Dim> shape, std::span<const Dim> stride) {
   if (is_dense(shape, stride, [](std::size_t i) { return i; })) return;
-  std::array<std::uint8_t, 256> buffer;  // a rank is a byte
+  std::array<std::uint8_t, 256> buffer;  // a rank fits into a byte
   const std::span order = std::span(buffer).first(shape.size());
   bool expanded = false;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    // By insertion: there are few, and equal strides keep their order.
+    // Insertion sort: there are few dimensions, and equal strides keep their order.
     std::size_t at = i;
     for (; at > 0 && stride[order[at - 1]].value < stride[i].value; --at) order[at] = order[at - 1];
     order[at] = static_cast<std::uint8_t>(i);
@@ -67,7 +68,7 @@ void append_tensor(const Graph& graph, const Tensor& t, std::string& text) {
   if (!t.device) return;
   const Device& device = graph.device(t.device);
   if (device.type == graph.main_device()) return;
-  // The kind of device, not which one of several.
+  // The type of device, without its index.
   const std::string_view name = graph.text(device.name);
   text += '@';
   text += name.substr(0, name.find(':'));
@@ -147,7 +148,7 @@ struct ArgumentWriter {
       case device: {
         const std::string_view name = graph.text(argument.text());
         const std::string_view kind = name.substr(0, name.find(':'));
-        // A graph captured on a GPU does the same work on the CPU it is run on instead.
+        // A graph captured on a GPU does the same work on a CPU that runs it instead.
         text += parse_device_type(kind) == graph.main_device() ? "here" : kind;
         return;
       }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Under which text a node's measured time is kept: nodes of one text do the same work, whatever
-// graph they are in.
+// Computes the keys under which measured times of nodes are stored. Nodes with the same key do the
+// same work, whatever graph they are in.
 
 #include <compare>
 #include <cstdint>
@@ -13,23 +13,24 @@ namespace jointer {
 
 // Appends `aten.mm.default(bf16[8,64], bf16[64,64]^1.0)`: the operator, then its arguments as the
 // graph gives them.
-//   Tensors: element type, shape, layout, and the device where it is not the graph's own
-//   (`@cpu`). A layout is written where it is not row by row: `^1.0` is dense with the dimensions
-//   in that order, slowest first (a transposed matrix); `~0.1` has gaps; `*` is expanded (a stride
-//   of 0). Layout is part of the work because matrix products pick their kernel by it and copies
-//   and pointwise kernels lose coalescing; how wide the gaps are decides little and is left out.
-//   Numbers: integers, booleans, types and texts decide the work (dimensions, reductions). Reals
-//   are written `#`, since a scale or an epsilon does not, but for exponents of a power.
+//   Tensors: element type, shape, layout, and the device if it is not the graph's own (`@cpu`). The
+//   layout is omitted if it is row-major: `^1.0` is dense with the dimensions in that order,
+//   slowest first (a transposed matrix); `~0.1` has gaps; `*` is expanded (a stride of 0). Layout
+//   is part of the work because matrix products choose their kernel by it, and copies and pointwise
+//   kernels lose coalescing. The width of gaps matters little and is left out.
+//   Numbers: integers, booleans, types and strings determine the work (dimensions, reductions).
+//   Reals, such as a scale or an epsilon, do not, and are written `#`, except for exponents of a
+//   power.
 void append_work(const Graph& graph, const Node& node, std::string& text);
 
-// The same for a collective. Which reduction it does costs nothing beside the transfer.
+// The key of a collective. The kind of reduction costs nothing compared with the transfer.
 struct CollectiveWork {
   CollectiveKind kind = CollectiveKind::none;
   std::string backend;         // "gloo", "nccl"
-  std::int64_t ranks = 1;      // in its group
-  std::int64_t machines = 1;   // that they are spread over
+  std::int64_t ranks = 1;      // in the group
+  std::int64_t machines = 1;   // number of machines that the group spans
   std::int64_t bytes = 0;      // collective_bytes
-  DType dtype = DType::uint8;  // of what it sends
+  DType dtype = DType::uint8;  // of the data it sends
 
   friend auto operator<=>(const CollectiveWork&, const CollectiveWork&) = default;
 };

@@ -1,10 +1,15 @@
-// Terms
-//   group   the child's process group: it and what it starts, unless that makes a group of its own.
-//   mark    an environment variable with a value that no other child has: it finds those that did.
+// Runs child processes: polls their output, enforces deadlines, and kills everything that a child
+// started once it ends.
 //
-// A process that has ended keeps its number, and so its group's, until it is reaped. So the end is
-// looked at without reaping (WNOWAIT), the rest of the group killed, and only then the child
-// reaped: a signal can never meet a stranger that was given the number anew.
+// Terms
+//   group   the child's process group: the child and its descendants, except those that start a
+//           group themselves.
+//   mark    an environment variable with a value unique to the child, by which descendants that
+//           left the group are found.
+//
+// A process that has ended keeps its PID, and therefore its group ID, until it is reaped. So the
+// end is detected without reaping (WNOWAIT), then the rest of the group is killed, and the child is
+// reaped last. A signal can therefore never reach an unrelated process that reuses the PID.
 
 #include "core/process/child.h"
 
@@ -31,9 +36,9 @@ using std::chrono::milliseconds;
 
 constexpr const char* kMark = "JOINTER_CHILD";
 constexpr std::size_t kBlock = std::size_t{64} << 10;
-// What is read of one child before the others get their turn.
+// Blocks read from one child before the others get their turn.
 constexpr int kBlocksAtOnce = 16;
-// How often ends are looked for where the kernel cannot tell of them.
+// Polling interval for ends on kernels without pidfd.
 constexpr milliseconds kTick{10};
 
 std::string new_mark() {
@@ -41,7 +46,7 @@ std::string new_mark() {
   return fmt::format("{}.{}.{}", ::getpid(), Clock::now().time_since_epoch().count(), ++count);
 }
 
-// A file that can be polled for the process's end, where the kernel has such.
+// A file descriptor that becomes readable when the process ends; closed if the kernel has no pidfd.
 FileDescriptor open_process(pid_t pid) {
 #ifdef SYS_pidfd_open
   return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -51,7 +56,7 @@ FileDescriptor open_process(pid_t pid) {
 #endif
 }
 
-// Writing to a child that has ended is an error here, not the end of this program.
+// Blocks SIGPIPE, so that writing to a child that has ended fails instead of killing this program.
 class NoBrokenPipe {
  public:
   NoBrokenPipe() {
@@ -79,7 +84,7 @@ class NoBrokenPipe {
 
 using OnLine = std::function<void(std::string_view line)>;
 
-// Cuts what comes in blocks into lines.
+// Splits blocks of input into lines.
 class LineSplitter {
  public:
   void take(std::string_view block, const OnLine& on_line, std::size_t longest) {
@@ -97,7 +102,7 @@ class LineSplitter {
       block.remove_prefix(end + 1);
     }
   }
-  // The last line, if it has no end.
+  // Reports the last line if it has no line break.
   void finish(const OnLine& on_line) {
     if (has_begun_) tell(line_, on_line);
     line_.clear();
@@ -129,11 +134,11 @@ struct Child::Process {
   ChildOptions options;
   Spawned spawned;
   std::string mark;
-  FileDescriptor ended;  // becomes readable at its end
+  FileDescriptor ended;  // becomes readable when the child ends
   LineSplitter lines, error_lines;
   std::string errors, input;
   bool closes_input = false;
-  std::optional<Clock::time_point> kill_at;  // after terminate
+  std::optional<Clock::time_point> kill_at;  // set by terminate
   std::optional<Clock::time_point> deadline;
   bool timed_out = false;
   std::optional<ChildEnd> end;
@@ -151,7 +156,7 @@ struct Child::Process {
 
   void signal_group(int signal) const { ::kill(-spawned.pid, signal); }
 
-  // Takes in at most `blocks` of what a file has; closes the file at its end.
+  // Reads at most `blocks` blocks from a file; closes the file at its end.
   template <class Take>
   static void read(FileDescriptor& file, int blocks, Take take) {
     std::array<char, kBlock> block;  // NOLINT(cppcoreguidelines-pro-type-member-init): read into
@@ -193,18 +198,19 @@ struct Child::Process {
     if (closes_input) spawned.input.close();
   }
 
-  // Whether the process has ended; if `flags` has no WNOHANG, waits for that. Does not reap it.
+  // Returns true if the process has ended. Waits for it unless `flags` contains WNOHANG. Does not
+  // reap.
   [[nodiscard]] bool has_ended(int flags) const {
     siginfo_t info{};
     int status = 0;
     do {
       status = ::waitid(P_PID, static_cast<id_t>(spawned.pid), &info, WEXITED | WNOWAIT | flags);
     } while (status != 0 && errno == EINTR);
-    // No such child: somebody else has reaped it, and its end is lost.
+    // No such child: other code has reaped it, and its exit status is lost.
     return status != 0 || info.si_pid != 0;
   }
 
-  // Ends what is left of the group, takes in the rest of what was said, reaps.
+  // Kills the rest of the group, reads the remaining output and reaps the child.
   void finish(int flags) {
     if (!has_ended(flags)) return;
     signal_group(SIGKILL);
@@ -236,7 +242,7 @@ struct Child::Process {
     if (timed_out || (kill_at && now >= *kill_at)) signal_group(SIGKILL);
   }
 
-  // What poll is to look for, and how long it may.
+  // Adds the files to poll, and shortens the poll to the child's next deadline.
   void add_to(std::vector<pollfd>& polled, Clock::time_point& until) const {
     const auto add = [&](const FileDescriptor& file, short events) {
       if (file) polled.push_back({file.get(), events, 0});
@@ -258,7 +264,7 @@ Child::~Child() = default;
 
 Result<Child> Child::start(ChildOptions options) {
   auto process = std::make_unique<Process>();
-  process->end.emplace();  // nothing to end as long as it has not begun
+  process->end.emplace();  // not started yet, so there is nothing to kill
   process->mark = new_mark();
   auto environment = options.environment;
   environment.emplace_back(kMark, process->mark);

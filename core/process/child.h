@@ -1,10 +1,11 @@
 #pragma once
 
-// A child process and everything that it starts: ended with this object, whatever it does.
+// Runs a child process. It and every process that it started are killed when the object is
+// destroyed.
 //
-// A Child belongs to one thread at a time. The kernel also ends it when the thread that started it
-// ends (so that nothing outlives a program that was killed): start it on the thread that looks
-// after it, or on one that lives as long.
+// A Child may be used by one thread at a time. The kernel kills the child when the thread that
+// started it exits, so that no child survives a killed program: start it on the thread that pumps
+// it, or on one that lives at least as long.
 
 #include <chrono>
 #include <cstdint>
@@ -22,74 +23,74 @@
 namespace jointer {
 
 struct ChildOptions {
-  // The program (looked for on PATH if it has no slash) and its arguments; no shell reads them.
+  // The program (searched on PATH if it contains no slash) and its arguments. No shell is involved.
   std::vector<std::string> command;
-  // Added to this process's environment, in place of what is there.
+  // Added to this process's environment; replaces variables of the same name.
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string directory;  // to run in; empty: this process's
-  // Standard input: nothing, or what `write` says, open until `close_input`.
+  std::string directory;  // working directory; empty: this process's
+  // If false, standard input is empty. If true, it receives what `write` sends until `close_input`.
   bool has_input = false;
-  // Told every line of standard output, without its end; also a last one that has none. Called by
-  // `pump` and `wait`, on their thread.
+  // Called with every line of standard output, without its line break, and with an unterminated
+  // last line. `pump` and `wait` call it on their thread.
   std::function<void(std::string_view line)> on_line;
-  // The same of standard error, whose last bytes are kept beside that.
+  // The same for standard error. Its last bytes are also available from `errors`.
   std::function<void(std::string_view line)> on_error_line;
-  // A longer line is told in part, and the rest of it left out.
+  // In bytes. The rest of a longer line is dropped.
   std::size_t longest_line = std::size_t{256} << 20;
-  std::size_t error_bytes = std::size_t{64}
-                            << 10;  // of standard error that are kept: the last ones
-  // It is killed when this has gone by.
+  std::size_t error_bytes = std::size_t{64} << 10;  // of standard error to keep; the last ones
+  // Maximum run time; then the child is killed.
   std::optional<std::chrono::milliseconds> deadline;
 };
 
-// How a child ended.
+// The way a child ended.
 struct ChildEnd {
-  int exit_code = 0;  // where `signal` is 0
+  int exit_code = 0;  // valid if `signal` is 0
   int signal = 0;
-  bool timed_out = false;  // by its deadline
+  bool timed_out = false;  // killed at the deadline
 
   [[nodiscard]] bool succeeded() const { return signal == 0 && exit_code == 0; }
 };
 
-// "exit code 3", "killed by signal 11 (SIGSEGV)".
+// For example "exit code 3" or "killed by signal 11 (SIGSEGV)".
 std::string to_string(const ChildEnd& end);
 
 class Child {
  public:
-  // Error (run): there is no such program, or it cannot be started.
+  // Error (run): the program does not exist or cannot be started.
   static Result<Child> start(ChildOptions options);
 
   Child(Child&&) noexcept;
   Child& operator=(Child&&) noexcept;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  // Kills it if it still runs, and waits for that.
+  // Kills the child if it is still running, and waits for its end.
   ~Child();
 
   [[nodiscard]] std::int64_t pid() const;
-  // Nothing while it runs, as far as `pump` has seen.
+  // Empty until `pump` has seen the child end.
   [[nodiscard]] const std::optional<ChildEnd>& end() const;
-  // The last of what it wrote to standard error.
+  // The last bytes that the child wrote to standard error.
   [[nodiscard]] const std::string& errors() const;
-  // The last line of it that holds anything.
+  // The last line of `errors` that is not blank.
   [[nodiscard]] std::string last_error() const;
 
-  // Queued; `pump` hands it on as fast as the child reads. Dropped once the child does not.
+  // Queues the text; `pump` writes it as fast as the child reads. Dropped once the child stops
+  // reading.
   void write(std::string_view text);
   void close_input();
 
-  // Asks it to end (SIGTERM), and kills it if it has not after `grace`; `pump` sees to that. The
-  // grace of a second call counts if it ends earlier.
+  // Sends SIGTERM; `pump` kills the child if it is still running after `grace`. If called again,
+  // the earlier deadline counts.
   void terminate(std::chrono::milliseconds grace);
-  // Ends it and all that it started, at once.
+  // Kills the child and everything that it started immediately.
   void kill();
 
-  // Waits until one of `children` has something to say, ends or must be ended, but no longer than
-  // `timeout`, and takes it in. A signal handler that ran makes it return early. The callbacks must
-  // not destroy a child. After a child's end all that it said has been told, and nothing that it
-  // started runs on.
+  // Waits until one of `children` produces output, ends or reaches a deadline, at most `timeout`,
+  // and processes it. Returns early if a signal handler ran. Callbacks must not destroy a child.
+  // Once a child has ended, all of its output has been reported, and no process that it started is
+  // running.
   static void pump(std::span<Child* const> children, std::chrono::milliseconds timeout);
-  // Pumps until it has ended.
+  // Pumps until the child has ended.
   ChildEnd wait();
 
  private:

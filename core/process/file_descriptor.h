@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// An open file of the system, closed with this object.
+// A file descriptor that the destructor closes.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

@@ -19,11 +19,11 @@ Result<ProgramCommand> python_program() {
   const std::string found = find_program(python);
   if (!can_run(found))
     return fail(Error::Kind::run,
-                "there is no Python `{}`: name one that has torch in JOINTER_PYTHON", python);
+                "there is no Python `{}`: set JOINTER_PYTHON to a Python that has torch", python);
   const std::string path = python_path();
   if (path.empty())
     return fail(Error::Kind::run,
-                "the Python package is not where it was installed with this program");
+                "Jointer's Python package is missing from its resources: install Jointer again");
   return ProgramCommand{{found, "-m", "jointer"},
                         {{"PYTHONPATH", path}, {"PYTHONUNBUFFERED", "1"}}};
 }

@@ -8,18 +8,18 @@
 
 namespace jointer {
 
-// The first words of a command line, and what its environment must have beside this process's.
+// The first words of a command line, and the variables to add to this process's environment.
 struct ProgramCommand {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-// `python -m jointer`, of the package among the resources: $JOINTER_PYTHON, else the Python that
-// the build was told of, else python3. Error (run): there is none.
+// The command `python -m jointer` for the package in the resources. Python is $JOINTER_PYTHON, else
+// the one set at build time, else python3. Error (run): Python or the package does not exist.
 Result<ProgramCommand> python_program();
 
-// PYTHONPATH with the package of the resources first, before what is in it; empty if the package is
-// not among the resources.
+// PYTHONPATH with the package in the resources first, followed by the current value. Empty if the
+// resources do not contain the package.
 std::string python_path();
 
 }  // namespace jointer

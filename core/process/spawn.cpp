@@ -1,6 +1,6 @@
-// fork and exec, not posix_spawn, which has no way to ask for PR_SET_PDEATHSIG. Between the two
-// only what is safe in a copy of a program with several threads: everything that takes memory is
-// made ready before.
+// Starts processes with fork and exec, because posix_spawn cannot set PR_SET_PDEATHSIG. Between the
+// two, only async-signal-safe calls are allowed, since this program has several threads. Everything
+// that allocates memory is therefore prepared before the fork.
 
 #include "core/process/spawn.h"
 
@@ -34,8 +34,8 @@ struct Pipe {
   FileDescriptor read, write;
 };
 
-// The same file above the standard streams, so that putting it there disturbs no other, closed by
-// exec.
+// A duplicate above the standard streams, closed by exec, so that dup2 onto one of them does not
+// close another.
 FileDescriptor above_standard(const FileDescriptor& file) {
   return FileDescriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 3));
 }
@@ -47,10 +47,11 @@ Result<Pipe> make_pipe() {
 #else
   const int made = ::pipe(fds.data());
 #endif
-  if (made != 0) return fail(Error::Kind::run, "a pipe: {}", std::strerror(errno));
+  if (made != 0) return fail(Error::Kind::run, "cannot create a pipe: {}", std::strerror(errno));
   const FileDescriptor read(fds[0]), write(fds[1]);
   Pipe pipe{above_standard(read), above_standard(write)};
-  if (!pipe.read || !pipe.write) return fail(Error::Kind::run, "a pipe: {}", std::strerror(errno));
+  if (!pipe.read || !pipe.write)
+    return fail(Error::Kind::run, "cannot create a pipe: {}", std::strerror(errno));
   return pipe;
 }
 
@@ -58,7 +59,8 @@ void set_nonblocking(const FileDescriptor& file) {
   if (file) ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) | O_NONBLOCK);
 }
 
-// NAME=VALUE of this process, with the additions in place of what they name.
+// This process's environment as NAME=VALUE, with the additions in place of variables of the same
+// name.
 std::vector<std::string> merged_environment(
     const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> merged;
@@ -80,12 +82,12 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// What the child does with its copy of this process.
+// The arguments of the code that runs in the child between fork and exec.
 struct Launch {
   const char* program;
   char** arguments;
   char** environment;
-  const char* directory;  // null: none
+  const char* directory;  // null: unchanged
   int input, output, errors, status;
   pid_t parent;
   rlim_t most_files;
@@ -100,12 +102,12 @@ void close_other_files(const Launch& launch) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-// Calls nothing but what POSIX allows after fork in a program of several threads.
+// Calls only functions that POSIX allows after fork in a multithreaded program.
 [[noreturn]] void become(const Launch& launch) {
   ::setpgid(0, 0);
 #ifdef __linux__
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != launch.parent) ::_exit(127);  // it has ended before we asked
+  if (::getppid() != launch.parent) ::_exit(127);  // the parent ended before prctl
 #endif
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
@@ -120,12 +122,12 @@ void close_other_files(const Launch& launch) {
     ::execve(launch.program, launch.arguments, launch.environment);
   }
   const int error = errno;
-  // Nobody can be told if this fails.
+  // If this fails, the error cannot be reported.
   [[maybe_unused]] const ssize_t told = ::write(launch.status, &error, sizeof error);
   ::_exit(127);
 }
 
-// The error number that the child met before it became the program, 0 if it did.
+// The error number that the child sent before exec; 0 if exec succeeded.
 int exec_error(const FileDescriptor& status) {
   int error = 0;
   ssize_t read = 0;
@@ -155,10 +157,10 @@ std::string find_program(const std::string& name) {
 
 Result<Spawned> spawn(const SpawnRequest& request) {
   if (request.command.empty() || request.command.front().empty())
-    return fail(Error::Kind::run, "no program was named");
+    return fail(Error::Kind::run, "no program given");
   const std::string program = find_program(request.command.front());
   if (program.empty())
-    return fail(Error::Kind::run, "there is no program `{}` on the path", request.command.front());
+    return fail(Error::Kind::run, "program `{}` not found on PATH", request.command.front());
   std::vector<std::string> arguments = request.command;
   std::vector<std::string> environment = merged_environment(request.environment);
   std::vector<char*> argument_pointers = pointers(arguments);
@@ -172,7 +174,8 @@ Result<Spawned> spawn(const SpawnRequest& request) {
     JOINTER_TRY(input, make_pipe());
   } else {
     input.read = above_standard(FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
-    if (!input.read) return fail(Error::Kind::run, "/dev/null: {}", std::strerror(errno));
+    if (!input.read)
+      return fail(Error::Kind::run, "cannot open /dev/null: {}", std::strerror(errno));
   }
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -187,7 +190,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
                       .parent = ::getpid(),
                       .most_files = std::min<rlim_t>(limit.rlim_cur, 65'536)};
 
-  // No handler of ours may run in the copy.
+  // Prevents this program's signal handlers from running in the child.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -196,7 +199,8 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   const int fork_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0)
-    return fail(Error::Kind::run, "{}: {}", request.command.front(), std::strerror(fork_error));
+    return fail(Error::Kind::run, "cannot start `{}`: {}", request.command.front(),
+                std::strerror(fork_error));
 
   status.write.close();
   if (const int error = exec_error(status.read); error != 0) {

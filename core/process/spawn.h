@@ -1,6 +1,6 @@
 #pragma once
 
-// Starting a process; what Child is built on.
+// Starts a process with pipes for its standard streams. The basis of Child.
 
 #include <sys/types.h>
 
@@ -15,31 +15,31 @@ namespace jointer {
 
 struct SpawnRequest {
   const std::vector<std::string>& command;
-  const std::vector<std::pair<std::string, std::string>>& environment;  // added
+  const std::vector<std::pair<std::string, std::string>>& environment;  // added to this process's
   const std::string& directory;
   bool has_input = false;
 };
 
 struct Spawned {
   pid_t pid = -1;
-  FileDescriptor input;           // to write; none without has_input
-  FileDescriptor output, errors;  // to read; none of the three blocks
+  FileDescriptor input;           // write end; closed without has_input
+  FileDescriptor output, errors;  // read ends; all three are non-blocking
 };
 
-// The process leads a group of its own and is killed with the thread that started it. It has no
-// other open file of this process, no blocked signal, and signals do what they usually do. Error
-// (run): which program cannot be started, and why.
+// Starts a process that leads its own process group and is killed when the thread that started it
+// exits. It inherits no other open files, no blocked signals and no signal handlers. Error (run):
+// which program cannot be started, and why.
 Result<Spawned> spawn(const SpawnRequest& request);
 
-// Where the program `name` is: itself if it has a slash, else the first on PATH that can be run.
-// Empty if there is none.
+// The path of the program `name`: the name itself if it contains a slash, else the first executable
+// on PATH. Empty if there is none.
 std::string find_program(const std::string& name);
 
-// Whether `path` is a file that this process may run.
+// Returns true if `path` is a file that this process may execute.
 bool can_run(const std::string& path);
 
-// Kills the processes whose environment has the variable `name` with this value: those that left
-// their parent's group and session.
+// Kills every process whose environment has the variable `name` with this value. Finds processes
+// that left their parent's group and session.
 void kill_marked(const std::string& name, const std::string& value);
 
 }  // namespace jointer

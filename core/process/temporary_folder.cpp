@@ -13,7 +13,7 @@ Result<TemporaryFolder> TemporaryFolder::make(const std::string& prefix) {
   std::string path = parent != nullptr && *parent != '\0' ? parent : "/tmp";
   path += '/' + prefix + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
-    return fail(Error::Kind::run, "cannot make a folder `{}`: {}", path, std::strerror(errno));
+    return fail(Error::Kind::run, "cannot create the folder `{}`: {}", path, std::strerror(errno));
   return TemporaryFolder(std::move(path));
 }
 

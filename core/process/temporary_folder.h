@@ -7,10 +7,11 @@
 
 namespace jointer {
 
-// A new folder that nobody else may read, removed with all that is in it when this object goes.
+// A new folder that only this user can read. The destructor removes it with its contents.
 class TemporaryFolder {
  public:
-  // In TMPDIR, else /tmp; its name begins with `prefix`. Error (run): it cannot be made.
+  // Creates it in TMPDIR, else in /tmp. Its name begins with `prefix`. Error (run): it cannot be
+  // created.
   static Result<TemporaryFolder> make(const std::string& prefix);
 
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -23,7 +24,7 @@ class TemporaryFolder {
   ~TemporaryFolder();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // Of something in it.
+  // The path of an entry `name` in the folder.
   [[nodiscard]] std::string path(const std::string& name) const { return path_ + '/' + name; }
 
  private:

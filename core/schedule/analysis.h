@@ -18,13 +18,13 @@ namespace jointer {
 
 struct AnalysisOptions {
   MemoryOptions memory;
-  EstimatorRequest estimator;  // an empty device: one that fits the graph, or memory.runs_on
+  EstimatorRequest estimator;  // an empty device: the one that fits the graph, or memory.runs_on
   SimulationOptions simulation;
 };
 
-// Everything that is computed from a graph under one set of options: what the desktop shows and the
-// exports write. Holds no reference to the graph; it is valid for the graph it was made from, as
-// long as that does not change.
+// Everything computed from a graph under one set of options: the data that the desktop shows and
+// the exports write. Holds no reference to the graph. Valid for the graph it was made from, until
+// that graph changes.
 struct Analysis {
   AnalysisOptions options;
   std::string estimator;  // Estimator::description
@@ -32,16 +32,16 @@ struct Analysis {
   ModuleTree modules;
   MemoryTimeline memory;
   ReservedProfile reserved;
-  std::vector<NodeCost> costs;  // by node id
-  TransferCosts transfers;      // what copies to the host would take
-  std::vector<Flops> flops;     // by node id
+  std::vector<NodeCost> costs;  // indexed by node id
+  TransferCosts transfers;      // costs of copies to the host
+  std::vector<Flops> flops;     // indexed by node id
   Simulation simulation;
   GraphFlops total_flops;
   ModelFacts model;
   Throughput throughput;
 };
 
-// Error (usage): an estimator or device that does not exist.
+// Error (usage): the estimator or device does not exist.
 Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options = {});
 
 }  // namespace jointer

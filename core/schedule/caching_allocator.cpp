@@ -1,8 +1,9 @@
-// Lifetimes through the model of torch's caching allocator (cuda_allocator.cpp), in program order.
+// Runs lifetimes through the model of torch's caching allocator (cuda_allocator.cpp), in program
+// order.
 //
-// Everything is taken on one stream: functional collectives allocate their outputs on the compute
-// stream, and what the communication stream still reads is pinned by the lifetimes (rule 4 of
-// lifetimes.cpp), so pools of other streams stay empty.
+// Everything is allocated on one stream: functional collectives allocate their outputs on the
+// compute stream, and lifetimes keep the memory that the communication stream still reads (rule 4
+// of lifetimes.cpp), so the pools of other streams stay empty.
 //
 // Cost: O(s log s) for s storages.
 
@@ -22,12 +23,12 @@ ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType dev
     result.peak_bytes = timeline.peak_bytes();
     return result;
   }
-  // What is allocated and freed at each step, as lists of lifetimes; the start's come first.
+  // Lifetimes that begin and end at each step; those that live from the start come first.
   const auto lifetimes = timeline.lifetimes();
   const std::size_t steps = timeline.steps().size();
   std::vector<std::vector<std::size_t>> allocated(steps + 1), freed(steps);
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
-    // What lives from the start has -1.
+    // A lifetime from the start has -1.
     allocated[static_cast<std::size_t>(std::int64_t{lifetimes[i].first} + 1)].push_back(i);
     if (const auto last = static_cast<std::size_t>(lifetimes[i].last); last < steps)
       freed[last].push_back(i);

@@ -1,12 +1,12 @@
-// Memory that Gloo takes for collectives (torch 2.11, ProcessGroupGloo.cpp):
-//   reduce-scatter   a copy of its input, which is reduced in place of it
-//   all-gather       the gathered ranks side by side, before they go to where they belong: its
-//   output
-//                    once more
-//   the others       none: they work in the tensors that they are given
-// It is there from the start until the wait: it is allocated by Gloo's own thread at some time
-// between the two, so this is the most that it can be. Without a wait it stays to the end. Cost:
-// linear in nodes.
+// Finds the memory that Gloo allocates for collectives (torch 2.11, ProcessGroupGloo.cpp):
+//   reduce-scatter   a copy of its input, which is reduced in place of the input
+//   all-gather       the gathered ranks side by side before they are moved to their places: as many
+//                    bytes as its output
+//   the others       none: they work in the given tensors
+// The memory is live from the start to the wait. Gloo's own thread allocates it at some time
+// between the two, so this is an upper bound. Without a wait it stays until the end.
+//
+// Cost: linear in nodes.
 
 #include "core/schedule/collective_copies.h"
 #include "core/schedule/collective_waits.h"
@@ -39,7 +39,7 @@ std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibra
                                              DeviceType device) {
   std::vector<Lifetime> copies;
   if (library == CollectiveLibrary::none) return copies;
-  std::vector<std::int32_t> copy_of(graph.node_count(), -1);  // by the start's node
+  std::vector<std::int32_t> copy_of(graph.node_count(), -1);  // indexed by the start's node
   const CollectiveWaits waits(graph);
   std::int32_t step = 0;
   for (const NodeId id : graph.order()) {

@@ -6,20 +6,22 @@
 
 namespace jointer {
 
-// Until which waits a collective keeps what it reads. Where a pair's forward waits for a collective
-// whose unwaited result it hands over, as where a partitioner saves the start and makes the wait
-// again, the backward's wait finds it done.
+// Finds the wait until which a collective keeps its inputs. If a pair's forward waits for a
+// collective and also saves its unwaited result for backward, as when a partitioner saves the start
+// and recomputes the wait, the collective is already complete at the backward's wait.
 class CollectiveWaits {
  public:
-  // Cost: linear in the nodes. Valid for every order of them in which halves stay apart.
+  // Cost: linear in the nodes. Valid for every order of the nodes in which the halves stay
+  // separate.
   explicit CollectiveWaits(const Graph& graph);
 
-  // The start that keeps its inputs until `wait`; none if it is no wait, or finds it done.
+  // The start that keeps its inputs until `wait`. None if it is not a wait or the start is already
+  // complete.
   [[nodiscard]] NodeId ended_by(const Node& wait) const;
 
  private:
   const Graph& graph_;
-  std::vector<bool> is_waited_in_its_half_;  // by start; empty where there is one half
+  std::vector<bool> is_waited_in_its_half_;  // indexed by start; empty if there is only one half
 };
 
 }  // namespace jointer

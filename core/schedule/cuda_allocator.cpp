@@ -1,25 +1,26 @@
 // A model of torch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.11): no split
-// limit, no power-of-two rounding, and a device that never runs out, so nothing is given back.
+// limit, no power-of-two rounding, and a device that never runs out, so no memory is returned to
+// it.
 //
 // Terms
-//   segment  what is taken from the device at once; it never shrinks.
-//   block    a piece of a segment, allocated or free; neighbours that are both free are one block.
+//   segment  the unit reserved from the device; it never shrinks.
+//   block    a piece of a segment, allocated or free; adjacent free blocks are one block.
 //   pool     small (requests up to 1 MiB) or large; a block stays in the pool of its segment.
 //
 // Steps, for a request already rounded up to 512 bytes
-//   1. Best fit: the smallest free block of the pool that holds it, lowest address first.
-//   2. Without one, a new segment: 2 MiB for small requests, 20 MiB for requests under 10 MiB, else
-//      the request rounded up to 2 MiB.
+//   1. Best fit: the smallest free block of the pool that is large enough, lowest address first.
+//   2. If there is none, a new segment: 2 MiB for small requests, 20 MiB for requests under 10 MiB,
+//      else the request rounded up to 2 MiB.
 //   3. The rest of the block becomes a free block if it is at least 512 bytes (small pool) or more
-//      than 1 MiB (large pool); else the request keeps it all.
-//   A freed block merges with free neighbours.
+//      than 1 MiB (large pool); else the request keeps it.
+//   A freed block merges with adjacent free blocks.
 //
-// With expandable segments a pool has one segment that grows at its end, in pages of 2 MiB (small)
-// or 20 MiB (large). In step 1 a free block at the end, which could grow, is taken only if no other
-// holds the request. In step 2 a free block at the end grows by the pages that are missing. In step
-// 3 every rest of 512 bytes or more becomes a free block.
+// With expandable segments, a pool has one segment that grows at its end, in pages of 2 MiB (small)
+// or 20 MiB (large). In step 1, a free block at the end, which could grow, is used only if no other
+// is large enough. In step 2, a free block at the end grows by the missing pages. In step 3, every
+// rest of 512 bytes or more becomes a free block.
 //
-// Cost: O(log b) a request, for b free blocks.
+// Cost: O(log b) per request, for b free blocks.
 
 #include "core/schedule/cuda_allocator.h"
 

@@ -1,29 +1,27 @@
-// Why a collective is exposed, from its place in the order.
+// Explains why a collective is exposed, from its place in the program order.
 //
 // Terms
 //   chain     views, and kernels with a single input that compute nothing (casts, copies): they can
-//             move along with a collective, so they are looked through.
-//   producer  the last node before the start that makes one of its inputs, the chain looked
-//   through:
+//             move along with a collective, so they are skipped.
+//   producer  the last node before the start that computes one of its inputs, ignoring the chain:
 //             the start cannot be moved before it.
-//   user      the first node after the wait that runs a kernel on its result, the chain looked
-//             through: the wait cannot be moved behind it.
-//   window    kernel time between start and wait: what hides the collective now.
-//   range     kernel time between producer and user: what could hide it, if all of it were
-//             independent. It is, but for the producer's own and other inputs' chains.
+//   user      the first node after the wait that runs a kernel on its result, ignoring the chain:
+//             the wait cannot be moved after it.
+//   window    kernel time between start and wait, which hides the collective now.
+//   range     kernel time between producer and user, which could hide it if all of it were
+//             independent. It is, except for chains of the producer and of other inputs.
 //
-// Rules, the first that holds
+// Rules; the first that holds
 //   tail         it ends after the last kernel.
-//   stream_busy  it queued behind another collective of its stream for at least half of what is
-//                exposed.
-//   order        the range has kernel time beyond the window (at least a tenth of what is exposed):
-//                moving the start up or the wait down would use it.
+//   stream_busy  it was queued behind another collective of its stream for at least half of the
+//                exposed time.
+//   order        the range has kernel time outside the window (at least a tenth of the exposed
+//                time): moving the start up or the wait down would use it.
 //   dependency   the range is used up: producer and user are kernels next to it.
-//   no_compute   there is no kernel in the range, and no kernel bounds it (parameters gathered at
-//   the
+//   no_compute   the range contains no kernel, and no kernel bounds it (parameters gathered at the
 //                start).
 //
-// Cost: linear in nodes and inputs; sums from the end give the kernel time of any stretch in O(1).
+// Cost: linear in nodes and inputs; suffix sums give the kernel time of any stretch in O(1).
 
 #include "core/schedule/exposure_reason.h"
 
@@ -65,13 +63,13 @@ class Explainer {
   }
 
  private:
-  // What a node is to a chain that runs through it: placeholders and attributes begin one.
+  // The role of a node in a chain that runs through it: placeholders and attributes begin one.
   enum class Place : std::uint8_t { other, chain, input };
 
-  // One look at every node, from the end: the kernel time from each position on, what chains run
-  // through, and the first node that each value reaches through them.
+  // Visits every node once, from the end. Finds the kernel time from each position on, the nodes of
+  // chains, and the first node that each value reaches through them.
   void look(const Simulation& simulation) {
-    std::vector<char> computes(graph_.operator_count());  // it has a FLOP formula
+    std::vector<char> computes(graph_.operator_count());  // the operator has a FLOP formula
     for (std::size_t i = 0; i < computes.size(); ++i)
       computes[i] = has_flop_formula(graph_.op(OperatorId(i)).packet()) ? 1 : 0;
     const auto order = graph_.order();
@@ -104,7 +102,7 @@ class Explainer {
     return from < to ? from_[from] - from_[to] : 0;
   }
 
-  // The last node that the collective's inputs come from, the chain looked through.
+  // The last node that computes an input of the collective, ignoring the chain.
   [[nodiscard]] NodeId last_producer(NodeId start) {
     ++mark_;
     NodeId last;
@@ -128,10 +126,11 @@ class Explainer {
   }
 
   const Graph& graph_;
-  std::vector<std::int64_t> from_;  // kernel time of the nodes from a position on
+  std::vector<std::int64_t> from_;  // kernel time from a position to the end
   std::vector<NodeId> first_user_;
-  std::vector<Place> places_;         // by node: so that searches touch few bytes of each
-  std::vector<std::uint32_t> marks_;  // by node: the last search that met it
+  std::vector<Place>
+      places_;  // indexed by node; separate, so that searches touch few bytes per node
+  std::vector<std::uint32_t> marks_;  // indexed by node: the last search that visited it
   std::uint32_t mark_ = 0;
   std::vector<NodeId> frontier_;
 };

@@ -1,6 +1,7 @@
-// A block may go wherever each of its nodes stays behind all that it depends on and before all that
-// depends on it. What remains keeps its order, so the direct dependencies that leave the block
-// decide: the last of those before it, the first of those behind it.
+// Finds the places where a block of nodes may go. Each of its nodes must stay after all nodes that
+// it depends on and before all nodes that depend on it. The remaining nodes keep their order, so
+// only direct dependencies that leave the block matter: the last one before it and the first one
+// after it.
 
 #include "core/schedule/legal_range.h"
 
@@ -61,8 +62,8 @@ class RangeFinder {
     return {};
   }
 
-  // The remaining nodes keep their order, and one that must come after a node of the block stands
-  // before one that must come before another.
+  // The remaining nodes keep their order, and a node that must come after one node of the block
+  // precedes a node that must come before another.
   [[nodiscard]] tl::unexpected<Error> apart() const {
     const auto name = [&](NodeId id) { return graph_.name(id); };
     if (!range_.before || !range_.after)
@@ -78,7 +79,7 @@ class RangeFinder {
                 name(range_.held_before), name(range_.after), name(range_.held_after));
   }
 
-  // How many of the remaining nodes stand before it.
+  // Number of remaining nodes before the position.
   [[nodiscard]] std::size_t rank(std::size_t position) const {
     return position - static_cast<std::size_t>(
                           std::lower_bound(positions_.begin(), positions_.end(), position) -
@@ -95,7 +96,7 @@ class RangeFinder {
       range_.last = std::min(range_.last, rank(position_of_(wall)));
   }
 
-  // A wall holds the block whether or not the block reads it.
+  // A wall bounds the block whether or not the block reads it.
   [[nodiscard]] bool is_wall(NodeId id) const { return jointer::is_wall(graph_.node(id)); }
 
   void bound_below(const Dependency& d, NodeId held) {
@@ -125,11 +126,11 @@ class RangeFinder {
   std::span<const NodeId> block_;
   std::size_t order_size_;
   PositionOf position_of_;
-  std::vector<std::size_t> positions_;  // of the block, sorted
+  std::vector<std::size_t> positions_;  // of the block's nodes, sorted
   LegalRange range_;
 };
 
-// Why two nodes must keep their order though neither reads what the other makes.
+// The reason that two nodes must keep their order although neither reads the other's result.
 std::string_view reason_of_control(const Graph& graph, NodeId first, NodeId second) {
   const Effects a = effects_of(graph, graph.node(first));
   const Effects b = effects_of(graph, graph.node(second));
@@ -143,7 +144,7 @@ std::string_view reason_of_control(const Graph& graph, NodeId first, NodeId seco
 
 std::string kept(const Graph& graph, NodeId holder, NodeId held, DependencyKind kind,
                  std::string_view side) {
-  const bool first = side == "behind";
+  const bool first = side == "after";
   const std::string_view why =
       kind == DependencyKind::write
           ? "one of them writes to memory that the other uses"
@@ -172,7 +173,7 @@ Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependenc
 std::string earliest_reason(const Graph& graph, const LegalRange& range) {
   if (!range.after) return {};
   if (range.after_kind != DependencyKind::data)
-    return kept(graph, range.after, range.held_after, range.after_kind, "behind");
+    return kept(graph, range.after, range.held_after, range.after_kind, "after");
   return fmt::format("Held by {}: earlier, {} would read it before it exists.",
                      graph.name(range.after), graph.name(range.held_after));
 }

@@ -1,30 +1,33 @@
+// Finds when each storage is allocated and freed.
+//
 // Terms
-//   real storage  what is allocated once, though a capture may number it several times: a
+//   real storage  memory allocated once, even if a capture has several storages for it: a
 //                 wait_tensor's output is its collective's buffer, a backward's saved input is the
 //                 forward's tensor (Graph::real_storage).
 //   use           a node uses every storage of every value it takes; taking a tuple uses all of it.
 //
 // Rules of running a graph
 //   1. A storage is allocated by the first node that returns a tensor in it.
-//   2. It is freed after its last use, or after the node that made it if nothing uses it, as a
+//   2. It is freed after its last use, or after the node that computed it if it is unused, as a
 //      reference-counted runtime does.
-//   3. Placeholders live throughout, but what a backward graph is given by its forward (saved
-//      tensors) and by autograd (tangents) goes at last use. Constants live throughout. Outputs
-//      live to the end; in a pair, what the forward returns for the backward alone does not.
-//   4. What a collective reads stays until its wait: the communication stream may still read it.
-//      Without a wait it stays to the end. A wait that the backward makes again of a start that the
-//      forward has waited for finds it done (collective_waits.h). The same holds for what a copy to
-//      the host or back reads.
-//   5. Bytes are rounded up to 512 on cuda, where the caching allocator does so; not on the CPU.
-//   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. Where a graph
-//      runs elsewhere than it was captured, its main device's storages count as that device's.
-//   In a pair a tangent appears when the backward starts.
+//   3. Placeholders live throughout, except a backward's saved tensors and tangents, which are
+//      freed after their last use. Constants live throughout. Outputs live to the end; in a pair,
+//      values that the forward returns only for the backward do not.
+//   4. The inputs of a collective stay until its wait, because the communication stream may still
+//      read them. Without a wait they stay to the end. If the backward recomputes a wait for a
+//      start that the forward has already waited for, the collective is complete there
+//      (collective_waits.h). The same holds for the inputs of copies to and from the host.
+//   5. On cuda, bytes are rounded up to 512, as in the caching allocator; not on the CPU.
+//   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. If a graph
+//      runs on another device than it was captured on, storages of its main device count as that
+//      device's.
+//   In a pair, a tangent is allocated when the backward starts.
 //
-// Rules of torch 2.11 (torch/_inductor/fx_passes/memory_estimator.py), where they differ: storages
-// are the capture's own, so a collective's buffer counts twice (the wait's output beside it); a
-// storage that nothing uses is never freed; nothing stays until a wait; placeholders whose names do
-// not start with `primals`, and constants, go at last use; sizes are not rounded; everything but
-// the CPU's counts. They hold for one graph: torch has no profile of a pair.
+// Differences of torch 2.11's rules (torch/_inductor/fx_passes/memory_estimator.py): storages are
+// the capture's, so a collective's buffer counts twice (for the start and for the wait); an unused
+// storage is never freed; nothing stays until a wait; constants, and placeholders whose names do
+// not start with `primals`, are freed after their last use; sizes are not rounded; all devices but
+// the CPU count. These rules apply to one graph: torch has no profile of a pair.
 //
 // Cost: linear in nodes, inputs and tensors.
 
@@ -45,7 +48,7 @@ namespace {
 constexpr std::int64_t kCudaRounding = 512;
 constexpr std::int32_t kBeforeStart = -1;
 
-// What happens to a storage beside being used by some node.
+// Uses of a storage that decide its category.
 enum Use : std::uint8_t {
   used_in_backward = 1 << 0,
   is_result = 1 << 1,
@@ -68,7 +71,7 @@ class LifetimeFinder {
   }
 
   std::vector<Lifetime> run() {
-    std::int32_t step = 0;  // of the next node that runs
+    std::int32_t step = 0;  // step of the next call
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       switch (n.kind) {
@@ -98,7 +101,7 @@ class LifetimeFinder {
  private:
   void visit_placeholder(NodeId id, const Node& n, std::int32_t step) {
     const bool in_backward = graph_.part(n.part).kind == CaptureKind::backward;
-    // One behind the last call, as in a backward that only hands on, appears with the last step.
+    // One after the last call, as in a backward that only passes it on, appears with the last step.
     allocate(id, n, step == 0 || is_torch_ ? kBeforeStart : std::min(step, end_ - 1));
     if (is_torch_) return;
     const bool released = in_backward && (n.role == Role::saved || n.role == Role::tangent);
@@ -198,7 +201,7 @@ class LifetimeFinder {
   std::vector<bool> used_;
   std::vector<std::int32_t> by_storage_;
   std::vector<NodeId> starts_;
-  std::vector<bool> waited_;  // by node
+  std::vector<bool> waited_;  // indexed by node
 };
 
 MemoryCategory placeholder_category(Role role) {
@@ -216,8 +219,8 @@ MemoryCategory placeholder_category(Role role) {
   }
 }
 
-// Whether a node is a parameter, or made from parameters alone: what SimpleFSDP puts before the
-// all-gather of a parameter, and what a bucket joins.
+// Returns true for each node that is a parameter or computed from parameters only: the nodes that
+// SimpleFSDP puts before the all-gather of a parameter, and that a bucket joins.
 std::vector<bool> derived_from_parameters(const Graph& graph) {
   std::vector<bool> derived(graph.node_count(), false);
   for (const NodeId id : graph.order()) {
@@ -237,7 +240,7 @@ void LifetimeFinder::categorize() {
     Lifetime& lifetime = lifetimes_[i];
     const Node& n = graph_.node(lifetime.producer);
     const auto used = [&](Use use) { return (uses_[i] & use) != 0; };
-    // A bucket's member that is copied out of it stands for its collective.
+    // A bucket's member that is copied out of it represents its collective.
     const bool is_communication = graph_.is_collective_start(n) ||
                                   (is_torch_ && graph_.is_wait(n)) ||
                                   (n.origin && graph_.is_collective_start(graph_.node(n.origin)) &&
@@ -253,8 +256,8 @@ void LifetimeFinder::categorize() {
       lifetime.category = MemoryCategory::gradient;
     else if (used(is_result))
       lifetime.category = MemoryCategory::output;
-    // A gathered parameter is communication even where the backward reads it: resharding, not
-    // recomputing activations, is what frees it.
+    // A gathered parameter is communication even if the backward reads it: resharding frees it, not
+    // recomputing activations.
     else if (is_communication && (!is_saved || from_parameter[lifetime.producer.index()]))
       lifetime.category = MemoryCategory::communication;
     else if (is_saved)

@@ -1,6 +1,6 @@
 #pragma once
 
-// When each storage is allocated and freed. The rules are at the top of lifetimes.cpp.
+// Finds when each storage is allocated and freed. The rules are at the top of lifetimes.cpp.
 
 #include <cstdint>
 #include <string_view>
@@ -18,23 +18,23 @@ enum class MemoryCategory : std::uint8_t {
   constant,
   gradient,
   optimizer_state,
-  saved_activation,  // made by the forward, read by the backward
-  recomputed,        // made again in the backward
+  saved_activation,  // computed by the forward, read by the backward
+  recomputed,        // computed a second time in the backward
   temporary,
-  communication,  // what a collective writes, unless it is one of the above
+  communication,  // the buffer of a collective, unless it is one of the above
   output,
 };
 inline constexpr std::size_t kMemoryCategories = 12;
 std::string_view to_string(MemoryCategory category);
 
 enum class MemoryRules : std::uint8_t {
-  runtime,  // what running the graph takes
-  torch,    // what torch 2.11's build_memory_profile says
+  runtime,  // the memory that running the graph takes
+  torch,    // the rules of torch 2.11's build_memory_profile
 };
 
-// One storage. A step is a node that runs, counted in program order: every call. Alive at every
-// moment from the allocations of step `first` until the frees of step `last`; -1 is before the
-// first step, the number of steps is for ever.
+// Lifetime of one storage. A step is the index of a call in program order. The storage is live from
+// the allocations of step `first` until the frees of step `last`. -1 is before the first step; the
+// number of steps means that it is never freed.
 struct Lifetime {
   StorageId storage;  // none: optimizer state
   NodeId producer;
@@ -43,15 +43,16 @@ struct Lifetime {
   MemoryCategory category = MemoryCategory::temporary;
 };
 
-// In the order of allocation. Storages of other devices and without bytes are left out.
+// Lifetimes in the order of allocation. Leaves out storages on other devices and those without
+// bytes.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
-// The same where what the graph has on its main device is moved to one of type `runs_on`.
+// The same if the tensors on the graph's main device are moved to a device of type `runs_on`.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on);
 
-// The storage that a tensor's memory is counted by.
+// The storage that a tensor's memory counts towards.
 StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);
 
-// Bytes that the device's allocator hands out for a request: multiples of 512 on cuda.
+// Bytes that the device's allocator returns for a request: multiples of 512 on cuda.
 std::int64_t allocated_bytes(std::int64_t requested, DeviceType device);
 
 }  // namespace jointer

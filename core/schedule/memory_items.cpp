@@ -9,7 +9,8 @@ namespace {
 
 using Pair = std::pair<std::uint32_t, NodeId>;
 
-// A call may be met twice in a row for the same item: as one that takes it by two names.
+// The same call may occur twice in a row for an item, for example if it takes the item by two
+// names.
 void remove_repeats(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return a.first < b.first; });
@@ -61,13 +62,13 @@ void MemoryItems::find_touches(const Graph& graph, const MovableOrder& calls,
     if (copy_of_start[id.index()] != kNone) made.emplace_back(copy_of_start[id.index()], id);
     const NodeId start = waits.ended_by(n);
     if (!start) continue;
-    // What the collective reads stays until its wait, and so does what it takes beside.
+    // The inputs of a collective stay until its wait, and so does the library's copy.
     if (!is_torch)
       for (const NodeId input : graph.inputs(start)) touch(input, id, used);
     if (const std::uint32_t copy = copy_of_start[start.index()]; copy != kNone)
       used.emplace_back(copy, id);
   }
-  // Of a storage on several devices only tensors on one count.
+  // If a storage is on several devices, only tensors on one device count.
   std::erase_if(made, [&](const Pair& p) {
     return static_cast<std::int64_t>(calls.place(p.second)) < lifetimes[p.first].first;
   });
@@ -111,7 +112,8 @@ void MemoryItems::fix_ends(const Graph& graph, const MovableOrder& calls,
         fixed_high[static_cast<std::size_t>(l.last) + 1] -= item.bytes;
     }
   }
-  // So far changes; a change after the frees of a place also counts from the next place on.
+  // Turns changes into sums. A change after the frees of a place also counts from the next place
+  // on.
   std::int64_t high = 0;
   std::vector<std::int64_t> low_changes = fixed_low;
   std::int64_t low = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What is allocated and freed while a graph runs, and by which calls, whatever order they are in.
+// Finds the memory that is allocated and freed while a graph runs, and the calls that do so, in any
+// order of the calls.
 
 #include <cstdint>
 #include <span>
@@ -13,10 +14,10 @@
 
 namespace jointer {
 
-// Some numbers for each of many keys, one after another.
+// A list of values for each of many keys, stored contiguously.
 template <class T>
 struct Lists {
-  std::vector<std::uint32_t> first;  // by key; one more than keys
+  std::vector<std::uint32_t> first;  // indexed by key, with one extra entry for the end
   std::vector<T> all;
 
   [[nodiscard]] std::span<const T> of(std::size_t key) const {
@@ -36,25 +37,28 @@ struct Lists {
 };
 
 struct MemoryItems {
-  // A storage, or what a collective takes beside. An end is fixed if no move changes it: the start,
-  // the end, or the place of a placeholder or an output.
+  // A storage, or a copy that a collective's library allocates. An end is fixed if no move changes
+  // it: the start, the end, or the place of a placeholder or an output.
   struct Item {
     std::int64_t bytes = 0;
     bool begins_fixed = false, ends_fixed = false;
-    NodeId begins, ends;  // the calls that allocate it and after which it is freed, if not fixed
+    NodeId begins,
+        ends;  // if not fixed: the call that allocates it, and the call after which it is freed
   };
 
   // `calls`: the nodes that run, in the graph's order.
   MemoryItems(const Graph& graph, const MemoryOptions& options, const MovableOrder& calls);
 
   std::vector<Item> items;
-  // By item: the calls that return a tensor in it, and those that use it; each once, in the graph's
-  // order. A wait uses what its collective reads.
+  // Indexed by item: the calls that return a tensor in it, and the calls that use it; each once, in
+  // the graph's order. A wait uses the inputs of its collective.
   Lists<NodeId> makers, users;
-  Lists<std::uint32_t> of_node;  // what a call makes or uses, unless both ends are fixed
-  std::vector<std::int64_t> allocated, freed;  // by node: of items that begin or end there
-  // By place: what items with fixed ends come to after the allocations of that place, and after its
-  // frees.
+  Lists<std::uint32_t>
+      of_node;  // indexed by call: the items it makes or uses, unless both ends are fixed
+  std::vector<std::int64_t> allocated,
+      freed;  // indexed by node: bytes of items that begin or end there
+  // Indexed by place: bytes of items with fixed ends, after the allocations of that place and after
+  // its frees.
   std::vector<std::int64_t> fixed_high, fixed_low;
   std::int64_t start_bytes = 0;  // before the first call
 

@@ -1,19 +1,20 @@
-// The peak for every gap that a block may go into, in one pass over the gaps.
+// Computes the peak for every gap that a block may move to, in one scan of the gaps.
 //
 // Terms
 //   rest    the calls without the block; a rank counts them. Gap k is right before rank k.
-//   window  the ranks between which the block is now or may go. Outside, nothing changes.
+//   window  the ranks between which the block is now or may go. Nothing changes outside.
 //
-// At a call of the rest, what lives depends on the gap only in one way: whether the block runs
-// before it or after it. An item that the block does not touch lives the same in both cases. One
-// that it touches lives in one interval of ranks if the block is before, in another if it is after:
+// At a call of the rest, the live bytes depend on the gap only through one fact: whether the block
+// runs before or after the call. An item that the block does not touch lives the same in both
+// cases. An item that it touches lives in one interval of ranks if the block is before, in another
+// if it is after:
 //   before  from the block (if it makes the item) or the first other maker, to the last other user
 //   after   from the first other maker, to the block (if it uses the item) or the last other user
-// and while the block itself runs, for one interval of gaps. So three sums, each from its changes
-// at the ends of intervals, and a running maximum from the left (block after) and from the right
-// (block before) give every gap's peak.
+// and while the block itself runs, for one interval of gaps. So the peak of every gap follows from
+// three sums, each computed from its changes at the ends of intervals, and from a running maximum
+// from the left (block after) and from the right (block before).
 //
-// Cost: the window, times the nodes of the block; users of what the block touches.
+// Cost: the window, times the nodes of the block, plus the users of items that the block touches.
 
 #include <algorithm>
 #include <limits>
@@ -26,12 +27,12 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr std::int64_t kAlways = -kNever;
 
-// Numbers by rank from `from` on, made of constants over intervals.
+// Values indexed by rank, starting at `from`, as a sum of constants over intervals.
 class Steps {
  public:
   Steps(std::size_t from, std::size_t to)
       : from_(static_cast<std::int64_t>(from)), changes_(to - from + 1, 0) {}
-  // Over the ranks [first, last], as far as they are here.
+  // Adds to the ranks [first, last], limited to those in range.
   void add(std::int64_t first, std::int64_t last, std::int64_t amount) {
     const auto end = static_cast<std::int64_t>(changes_.size()) - 1;
     first = std::max<std::int64_t>(first - from_, 0);
@@ -40,7 +41,7 @@ class Steps {
     changes_[static_cast<std::size_t>(first)] += amount;
     changes_[static_cast<std::size_t>(last)] -= amount;
   }
-  // The numbers; after this nothing is added.
+  // Returns the values. Nothing can be added afterwards.
   std::vector<std::int64_t> sums() && {
     for (std::size_t i = 1; i < changes_.size(); ++i) changes_[i] += changes_[i - 1];
     return std::move(changes_);
@@ -74,8 +75,8 @@ class MemoryPreview {
   }
 
  private:
-  // Of an item that the block touches: ranks of the rest's first maker and last user, and the
-  // block's own by their number in it.
+  // An item that the block touches: ranks of the rest's first maker and last user, and the indices
+  // of the block's own in the block.
   struct Interval {
     std::int64_t bytes = 0;
     bool begins_fixed = false;
@@ -87,7 +88,7 @@ class MemoryPreview {
     return place - static_cast<std::size_t>(
                        std::lower_bound(places_.begin(), places_.end(), place) - places_.begin());
   }
-  // Its number in the block, or -1.
+  // Its index in the block, or -1.
   [[nodiscard]] std::int64_t number(std::size_t place) const {
     const auto at = std::lower_bound(places_.begin(), places_.end(), place);
     return at == places_.end() || *at != place ? -1 : at - places_.begin();
@@ -115,12 +116,12 @@ class MemoryPreview {
     return x;
   }
 
-  // An item whose begin is fixed is in the fixed sums from there on: here it is taken off where it
-  // no longer lives.
+  // An item whose begin is fixed counts in the fixed sums from there on. Subtract it where it is no
+  // longer live.
   void add(const Interval& x, Steps& before, Steps& after, std::vector<Steps>& within) const {
     const bool makes = x.block_makes != kNever && !x.begins_fixed;
     const bool uses = x.block_uses != kAlways;
-    // What makes it first keeps it through its own call, even if nobody uses it.
+    // The first maker keeps it live during its own call, even if it is unused.
     const std::int64_t kept = std::max(x.used, x.made);
     before.add(makes ? kAlways : x.made, makes ? x.used : kept, x.bytes);
     after.add(x.made, uses ? kNever : kept, x.bytes);
@@ -138,13 +139,13 @@ class MemoryPreview {
     for (Steps& steps : within) steps.add(kAlways, kNever, -x.bytes);
   }
 
-  // What calls make and free without the touched items: for each rank of the window before its call
-  // allocates; and after it has. Two numbers a rank, and the first once more at the end.
+  // Bytes that calls allocate and free without the touched items: for each rank of the window,
+  // before and after its call allocates. Two values per rank, and one more at the end.
   [[nodiscard]] std::vector<std::int64_t> rest_without(
       const std::vector<std::uint32_t>& touched) const {
     std::int64_t live = begin_ == 0 ? 0 : memory_.low_[begin_ - 1] - memory_.fixed_low_[begin_ - 1];
     std::vector<std::int64_t> taken_made(end_ - begin_, 0), taken_freed(end_ - begin_, 0);
-    // What it counts for in the sums of a call: before the window, or within.
+    // Subtracts an item from the sums of a call, before or within the window.
     const auto take = [&](NodeId id, std::int64_t bytes, std::vector<std::int64_t>& taken,
                           std::int64_t sign) {
       const std::size_t place = calls_.place(id);
@@ -160,7 +161,7 @@ class MemoryPreview {
     }
     std::vector<std::int64_t> rest;
     rest.reserve(2 * (end_ - begin_) + 1);
-    std::size_t next = 0;  // of the block
+    std::size_t next = 0;  // index in the block
     for (std::size_t place = begin_; place < end_ + block_.size(); ++place) {
       if (next < places_.size() && places_[next] == place) {
         ++next;
@@ -215,7 +216,7 @@ class MemoryPreview {
   const MovableOrder& calls_;
   std::span<const NodeId> block_;
   std::size_t first_, last_, begin_ = 0, end_ = 0;
-  std::vector<std::size_t> places_;  // of the block
+  std::vector<std::size_t> places_;  // of the block's calls
 };
 
 std::vector<std::int64_t> MemoryWhatIf::peaks(const MovableOrder& calls,

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int32_t kBeforeStart = -1;
 
-// The points of the profile at which a lifetime begins and at which it is over (which may lie
-// beyond the profile's end): 1 + 2s is after the allocations of step s, 2 + 2s after its frees.
+// The points of the profile at which a lifetime begins and ends (the end may lie beyond the
+// profile): 1 + 2s is after the allocations of step s, 2 + 2s after its frees.
 std::size_t begin_point(const Lifetime& lifetime) {
   return lifetime.first < 0 ? 0 : 1 + 2 * static_cast<std::size_t>(lifetime.first);
 }
@@ -29,7 +29,7 @@ void each_optimizer_state(const Graph& graph, DeviceType device, const auto& add
   constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    // A pair's backward is given the same parameters again.
+    // A pair's backward receives the same parameters again.
     if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
     for (const Tensor& t : graph.tensors(n)) {
       if (const DeviceType type = graph.device_type(t);
@@ -101,7 +101,7 @@ std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device) {
 }
 
 void MemoryTimeline::build_profile() {
-  // Changes at each point first, then their running sum.
+  // Changes at each point first, then their prefix sum.
   profile_.assign(1 + 2 * steps_.size(), 0);
   for (const Lifetime& l : lifetimes_) {
     accumulate(profile_, l);

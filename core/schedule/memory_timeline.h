@@ -1,9 +1,9 @@
 #pragma once
 
-// Live bytes over the program order, counted by storage.
+// Computes live bytes over the program order, counted by storage.
 //
-// A step is a node that runs: every node but placeholders, get_attrs and outputs. The profile has
-// the start, then two points a step: after it has allocated, after it has freed.
+// A step is a node that runs: every node but placeholders, get_attrs and outputs. The profile
+// contains the start, then two points per step: after its allocations and after its frees.
 
 #include <array>
 #include <cstdint>
@@ -23,19 +23,18 @@ enum class OptimizerState : std::uint8_t { none, adamw };
 
 struct MemoryOptions {
   MemoryRules rules = MemoryRules::runtime;
-  // adamw: for each parameter two fp32 moments and a 4-byte step, as torch's fused AdamW keeps
-  // them.
+  // adamw: two fp32 moments and a 4-byte step count per parameter, as in torch's fused AdamW.
   OptimizerState optimizer = OptimizerState::none;
-  // Where the graph runs, if not where it was captured: its tensors are moved there, sizes are
-  // rounded as they are there, and what the capture had there already counts too. Not for the
-  // torch rules.
+  // The type of device that the graph runs on, if it differs from the one it was captured on. Its
+  // tensors are moved there, sizes are rounded as they are there, and tensors that the capture
+  // already had there count too. Ignored by the torch rules.
   std::optional<DeviceType> runs_on;
-  // Whose collectives it runs with: some take memory of their own.
+  // The library that runs collectives; some allocate memory in addition to the output.
   CollectiveLibrary collectives = CollectiveLibrary::none;
 };
 
-// What the optimizer keeps for the graph's parameters, where they are on the graph's main device or
-// on one of type `device`. Saturates.
+// Bytes of optimizer state for the graph's parameters on the graph's main device or on a device of
+// type `device`. Saturates.
 std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device);
 
 class MemoryTimeline {
@@ -43,10 +42,10 @@ class MemoryTimeline {
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});
 
   [[nodiscard]] const MemoryOptions& options() const { return options_; }
-  // The type of device whose memory this is.
+  // The type of device that this memory is on.
   [[nodiscard]] DeviceType device() const { return device_; }
   [[nodiscard]] std::span<const NodeId> steps() const { return steps_; }
-  // Step of a node; of a node that does not run, nothing.
+  // Step of a node; empty for a node that does not run.
   [[nodiscard]] std::optional<std::size_t> step_of(NodeId node) const;
 
   [[nodiscard]] std::span<const std::int64_t> profile() const { return profile_; }
@@ -56,21 +55,20 @@ class MemoryTimeline {
   [[nodiscard]] NodeId node_at(std::size_t index) const {
     return index == 0 ? NodeId{} : steps_[(index - 1) / 2];
   }
-  // Lives at every point: parameters, buffers, inputs, constants, optimizer state.
+  // Bytes live at every point: parameters, buffers, inputs, constants, optimizer state.
   [[nodiscard]] std::int64_t static_bytes() const { return static_bytes_; }
 
-  // One entry a storage, in the order of allocation.
+  // One lifetime per storage, in the order of allocation.
   [[nodiscard]] std::span<const Lifetime> lifetimes() const { return lifetimes_; }
-  // Index into lifetimes() of what holds `storage`, or nothing: on another device, or without
-  // bytes.
+  // Index into lifetimes() for `storage`. Empty if it is on another device or has no bytes.
   [[nodiscard]] std::optional<std::size_t> lifetime_of(StorageId storage) const;
   [[nodiscard]] static bool is_alive(const Lifetime& lifetime, std::size_t index);
 
-  // By category at one point; sums to the profile there. Cost: linear in the storages.
+  // Bytes by category at one point; their sum is the profile there. Cost: linear in the storages.
   [[nodiscard]] BytesByCategory at(std::size_t index) const;
-  // Indices into lifetimes() of what is alive at a point, largest first.
+  // Indices into lifetimes() of the storages live at a point, largest first.
   [[nodiscard]] std::vector<std::size_t> alive_at(std::size_t index) const;
-  // One profile a category; they sum to the profile at every point.
+  // One profile per category; their sum is the profile at every point.
   [[nodiscard]] std::array<std::vector<std::int64_t>, kMemoryCategories> by_category() const;
 
  private:

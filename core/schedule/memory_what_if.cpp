@@ -1,23 +1,23 @@
-// Live bytes under moves.
+// Updates live bytes when calls move.
 //
 // Terms
-//   item    what is allocated once and freed once: a storage, a collective's copy. It begins with
-//           the first call that returns a tensor in it, and ends after the last call that uses it
-//           (MemoryTimeline's lifetimes say which are there, and what else holds them).
-//   fixed   an end that is the same whatever moves: parameters begin with the step, outputs end
-//   with
-//           it, a tangent begins where the backward does. Nothing moves over placeholders and
-//           outputs, so these stay at their place in the order of calls.
+//   item    memory allocated once and freed once: a storage, or a collective's copy. It begins with
+//           the first call that returns a tensor in it, and ends after the last call that uses it.
+//           MemoryTimeline's lifetimes determine which items exist and what else keeps them live.
+//   fixed   an end that no move changes: parameters begin with the step, outputs end with it, a
+//           tangent begins where the backward does. Nothing moves over placeholders and outputs, so
+//           these stay at their place in the order of calls.
 //
 // The bytes at a place are a sum over fixed ends before it, which never changes, and over the calls
-// before it: what begins and what ends with each. A move changes what begins and ends only with
-// items that the moved calls touch; everything else goes along with its call.
+// before it: the items that begin and end with each. A move changes these only for items that the
+// moved calls touch; all others move with their call.
 //
 // A move
-//   1. Takes what the block touches out of the sums of the calls where it begins and ends.
+//   1. Subtracts the items that the block touches from the sums of the calls where they begin and
+//      end.
 //   2. Finds their new first makers and last users.
-//   3. Sums up anew over the stretch in which calls changed places. Behind it everything that the
-//      stretch makes and frees is the same, so nothing changes.
+//   3. Sums up again over the stretch in which calls changed places. After it, everything that the
+//      stretch allocates and frees is the same, so nothing changes.
 //   Cost: the stretch, and for an item that the block was the last to use, its users.
 
 #include "core/schedule/memory_what_if.h"
@@ -115,7 +115,7 @@ void MemoryWhatIf::attach(std::span<const NodeId> block, const MovableOrder& cal
       allocated_[item.begins.index()] += item.bytes;
     }
     if (item.ends_fixed) continue;
-    // Whoever was last still is, unless it moved or what moved is behind it now.
+    // The last user is still the last one, unless it moved or a moved call is now after it.
     NodeId last = item.ends;
     if (users.empty())
       last = item.begins;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The peak of live bytes in an order that is being edited. How is described at the top of
+// Computes the peak of live bytes in an order that is being edited. The algorithm is at the top of
 // memory_what_if.cpp.
 
 #include <cstdint>
@@ -23,20 +23,22 @@ class MemoryWhatIf {
   MemoryWhatIf& operator=(const MemoryWhatIf&) = delete;
 
   [[nodiscard]] std::int64_t peak_bytes() const;
-  // The start, then two points a call: after it has allocated, after it has freed.
+  // Live bytes in order: the start, then two points per call, after its allocations and after its
+  // frees.
   [[nodiscard]] std::vector<std::int64_t> profile() const;
 
-  // The block is about to move in `calls`.
+  // Call before the block moves in `calls`.
   void detach(std::span<const NodeId> block);
-  // It has moved, and `changed` with it.
+  // Call after the block has moved; `changed`: the stretch returned by the move.
   void attach(std::span<const NodeId> block, const MovableOrder& calls, Stretch changed);
 
-  // The peak with the block in each gap of [first, last] of `calls`. It must be free to go there.
+  // The peak with the block in each gap of [first, last] of `calls`. The block must be free to go
+  // there.
   [[nodiscard]] std::vector<std::int64_t> peaks(const MovableOrder& calls,
                                                 std::span<const NodeId> block, std::size_t first,
                                                 std::size_t last) const;
-  // Whether something begins to live with a call of the block. If nothing does, the peak never
-  // falls while the block goes later: it only keeps alive what is there.
+  // Returns true if a lifetime begins with a call of the block. If none does, the peak never falls
+  // while the block moves later, because the block only extends lifetimes.
   [[nodiscard]] bool allocates(std::span<const NodeId> block) const;
 
  private:
@@ -49,13 +51,15 @@ class MemoryWhatIf {
   void touched_by(std::span<const NodeId> block, std::vector<std::uint32_t>& items) const;
 
   std::vector<Item> items_;
-  Lists<NodeId> makers_, users_;        // by item
-  Lists<std::uint32_t> items_of_node_;  // what a call makes or uses, unless both ends are fixed
-  std::vector<std::int64_t> allocated_, freed_;  // by node: of items that begin or end there
-  // By place: what items with fixed ends come to after the allocations of that place, and after its
-  // frees.
+  Lists<NodeId> makers_, users_;  // indexed by item
+  Lists<std::uint32_t>
+      items_of_node_;  // indexed by call: the items it makes or uses, unless both ends are fixed
+  std::vector<std::int64_t> allocated_,
+      freed_;  // indexed by node: bytes of items that begin or end there
+  // Indexed by place: bytes of items with fixed ends, after the allocations of that place and after
+  // its frees.
   std::vector<std::int64_t> fixed_high_, fixed_low_;
-  std::vector<std::int64_t> high_, low_;  // by place: everything
+  std::vector<std::int64_t> high_, low_;  // indexed by place: all items
   RangeMaximum highest_;
   std::int64_t start_bytes_ = 0;
   std::vector<std::uint32_t> detached_;

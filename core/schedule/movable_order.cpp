@@ -18,14 +18,14 @@ Stretch MovableOrder::stretch(std::span<const NodeId> block, std::size_t gap) co
 Stretch MovableOrder::move(std::span<const NodeId> block, std::size_t gap) {
   const Stretch changed = stretch(block, gap);
   scratch_.clear();
-  std::size_t next = 0;  // of the block
+  std::size_t next = 0;  // index in the block
   for (std::size_t i = changed.first; i < changed.last; ++i) {
     if (next < block.size() && nodes_[i] == block[next])
       ++next;
     else
       scratch_.push_back(nodes_[i]);
   }
-  // No node of the block stands before the stretch, so gaps count from there as places do.
+  // No node of the block precedes the stretch, so gaps count from there as places do.
   scratch_.insert(scratch_.begin() + static_cast<std::ptrdiff_t>(gap - changed.first),
                   block.begin(), block.end());
   for (std::size_t i = 0; i < scratch_.size(); ++i) {

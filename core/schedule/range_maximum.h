@@ -1,7 +1,7 @@
 #pragma once
 
-// The largest of a stretch of numbers that change: blocks of 64 under a tree of maxima. Changing a
-// stretch costs its length, asking 64 and the tree's height.
+// Maintains the maximum of any stretch of changing numbers: blocks of 64 under a tree of maxima. An
+// update costs the stretch's length, a query 64 plus the tree's height.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace jointer {
 
 class RangeMaximum {
  public:
-  // The numbers are the caller's; they stay where they are.
+  // Refers to the caller's numbers, which must outlive it.
   explicit RangeMaximum(std::span<const std::int64_t> values);
 
-  // Those in [first, last) have changed.
+  // Call after the numbers in [first, last) have changed.
   void update(std::size_t first, std::size_t last);
-  // Of [first, last); of nothing the least number.
+  // The maximum of [first, last); for an empty stretch, the minimum of the type.
   [[nodiscard]] std::int64_t largest(std::size_t first, std::size_t last) const;
 
  private:

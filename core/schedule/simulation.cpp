@@ -1,32 +1,32 @@
-// A discrete-event simulation of one rank, in one pass over the program order.
+// A discrete-event simulation of one rank, in one scan of the program order.
 //
 // Terms
 //   host     the CPU. It runs ahead: it launches kernels and collectives in program order and waits
-//            only where a value must come back (a copy to the host, .item()).
+//            only where a value must be copied back (a copy to the host, .item()).
 //   compute  the stream that kernels run on, one after the other, in program order.
 //   group    a process group's own stream. Collectives of a group run one after the other.
 //   copy     the stream of transfers to the host and back (ao.offload, ao.reload). They run one
 //            after the other, as on the one transfer stream that upstream's operators share, and
-//            are launched, waited for and exposed as collectives are.
-//   exposed  time in which the compute stream stands still because a wait_tensor needs a collective
-//            that is not over, and, at the end, time after the last kernel in which collectives
-//            still run.
+//            are launched, waited for and exposed like collectives.
+//   exposed  time in which the compute stream is idle because a wait_tensor needs an unfinished
+//            collective, and, at the end, time after the last kernel in which collectives still
+//            run.
 //
 // Steps, for each node
 //   1. The host spends the node's host time.
 //   2. A kernel starts when the host has launched it and the compute stream is free.
 //   3. A collective starts when the host has launched it, every kernel launched before it is done
-//      (its stream waits for an event of the compute stream, as ProcessGroupNCCL does), and its
+//      (its stream waits for an event of the compute stream, as in ProcessGroupNCCL), and its
 //      group's stream is free.
-//   4. A wait_tensor makes the compute stream wait until its collective is over. What that adds,
-//      beyond waiting for the host, is exposed and belongs to that collective.
+//   4. A wait_tensor makes the compute stream wait until its collective is done. The time that this
+//      adds, beyond waiting for the host, is exposed and counts for that collective.
 //   5. A node that blocks the host moves the host's clock to its end.
-//   At the end the streams run out; what they add after the last kernel is exposed (tail).
+//   At the end the streams are drained; time that they add after the last kernel is exposed (tail).
 //
 // Reasons are found from sums of kernel time over the order: see exposure_reason.cpp.
 //
-// Cost: linear in nodes and inputs. Source: how eager PyTorch and NCCL order work; autoparallel's
-// trace estimate has the same lanes without the host.
+// Cost: linear in nodes and inputs. Source: the execution model of eager PyTorch and NCCL;
+// autoparallel's trace estimate has the same lanes without the host.
 
 #include "core/schedule/simulation.h"
 
@@ -78,7 +78,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
       std::string name = copies   ? "copy"
                          : shared ? "communication"
                                   : std::string(graph.group_label(n.group));
-      // Descriptions are for people and may repeat; streams are told apart by their names.
+      // Descriptions are written for users and may repeat; names are unique.
       if (std::any_of(streams_.begin(), streams_.end(),
                       [&](const Stream& s) { return s.name == name; }))
         name = fmt::format("{} ({})", name, shared ? "" : graph.text(graph.group(n.group).name));
@@ -147,7 +147,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
   for (const CollectiveTiming& c : collectives_) exposed_ns_ += c.exposed_ns;
 }
 
-// After the last kernel each stretch belongs to the collective that ends it.
+// After the last kernel, each stretch counts for the collective that ends it.
 void Simulation::expose_tail(std::int64_t compute_end) {
   std::vector<std::size_t> late;
   for (std::size_t i = 0; i < collectives_.size(); ++i)

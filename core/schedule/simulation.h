@@ -1,7 +1,8 @@
 #pragma once
 
-// One rank's step in time: a CPU that launches, one compute stream, one stream a process group.
-// The model is described at the top of simulation.cpp. Times are nanoseconds from the start.
+// Simulates one rank's training step: a CPU that launches, one compute stream, and one stream per
+// process group. The model is described at the top of simulation.cpp. Times are nanoseconds from
+// the start.
 
 #include <cstdint>
 #include <span>
@@ -14,42 +15,42 @@
 namespace jointer {
 
 struct SimulationOptions {
-  // Every collective on one stream, whatever its group: what torch's scheduler and `simulate` of
-  // the neutral judge assume.
+  // Runs every collective on one stream, whatever its group, as torch's scheduler assumes, and
+  // `simulate` when it judges orders neutrally.
   bool one_communication_stream = false;
 };
 
-// Where a node spent its time. For a wait_tensor, start to end is the stall of the compute stream.
+// When and where a node ran. For a wait_tensor, start to end is the stall of the compute stream.
 struct NodeTiming {
   std::int64_t host_start = 0, host_end = 0;
-  std::int64_t start = 0, end = 0;  // on its stream; equal where it takes no time there
+  std::int64_t start = 0, end = 0;  // on its stream; equal if it takes no time there
   std::int32_t stream = -1;         // index into Simulation::streams, -1 for none
 };
 
-// Why a collective's time is not hidden.
+// The reason that a collective's time is not hidden.
 struct ExposureReason {
   enum class Kind : std::uint8_t {
     none,         // it is hidden
-    stream_busy,  // it queued behind `node` on its stream
-    dependency,   // its input is made by `node` just before, and its result is needed at once
-    no_compute,   // there is no independent compute in its legal range
-    order,        // there is, but the order does not use it
-    tail,         // nothing is left to run while it ends
+    stream_busy,  // it was queued behind `node` on its stream
+    dependency,   // `node` computes its input right before it, and its result is needed at once
+    no_compute,   // its legal range contains no independent compute
+    order,        // its legal range contains independent compute, but the order does not use it
+    tail,         // it ends after the last kernel
   };
   Kind kind = Kind::none;
-  NodeId node;          // behind which it queued; else its producer
-  NodeId user;          // what needs its result
-  bool before = false;  // order: the unused compute lies before its start, not behind its wait
-  std::int64_t ns = 0;  // queued, or of compute that lies unused
+  NodeId node;          // the one it was queued behind; else its producer
+  NodeId user;          // the first that needs its result
+  bool before = false;  // order: the unused compute is before its start, not after its wait
+  std::int64_t ns = 0;  // time queued, or of the unused compute
 };
 std::string_view to_string(ExposureReason::Kind kind);
 
-// Of a copy to the host or back, too: what a wait_tensor may wait for.
+// Timing of an operation that a wait_tensor waits for: a collective, or a copy to or from the host.
 struct CollectiveTiming {
-  NodeId start, wait;  // no wait: none
-  GroupId group;       // of a copy: none
+  NodeId start, wait;  // none without a wait
+  GroupId group;       // none for a copy
   bool is_transfer = false;
-  std::int64_t ready_ns = 0;  // launched and its inputs are there
+  std::int64_t ready_ns = 0;  // launched, with inputs available
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t exposed_ns = 0;
   ExposureReason reason;
@@ -60,42 +61,43 @@ struct Stream {
   GroupId group;     // none for compute, copies, and the shared communication stream
 };
 
-// Which stream something asynchronous runs on, as a number below stream_keys: its group's; one for
-// all that have none, or where all share one; one for copies to the host and back.
+// The stream that an asynchronous operation runs on, as a number below stream_keys: its group's
+// stream; one stream for all operations without a group, or for all if they share one; one for
+// copies to and from the host.
 inline std::size_t stream_keys(const Graph& graph) {
   return graph.group_count() + 2;
 }
 std::size_t stream_key(const Graph& graph, const Node& start, const SimulationOptions& options);
 
-// The reason in one sentence; empty where the collective is hidden.
+// The reason in one sentence; empty if the collective is hidden.
 std::string reason_text(const Graph& graph, const CollectiveTiming& collective);
 
 class Simulation {
  public:
-  // `costs`: one a node, by id (estimate_all).
+  // `costs`: indexed by node id (estimate_all).
   Simulation(const Graph& graph, std::span<const NodeCost> costs,
              const SimulationOptions& options = {});
 
   [[nodiscard]] std::int64_t step_ns() const { return step_ns_; }
-  [[nodiscard]] std::int64_t compute_ns() const { return compute_ns_; }  // kernels, summed
+  [[nodiscard]] std::int64_t compute_ns() const { return compute_ns_; }  // sum over kernels
   [[nodiscard]] std::int64_t communication_ns() const { return communication_ns_; }
-  // Copies to the host and back, summed.
+  // Sum over copies to and from the host.
   [[nodiscard]] std::int64_t transfer_ns() const { return transfer_ns_; }
-  // Of communication and of copies.
+  // Exposed time of collectives and copies.
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
   // Time in which the compute stream waits for the CPU to launch.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
-  // Collectives, without copies; and how many of them are hidden.
+  // Number of collectives, without copies, and number of hidden ones.
   [[nodiscard]] std::size_t collective_count() const;
   [[nodiscard]] std::size_t hidden_count() const;
 
-  // In program order, copies to the host and back among them.
+  // In program order, including copies to and from the host.
   [[nodiscard]] std::span<const CollectiveTiming> collectives() const { return collectives_; }
-  // Index into collectives() of a start or of its wait, or -1.
+  // Index into collectives() for a start or its wait, or -1.
   [[nodiscard]] std::int32_t collective_of(NodeId node) const {
     return collective_by_node_[node.index()];
   }
-  // The first is the compute stream.
+  // The compute stream is the first.
   [[nodiscard]] std::span<const Stream> streams() const { return streams_; }
   [[nodiscard]] const NodeTiming& timing(NodeId node) const { return timings_[node.index()]; }
 
@@ -107,7 +109,7 @@ class Simulation {
   std::vector<CollectiveTiming> collectives_;
   std::vector<std::int32_t> collective_by_node_;
   std::vector<std::int32_t>
-      queued_behind_;  // by collective: the one before it on its stream, or -1
+      queued_behind_;  // indexed by collective: the previous one on its stream, or -1
   std::vector<Stream> streams_;
   std::int64_t step_ns_ = 0, compute_ns_ = 0, communication_ns_ = 0, exposed_ns_ = 0;
   std::int64_t transfer_ns_ = 0;

@@ -1,16 +1,18 @@
-// Do the collectives of several ranks meet?
+// Checks that the collectives of several ranks match.
 //
-// Terms. A call is a node that starts a collective. Groups of different captures are one if they
-// hold the same ranks; several with the same ranks are told apart by description and name.
+// Terms. A call is a node that starts a collective. Groups of different captures are the same group
+// if they contain the same ranks. Several groups with the same ranks are distinguished by
+// description and name.
 //
 // Rules.
 // 1. In each group, every rank makes the same calls in the same order: the same operator, reduction
-//    and source, and as many elements of the same types. Of an all-to-all with given splits, what
-//    one rank sends to another is what that one expects of it. Splits that are only known at run
-//    time are not compared.
-// 2. No wait is for a call that another rank makes only after a wait that, in the end, is for this
-//    rank: the programs are stepped through together, a rank stands at a wait until all ranks of
-//    the group at hand have made the call. Ranks that are not at hand are taken as always ready.
+//    and source, and the same number of elements of the same types. In an all-to-all with given
+//    splits, the elements that one rank sends to another are those that the other expects from it.
+//    Splits known only at run time are not compared.
+// 2. No rank waits for a call that another rank makes only after a wait that, in the end, is for
+//    the first rank. The programs are stepped through together, and a rank stays at a wait until
+//    all available ranks of the group have made the call. Ranks without a program are assumed to be
+//    always ready.
 //
 // Cost: linear in the nodes of all programs, times the ranks of a group for all-to-alls.
 
@@ -29,21 +31,21 @@ namespace {
 
 struct Call {
   NodeId node;
-  std::string key;   // equal for calls that meet
-  std::string does;  // for people
-  // Of an all-to-all whose splits are numbers.
+  std::string key;   // equal for matching calls
+  std::string does;  // shown to the user
+  // Set for an all-to-all whose splits are numbers.
   std::vector<std::int64_t> sends, expects;
 };
 
-// A group as all ranks know it: its ranks, and which of those with the same ranks.
+// A group as identified on all ranks: its ranks, and its index among groups with the same ranks.
 using GroupKey = std::pair<std::vector<std::int32_t>, std::size_t>;
 
 struct Program {
   int rank = 0;
   const Graph* graph = nullptr;
   std::map<GroupKey, std::vector<Call>> calls;
-  std::vector<const GroupKey*> keys;  // by group id
-  std::vector<std::size_t> number;    // by node: which of its group's calls it is
+  std::vector<const GroupKey*> keys;  // indexed by group id
+  std::vector<std::size_t> number;    // indexed by node: index among its group's calls
 };
 
 std::string shape_text(const Graph& graph, const Tensor& tensor) {
@@ -58,7 +60,7 @@ std::string shape_text(const Graph& graph, const Tensor& tensor) {
   return text + ']';
 }
 
-// "all_reduce" of "_c10d_functional.all_reduce.default".
+// "all_reduce" for "_c10d_functional.all_reduce.default".
 std::string_view short_name(std::string_view target) {
   const std::size_t space = target.find('.');
   if (space == std::string_view::npos) return target;
@@ -66,7 +68,7 @@ std::string_view short_name(std::string_view target) {
   return target.substr(0, target.find('.'));
 }
 
-// Empty if they are not given, or not all numbers.
+// Empty if they are not given or not all numbers.
 std::vector<std::int64_t> splits(const Graph& graph, const Node& node, std::string_view name) {
   std::vector<std::int64_t> sizes;
   const Argument* argument = graph.argument(node, name);
@@ -86,7 +88,8 @@ bool has_splits(const Graph& graph, const Node& node) {
   return false;
 }
 
-// A reduction's name, the source of a broadcast: what is neither a tensor nor the group.
+// The name of a reduction, or the source of a broadcast: the argument that is neither a tensor nor
+// the group.
 std::string setting_text(const Graph& graph, const Node& node) {
   if (const Argument* reduction = graph.argument(node, "reduce_op");
       reduction != nullptr && reduction->kind == Argument::Kind::string)
@@ -109,7 +112,7 @@ Call describe(const Graph& graph, NodeId id) {
     for (const Tensor& tensor : graph.tensors(input)) {
       shapes += (shapes.empty() ? "" : ", ") + shape_text(graph, tensor);
       call.key += fmt::format(" {}", to_string(tensor.dtype));
-      // What is split unevenly has another size on each rank.
+      // Uneven splits have a different size on each rank.
       if (!is_split) call.key += fmt::format("x{}", graph.numel(tensor));
     }
   const std::string setting = setting_text(graph, node);
@@ -123,7 +126,7 @@ Call describe(const Graph& graph, NodeId id) {
   return call;
 }
 
-// Which groups of a graph are which: groups with the same ranks in the order of their texts.
+// Identifies the groups of a graph. Groups with the same ranks are in the order of their texts.
 std::map<GroupKey, std::vector<Call>> group_keys(const Graph& graph, std::vector<GroupKey>& by_id) {
   using Named = std::tuple<std::vector<std::int32_t>, std::string_view, std::string_view>;
   std::map<Named, std::vector<std::size_t>> named;
@@ -179,7 +182,7 @@ class Checker {
     if (!report_.mismatch) step_through();
     if (alone_ > 0)
       report_.notes.push_back(fmt::format(
-          "{} could not be compared: one rank alone of each is at hand", counted(alone_, "group")));
+          "{} could not be compared: only one rank of each was given", counted(alone_, "group")));
     return std::move(report_);
   }
 
@@ -277,7 +280,7 @@ class Checker {
                        program->graph->name(side.node), side.does, side.position);
   }
 
-  // Keeps the one that comes first in the first program that meets it.
+  // Keeps the mismatch that comes first in the first program that contains it.
   void note_mismatch(const GroupKey& key, std::size_t call, std::size_t a, std::size_t b) {
     SpmdMismatch found{.group = label(key),
                        .ranks = key.first,
@@ -301,10 +304,10 @@ class Checker {
   struct Step {
     std::span<const NodeId> order;
     std::size_t at = 0;
-    std::map<const GroupKey*, std::size_t> made;  // calls made, by the program's own key
+    std::map<const GroupKey*, std::size_t> made;  // number of calls made, by the program's own key
   };
 
-  // Runs every program as far as it comes, again and again, until none comes further.
+  // Runs every program as far as possible, repeatedly, until none advances.
   void step_through() {
     std::vector<Step> steps;
     for (const Program& program : programs_)
@@ -338,7 +341,7 @@ class Checker {
     return start && graph.node(start).group ? start : NodeId();
   }
 
-  // The program that has not made the call which `program` is to wait for.
+  // The program that has not yet made the call which `program` waits for.
   std::optional<std::size_t> blocker(const std::vector<Step>& steps, std::size_t program) const {
     const NodeId start = awaited(steps[program], program);
     if (!start) return std::nullopt;
@@ -374,8 +377,7 @@ class Checker {
                        .sentence = {}};
     found.sentence = fmt::format(
         "rank {} waits at {} for {}, which rank {} calls only after {}, where it waits for rank "
-        "{}: "
-        "the run would hang",
+        "{}: the run would hang",
         found.a.rank, name(waiting, standing(waiting)), name(waiting, start), found.b.rank,
         name(other, standing(other)), programs_[*blocker(steps, other)].rank);
     report_.mismatch = std::move(found);
@@ -384,7 +386,7 @@ class Checker {
   std::vector<Program> programs_;
   std::map<GroupKey, Members> keys_;
   SpmdReport report_;
-  std::size_t alone_ = 0;  // groups of which one rank alone is at hand
+  std::size_t alone_ = 0;  // number of groups with only one available rank
 };
 
 }  // namespace

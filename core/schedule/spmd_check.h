@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether programs of several ranks fit each other: what is asked of their collectives so that none
-// waits forever. The rules are at the top of spmd_check.cpp.
+// Checks whether the collectives of several ranks' programs match, so that none waits forever. The
+// rules are at the top of spmd_check.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct RankGraph {
   const Graph* graph = nullptr;
 };
 
-// What one rank does where two do not meet. Without a node: it calls nothing more on the group.
+// One rank's call at a mismatch. Without a node, it makes no more calls on the group.
 struct SpmdSide {
   int rank = 0;
   NodeId node;
@@ -31,7 +31,7 @@ struct SpmdSide {
 struct SpmdMismatch {
   std::string group;                // its label
   std::vector<std::int32_t> ranks;  // of the group
-  std::size_t call = 0;             // which of the group's collectives, from 0 on
+  std::size_t call = 0;             // index among the group's collectives, from 0
   SpmdSide a, b;
   std::string sentence;
 };
@@ -39,17 +39,17 @@ struct SpmdMismatch {
 struct SpmdGroup {
   std::string label;
   std::vector<std::int32_t> ranks;
-  std::vector<int> checked;  // those of them whose programs are at hand
-  std::size_t calls = 0;     // of each
+  std::vector<int> checked;  // those of the ranks that have a program
+  std::size_t calls = 0;     // number of collectives of each rank
 };
 
 struct SpmdReport {
-  std::vector<SpmdGroup> groups;         // those with two programs or more at hand
+  std::vector<SpmdGroup> groups;         // those with at least two programs
   std::optional<SpmdMismatch> mismatch;  // the first in the order of the first rank's program
-  std::vector<std::string> notes;        // what could not be compared
+  std::vector<std::string> notes;        // groups that could not be compared
 };
 
-// Error (usage): less than two ranks, or one twice.
+// Error (usage): fewer than two ranks, or the same rank twice.
 Result<SpmdReport> check_spmd(std::span<const RankGraph> programs);
 
 }  // namespace jointer

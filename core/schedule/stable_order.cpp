@@ -1,12 +1,14 @@
-// Terms
-//   pending  nodes that have not been looked at, a stack: next is the first of the wanted order.
-//   waiting  a node that was looked at waits for one of those that it still needs, the last named:
-//            inputs are named first, then what edges add.
+// Computes an order that keeps dependencies and otherwise follows the given order.
 //
-// Steps. Take the next pending node. If it needs something that has no place yet, it waits for
-// that; else it gets the next place, and those that wait for it are looked at next, in the order in
-// which they came to wait. Between two walls this goes on until no node is pending; a node that
-// still waits then can never run.
+// Terms
+//   pending  nodes not visited yet, a stack: the top is the next node of the given order.
+//   waiting  a visited node waits for one of the nodes that it still needs, the last in their
+//            order: inputs come first, then nodes required by edges.
+//
+// Steps. Take the next pending node. If it needs a node that has no place yet, it waits for that
+// node. Otherwise it gets the next place, and the nodes that wait for it are visited next, in the
+// order in which they began to wait. Between two walls this repeats until no node is pending; a
+// node that still waits then can never run.
 
 #include "core/schedule/stable_order.h"
 
@@ -69,7 +71,7 @@ class Sorter {
     }
   }
 
-  // What a node reads is named among its inputs, and not again.
+  // An input that is also required by an edge counts only as an input.
   [[nodiscard]] bool is_read(const OrderEdge& e) const {
     const auto inputs = graph_.inputs(e.after);
     return std::find(inputs.begin(), inputs.end(), e.before) != inputs.end();
@@ -80,7 +82,7 @@ class Sorter {
     result_.push_back(id);
   }
 
-  // The last named of what a node needs and what has no place yet; none if it can run.
+  // The last of the needed nodes that has no place yet; none if the node can run.
   [[nodiscard]] NodeId missing(NodeId id) const {
     for (std::uint32_t i = first_[id.index() + 1]; i-- > first_[id.index()];)
       if (!is_placed_[needed_[i].index()]) return needed_[i];
@@ -102,9 +104,9 @@ class Sorter {
   const Dependencies& dependencies_;
   const IgnoredDependency& ignores_;
   std::vector<std::uint32_t> first_;
-  std::vector<NodeId> needed_;  // by edges, of each node
+  std::vector<NodeId> needed_;  // by edges; a list per node
   std::vector<bool> is_placed_;
-  std::vector<std::vector<NodeId>> waiting_;  // by node: those that wait for it
+  std::vector<std::vector<NodeId>> waiting_;  // indexed by node: the nodes that wait for it
   std::vector<NodeId> result_;
 };
 

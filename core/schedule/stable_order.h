@@ -1,6 +1,6 @@
 #pragma once
 
-// An order that keeps dependencies and is otherwise the one that was given.
+// Computes an order that keeps dependencies and otherwise follows the given order.
 
 #include <functional>
 #include <span>
@@ -18,13 +18,12 @@ struct OrderEdge {
 
 using IgnoredDependency = std::function<bool(const Dependency& dependency, NodeId of)>;
 
-// `order`: the nodes of `dependencies`' graph, each once, in a wanted order that may break
-// dependencies; the result has the same nodes. Each node stands where it stood, or, if something
-// that it depends on comes later, right behind the last of that. Nodes that wait for the same one
-// keep their order. Placeholders and outputs part the order: nothing crosses them, and a node with
-// one between it and what it needs is an error. Error (usage): the dependencies and edges make a
-// cycle, or lead over a placeholder or output; a node is named.
-// `ignores`: dependencies that do not hold, and of which node; may be empty.
+// `order`: the nodes of the graph of `dependencies`, each once, in an order that may break
+// dependencies. The result contains the same nodes. Each node keeps its place or, if it depends on
+// later nodes, follows right after the last of them. Nodes that wait for the same node keep their
+// order. Placeholders and outputs divide the order: nothing crosses them. Error (usage): the
+// dependencies and edges form a cycle or cross a placeholder or output; the message names a node.
+// `ignores`: dependencies that do not hold, with their node; may be empty.
 // Cost: linear in nodes and dependencies.
 // Source: torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which gives the same
 // order.

@@ -1,40 +1,38 @@
-// Step and exposed time for every gap that a block may go into, exactly, without a simulation a
-// gap.
+// Computes step time and exposed time for every gap that a block may move to, exactly, without one
+// simulation per gap.
 //
 // Terms
 //   rest     the calls without the block.
-//   event    a start or a wait of the rest. Between two events only the host's clock and the
-//   compute
-//            stream's change, and how is a max-plus matrix of two by two (Transfer).
-//   model    a run that is known at every event: at first that of the rest, without the block.
-//   shift    how much later than in the model the compute stream is.
-//   slack    how much later than in the model something may be without anybody noticing: the host,
-//            until it launches what the compute stream is waiting for; a stream's clock, until its
-//            next collective is ready; a collective, until its wait. Negative where it is noticed
-//            already: where the compute stream is waiting for it.
-//   asleep   what is not shifted as the compute stream is, but whose next use does not notice. If
-//   it
-//            is ahead (later than that), it is within its slack; if it is behind, its slack is not
-//            negative.
+//   event    a start or a wait of the rest. Between two events only the clocks of the host and of
+//            the compute stream change, by a max-plus matrix of two by two (Transfer).
+//   model    a run that is known at every event: initially that of the rest, without the block.
+//   shift    the delay of the compute stream compared with the model.
+//   slack    the maximum delay compared with the model that has no effect: for the host, until it
+//            launches the call that the compute stream is waiting for; for a stream's clock, until
+//            its next collective is ready; for a collective, until its wait. Negative if the compute
+//            stream is already waiting for it.
+//   asleep   not shifted like the compute stream, but without effect on its next use. If it is
+//            later than the shift, the difference is within its slack; if it is earlier, its slack
+//            is not negative.
 //
 // Steps
-//   1. The run of the rest, with the state in front of every gap and every event, and the slacks.
-//   2. For each gap, from the last to the first: the block runs in the state in front of it, then
-//      the calls to the next event.
-//   3. At an event: where does the first sleeper wake? If nowhere, what follows is as in the model,
-//      only later: it exposes as much, and ends `shift` later. If at a later event, the run jumps
-//      there: everything that started on the way is `shift` later. If at this one, it is simulated.
-//   4. Where a run is in the very state that the run of the gap behind it was in, the rest is
-//   known.
-//      That is where the block only changed places with calls that it does not disturb.
-//   5. When many events had to be simulated, because the block disturbs a busy stream for long, the
-//      model becomes the run with the block in the gap just done. In front of that gap (the border)
-//      it still is the run of the rest.
-//   Step 3 may call an event awake that is not: then it is simulated for nothing. The result is
-//   that of simulating all of them.
+//   1. Run the rest, and record the state at every gap and every event, and the slacks.
+//   2. For each gap, from the last to the first: run the block in the state at the gap, then the
+//      calls up to the next event.
+//   3. At an event, find the first later event at which a sleeper wakes. If there is none, the rest
+//      is as in the model, only later: it exposes as much, and ends `shift` later. If it is a later
+//      event, the run jumps there: everything started on the way is `shift` later. If it is this
+//      event, simulate it.
+//   4. If a run is in exactly the state that the run of the next gap was in, the rest is known.
+//      This is the case if the block only changed places with calls that it does not disturb.
+//   5. If many events had to be simulated, because the block disturbs a busy stream for long, the
+//      model becomes the run with the block in the gap just done. Before that gap (the border), the
+//      model remains the run of the rest.
+//   Step 3 may consider an event awake that is not: then it is simulated unnecessarily. The result
+//   equals that of simulating all of them.
 //
-// Cost: the rest once for each model; a gap costs the events until it is back in step with the
-// model or with the gap behind it.
+// Cost: one run of the rest per model; per gap, the events until it is back in step with the model
+// or with the next gap.
 
 #include "core/schedule/time_preview.h"
 
@@ -45,9 +43,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kBlock = 64;
-// When a new model is worth its run: looking at an event, at a collective that is out of step
-// there, and at a stretch of events that were jumped over takes about so many times what running a
-// call does.
+// The work of visiting an event, and of checking a stretch of events that were jumped over, in
+// calls run. It decides when a new model is worth its run.
 constexpr std::size_t kEventWork = 12, kEraWork = 4;
 
 }  // namespace
@@ -72,7 +69,7 @@ std::uint32_t TimePreview::EventSet::next(std::uint32_t event) const {
 
 // --- Transfers ---
 
-// A call comes before what this describes.
+// Prepends a call to the calls that this describes.
 void TimePreview::Transfer::precede(const Call& call) {
   const auto sum = [](std::int64_t a, std::int64_t b) { return std::max(a + b, kNone); };
   const std::int64_t launched = call.host_ns;
@@ -131,7 +128,7 @@ TimePreview::TimePreview(const TimeWhatIf& time, const MovableOrder& calls,
   find_next();
 }
 
-// From a rank on, in the state that is set.
+// Runs the rest from a rank on, starting with the current state.
 void TimePreview::run_rest(std::size_t rank) {
   const bool is_first = gaps_.empty();
   last_event_ = nullptr;
@@ -159,7 +156,7 @@ void TimePreview::run_rest(std::size_t rank) {
   end_rest();
 }
 
-// By the compute stream, which runs something that the host has launched now.
+// The compute stream uses a call that the host has just launched.
 void TimePreview::note_use_of_host() {
   if (last_event_ == nullptr || last_event_->resets) return;
   last_event_->host_slack = std::min(last_event_->host_slack, compute_ - host_);
@@ -192,7 +189,7 @@ void TimePreview::add_event(const Call& call) {
     if (starts_[call.collective] != kNowhere)
       waits_.push_back({.event = index, .start = starts_[call.collective]});
   }
-  // What the block starts never ends in the run of the rest: it is over long ago.
+  // Collectives of the block count as long done in the run of the rest.
   event.slack = ready - ends_[call.collective];
   if (event.slack >= 0) return;
   exposed_ -= event.slack;
@@ -224,7 +221,8 @@ void TimePreview::find_least_slacks() {
   }
 }
 
-// Until the next event: from each gap, and from each event behind the first gap.
+// Computes the transfers up to the next event, from each gap and from each event after the first
+// gap.
 void TimePreview::find_transfers() {
   Transfer until;
   std::size_t event = count_;
@@ -271,7 +269,7 @@ void TimePreview::find_next() {
   }
 }
 
-// The run with the block in this gap becomes the model of what is behind it.
+// Makes the run with the block in this gap the model of everything after the gap.
 void TimePreview::take_as_model(std::size_t gap) {
   const Gap& at = gaps_[gap];
   begin(at);
@@ -289,14 +287,14 @@ void TimePreview::take_as_model(std::size_t gap) {
   clocks_ = at_.clocks;
   next_event_ = at.event;
   run_rest(first_ + gap);
-  // Which waits are exposed may have changed.
+  // The set of exposed waits may have changed.
   begun_waits_ = begun_exposed_ = EventSet(events_.size());
   begun_ = 0;
 }
 
 // --- The run with the block, from a gap on ---
 
-// From the last gap to the first, so that a run may meet that of the gap behind it.
+// Visits gaps from last to first, so that a run can meet that of the next gap.
 std::vector<StepTime> TimePreview::run() {
   std::vector<StepTime> times(gaps_.size());
   for (std::size_t i = gaps_.size(); i-- > 0;) {
@@ -325,7 +323,7 @@ StepTime TimePreview::run_gap(const Gap& gap) {
   return known_.time;
 }
 
-// Runs on from an event.
+// Continues the run from an event.
 StepTime TimePreview::finish(std::uint32_t event) {
   for (; event < count_; ++event) {
     if (is_known(event))
@@ -345,8 +343,8 @@ StepTime TimePreview::finish(std::uint32_t event) {
   return {.step_ns = step, .exposed_ns = at_.exposed + step - compute};
 }
 
-// Whether this run is, in front of an event, where that of the gap behind was. What started between
-// the two gaps must end as without the block, as it did there.
+// Returns true if this run, at an event, is in the state that the run of the next gap was in.
+// Collectives started between the two gaps must end as without the block, as they did there.
 bool TimePreview::is_known(std::uint32_t event) const {
   if (event != known_.begun || at_.host != known_.host || at_.compute != known_.compute ||
       at_.clocks != known_.clocks || at_.own != known_.own)
@@ -446,7 +444,7 @@ std::int64_t TimePreview::end_of(std::uint32_t collective) const {
 
 // --- Back in step ---
 
-// In front of an event that is not behind the border.
+// The clock before an event that is not after the border.
 std::int64_t TimePreview::clock_of_rest(std::size_t stream, std::uint32_t event) const {
   if (border_ != kNowhere && next_start(stream, event) >= border_) return border_clocks_[stream];
   return clock_of_model(stream, event);
@@ -457,8 +455,8 @@ std::int64_t TimePreview::clock_of_model(std::size_t stream, std::uint32_t event
   return next == count_ ? clocks_[stream] : events_[next].clock;
 }
 
-// The first event, from this one on, that may go otherwise than in the model: the end counts as
-// one; kNowhere if there is none. The border counts as one, too: there the model changes.
+// The first event, from this one on, that may differ from the model; kNowhere if there is none. The
+// end counts as an event, and so does the border, where the model changes.
 std::uint32_t TimePreview::wakes(std::uint32_t event) {
   work_ += kEventWork + at_.pending.size() / 3 + at_.eras.size() * kEraWork;
   const Event& model = events_[event];
@@ -488,11 +486,11 @@ std::uint32_t TimePreview::wakes(std::uint32_t event) {
   return std::min(first, host_wakes(event, at_.host - model.host - shift));
 }
 
-// The host is that much later than the compute stream is shifted.
+// Checks the host, which is `ahead` later than the compute stream's shift.
 std::uint32_t TimePreview::host_wakes(std::uint32_t event, std::int64_t ahead) const {
   if (ahead == 0) return kNowhere;
   const std::int64_t needed = std::max<std::int64_t>(ahead, 0);
-  // From a reset on the host is as late as the compute stream.
+  // After a reset, the host is as late as the compute stream.
   const std::uint32_t end = std::min(next_resets_[event] + 1, count_);
   for (std::uint32_t e = event; e < end;) {
     if (e % kBlock == 0 && least_host_slacks_[e / kBlock] >= needed) {
@@ -505,12 +503,12 @@ std::uint32_t TimePreview::host_wakes(std::uint32_t event, std::int64_t ahead) c
   return kNowhere;
 }
 
-// Collectives that were simulated.
+// Checks collectives that were simulated.
 std::uint32_t TimePreview::pending_wake(std::uint32_t event, std::int64_t shift) {
   std::uint32_t first = kNowhere;
   for (std::size_t i = 0; i < at_.pending.size();) {
     const Pending& pending = at_.pending[i];
-    if (pending.wait < event) {  // it is over
+    if (pending.wait < event) {  // it is done
       at_.pending[i] = at_.pending.back();
       at_.pending.pop_back();
       continue;
@@ -523,8 +521,8 @@ std::uint32_t TimePreview::pending_wake(std::uint32_t event, std::int64_t shift)
   return first;
 }
 
-// Collectives that began before the gap end when they did: they are behind, or ahead, by the shift.
-// After some waits it gives up, and calls the next one awake.
+// Checks collectives that began before the gap and end as in the model, so they differ by the
+// shift. Gives up after some waits and considers the next one awake.
 std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t shift) const {
   constexpr int kMost = 64;
   if (shift == 0 || events_[at_.begun].last_wait < static_cast<std::int32_t>(event))
@@ -536,7 +534,8 @@ std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t s
   return wait;
 }
 
-// Collectives that were jumped over. After some waits it gives up, and calls the next one awake.
+// Checks collectives that were jumped over. Gives up after some waits and considers the next one
+// awake.
 std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
                                      std::int64_t shift) const {
   constexpr std::size_t kMost = 64;
@@ -552,7 +551,7 @@ std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
   return kNowhere;
 }
 
-// Over events that go as in the model.
+// Skips events that run as in the model.
 void TimePreview::jump(std::uint32_t from, std::uint32_t to) {
   const bool is_rest = border_ != kNowhere && from < border_;
   const Event &here = events_[from], &there = is_rest && to == border_ ? at_border_ : events_[to];

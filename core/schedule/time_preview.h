@@ -1,7 +1,7 @@
 #pragma once
 
-// Step and exposed time with a block in every gap that it may go into. How is described at the top
-// of time_preview.cpp.
+// Computes step time and exposed time with a block in every gap that it may move to. The algorithm
+// is at the top of time_preview.cpp.
 
 #include <cstdint>
 #include <limits>
@@ -28,15 +28,16 @@ class TimePreview {
    public:
     explicit EventSet(std::size_t events = 0) : bits_(events / 64 + 1, 0) {}
     void flip(std::uint32_t event) { bits_[event / 64] ^= std::uint64_t{1} << (event % 64); }
-    // The first from this one on, or kNowhere.
+    // The first event from this one on, or kNowhere.
     [[nodiscard]] std::uint32_t next(std::uint32_t event) const;
 
    private:
     std::vector<std::uint64_t> bits_;
   };
 
-  // What calls without collectives do to the clocks of the host and of the compute stream: how much
-  // later than each of the two (first letter: which comes out) they end at least.
+  // The effect of calls without collectives on the clocks of the host and of the compute stream:
+  // the minimum delay from each of the two clocks at the begin (second word) to each at the end
+  // (first word).
   struct Transfer {
     std::int64_t host_host = 0, host_compute = kNone, compute_host = kNone, compute_compute = 0;
 
@@ -44,40 +45,40 @@ class TimePreview {
     void apply(std::int64_t& host, std::int64_t& compute) const;
   };
 
-  // A start or a wait of the rest, as the model meets it.
+  // A start or a wait of the rest in the model.
   struct Event {
     const Call* call = nullptr;
     bool resets = false;  // the host waits for the compute stream before the next event
-    std::int64_t host = 0, compute = 0, exposed = 0;  // before it; exposed: by all waits before it
-    std::int64_t slack = 0;  // of a start: from its stream's clock; of a wait: from its collective
-    std::int64_t host_slack = kPlenty;  // from the host's clock, here and until the next event
-    std::int64_t end = 0;               // of a start; of a wait: when it is reached
-    std::int64_t clock = 0;             // of a start: its stream's, before it
+    std::int64_t host = 0, compute = 0,
+                 exposed = 0;           // before the event; exposed: by all waits before it
+    std::int64_t slack = 0;             // a start: of its stream's clock; a wait: of its collective
+    std::int64_t host_slack = kPlenty;  // of the host's clock, here and until the next event
+    std::int64_t end = 0;               // of a start; for a wait, the time it is reached
+    std::int64_t clock = 0;             // for a start: its stream's clock before it
     Transfer after;                     // until the next event
-    std::int32_t last_wait = -1;        // of the starts before it; -1 for none
-    std::uint32_t waits = 0;            // how many of waits_ are before it
+    std::int32_t last_wait = -1;        // event of the last wait for a start before it; -1 for none
+    std::uint32_t waits = 0;            // number of waits_ before it
   };
   struct Gap {
     std::int64_t host = 0, compute = 0, exposed = 0;
-    std::uint32_t event = 0;  // the first behind it
-    Transfer until;           // that event
+    std::uint32_t event = 0;  // the first after the gap
+    Transfer until;           // up to that event
   };
   // The first wait for a collective.
   struct Wait {
     std::uint32_t event = 0, start = 0;  // events
   };
-  // A collective that was simulated, by its first wait, and how much later it ends than in the
-  // model.
+  // A collective that was simulated: its first wait, and its delay compared with the model.
   struct Pending {
     std::uint32_t wait = 0;
     std::int64_t by = 0;
   };
-  // Events that were jumped over: what started there ends that much later.
+  // Events that were jumped over: collectives started there end later by `by`.
   struct Era {
     std::uint32_t first = 0, last = 0;
     std::int64_t by = 0;
   };
-  // A collective of the block that is waited for behind it.
+  // A collective of the block that is waited for after the block.
   struct Own {
     std::int64_t end = 0;
     std::uint32_t collective = 0, wait = kNowhere;
@@ -123,50 +124,51 @@ class TimePreview {
   std::vector<const Call*> block_;
   std::vector<const Call*> rest_;
 
-  // The model. `events_` has one more for the end.
+  // The model. `events_` has an extra entry for the end.
   std::uint32_t count_ = 0;
   std::vector<Event> events_;
-  // From this event on it is a run with the block, in the gap before it; kNowhere: without it. What
-  // the run of the rest is in front of that event.
+  // From this event on, the model is a run with the block in the gap before it. kNowhere: the model
+  // has no block. The members below hold the state of the run of the rest at that event.
   std::uint32_t border_ = kNowhere;
   Event at_border_;
   std::vector<std::int64_t> border_clocks_;
   std::vector<Gap> gaps_;
-  std::vector<std::uint32_t> starts_, first_waits_;  // by collective: events
-  std::vector<Wait> waits_;                          // first waits of starts of the rest
-  std::vector<std::int64_t> ends_;                   // by collective
-  std::vector<std::int64_t> clocks_;                 // by stream, at the end
-  std::vector<std::int64_t> clock_slacks_;       // by stream: at the end, from the compute stream
-  std::vector<std::uint32_t> next_starts_;       // by stream, then event
-  std::vector<std::uint32_t> next_resets_;       // by event
-  std::vector<std::int64_t> least_host_slacks_;  // of 64 events each
+  std::vector<std::uint32_t> starts_, first_waits_;  // indexed by collective: events
+  std::vector<Wait> waits_;                          // first waits for starts of the rest
+  std::vector<std::int64_t> ends_;                   // indexed by collective
+  std::vector<std::int64_t> clocks_;                 // indexed by stream: at the end
+  std::vector<std::int64_t>
+      clock_slacks_;  // indexed by stream: at the end, relative to the compute stream
+  std::vector<std::uint32_t> next_starts_;       // indexed by stream, then event
+  std::vector<std::uint32_t> next_resets_;       // indexed by event
+  std::vector<std::int64_t> least_host_slacks_;  // minimum of 64 events each
   StepTime model_;
 
-  // While a model runs: the next event, and the last one if there was one.
+  // State while a model runs: the clocks, the next event, and the last one or null.
   std::int64_t host_ = 0, compute_ = 0, exposed_ = 0;
   std::uint32_t next_event_ = 0;
   Event* last_event_ = nullptr;
-  std::size_t work_ = 0;  // since the model was run
+  std::size_t work_ = 0;  // work since the model was run
 
   // The waits whose collectives began before the gap, and those of them that are exposed in the
   // model.
   EventSet begun_waits_, begun_exposed_;
-  std::uint32_t begun_ = 0;  // by now: starts before this event
+  std::uint32_t begun_ = 0;  // current state of these sets: starts before this event
 
   // A run with the block, from a gap on.
   struct Run {
     std::int64_t host = 0, compute = 0, exposed = 0;
-    std::uint32_t begun = 0;  // the first event behind the gap
+    std::uint32_t begun = 0;  // the first event after the gap
     std::vector<std::int64_t> clocks;
     std::vector<Pending> pending;
     std::vector<Era> eras;
     std::vector<Own> own;
   } at_;
-  std::vector<std::int64_t> own_ends_;        // by collective
-  std::vector<std::uint32_t> own_ends_from_;  // by collective: the run that set it
+  std::vector<std::int64_t> own_ends_;        // indexed by collective
+  std::vector<std::uint32_t> own_ends_from_;  // indexed by collective: the run that set it
   std::uint32_t run_ = 0;
 
-  // The run of the gap behind: in front of its first event.
+  // The run of the next gap, at its first event.
   struct Known {
     std::uint32_t begun = kNowhere;
     std::int64_t host = 0, compute = 0, exposed = 0;

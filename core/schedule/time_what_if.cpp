@@ -1,24 +1,22 @@
-// The simulation (simulation.cpp) of an order that is being edited.
+// Updates the simulation (simulation.cpp) of an order that is being edited.
 //
-// The order is cut into chunks of so many calls; the state in front of each is kept: clocks of the
-// host, of the compute stream and of every group's stream, and what was exposed so far.
+// The order is divided into chunks of a fixed number of calls. The state before each chunk is
+// stored: the clocks of the host, the compute stream and every group's stream, and the exposed time
+// so far.
 //
 // A move
-//   1. The run starts again in front of the chunk where the first call changed places.
-//   2. Behind the last that did, it stops in front of the first chunk where it is back in step:
-//   where
-//      every clock is as much later than before (the shift, perhaps none), or where that does not
-//      matter:
-//      - A stream's clock that neither was nor is ahead of the host and the compute stream:
-//      whatever
-//        comes next on that stream starts later anyway. The same holds for a collective that is to
-//        be waited for, and it ends no later than its stream's clock.
-//      - The host's, if the compute stream stays behind it by enough until the host waits for it.
-//   3. What follows is as before, only later by the shift, and so are the kept states. When a
-//      collective ends is kept relative to the chunk that starts it, so it goes along.
+//   1. Restarts the run at the chunk of the first call that changed places.
+//   2. After the last such call, stops before the first chunk that is back in step: every clock is
+//      later by the same amount (the shift, possibly zero), or differs without effect:
+//        - A stream's clock that neither was nor is ahead of the host and the compute stream: the
+//          next collective on that stream starts later anyway. The same holds for a pending
+//          collective, which ends no later than its stream's clock.
+//        - The host's, if the compute stream stays behind it by enough until the host waits for it.
+//   3. Everything after that is as before, only later by the shift, and so are the stored states. A
+//      collective's end is stored relative to the chunk that starts it, so it moves with the chunk.
 //
-// Cost: the calls until the streams are back in step, and a few additions a chunk if there is a
-// shift. If they are never back in step, all calls behind the move.
+// Cost: the calls until the streams are back in step, plus a few additions per chunk if there is a
+// shift. If the streams are never back in step, all calls after the move.
 
 #include "core/schedule/time_what_if.h"
 
@@ -95,7 +93,7 @@ void TimeWhatIf::run_chunk(const MovableOrder& calls, std::size_t chunk) {
   const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
   for (std::size_t place = chunk * kChunk; place < last; ++place)
     run(calls_[calls[place].index()], chunk);
-  // At the end the step waits for the host, too.
+  // At the end, the step also waits for the host.
   if (last == calls.size() && !chunks_[chunk].resets)
     chunks_[chunk].host_slack = std::min(chunks_[chunk].host_slack, now_.compute - now_.host);
 }
@@ -169,8 +167,8 @@ std::int64_t TimeWhatIf::end_of(std::uint32_t collective) const {
   return chunks_[started_in_[collective]].compute + ends_[collective];
 }
 
-// When the collectives that a chunk starts end, before it is run again. Of chunks where calls
-// changed places all must be asked before any is run.
+// Records the ends of the collectives that a chunk starts, before the chunk is run again. Must be
+// called for all chunks where calls changed places before any of them is run.
 void TimeWhatIf::note_ends(const MovableOrder& calls, std::size_t chunk) {
   const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
   for (std::size_t place = chunk * kChunk; place < last; ++place)
@@ -189,7 +187,7 @@ bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
   const auto streams = streams_of(chunk), earlier = streams_of(replayed_from);
   for (std::size_t s = 0; s < streams_; ++s) {
     if (!sleeps(streams[s], now_.streams[s]) && now_.streams[s] - streams[s] != shift) return false;
-    // What was started before the chunks that were run again ends when it did.
+    // Collectives started before the chunks that were run again end as before.
     if (shift != 0 && !sleeps(earlier[s], earlier[s])) return false;
   }
   std::erase_if(replayed_, [&](const Replayed& r) { return sleeps(r.was, end_of(r.collective)); });
@@ -198,7 +196,7 @@ bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
          host_sleeps(chunk, now_.host - was.host - shift);
 }
 
-// The host is that much later than the compute stream is shifted.
+// Returns true if the host's delay, `ahead` in addition to the shift, has no effect.
 bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   if (ahead == 0) return true;
   for (; chunk < chunks_.size(); ++chunk) {
@@ -208,7 +206,7 @@ bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   return true;
 }
 
-// The state in front of a chunk is now that of a run that is back in step.
+// Shifts the states from a chunk on to those of the run, which is back in step.
 void TimeWhatIf::shift_from(std::size_t chunk) {
   const std::int64_t shift = now_.compute - chunks_[chunk].compute;
   const std::int64_t exposed = now_.exposed - chunks_[chunk].exposed;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Step time and exposed time of an order that is being edited. How is described at the top of
-// time_what_if.cpp.
+// Computes step time and exposed time of an order that is being edited. The algorithm is at the top
+// of time_what_if.cpp.
 
 #include <cstdint>
 #include <span>
@@ -26,16 +26,18 @@ class TimeWhatIf {
              const MovableOrder& calls);
 
   [[nodiscard]] StepTime time() const { return time_; }
-  // Calls changed places.
+  // Call after calls have changed places.
   void replay(const MovableOrder& calls, Stretch changed);
-  // With the block in each gap of [first, last] of `calls`. It must be free to go there.
+  // The times with the block in each gap of [first, last] of `calls`. The block must be free to go
+  // there.
   [[nodiscard]] std::vector<StepTime> times(const MovableOrder& calls,
                                             std::span<const NodeId> block, std::size_t first,
                                             std::size_t last) const;
-  // Whether the block only waits, or takes the host's time alone.
+  // Returns true if the block contains only waits and calls that take only host time.
   [[nodiscard]] bool may_sleep(std::span<const NodeId> block) const;
-  // Whether the time stays as it is wherever later the block goes: it may sleep, what it waits for
-  // is over already, and nothing notices when the host does that. May miss that it is so.
+  // Returns true if moving the block later cannot change the time: it may sleep, the collectives it
+  // waits for are done, and its host time has no effect anywhere. May return false in other such
+  // cases.
   [[nodiscard]] bool sleeps_from_here(const MovableOrder& calls,
                                       std::span<const NodeId> block) const;
 
@@ -47,13 +49,13 @@ class TimeWhatIf {
     Kind kind = Kind::host;
     std::uint32_t stream = 0, collective = 0;  // of starts and waits
     std::int64_t host_ns = 0, ns = 0;
-    bool stalls = false;  // of a wait: the compute stream stood still, when it was run last
+    bool stalls = false;  // for a wait: the compute stream was idle when it was last run
   };
-  // So many calls, and the state in front of them.
+  // A fixed number of calls, and the state before them.
   struct Chunk {
     std::int64_t host = 0, compute = 0, exposed = 0;
-    // How far the host is ahead of the compute stream at least, where that starts what the host has
-    // launched: until the host waits for it, if it does.
+    // The minimum lead of the host over the compute stream where the latter starts a launched call,
+    // up to the point where the host waits for it, if any.
     std::int64_t host_slack = 0;
     bool resets = false;  // the host waits for the compute stream
   };
@@ -61,7 +63,7 @@ class TimeWhatIf {
     std::int64_t host = 0, compute = 0, exposed = 0;
     std::vector<std::int64_t> streams;
   };
-  // A collective of what was run again, and when it ended before.
+  // A collective that was run again, and its previous end.
   struct Replayed {
     std::uint32_t collective = 0;
     std::int64_t was = 0;
@@ -81,16 +83,18 @@ class TimeWhatIf {
   void shift_from(std::size_t chunk);
   void end();
 
-  std::vector<Call> calls_;  // by node
+  std::vector<Call> calls_;  // indexed by node
   std::size_t streams_ = 0, collectives_ = 0;
   std::vector<Chunk> chunks_;
-  std::vector<std::int64_t> chunk_streams_;  // by chunk, then stream: its clock in front of it
-  // By collective: in which chunk it starts, and how long after that chunk's compute clock it ends.
+  std::vector<std::int64_t>
+      chunk_streams_;  // indexed by chunk, then stream: the clock before the chunk
+  // Indexed by collective: the chunk that starts it, and its end relative to that chunk's compute
+  // clock.
   std::vector<std::uint32_t> started_in_;
   std::vector<std::int64_t> ends_;
   StepTime time_;
 
-  Clocks now_;  // while it runs
+  Clocks now_;  // state during a run
   std::vector<Replayed> replayed_;
 };
 

@@ -1,33 +1,33 @@
-// The allocations and frees of a training loop, in order, through the model of torch's caching
-// allocator.
+// Simulates the allocations and frees of a training loop, in order, with the model of torch's
+// caching allocator.
 //
-// A step, with what is taken beside the graph's own lifetimes (lifetimes.cpp):
-//   setup      parameters, buffers and constants, once; the inputs, each step.
-//   forward    the forward's lifetimes. cuBLAS takes its workspace at the first step.
-//   loss       of logits in their own type, L bytes, and F bytes in fp32. Forward: the fp32 copy;
-//              under loss_parallel (torch/distributed/tensor/parallel/loss.py) the shifted logits,
-//              their exponential for the sum, then the log-softmax; else the log-softmax alone,
-//              which one kernel makes. The logits are dropped then (torchtitan's `del pred`).
-//              Backward: under loss_parallel the gradient's zeros, the exponential, their sum and
-//              its product with the incoming gradient, where the log-softmax is still saved: four
-//              times F; else the gradient of the nll loss and that of the log-softmax: three times
-//              F. Then the tangent in the logits' type, and the rest goes. Row-wise results are
-//              left out: the vocabulary is thousands of times larger.
-//   backward   the backward's lifetimes. Gradients are handed to the parameters as they are, since
-//              autograd takes over a gradient that nobody else holds. Not boxed: what the forward
-//              saved, and the tangents, stay until its end.
-//   optimizer  AdamW, fused: two fp32 moments and a step count a parameter, taken by the first
-//   step.
-//              Gradients are cleared when the next step begins (zero_grad, set_to_none).
+// A training step, with its memory in addition to the graph's own lifetimes (lifetimes.cpp):
+//   setup      parameters, buffers and constants, once; the inputs in each step.
+//   forward    the forward's lifetimes. cuBLAS allocates its workspace in the first step.
+//   loss       computed from logits of L bytes in their own type and F bytes in fp32. Forward: the
+//              fp32 copy; under loss_parallel (torch/distributed/tensor/parallel/loss.py) the
+//              shifted logits, their exponential for the sum, then the log-softmax; else only the
+//              log-softmax, which one kernel computes. Then the logits are freed (torchtitan's `del
+//              pred`). Backward: under loss_parallel the gradient's zeros, the exponential, their
+//              sum and its product with the incoming gradient, while the log-softmax is still
+//              saved: four times F; else the gradients of the nll loss and of the log-softmax:
+//              three times F. Then the tangent in the logits' type, and the rest is freed. Row-wise
+//              results are left out: the vocabulary is thousands of times larger.
+//   backward   the backward's lifetimes. Gradients are passed to the parameters without a copy,
+//              since autograd takes ownership of a gradient with no other reference. If not boxed,
+//              saved tensors and tangents stay until the end of the backward.
+//   optimizer  fused AdamW: two fp32 moments and a step count per parameter, allocated in the first
+//              step. Gradients are cleared at the beginning of the next step (zero_grad,
+//              set_to_none).
 //
-// A flat training step holds its own loss: no phase of that name, and nothing is added between the
-// halves. Its backward begins at its first backward call. Its results (the loss and the gradients,
-// which become the parameters' own) stay until the next step begins, as in torchtitan's
-// graph_trainer without gradient accumulation.
+// A flat training step contains its own loss: there is no phase of that name, and nothing is added
+// between forward and backward. Its backward begins at its first backward call. Its results (the
+// loss and the gradients, which become the parameters' own) stay until the next step begins, as in
+// torchtitan's graph_trainer without gradient accumulation.
 //
-// The figures are of all steps; the second and later ones, which allocate around what the optimizer
-// took, set them. Left out: NCCL's buffers and the CUDA context, which the allocator does not see;
-// scratch memory inside kernels other than cuBLAS's.
+// The figures cover all steps. The second and later ones determine them, because they allocate
+// around the optimizer state. Left out: NCCL's buffers and the CUDA context, which the allocator
+// does not see; scratch memory inside kernels other than cuBLAS's.
 //
 // Cost: steps times O(s log s) for s storages.
 
@@ -43,9 +43,9 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-// Where a lifetime begins and ends in terms of the loop.
+// The steps of the graph at which lifetimes begin and end in the loop.
 struct Spans {
-  std::vector<std::vector<std::size_t>> allocated, freed;  // by step of the graph
+  std::vector<std::vector<std::size_t>> allocated, freed;  // indexed by step of the graph
   std::vector<std::size_t> setup, inputs, results, tangents, gradients, handed_over;
 };
 
@@ -68,7 +68,7 @@ class Loop {
       run_step();
     }
     run_.logits_fp32_bytes = logits_bytes_;
-    // On other devices nothing is cached.
+    // Other devices do not cache.
     run_.reserved_peak_bytes =
         device() == DeviceType::cuda ? allocator_.reserved() : run_.peak_bytes;
     return std::move(run_);
@@ -87,7 +87,7 @@ class Loop {
     boundary_ = static_cast<std::size_t>(first_backward - steps.begin());
   }
 
-  // The loss is computed of a result with as many elements as the largest tangent.
+  // The loss is computed from a result with as many elements as the largest tangent.
   Result<void> find_logits() {
     if (loop_.loss == LossModel::none) return {};
     std::int64_t elements = 0;
@@ -98,7 +98,7 @@ class Loop {
     }
     if (elements == 0)
       return fail(Error::Kind::usage,
-                  "the pair has no tangent, so there is nothing to compute a loss of");
+                  "the pair has no tangent to compute a loss for: leave --loss out");
     logits_bytes_ = allocated_bytes(saturating_mul(elements, std::int64_t{4}), device());
     return {};
   }
@@ -166,7 +166,7 @@ class Loop {
     node_ = {};
   }
 
-  // Results are the loop's own: the logits and, where there are more, whatever else is returned.
+  // Results belong to the loop: the logits, and any other returned values.
   void run_loss() {
     const std::int64_t f = logits_bytes_;
     Held saved{CudaAllocator::kNone, 0};
@@ -207,7 +207,7 @@ class Loop {
   void add_moments() {
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      // A pair's backward is given the same parameters again.
+      // A pair's backward receives the same parameters again.
       if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
       for (const Tensor& t : graph_.tensors(n)) {
         if (graph_.device_type(t) != device()) continue;
@@ -278,9 +278,9 @@ class Loop {
   const MemoryTimeline& timeline_;
   const TrainingLoop& loop_;
   CudaAllocator allocator_;
-  std::vector<CudaAllocator::BlockId> blocks_;  // by lifetime
+  std::vector<CudaAllocator::BlockId> blocks_;  // indexed by lifetime
   Spans spans_;
-  std::size_t boundary_ = 0;  // the backward's first step
+  std::size_t boundary_ = 0;  // first step of the backward
   std::int64_t logits_bytes_ = 0;
   BytesByCategory by_category_{};
   std::int64_t live_ = 0, loss_ = 0, workspace_ = 0;
@@ -318,9 +318,10 @@ Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& lo
     if (loop.loss != LossModel::none)
       return fail(Error::Kind::usage, "a training step computes its own loss: leave --loss out");
     if (!loop.boxed)
-      return fail(Error::Kind::usage,
-                  "a training step is one graph, with nothing handed from a forward to a backward: "
-                  "leave --unboxed out");
+      return fail(
+          Error::Kind::usage,
+          "a training step is one graph, in which no forward passes arguments to a backward: "
+          "leave --unboxed out");
   }
   const MemoryTimeline timeline(graph);
   return Loop(graph, timeline, loop).run();

@@ -1,13 +1,15 @@
-// The order twice: every node, which gaps count, and the calls alone, which memory and time count.
-// A move is a move in both; what it costs beyond that is described in memory_what_if.cpp and
-// time_what_if.cpp, and what a preview costs in memory_preview.cpp and time_preview.cpp.
+// Computes memory and time of an edited order incrementally.
 //
-// A preview of few gaps moves the block from one to the next and back, in time alone. It ends early
-// where the block settles: behind that gap every other is as long and has no lower peak. That is so
-// of a block that begins no lifetime, where all that it waits for is over and the host's time for
-// it goes unnoticed: what such a block stands between is the same in either order, and what it
-// keeps alive only lives longer. Cost: a gap what a move to the next one costs. Where that comes to
-// more than a preview by the model of the whole graph, it is that.
+// The order is stored twice: every node, for gaps, and only the calls, for memory and time. A move
+// applies to both; its other costs are described in memory_what_if.cpp and time_what_if.cpp, and
+// those of a preview in memory_preview.cpp and time_preview.cpp.
+//
+// A preview of few gaps moves the block from one to the next and back, in time only. It ends early
+// if the block settles: every later gap has the same time and no lower peak. This holds for a block
+// that begins no lifetime, if everything that it waits for is done and its host time has no effect:
+// the calls around such a block have the same result in either order, and the block only extends
+// lifetimes. Cost: per gap, a move to the next one. If that costs more than a preview by the model
+// of the whole graph, the latter is used.
 
 #include "core/schedule/what_if.h"
 
@@ -20,8 +22,8 @@
 namespace jointer {
 namespace {
 
-// A step of a walk through gaps takes about so many times what a preview of all gaps takes for a
-// call of the graph.
+// The cost of one step of a walk through gaps, in units of the cost per call of a preview of all
+// gaps.
 constexpr std::size_t kStepWork = 128;
 
 std::vector<NodeId> calls_of(const Graph& graph) {
@@ -51,13 +53,13 @@ struct WhatIf::State {
     return sorted;
   }
 
-  // Where the gap-th of the nodes without the block stands now.
+  // The current place of remaining node `gap`.
   [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
     for (const NodeId id : block)
       if (all.place(id) <= gap) ++gap;
     return gap;
   }
-  // The gap of `calls` that a gap of `all` is in.
+  // The gap of `calls` that contains a gap of `all`.
   [[nodiscard]] std::size_t call_gap(std::span<const NodeId> block, std::size_t gap) const {
     for (std::size_t place = place_of_rest(block, gap); place < all.size(); ++place) {
       const NodeId id = all[place];
@@ -71,8 +73,8 @@ struct WhatIf::State {
     return calls.size() - block.size();
   }
 
-  // Of the gaps from `first` to `last`, as far as there are some of the calls' gaps that they are
-  // in. Gaps beside a node that does not run are one gap of the calls.
+  // The figures of the gaps from `first` to `last`, as far as `peaks` and `times` reach. Gaps
+  // around a node that does not run are one gap of the calls.
   [[nodiscard]] std::vector<Figures> figures(std::span<const NodeId> block, std::size_t first,
                                              std::size_t last, std::span<const std::int64_t> peaks,
                                              std::span<const StepTime> times) const {
@@ -90,8 +92,8 @@ struct WhatIf::State {
     }
     return figures;
   }
-  // Times with the block in each gap of [first, last] of the calls, until one from `home` on where
-  // it settles; none where that is far. Every call keeps its place.
+  // Times with the block in each gap of [first, last] of the calls, up to the first one from `home`
+  // on where it settles; empty if that is too far. Every call keeps its place.
   std::vector<StepTime> walk(std::span<const NodeId> block, std::size_t first, std::size_t home,
                              std::size_t last) {
     const std::size_t most = calls.size() / kStepWork;
@@ -109,7 +111,7 @@ struct WhatIf::State {
       times.push_back(time.time());
       if (may_settle && gap >= home && time.sleeps_from_here(calls, block)) break;
     }
-    // Back: all of them to where the last one was, then each from there.
+    // Move back: all of them to the place of the last one, then each from there.
     Stretch changed = calls.move(block, places.back() + 1 - block.size());
     for (std::size_t i = 0; i < block.size(); ++i) {
       const Stretch more = calls.move(block.subspan(i, 1), places[i]);
@@ -203,7 +205,7 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit) {
   const auto distance = [&](std::size_t gap) {
     return gap > preview.range.current ? gap - preview.range.current : preview.range.current - gap;
   };
-  // Of those that `is_allowed`, by what `key` gives, then the nearest, then the earliest.
+  // The best of the gaps that `is_allowed` by `key`; among equals the nearest, then the earliest.
   const auto best = [&](auto is_allowed, auto key) {
     std::optional<std::size_t> found;
     for (std::size_t gap = preview.range.first; gap <= preview.range.last; ++gap) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Memory and time of an order that is being edited, kept up to date move by move, and what every
-// legal place of a held block would give. How is described at the top of what_if.cpp.
+// Keeps memory and time of an edited order up to date move by move, and computes the figures for
+// every legal place of a block. The algorithms are described at the top of what_if.cpp.
 
 #include <cstdint>
 #include <memory>
@@ -37,46 +37,47 @@ struct NearPreview {
   std::vector<Figures> at;
 };
 
-// The best gaps of a preview; where several are as good, the one that is nearest to where the block
-// stands, and of two as near the earlier.
+// The best gaps of a preview. Among equals, the one nearest to the block's current place, then the
+// earlier one.
 struct BestGaps {
   std::size_t least_exposed = 0, least_step = 0, least_peak = 0;
-  // The least step time, of those the least exposed time, among gaps whose peak is at most the
+  // The minimum step time, then the minimum exposed time, among gaps whose peak is at most the
   // limit; none if every peak is above it.
   std::optional<std::size_t> fastest_within;
 };
 
-// Not of an empty preview; one that preview() returned never is.
+// `preview` must not be empty; previews returned by preview() never are.
 BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit);
 
 class WhatIf {
  public:
-  // All must outlive it; the graph's order is where it begins, and stays as it is. `costs`: one a
-  // node, by id.
+  // All arguments must outlive it. The graph's order is the initial order and does not change.
+  // `costs`: indexed by node id.
   WhatIf(const Graph& graph, const Dependencies& dependencies, std::span<const NodeCost> costs,
          const MemoryOptions& memory = {}, const SimulationOptions& simulation = {});
   ~WhatIf();
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
-  // Of the order as it is now: equal to what MemoryTimeline and Simulation say of it.
+  // The figures of the current order; equal to those of MemoryTimeline and Simulation.
   [[nodiscard]] Figures figures() const;
-  // Live bytes at every point, as MemoryTimeline::profile has them.
+  // Live bytes at every point, as in MemoryTimeline::profile.
   [[nodiscard]] std::vector<std::int64_t> profile() const;
-  // Every node of the graph's order.
+  // The current order of all nodes of the graph.
   [[nodiscard]] std::span<const NodeId> order() const;
-  // Error: as legal_range.
+  // Error: see legal_range.
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
-  // The figures of each gap are what figures() would be after a move there.
+  // The figures of each gap are those that figures() would return after a move there.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
-  // The same of the gaps [first, last] of its legal range, without those at the end that are as the
-  // last one before them, only further away and with no lower peak. Where few remain they take what
-  // they and their surroundings take, whatever the graph's size: the block goes through them, and
-  // back. Error (usage): as legal_range, or they are not in it.
+  // The same for the gaps [first, last] of its legal range, without gaps at the end that equal the
+  // last one before them except for a greater distance and no lower peak. If few gaps remain, the
+  // cost does not depend on the graph's size: the block is moved through them and back. Error
+  // (usage): see legal_range, or the gaps are outside the range.
   [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
                                                  std::size_t last);
-  // Moves the block into a gap of its legal range. Memory costs what the distance costs, time the
-  // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing moves.
+  // Moves the block into a gap of its legal range. The memory update costs the distance, the time
+  // update the stretch until the streams are back in step. Error (usage): the gap is not legal;
+  // nothing moves.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
 
  private:

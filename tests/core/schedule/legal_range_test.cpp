@@ -134,16 +134,15 @@ TEST(LegalRange, SaysWhyWritesAndEffectsHold) {
     return [early, late, draw, again]
   )";
   EXPECT_EQ(range_of(kText, {"late"}).earliest(),
-            "Held by write: late must stay behind it, because one of them writes to memory that "
+            "Held by write: late must stay after it, because one of them writes to memory that "
             "the other uses.");
   EXPECT_EQ(range_of(kText, {"early"}).latest(),
             "Held by write: early must stay before it, because one of them writes to memory that "
             "the other uses.");
   EXPECT_EQ(range_of(kText, {"view"}).latest(),
             "Held by early: later, it would read view before that exists.");
-  EXPECT_EQ(
-      range_of(kText, {"again"}).earliest(),
-      "Held by draw: again must stay behind it, because both draw from the random generator.");
+  EXPECT_EQ(range_of(kText, {"again"}).earliest(),
+            "Held by draw: again must stay after it, because both draw from the random generator.");
   EXPECT_EQ(
       range_of(kText, {"draw"}).latest(),
       "Held by again: draw must stay before it, because both draw from the random generator.");
