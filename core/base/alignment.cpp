@@ -1,17 +1,19 @@
-// A longest common subsequence in linear memory.
+// Computes a longest common subsequence in linear memory.
 //
 // Steps
-//   0. What only one sequence has is left out.
-//   1. Equal beginnings and ends pair up; they belong to some longest common subsequence.
-//   2. What is left of `a` is halved. The lengths for the first half against every beginning of
-//      `b`, and for the second half against every end, say where `b` is best cut; each side is
-//      then aligned by itself (Hirschberg).
-//   3. Those lengths come 64 elements of `b` at a time: bit j of V is 0 where the length grows from
-//      b[0..j) to b[0..j], and a step over one element of `a` with the places M where it stands in
-//      `b` is  V = (V + (V & M)) | (V & ~M).
+//   0. Drop the elements that occur in only one of the sequences.
+//   1. Pair up the common prefix and suffix; both belong to some longest common subsequence.
+//   2. Halve what remains of `a`. The lengths of the first half against every prefix of `b`, and of
+//      the second half against every suffix, show where to split `b`. Align each side by itself
+//      (Hirschberg).
+//   3. Compute those lengths 64 elements of `b` at a time: bit j of V is 0 where the length
+//      increases from b[0..j) to b[0..j]. An element of `a` that occurs at the positions M of `b`
+//      updates V to
+//             V = (V + (V & M)) | (V & ~M).
 //
-// Cost: |a| |b| / 32 steps, memory for one bit row and one row of places an element of `a`. Equal
-// sequences cost one walk. Beyond kMostSteps or kMostWords: a walk that looks a little ahead.
+// Cost: |a| |b| / 32 operations; memory for one bit row of `b` per distinct element of `a`, and one
+// row of lengths. Equal sequences take linear time. Sequences over the limits below are matched
+// greedily, with a short look-ahead.
 //
 // Source: D. S. Hirschberg, CACM 18(6), 1975; H. Hyyrö, "Bit-parallel LCS-length computation
 // revisited", 2004.
@@ -31,7 +33,7 @@ using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 constexpr std::size_t kMostSteps = 1'000'000'000;
 constexpr std::size_t kMostWords = 16'000'000;
 
-// Elements from the front, or from the back.
+// A sequence, read forwards or backwards.
 struct View {
   Sequence items;
   bool backward;
@@ -44,7 +46,7 @@ struct View {
 // result[j]: the length of a longest common subsequence of `a` and the first j of `b`.
 std::vector<std::uint32_t> lengths(View a, View b) {
   const std::size_t words = (b.size() + 63) / 64;
-  // Where each element of `a` stands in `b`.
+  // One bit row per distinct element of `a`: its positions in `b`.
   std::unordered_map<std::uint32_t, std::size_t> rows;
   for (std::size_t i = 0; i < a.size(); ++i) rows.emplace(a[i], rows.size());
   std::vector<std::uint64_t> places(rows.size() * words);
@@ -75,7 +77,7 @@ std::size_t distinct(Sequence items) {
   return std::unordered_set<std::uint32_t>(items.begin(), items.end()).size();
 }
 
-// For sequences too long to compare exactly.
+// Matches greedily, for sequences that are too long to compare exactly.
 void walk(Sequence a, std::uint32_t a0, Sequence b, std::uint32_t b0, Pairs& pairs) {
   constexpr std::size_t kAhead = 64;
   std::size_t i = 0;
@@ -134,7 +136,7 @@ void align(Sequence a, std::uint32_t a0, Sequence b, std::uint32_t b0, Pairs& pa
   for (std::uint32_t i = 0; i < tail; ++i) pairs.emplace_back(a_end + i, b_end + i);
 }
 
-// Elements that the other sequence has too, and where they stood.
+// The elements of a sequence that also occur in the other one, and their positions.
 struct Common {
   std::vector<std::uint32_t> items, at;
   Common(Sequence all, Sequence others) {

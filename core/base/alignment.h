@@ -7,10 +7,9 @@
 
 namespace jointer {
 
-// Which elements of two sequences are the same ones: pairs (index in a, index in b), both growing,
-// of equal elements, as many as there can be (a longest common subsequence). Of sequences whose
-// comparison would take more than seconds or hundreds of megabytes, a common subsequence that is
-// not always a longest one. Described in alignment.cpp.
+// Returns a longest common subsequence of `a` and `b`: pairs (index in a, index in b) of equal
+// elements, both indices ascending. If the exact comparison would take seconds or hundreds of
+// megabytes, the result is a common subsequence that need not be a longest one. See alignment.cpp.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> align(std::span<const std::uint32_t> a,
                                                            std::span<const std::uint32_t> b);
 

@@ -17,7 +17,7 @@
 namespace jointer {
 namespace {
 
-// Real captures shrink 10 to 60 times.
+// Real captures compress by a factor of 10 to 60.
 constexpr std::size_t kMostRatio = 400;
 constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
 constexpr std::size_t kMostBytes = (std::size_t{4} << 30) - (1 << 20);  // the JSON parser's limit
@@ -38,7 +38,7 @@ Result<std::string> read_stream(std::FILE* file, std::string_view name) {
   while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), file)) {
     bytes.append(chunk.data(), n);
     if (bytes.size() > kMostBytes)
-      return input_error("{}: larger than 4 GiB, too large for a capture", name);
+      return input_error("{}: larger than 4 GiB, which is too large for a capture", name);
   }
   if (std::ferror(file) != 0) return input_error("{}: {}", name, std::strerror(errno));
   return bytes;
@@ -59,8 +59,8 @@ PaddedBytes::PaddedBytes(std::size_t size) : size_(size) {
   if (total <= kHugePage) {
     data_.reset(static_cast<char*>(std::calloc(size + kPadding, 1)));
   } else {
-    // Huge pages, where the system has them: a large capture touches thousands of small ones, and
-    // each costs as long as parsing what is in it.
+    // Use huge pages if the system has them: a large capture touches thousands of small pages, and
+    // faulting them in takes as long as parsing.
     data_.reset(static_cast<char*>(std::aligned_alloc(kHugePage, total)));
     if (data_) {
       ::madvise(data_.get(), total, MADV_HUGEPAGE);
@@ -77,11 +77,12 @@ PaddedBytes::PaddedBytes(std::string_view text) : PaddedBytes(text.size()) {
 namespace {
 
 tl::unexpected<Error> too_large(std::string_view packed, std::string_view name) {
-  return input_error("{}: {} bytes unpack to over {} MiB, which no capture does; is it one?", name,
-                     packed.size(), unpacked_limit(packed.size()) >> 20);
+  return input_error(
+      "{}: {} bytes unpack to over {} MiB, more than any capture; is this a capture?", name,
+      packed.size(), unpacked_limit(packed.size()) >> 20);
 }
 
-// All members of a gzip file, one after the other.
+// Decompresses all members of a gzip file.
 Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) {
   constexpr int kGzipOnly = 16 + MAX_WBITS;
   constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
@@ -89,7 +90,7 @@ Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) 
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   const std::size_t limit = unpacked_limit(packed.size());
-  // zlib does not write to its input, its interface is older than const.
+  // zlib does not write to its input; its interface predates const.
   std::string input(packed);
   std::string text;
   std::vector<char> chunk(1 << 18);
@@ -107,8 +108,8 @@ Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) 
       if (stream.avail_in == 0) return PaddedBytes(text);
       inflateReset(&stream);
     } else if (stream.avail_in == 0) {
-      return input_error("{}: the gzip data is cut off after {} bytes; copy the file again", name,
-                         packed.size());
+      return input_error("{}: the gzip data ends too early, after {} bytes; copy the file again",
+                         name, packed.size());
     }
     stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
     stream.avail_out = static_cast<uInt>(chunk.size());
@@ -130,7 +131,7 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
   const unsigned long long declared = ZSTD_getFrameContentSize(packed.data(), packed.size());
   if (declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR) {
     if (declared > limit) return too_large(packed, name);
-    // The common case: one frame that says its size.
+    // The common case: a single frame that declares its size.
     PaddedBytes whole(static_cast<std::size_t>(declared));
     const std::size_t size =
         ZSTD_decompress(whole.data(), whole.size(), packed.data(), packed.size());
@@ -153,8 +154,8 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
     if (text.size() > limit) return too_large(packed, name);
   }
   if (rest != 0)
-    return input_error("{}: the zstd data is cut off after {} bytes; copy the file again", name,
-                       packed.size());
+    return input_error("{}: the zstd data ends too early, after {} bytes; copy the file again",
+                       name, packed.size());
   return PaddedBytes(text);
 }
 
@@ -170,7 +171,7 @@ Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
   }
 }
 
-// Writes straight to what is no ordinary file: a pipe or a device must not be renamed over.
+// Pipes, sockets and devices are written to directly; renaming a file over them would replace them.
 bool is_special(const std::string& path) {
   std::error_code status;
   const auto type = std::filesystem::status(path, status).type();
@@ -192,7 +193,7 @@ Result<PaddedBytes> read_bytes(const std::string& path) {
   }
   std::error_code status;
   if (std::filesystem::is_directory(path, status))
-    return input_error("{}: is a folder, not a file", path);
+    return input_error("{}: this is a folder, not a file", path);
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return input_error("{}: {}", path, std::strerror(errno));
   return read_all(file.get(), path);
@@ -215,7 +216,7 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
     if (!file) return fail(Error::Kind::run, "{}: {}", path, std::strerror(errno));
     return write_stream(file.get(), bytes, path);
   }
-  // A link stays a link.
+  // Write to the target of a link, so that the link stays.
   std::error_code status;
   const std::string target = std::filesystem::is_symlink(path, status)
                                  ? std::filesystem::weakly_canonical(path, status).string()

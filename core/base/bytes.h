@@ -1,6 +1,7 @@
 #pragma once
 
-// Bytes of a file, unpacked, ready for a parser that may read a little past the end.
+// Reads, decompresses and writes whole files. The bytes read are padded for parsers that read a
+// little past the end.
 
 #include <cstddef>
 #include <memory>
@@ -32,21 +33,22 @@ class PaddedBytes {
   std::size_t size_ = 0;
 };
 
-// Reads a file (`-`: standard input) and unpacks it if it is zstd or gzip, whatever its name.
-// Error: the file cannot be read, is damaged or cut off, or unpacks to more than a capture can need
-// (a small file that unpacks to gigabytes is refused before the memory is taken).
+// Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, whatever the file
+// name. Error (input): the file cannot be read, is damaged or truncated, or decompresses to more
+// than a capture can need (a small file that would expand to gigabytes is refused before the memory
+// is allocated).
 Result<PaddedBytes> read_bytes(const std::string& path);
 
-// Unpacks zstd or gzip, or copies what is neither. `name` is for messages.
+// Decompresses zstd or gzip; copies anything else. `name` is for messages.
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
-// Writes through a temporary file beside `path` and renames it, so that a reader sees the old file
-// or the whole new one; pipes and devices are written to as they are. A path that ends in `.zst` is
-// packed. `-` writes to standard output.
+// Writes to a temporary file next to `path` and renames it, so that a reader sees either the old
+// file or the complete new one. Pipes and devices are written to directly. A path that ends in
+// `.zst` is compressed; `-` writes to standard output. Error (run): the file cannot be written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
-// The file may be used from another folder: `path` from the root, without `.` and `..`. Empty stays
-// empty.
+// Returns `path` as an absolute path without `.` and `..`, so that it stays valid in another
+// working directory. An empty path stays empty.
 std::string absolute_path(const std::string& path);
 
 }  // namespace jointer

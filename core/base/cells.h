@@ -1,16 +1,16 @@
 #pragma once
 
-// Texts as cells of tables that other programs read.
+// Escapes text for the cells of CSV and Markdown tables.
 
 #include <string>
 #include <string_view>
 
 namespace jointer {
 
-// RFC 4180: quoted where the text holds a separator, a quote or a line end.
+// As in RFC 4180: quoted if the text contains a separator, a quote or a line break.
 std::string csv_cell(std::string_view text);
 
-// What Markdown would take for its own (|, line ends, emphasis, links, code) stands for itself.
+// Escapes everything that Markdown would interpret: |, line breaks, emphasis, links, code.
 std::string markdown_cell(std::string_view text);
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arithmetic on sizes that come from files: a result that does not fit 64 bits is an answer, not
-// undefined behaviour.
+// Arithmetic on numbers that come from files: a result that does not fit 64 bits is reported or
+// saturates, and is never undefined behaviour.
 
 #include <cmath>
 #include <cstdint>
@@ -28,7 +28,7 @@ inline std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-// Counts that only need to stay ordered (FLOPs of absurd shapes) stop at the largest number.
+// For numbers that only need to stay ordered, such as the FLOPs of absurd shapes.
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   return checked_add(a, b).value_or(b < 0 ? std::numeric_limits<std::int64_t>::min()
                                           : std::numeric_limits<std::int64_t>::max());
@@ -39,11 +39,10 @@ inline std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
                                                        : std::numeric_limits<std::int64_t>::max());
 }
 
-// What a person gives may be any number: the whole part of it, or the nearest that there is. Not a
-// number: 0.
+// The integer part of a number that the user entered, clamped to 64 bits; 0 for NaN.
 inline std::int64_t saturating_whole(double number) {
   using Limits = std::numeric_limits<std::int64_t>;
-  constexpr double kBeyond = 9223372036854775808.0;  // 2^63, one more than there is
+  constexpr double kBeyond = 9223372036854775808.0;  // 2^63, one more than the largest value
   if (std::isnan(number)) return 0;
   if (number >= kBeyond) return Limits::max();
   if (number < -kBeyond) return Limits::min();

@@ -1,6 +1,6 @@
 #pragma once
 
-// "1 call", "3 calls": a number with the word that it counts.
+// Formats a count with its noun: "1 call", "3 calls".
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// `several` may be left out where it is `one` with an s.
+// `several`: the plural; empty if it is `one` with an s.
 inline std::string counted(std::size_t count, std::string_view one, std::string_view several = {}) {
   if (count == 1) return fmt::format("1 {}", one);
   return several.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, several);

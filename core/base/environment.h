@@ -1,30 +1,30 @@
 #pragma once
 
-// What is around this process.
+// The environment of this process: variables, folders, its program, the processor.
 
 #include <string>
 #include <string_view>
 
 namespace jointer {
 
-// Empty if it is not set.
+// Empty if the variable is not set.
 std::string environment_variable(const char* name);
 
-// Where a person's data of this program is kept: $XDG_DATA_HOME/jointer, else
-// ~/.local/share/jointer. As the specification wants it, a path that is not absolute counts as
-// none.
+// Folder of the user's data: $XDG_DATA_HOME/jointer, else ~/.local/share/jointer. A relative path
+// in the variable is ignored, as the XDG specification demands.
 std::string data_folder();
 
-// Where what a running program leaves for its next start is kept: $XDG_STATE_HOME/jointer, else
+// Folder of the state that one run leaves for the next: $XDG_STATE_HOME/jointer, else
 // ~/.local/state/jointer.
 std::string state_folder();
 
-// The file of the program that runs; empty if the system does not say.
+// Path of the running program; empty if the system does not provide it.
 std::string this_program();
-// `name` in the same folder, whether there is such a file or not; empty as above.
+// Path of `name` in the folder of the running program, whether or not it exists; empty as above.
 std::string beside_this_program(std::string_view name);
 
-// "AMD EPYC 7763 64-Core Processor", as Linux tells it; empty where it does not.
+// Name of the processor as Linux reports it, such as "AMD EPYC 7763 64-Core Processor"; empty if it
+// reports none.
 std::string processor_name();
 
 }  // namespace jointer

@@ -4,9 +4,9 @@
 
 namespace jointer {
 
-// Python's fnmatchcase: `*` is any text, `?` any character, `[ab]` one of some, `[a-c]` one of a
-// range, `[!ab]` none of them; everything else is itself. Characters are bytes. Cost: at most the
-// product of both lengths.
+// Matches as Python's fnmatchcase does: `*` matches any text, `?` any character, `[ab]` and `[a-c]`
+// one character of a set, `[!ab]` one that is not in it; everything else matches itself. Characters
+// are bytes. Cost: at most the product of both lengths.
 bool glob_matches(std::string_view pattern, std::string_view text);
 
 }  // namespace jointer

@@ -3,7 +3,7 @@
 namespace jointer {
 namespace {
 
-// Writing and deleting a tree call themselves, level by level.
+// A tree is written and deleted recursively, so its depth is limited.
 constexpr int kMostDepth = 200;
 
 struct TooDeep {};

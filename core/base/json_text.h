@@ -1,7 +1,7 @@
 #pragma once
 
-// JSON of files that people may have had in their hands, as a tree. For documents too large for
-// that, see JsonWriter and simdjson.
+// Parses and writes small JSON files that a user may have edited, as a tree. JsonWriter and
+// simdjson handle documents that are too large for a tree.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,17 +11,18 @@
 
 namespace jointer {
 
-// Members stay in the order in which they are written.
+// Keeps the members in the order of the file.
 using OrderedJson = nlohmann::ordered_json;
 
-// Error (input): `name`, where, and what is wrong; also what is nested deeper than any file of
-// ours.
+// Error (input): the text is not valid JSON, or it is nested more deeply than any file of
+// Jointer's. The message says where; it starts with `name`.
 Result<OrderedJson> parse_json(std::string_view text, std::string_view name);
 
-// One line; bytes that are no UTF-8 are replaced.
+// Writes one line. Invalid UTF-8 is replaced.
 std::string write_json(const OrderedJson& json);
 
-// Members as `"key":value,...` for keeping what a version does not know, and back into an object.
+// Keeps members that this version does not know as `"key":value,...`, and adds them to an object
+// again.
 void keep_member(std::string& members, const std::string& key, const OrderedJson& value);
 void add_members(OrderedJson& object, const std::string& members);
 

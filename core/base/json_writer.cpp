@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-// What JSON does not take as it is.
+// Escapes a character that a JSON string cannot contain.
 void append_special(std::string& text, char c) {
   switch (c) {
     case '"':

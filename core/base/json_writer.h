@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Writes compact JSON by appending to a string; commas come by themselves. For documents too large
-// to build in memory first; small ones use nlohmann::json.
+// Writes compact JSON by appending to a string, and inserts the commas. For documents that are too
+// large to build as a tree; small ones use nlohmann::json.
 class JsonWriter {
  public:
   void begin_object() { open('{'); }
@@ -18,11 +18,11 @@ class JsonWriter {
 
   void string(std::string_view text);
   void integer(std::int64_t number);
-  // As Python reads it back to the same float: the shortest digits, with a point or an exponent.
+  // The shortest digits that Python reads as the same float, with a point or an exponent.
   void real(double number);
   void boolean(bool value) { raw(value ? "true" : "false"); }
   void null() { raw("null"); }
-  // JSON text, taken as it is.
+  // Appends JSON text unchanged.
   void raw(std::string_view json);
   // A key and its value.
   void string_member(std::string_view name, std::string_view text) {
@@ -33,13 +33,13 @@ class JsonWriter {
     key(name);
     integer(number);
   }
-  // Nothing if empty.
+  // Writes nothing if `json` is empty.
   void raw_member(std::string_view name, std::string_view json) {
     if (json.empty()) return;
     key(name);
     raw(json);
   }
-  // `"key":value,...`, taken as it is; nothing if empty.
+  // Appends `"key":value,...` unchanged; nothing if empty.
   void raw_members(std::string_view members);
 
   [[nodiscard]] const std::string& text() const { return text_; }

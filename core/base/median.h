@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// The number in the middle; half way between the two, where there are two. There must be one.
+// The median; of an even count, the midpoint of the two in the middle. `numbers` must not be empty.
 inline std::int64_t median(std::vector<std::int64_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   const std::size_t middle = numbers.size() / 2;

@@ -25,7 +25,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 constexpr std::size_t kFar = std::numeric_limits<std::size_t>::max();
 
-// How many letters must change to make the one of the other; kFar if the two do not look alike.
+// The number of letters that must change to turn one name into the other; kFar if they are not
+// similar.
 std::size_t distance_if_near(std::string_view each, std::string_view name) {
   const std::size_t longer = std::max(each.size(), name.size());
   const std::size_t most = (longer + 2) / 3;

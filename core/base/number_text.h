@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// The number that all of `text` spells, as std::from_chars reads it; none if anything is left over
-// or the number does not fit its type.
+// Parses all of `text` as a number, like std::from_chars. Empty if text remains or the number does
+// not fit its type.
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};

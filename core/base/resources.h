@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// Where a file or folder of `resources/` is: installed with the program (share/jointer), else among
-// the sources it was built from. Empty if it is in neither place.
+// Path of a file or folder of `resources/`: as installed with the program (share/jointer), else in
+// the source tree it was built from. Empty if it is in neither.
 std::string find_resource(std::string_view name);
 
 }  // namespace jointer

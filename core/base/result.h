@@ -1,8 +1,8 @@
 #pragma once
 
-// Errors are values. A function that can fail on input returns Result<T>; nothing in `core` throws
-// across a public interface. A message is one line that says what is wrong, where (file, node,
-// argument, byte offset), and where it helps what to do.
+// Errors are values. A function that can fail because of its input returns Result<T>; nothing in
+// `core` throws across a public interface. A message is one line that says what is wrong, where
+// (file, node, argument, byte offset), and what to do about it.
 
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@ namespace jointer {
 
 struct Error {
   enum class Kind : std::uint8_t {
-    usage,      // the caller asked for something that does not exist or does not fit
+    usage,      // the request names something that does not exist or does not fit
     input,      // a file or stream is unreadable or invalid
-    run,        // a process that was started failed
-    cancelled,  // a person stopped it
+    run,        // a child process failed
+    cancelled,  // the user cancelled it
   };
   Kind kind;
   std::string message;

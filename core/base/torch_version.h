@@ -1,6 +1,6 @@
 #pragma once
 
-// A minor version of torch, as "2.15" of "2.15.0+cu132".
+// A minor version of torch: "2.15" of "2.15.0+cu132".
 
 #include <compare>
 #include <optional>
@@ -15,7 +15,7 @@ struct TorchVersion {
 
 inline constexpr TorchVersion kNewestTorch{2, 15};
 
-// Reads "2.13.0+cu130" or "2.11". Nothing if the text does not begin with two numbers.
+// Parses "2.13.0+cu130" or "2.11". Empty if the text does not start with two numbers.
 std::optional<TorchVersion> parse_torch_version(std::string_view text);
 
 }  // namespace jointer

@@ -1,20 +1,21 @@
 #pragma once
 
-// Numbers as people read them: three significant digits, binary units for bytes.
+// Formats numbers for the user: three significant digits, binary units for bytes.
 
 #include <cstdint>
 #include <string>
 
 namespace jointer {
 
-std::string format_bytes(std::int64_t bytes);       // "43.3 GiB", "512 B"
-std::string format_tick_bytes(std::int64_t bytes);  // "16 GiB": a whole number where it is one
-std::string format_ms(double milliseconds);         // "612 ms", "1.25 s", "20.0 us"
-std::string format_ns(std::int64_t nanoseconds);    // the same
-std::string format_count(std::int64_t count);       // "10,944"
-std::string format_flops(double flops);             // "167 TFLOP"
-std::string format_rate(double flops_per_second);   // "412 TFLOP/s"
-std::string format_percent(double fraction);        // "41.2 %", "< 0.1 %"
+std::string format_bytes(std::int64_t bytes);  // "43.3 GiB", "512 B"
+std::string format_tick_bytes(
+    std::int64_t bytes);                     // "16 GiB": without decimals if it is a whole number
+std::string format_ms(double milliseconds);  // "612 ms", "1.25 s", "20.0 us"
+std::string format_ns(std::int64_t nanoseconds);   // the same
+std::string format_count(std::int64_t count);      // "10,944"
+std::string format_flops(double flops);            // "167 TFLOP"
+std::string format_rate(double flops_per_second);  // "412 TFLOP/s"
+std::string format_percent(double fraction);       // "41.2 %", "< 0.1 %"
 // Three significant digits, never an exponent: "0.0123", "1.23", "123", "12,300".
 std::string format_significant(double number);
 

@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// Bytes of the character that begins `text`; 0 if none does.
+// Length in bytes of the UTF-8 character at the start of `text`; 0 if there is none.
 std::size_t character_length(std::string_view text) {
   for (std::size_t length = 1; length <= std::min<std::size_t>(4, text.size()); ++length)
     if (simdjson::validate_utf8(text.data(), length)) return length;

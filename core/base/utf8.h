@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// `text` with U+FFFD for what is not UTF-8: what a process wrote goes into JSON and onto the
-// screen.
+// `text` with invalid UTF-8 replaced by U+FFFD, so that the output of any process can go into JSON
+// and onto the screen.
 std::string valid_utf8(std::string_view text);
 
 }  // namespace jointer

@@ -7,19 +7,20 @@
 
 namespace jointer {
 
-// How far a long computation is, and whether a person wants it to end. Both may be empty.
+// Reports the progress of a long computation, and asks whether the user has cancelled it. Both
+// functions may be empty.
 struct Watcher {
   std::function<void(double done)> report;  // 0 .. 1
   std::function<bool()> is_cancelled;
 
-  // Error (cancelled): it is to end; to be handed on.
+  // Error (cancelled): the computation must stop and return this error.
   [[nodiscard]] Result<void> at(double done) const {
     if (is_cancelled && is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
     if (report) report(std::clamp(done, 0.0, 1.0));
     return {};
   }
-  // The same for a part of the computation, which takes it from one place to another. Must not
-  // outlive this.
+  // A watcher for a part of the computation, which covers the progress `from` .. `to`. Must not
+  // outlive this one.
   [[nodiscard]] Watcher part(double from, double to) const {
     return {.report = report ? [this, from, to](double done) { report(from + (to - from) * done); }
                              : std::function<void(double)>(),

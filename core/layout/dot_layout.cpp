@@ -1,5 +1,7 @@
-// Source: "Output formats: plain" of Graphviz. Lengths are inches, y goes up, numbers have five
-// digits:
+// Writes graphs for Graphviz's `dot`, and parses and checks the layouts it returns.
+//
+// Source: "Output formats: plain" of Graphviz. Lengths are in inches, y points up, numbers have
+// five digits:
 //   graph SCALE WIDTH HEIGHT
 //   node NAME X Y WIDTH HEIGHT LABEL STYLE SHAPE COLOR FILLCOLOR
 //   edge TAIL HEAD N X1 Y1 .. XN YN [LABEL XL YL] STYLE COLOR
@@ -21,7 +23,7 @@ namespace {
 constexpr double kPixelsPerInch = 72;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kMostPoints = 100'000;
-// Five digits of some thousand pixels.
+// In pixels: the rounding error of five digits at a few thousand pixels.
 constexpr double kSlack = 2;
 
 class Words {
@@ -34,7 +36,7 @@ class Words {
     rest_.remove_prefix(word.size());
     return word;
   }
-  // NaN if it is no number of a sensible size.
+  // NaN if the word is not a number of a sensible size.
   double number() {
     const std::string_view word = next();
     double value = 0;
@@ -43,7 +45,7 @@ class Words {
         error == std::errc() && end == word.data() + word.size() && !word.empty();
     return is_number && std::abs(value) < 1e6 ? value * kPixelsPerInch : std::nan("");
   }
-  // `prefix` and an index below `end`, else `end`.
+  // The index of a word `n` + index; `end` if the word is anything else.
   std::uint32_t index(std::uint32_t end) {
     const std::string_view word = next();
     std::uint32_t value = 0;
@@ -57,7 +59,7 @@ class Words {
 };
 
 tl::unexpected<Error> garbage(std::string_view line) {
-  return fail(Error::Kind::run, "dot gave what is no layout: `{}`", line.substr(0, 80));
+  return fail(Error::Kind::run, "dot's output is not a layout: `{}`", line.substr(0, 80));
 }
 
 class PlainReader {
@@ -69,7 +71,7 @@ class PlainReader {
     layout_.routes.resize(graph.edges.size());
   }
 
-  // False: the line is not one of this graph's.
+  // Returns false if the line does not describe this graph.
   bool take(std::string_view line) {
     Words words(line);
     const std::string_view kind = words.next();
@@ -81,11 +83,12 @@ class PlainReader {
 
   Result<Layout> finish() {
     for (const bool has : has_center_)
-      if (!has) return fail(Error::Kind::run, "dot left out a node");
+      if (!has) return fail(Error::Kind::run, "dot's layout lacks a node");
     for (const auto& route : layout_.routes)
-      if (route.points.empty()) return fail(Error::Kind::run, "dot left out an edge");
+      if (route.points.empty()) return fail(Error::Kind::run, "dot's layout lacks an edge");
     find_ranks();
-    if (!is_sound()) return fail(Error::Kind::run, "dot's boxes lie outside or over each other");
+    if (!is_sound())
+      return fail(Error::Kind::run, "the boxes of dot's layout overlap or lie outside of it");
     return std::move(layout_);
   }
 
@@ -127,7 +130,7 @@ class PlainReader {
     return {x, layout_.height - y};
   }
 
-  // Boxes at one height are one rank. All have one size, so a rank is as high as a box.
+  // Boxes at the same height form a rank. All boxes have one size, so a rank is as high as a box.
   void find_ranks() {
     std::vector<std::uint32_t> by_y(graph_.nodes);
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) by_y[n] = n;
@@ -208,7 +211,8 @@ Result<std::vector<Layout>> read_dot_plain(std::span<const LayoutGraph> graphs,
       return garbage(at < lines.size() ? lines[at] : "");
     for (; at < lines.size() && lines[at] != "stop"; ++at)
       if (!reader.take(lines[at])) return garbage(lines[at]);
-    if (at == lines.size()) return fail(Error::Kind::run, "dot stopped in the middle of a layout");
+    if (at == lines.size())
+      return fail(Error::Kind::run, "dot's output ends in the middle of a layout");
     ++at;
     JOINTER_TRY(Layout layout, reader.finish());
     layouts.push_back(std::move(layout));
@@ -220,7 +224,7 @@ Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                         const LayoutStyle& style, const DotOptions& options) {
   if (graphs.empty()) return std::vector<Layout>{};
   std::vector<std::string> lines;
-  std::size_t most_lines = 1;  // one more than there can be: no need to keep what is garbage
+  std::size_t most_lines = 1;  // one more than the output can have: garbage beyond that is not kept
   for (const LayoutGraph& graph : graphs) most_lines += 2 + graph.nodes + graph.edges.size();
   ChildOptions child_options{.command = {options.program, "-Tplain"},
                              .has_input = true,

@@ -1,7 +1,7 @@
 #pragma once
 
-// Layouts by Graphviz's `dot`, which runs in a child process: it can be missing, crash, take for
-// ever, or say anything.
+// Lays out graphs with Graphviz's `dot` in a child process, which may be missing, crash, hang, or
+// print anything.
 
 #include <chrono>
 #include <span>
@@ -14,20 +14,20 @@
 namespace jointer {
 
 struct DotOptions {
-  std::string program = "dot";              // looked for on PATH if it has no slash
+  std::string program = "dot";              // searched in PATH if it contains no slash
   std::chrono::milliseconds deadline{120};  // for all graphs together
 };
 
-// Where `dot` has taken more than a moment, it has taken minutes: 500 nodes and up are not its.
+// `dot` either finishes in a moment or takes minutes; from about 500 nodes on it takes minutes.
 inline constexpr std::uint32_t kMostDotNodes = 150;
 
-// One layout a graph, all by one process. Error (run): no such program, it failed or was killed at
-// its deadline, or what it said is no layout of these graphs.
+// Returns one layout per graph, all from one process. Error (run): the program does not exist,
+// fails, is killed at its deadline, or prints anything but layouts of these graphs.
 Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                         const LayoutStyle& style = {},
                                         const DotOptions& options = {});
 
-// What `dot` is given for these graphs, and a layout from the lines of its `plain` output.
+// The input of `dot` for these graphs, and the layouts parsed from its `plain` output.
 std::string dot_text(std::span<const LayoutGraph> graphs, const LayoutStyle& style);
 Result<std::vector<Layout>> read_dot_plain(std::span<const LayoutGraph> graphs,
                                            const LayoutStyle& style,

@@ -1,30 +1,30 @@
-// Computes: a drawing of a directed acyclic graph in ranks.
+// Computes a layered drawing of a directed acyclic graph.
 //
 // Terms
 //   rank     a horizontal row of boxes; every edge goes down at least one rank.
-//   item     what stands in a rank: a box, or a bend of an edge that passes the rank.
-//   chain    the bends of one node. All edges that leave a node share one chain down to the lowest
-//            of its readers, each leaving it where it must, so what is read far below is one line.
-//   segment  a piece between items of neighbouring ranks.
+//   item     an entry of a rank: a box, or a bend of an edge that passes through the rank.
+//   chain    the bends of one node. All edges that leave a node share one chain down to its lowest
+//            reader and leave it where they must, so a value read far below is a single line.
+//   segment  a piece of an edge between items of neighbouring ranks.
 //
 // Steps
-//   1. Ranks by longest path from the top; then nodes that more edges leave than enter sink as far
-//      as their readers let them, which shortens edges. Where a rank would have more boxes than are
-//      allowed, boxes are dealt out anew in the order of their numbers: each to the first rank
-//      below its inputs that has room and is no more than kWindow above the lowest so far. What is
-//      made shortly before it is read then stays near its reader.
-//   2. Chains.
-//   3. Order within ranks: sweeps down and up that sort by the mean place of neighbours
-//      (barycenters); the order with the fewest crossings is kept.
-//   4. x: sweeps in which each rank takes the places nearest to the mean of its neighbours (least
-//      squares) that keep order and distances: an isotonic regression, solved exactly by pooling
-//      adjacent violators. Then rounds of the same that pull bends of a chain, and boxes that have
-//      only each other, to one x.
-//   5. Routes: straight between ranks, vertical through them. No line crosses a box.
+//   1. Assign ranks by the longest path from the top. Then let nodes with more outgoing than
+//      incoming edges sink as far as their readers allow, which shortens edges. If a rank would
+//      have more boxes than allowed, place all boxes anew in the order of their numbers: each in
+//      the first rank below its inputs that has room and is at most kWindow above the lowest rank
+//      so far. A node that is computed shortly before it is read then stays near its reader.
+//   2. Build the chains.
+//   3. Order the items within ranks: sweeps down and up sort by the mean position of neighbours
+//      (barycenters). Keep the order with the fewest crossings.
+//   4. Assign x: in each sweep, every rank takes the positions nearest to the mean of its
+//      neighbours (least squares) that keep order and distances. This is an isotonic regression,
+//      solved exactly by pooling adjacent violators. Then further rounds pull the bends of a chain,
+//      and boxes that have only each other as neighbours, to one x.
+//   5. Route edges: straight between ranks, vertical through them. No line crosses a box.
 //
 // Cost: steps 3 and 4 are O(sweeps * (items + segments * log)); items are at most nodes * ranks.
 // Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of hierarchical system
-// structures" (1981). On purpose different: shared chains, and step 4.
+// structures" (1981). Deviations: shared chains, and step 4.
 
 #include "core/layout/layered_layout.h"
 
@@ -94,7 +94,7 @@ class Layering {
     std::vector<std::uint32_t> counts(graph_.nodes + 1, 0);
     std::uint32_t lowest = 0;
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) {
-      std::uint32_t& rank = ranks_[n];  // so far the first below its inputs
+      std::uint32_t& rank = ranks_[n];  // so far the first rank below its inputs
       rank = std::max(rank, lowest - std::min(lowest, kWindow));
       while (counts[rank] >= style_.most_in_rank) ++rank;
       ++counts[rank];
@@ -116,7 +116,7 @@ class Layering {
     items_[below].above.push_back(above);
   }
 
-  // The box of node n is item n.
+  // Item n is the box of node n.
   void make_items() {
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) add_item(ranks_[n], n);
     chains_.resize(graph_.nodes);
@@ -133,7 +133,7 @@ class Layering {
     }
   }
 
-  // Where each item stands in its rank.
+  // By item: its position in its rank.
   [[nodiscard]] std::vector<std::uint32_t> places() const {
     std::vector<std::uint32_t> at(items_.size());
     for (const auto& rank : by_rank_)
@@ -147,7 +147,7 @@ class Layering {
       const auto& neighbours = down ? items_[rank[i]].above : items_[rank[i]].below;
       double sum = 0;
       for (const std::uint32_t n : neighbours) sum += at[n];
-      // What has no neighbour there stays where it is.
+      // An item without neighbours stays in place.
       keys.emplace_back(neighbours.empty() ? i : sum / static_cast<double>(neighbours.size()),
                         rank[i]);
     }
@@ -159,7 +159,7 @@ class Layering {
     }
   }
 
-  // Pairs of segments that cross, by counting inversions with a Fenwick tree.
+  // Number of pairs of segments that cross: inversions, counted with a Fenwick tree.
   [[nodiscard]] std::size_t crossings(const std::vector<std::uint32_t>& at) const {
     std::size_t count = 0;
     for (std::size_t r = 0; r + 1 < by_rank_.size(); ++r) {
@@ -208,8 +208,8 @@ class Layering {
     double x = 0, weight = 1;
   };
 
-  // Minimizes sum of weight * (x - wish)^2 with x[i + 1] - x[i] >= distance: pools of items that
-  // touch each other move as one.
+  // Minimizes the sum of weight * (x - wish)^2 subject to x[i + 1] - x[i] >= distance. Items that
+  // touch each other form a pool that moves as one.
   void grant(const std::vector<std::uint32_t>& rank, const std::vector<Wish>& wishes) {
     struct Pool {
       double sum = 0, weight = 0;
@@ -238,7 +238,7 @@ class Layering {
     std::vector<Wish> wishes;
     for (const std::uint32_t id : rank) {
       const Item& item = items_[id];
-      // All are drawn a little to x = 0: drawings do not lean.
+      // A weak pull to x = 0 keeps the drawing from leaning.
       double sum = 0, weight = kMiddleWeight;
       const auto add = [&](const std::vector<std::uint32_t>& neighbours) {
         for (const std::uint32_t n : neighbours) {
@@ -254,8 +254,8 @@ class Layering {
     grant(rank, wishes);
   }
 
-  // Whether the line from one to the other should be straight: bends of one chain, and boxes that
-  // have only each other.
+  // True if the line between the two should be straight: bends of one chain, or boxes that have
+  // only each other as neighbours.
   [[nodiscard]] bool belong_together(std::uint32_t above, std::uint32_t below) const {
     const Item& a = items_[above];
     const Item& b = items_[below];
@@ -263,8 +263,8 @@ class Layering {
     return a.below.size() == 1 && b.above.size() == 1;
   }
 
-  // Items that belong together take the mean of their places, and give way to others as little as
-  // they must; after some rounds most of them are straight.
+  // Moves items that belong together to the mean of their positions, and other items as little as
+  // possible. After a few rounds most of them are aligned.
   void straighten() {
     std::vector<std::uint32_t> block(items_.size());
     std::iota(block.begin(), block.end(), 0U);
@@ -340,7 +340,7 @@ class Layering {
   const LayoutStyle& style_;
   std::vector<std::uint32_t> ranks_;                 // by node
   std::vector<Item> items_;                          // boxes first, by node
-  std::vector<std::vector<std::uint32_t>> chains_;   // by node: its bends, downwards
+  std::vector<std::vector<std::uint32_t>> chains_;   // by node: its bends, from top to bottom
   std::vector<std::vector<std::uint32_t>> by_rank_;  // items from left to right
 };
 

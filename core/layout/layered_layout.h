@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// A layered drawing (Sugiyama): always succeeds, always the same for the same graph. Cost: see the
-// top of layered_layout.cpp; 500 nodes take a few milliseconds.
+// Computes a layered drawing (Sugiyama). Always succeeds; the same graph gives the same layout. 500
+// nodes take a few milliseconds; layered_layout.cpp states the cost.
 Layout layered_layout(const LayoutGraph& graph, const LayoutStyle& style = {});
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the boxes and lines of a directed graph go. Coordinates are pixels at full size, y down,
-// from (0, 0) to (width, height).
+// A drawing of a directed graph: positions of boxes and lines. Coordinates are pixels at full size,
+// y pointing down, from (0, 0) to (width, height).
 
 #include <cstdint>
 #include <vector>
@@ -18,8 +18,8 @@ struct LayoutEdge {
   friend auto operator<=>(const LayoutEdge&, const LayoutEdge&) = default;
 };
 
-// Boxes of one size, numbered so that every edge goes from a lower number to a higher one, as in a
-// program's order. An edge is given once.
+// A graph whose boxes all have one size. Every edge goes from a lower-numbered node to a higher
+// one, as in program order, and is listed once.
 struct LayoutGraph {
   std::uint32_t nodes = 0;
   std::vector<LayoutEdge> edges;
@@ -29,17 +29,17 @@ struct LayoutGraph {
 struct LayoutStyle {
   double node_width = 164, node_height = 22;
   double node_gap = 14;  // between boxes of one rank
-  double rank_gap = 16;  // between ranks: no box is there
-  // Wider graphs are folded into more ranks, so that they are tall rather than wide. 0: never.
+  double rank_gap = 16;  // between ranks, which contains no box
+  // A wider graph is folded into more ranks, so that it becomes tall instead of wide. 0: no limit.
   std::uint32_t most_in_rank = 3;
 };
 
-// Boxes stand in ranks, one above the other; every edge leaves a box at its bottom and enters a box
+// Boxes lie in ranks, one below the other. Every edge leaves a box at its bottom and enters a box
 // of a lower rank at its top.
 struct Layout {
   struct Route {
     std::vector<LayoutPoint> points;
-    bool is_curve = false;  // points are of cubic Béziers: 1 + 3 n; else of a polyline
+    bool is_curve = false;  // `points` are cubic Béziers, 1 + 3 n of them; else a polyline
   };
   std::vector<LayoutPoint> centers;  // by node
   std::vector<std::uint32_t> ranks;  // by node

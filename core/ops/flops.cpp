@@ -1,16 +1,15 @@
-// Formulas, one a kind of operator.
+// The FLOP formulas, one for each kind of operator.
 //
-// Source: torch/utils/flop_counter.py of torch 2.11 to 2.15 for what its registry has, reproduced
-// to the unit: attention counts the whole square, causal or not; a convolution ignores padding;
-// biases and softmax are left out; ragged attention takes the longest sequence for every one.
+// Source: torch/utils/flop_counter.py of torch 2.11 to 2.15. The registry's entries are reproduced
+// exactly: attention counts the whole square, causal or not; a convolution ignores padding; biases
+// and softmax do not count; attention over ragged sequences counts each as the longest.
 //
-// The registry grew: from 2.12 on, attention with fewer key heads than query heads, and of variable
-// length; from 2.13 on, flex attention; from 2.14 on, it reads the layout of flash attention
-// without offsets, and a value size other than the query's, as they are; from 2.15 on, attention on
-// the CPU.
+// The registry's history: 2.12 added attention with fewer key heads than query heads and attention
+// of variable length; 2.13 added flex attention; 2.14 corrected the layout of flash attention
+// without offsets, and values whose size differs from the query's; 2.15 added attention on the CPU.
 //
-// Deviations: where the registry's function would raise (shapes that do not fit), the answer is 0;
-// hints of sparsity are not read.
+// Deviations: the result is 0 where the registry's function would raise because shapes do not fit;
+// sparsity hints are ignored.
 
 #include "core/ops/flops.h"
 
@@ -38,10 +37,10 @@ std::int64_t multiply_adds(Factors... factors) {
   return result;
 }
 
-// Whose count it is.
+// The rules that decide which shapes count.
 struct Rules {
-  TorchVersion torch = kNewestTorch;  // that registry's
-  bool ours = false;                  // or ours, which takes any shapes that make sense
+  TorchVersion torch = kNewestTorch;  // the version of the registry
+  bool ours = false;  // true: Jointer's own rules, which accept all shapes that make sense
 };
 
 class Formulas {
@@ -62,7 +61,7 @@ class Formulas {
     return multiply_adds((*x)[0], (*x)[1], (*x)[2], (*y)[2]);
   }
 
-  // matrix times vector, or vector times vector: every element of `a` once.
+  // Matrix-vector and vector-vector products: every element of `a` counts once.
   std::int64_t each_element(std::size_t a) const {
     const Sizes* x = tensor(a);
     return x == nullptr ? 0 : multiply_adds(product(*x));
@@ -76,7 +75,8 @@ class Formulas {
     return multiply_adds(product(*x), (*w)[0]);
   }
 
-  // Rows of one operand belong to groups: whatever their sizes, every row is multiplied once.
+  // The rows of one operand belong to groups. Each row is multiplied once, whatever the group
+  // sizes.
   //   [m, k] x [g, k, n]: rows grouped       [g, m, k] x [k, n]: columns grouped
   //   [m, k] x [k, n]: k grouped, g results  [g, m, k] x [g, k, n]: batched
   std::int64_t grouped_mm() const {
@@ -110,7 +110,7 @@ class Formulas {
     if (grad == nullptr || x == nullptr || w == nullptr || call_.arguments.size() < 11) return 0;
     const bool transposed = number(7).value_or(0) != 0;
     const auto& mask = call_.arguments[10].numbers;
-    // Outputs that the mask switches off are missing or not looked at.
+    // Outputs that the mask switches off are missing or ignored.
     std::int64_t sum = 0;
     const auto swapped = [](Sizes sizes) {
       if (sizes.size() >= 2) std::swap(sizes[0], sizes[1]);
@@ -125,7 +125,7 @@ class Formulas {
     return sum;
   }
 
-  // Scores (q k^T) and their product with v: two batched matmuls.
+  // Two batched matmuls: the scores (q k^T), and their product with v.
   std::int64_t attention(const Sizes& q, const Sizes& k, const Sizes& v) const {
     if (!fits(q, k, v)) return 0;
     const std::int64_t heads = saturating_mul(q[0], q[1]);
@@ -133,7 +133,7 @@ class Formulas {
                           multiply_adds(heads, q[2], k[2], v[3]));
   }
 
-  // The scores again, then the gradients of scores, v, q and k.
+  // Recomputes the scores, then computes the gradients of scores, v, q and k.
   std::int64_t attention_backward(const Sizes& grad, const Sizes& q, const Sizes& k,
                                   const Sizes& v) const {
     if (!fits(q, k, v) || grad != Sizes{q[0], q[1], q[2], v[3]}) return 0;
@@ -156,8 +156,8 @@ class Formulas {
     return attention_backward(*sizes[0], *sizes[1], *sizes[2], *sizes[3]);
   }
 
-  // Attention over sequences packed end to end: [total, heads, size] with offsets. The offsets'
-  // values are not known, so every sequence counts as the longest. `offsets` < 0: not packed.
+  // Attention over sequences packed end to end: [total, heads, size] with offsets. The values of
+  // the offsets are unknown, so every sequence counts as the longest. `offsets` < 0: not packed.
   struct Packed {
     std::size_t q;          // position of the query; key and value follow
     std::size_t q_offsets;  // k_offsets, max_q and max_k follow
@@ -196,8 +196,8 @@ class Formulas {
     return is_since({2, 12}) && k[1] == v[1] && k[1] > 0 && q[1] > k[1] && q[1] % k[1] == 0;
   }
 
-  // Without offsets: [batch, length, heads, size] of flash attention. The registry took it for
-  // [batch, heads, length, size], and takes efficient attention's for that to this day.
+  // Without offsets: [batch, length, heads, size] of flash attention. Before 2.14 the registry read
+  // it as [batch, heads, length, size], and it still reads efficient attention's that way.
   [[nodiscard]] std::int64_t unpacked_attention(const Packed& at) const {
     const bool swaps = at.head_dimension == 1 ? is_since({2, 14}) : rules_.ours;
     const auto read = [&](std::size_t position) {
@@ -210,7 +210,7 @@ class Formulas {
     return at.grad ? attention_backward(read(*at.grad), q, k, v) : attention(q, k, v);
   }
 
-  // Sizes of a tensor argument; null if it is none, or not of that rank.
+  // Sizes of a tensor argument; null if the argument is not a tensor, or not of that rank.
   [[nodiscard]] const Sizes* tensor(std::size_t position,
                                     std::optional<std::size_t> rank = {}) const {
     if (position >= call_.arguments.size()) return nullptr;
@@ -229,7 +229,7 @@ constexpr TorchVersion kAlways{}, kNever{1 << 20, 0};
 
 struct Entry {
   std::string_view packet;
-  TorchVersion in_registry;  // since when
+  TorchVersion in_registry;  // the first version that has it
   std::int64_t (*formula)(const Formulas&);
 };
 
@@ -349,7 +349,7 @@ Flops operator_flops(const OperatorCall& call) {
 Flops operator_flops(const OperatorCall& call, TorchVersion torch) {
   const Entry* entry = find_entry(call.packet);
   if (entry == nullptr) return {};
-  // A negative length among the arguments makes no negative work.
+  // A negative length among the arguments must not make the count negative.
   const auto count = [&](const Rules& rules) {
     return std::max<std::int64_t>(entry->formula(Formulas(call, rules)), 0);
   };

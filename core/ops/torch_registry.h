@@ -1,6 +1,6 @@
 #pragma once
 
-// torch's FLOP registry as a given version has it. When it grew is at the top of flops.cpp.
+// torch's FLOP registry as of a given version. The top of flops.cpp lists what each version added.
 
 #include <string_view>
 

@@ -1,34 +1,34 @@
-// choose_saved_values_set of torch/_functorch/partitioners.py (2.11 to 2.15), for a budget from 0
-// to 1.
+// Chooses the values to save under an activation budget from 0 to 1, as torch does in
+// choose_saved_values_set (torch/_functorch/partitioners.py, 2.11 to 2.15).
 //
 // Terms
-//   whole    what the minimum cut saves by itself: budget 1. Saving the inputs alone is budget 0.
-//            A ratio is where saved bytes lie between the two, views counted in full.
-//   bans     what the cut may not make again, and why (ban_rules.cpp).
+//   whole    the values that the minimum cut saves by itself: budget 1. Saving only the inputs is
+//            budget 0. A ratio is the position of saved bytes between the two; views count in full.
+//   bans     the values that the cut may not recompute, and why (ban_rules.cpp).
 //
 // Steps
-//   1. The whole. If it takes no more than the inputs, it is the answer for every budget.
-//   2. More aggressive: without the bans of what is used far apart, of long fusible chains and of
-//      what the backward needs in memory. The answer if its ratio is under the budget.
-//   3. Aggressive: also without the allowlist; random, compute-intensive and reducing operators
-//   stay
-//      banned. The answer if its ratio is under the budget.
-//   4. Items: what step 3 bans, is needed by the backward, shares no storage with an input and is
-//   not
-//      tagged MUST_SAVE; by bytes, largest first. An item weighs its bytes as a ratio and is worth
-//      what making it again takes. Without items, what step 3 saves is the answer; before torch
-//      2.14, inputs and tagged values were.
-//   5. The knapsack decides which items to keep; bans on the others are lifted, unless they are
-//      collectives, and the cut is made again.
+//   1. Compute the whole. If it takes no more bytes than the inputs, it is the result for every
+//      budget.
+//   2. More aggressive: solve without the bans of values used far apart, of long fusible chains,
+//      and of values that the backward materializes. This is the result if its ratio is below the
+//      budget.
+//   3. Aggressive: also without the allowlist; random, compute-intensive and reduction operators
+//      stay banned. This is the result if its ratio is below the budget.
+//   4. Collect the items: values that step 3 bans, that the backward needs, that share no storage
+//      with an input and are not tagged MUST_SAVE; by bytes, largest first. The weight of an item
+//      is its bytes as a ratio, its value the cost of recomputing it. Without items, the result of
+//      step 3 is final; before torch 2.14, the inputs and tagged values were.
+//   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
+//      collectives, and solve the cut once more.
 //
-// What is saved may be less than the budget, as torch says of itself: the cut finds cheaper places
-// than the kept items, and collectives that the knapsack left are saved nevertheless. It may be
-// more too, where a value that no item stands for is saved.
+// The result may save less than the budget, as torch documents: the cut finds cheaper places than
+// the saved items. It may also save more: collectives that the knapsack rejected stay saved, and so
+// may values that no item stands for.
 //
-// Deviation: where there is nothing to choose among, torch before 2.14 saves a tagged tuple as it
-// is, which autograd cannot. Here its elements are saved.
+// Deviation: without items, torch before 2.14 saves a tagged tuple as a whole, which autograd
+// cannot. Here its elements are saved.
 //
-// Cost: three cuts and a knapsack's table once, a cut and a walk through the table a budget.
+// Cost: three cuts and a knapsack table once; a cut and a walk through the table per budget.
 
 #include "core/partition/activation_budget.h"
 
@@ -46,7 +46,7 @@ namespace {
 
 constexpr double kGb = 1e9;
 
-// torch's: the storage of the one tensor that a node returns; none for a tuple or a number.
+// As torch: the storage of the only tensor that a node returns; none for a tuple or a number.
 StorageId storage_of(const Graph& graph, NodeId id) {
   const Tensor* t = graph.single_tensor(graph.node(id));
   return t != nullptr ? t->storage : StorageId{};
@@ -107,7 +107,7 @@ ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
 void ActivationBudget::add_elements(NodeId id, std::vector<NodeId>& saved) const {
   const Node& n = joint_.node(id);
   if (n.value.kind != Value::Kind::list && n.value.kind != Value::Kind::dict) {
-    // An element may be tagged, too.
+    // An element may be tagged as well.
     if (std::find(saved.begin(), saved.end(), id) == saved.end()) saved.push_back(id);
     return;
   }
@@ -130,8 +130,7 @@ Result<KnapsackAnswer> ActivationBudget::decide(double budget) {
 
 Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watcher) {
   if (!(budget >= 0 && budget <= 1))
-    return fail(Error::Kind::usage, "an activation budget is a number from 0 to 1; this is {}",
-                budget);
+    return fail(Error::Kind::usage, "an activation budget is a number from 0 to 1, not {}", budget);
   if (budget == 0) return BudgetedCut{parts_.forward_inputs, std::nullopt, {}, {}};
   const auto answer = [](const CutSolution& cut) { return BudgetedCut{cut.saved, cut, {}, {}}; };
   if (!whole_) {
@@ -182,12 +181,12 @@ void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePla
       reasons[id.index()] = {
           PlanReason::Kind::knapsack,
           {},
-          fmt::format("worth its place in a budget of {}: {}", budget, cost(id))};
+          fmt::format("worth saving under a budget of {}: {}", budget, cost(id))};
   for (const NodeId id : chosen.left) {
     PlanReason& reason = reasons[id.index()];
     if (is_saved[id.index()] || reason.kind == PlanReason::Kind::none) continue;
     reason = {PlanReason::Kind::knapsack, reason.node,
-              fmt::format("not worth its place in a budget of {}: {}", budget, cost(id))};
+              fmt::format("not worth saving under a budget of {}: {}", budget, cost(id))};
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What is saved under torch's activation_memory_budget. How it is found is at the top of
-// activation_budget.cpp.
+// Chooses the values to save under torch's activation_memory_budget. The top of
+// activation_budget.cpp describes the algorithm.
 
 #include <optional>
 #include <vector>
@@ -16,38 +16,38 @@
 namespace jointer {
 
 struct BudgetedCut {
-  std::vector<NodeId> saved;       // in torch's order, symbols among them
-  std::optional<CutSolution> cut;  // the one that saves them; none where only inputs are saved
-  // What the knapsack decided about: values that may not be made again by themselves. Both empty
-  // where a cut alone keeps within the budget.
+  std::vector<NodeId> saved;       // in torch's order, symbols included
+  std::optional<CutSolution> cut;  // the cut that saves them; none if only inputs are saved
+  // The knapsack's decision about banned values. Both are empty if a cut alone stays within the
+  // budget.
   std::vector<NodeId> kept, left;
 };
 
-// The same graph under many budgets: what does not depend on the budget is done once.
+// Solves one graph under many budgets. The work that does not depend on the budget is done once.
 class ActivationBudget {
  public:
-  // All must outlive it.
+  // All arguments must outlive this.
   ActivationBudget(const Graph& joint, const JointParts& parts, const MinCut& problem,
                    const PartitionOptions& options);
 
-  // Of PartitionOptions the budget is not read. Error (usage): the budget is not 0..1; as
-  // MinCut::solve and solve_knapsack. Cost: a cut, and once three cuts and a knapsack's table.
-  // Error (cancelled): as `watcher` says, which is asked within each cut.
+  // Ignores the budget in PartitionOptions. Error (usage): `budget` is not in 0..1, or an error of
+  // MinCut::solve or solve_knapsack. Error (cancelled): reported by `watcher`, which is also asked
+  // within each cut. Cost: one cut; the first call adds three cuts and the table of the knapsack.
   Result<BudgetedCut> choose(double budget, const Watcher& watcher = {});
 
  private:
   struct Items {
     std::vector<NodeId> nodes;      // by bytes, largest first
-    std::vector<NodeId> must_save;  // tagged so: not to be decided about
+    std::vector<NodeId> must_save;  // tagged to be saved, so not the knapsack's to decide
     Knapsack knapsack;              // of `nodes`
   };
 
   Result<void> solve_cuts(const Watcher& watcher);
   [[nodiscard]] std::int64_t bytes(const std::vector<NodeId>& values) const;
-  // Of the activations between saving inputs alone and saving what the cut saves.
+  // Position of the bytes of `values` between saving only the inputs (0) and the whole cut (1).
   [[nodiscard]] double ratio(const std::vector<NodeId>& values) const;
   [[nodiscard]] Items find_items(const Bans& bans) const;
-  // The value, or what is taken from it if it is a tuple.
+  // Adds the value, or the elements of a tuple.
   void add_elements(NodeId id, std::vector<NodeId>& saved) const;
   Result<KnapsackAnswer> decide(double budget);
 
@@ -58,11 +58,11 @@ class ActivationBudget {
   std::optional<CutSolution> whole_, more_aggressive_, aggressive_;
   double least_gb_ = 0, span_gb_ = 0;  // 1e9 bytes: of the inputs; from there to `whole_`
   Items items_;
-  std::optional<KnapsackTable> table_;  // of dp
+  std::optional<KnapsackTable> table_;  // of the solver dp
 };
 
-// Of what the knapsack decided about, the reasons that say so: `reasons`, by node, are
-// explain_plan's.
+// Overwrites the reasons of values that the knapsack decided about. `reasons`: by node, from
+// explain_plan.
 void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePlan& plan,
                     const PartitionOptions& options, std::vector<PlanReason>& reasons);
 

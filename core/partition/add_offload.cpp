@@ -1,10 +1,12 @@
+// Offloads saved values of a pair to host memory between its halves.
+//
 // Steps
-//   1. For each value its placeholder in the backward, its last use in the forward (by storage: a
-//      view of it is it), its first reader in the backward.
-//   2. The new nodes, and who reads what: the forward's output and the backward's readers.
-//   3. The order of both halves, with the new calls in their places.
-// The backward's placeholder is another one, of another name and on another device, in the old
-// one's place.
+//   1. Find each value's placeholder in the backward, its last use in the forward (of its storage,
+//      so a use of a view counts), and its first reader in the backward.
+//   2. Add the new nodes, and redirect the readers: the output of the forward, the calls of the
+//      backward.
+//   3. Order both halves, with the new calls in their places.
+// The value's placeholder in the backward is replaced by one with another name and device.
 //
 // Cost: linear in nodes and edges.
 
@@ -46,15 +48,17 @@ class Adder {
   }
 
  private:
-  // What stands for one value.
+  // The nodes of one value.
   struct Slot {
-    NodeId placeholder;  // the old one
-    NodeId reader;       // the first in the backward; none if only an output is
+    NodeId placeholder;  // the replaced one
+    NodeId reader;       // the first in the backward; none if only an output reads it
     NodeId offload, waited, given, reload, back;
   };
 
   Result<void> find_placeholders() {
-    if (!pair_.is_pair()) return fail(Error::Kind::usage, "only a pair hands values over");
+    if (!pair_.is_pair())
+      return fail(Error::Kind::usage,
+                  "only a pair has saved values to offload; partition the graph first");
     slots_.resize(values_.size());
     for (std::size_t v = 0; v < values_.size(); ++v) {
       if (const std::string why = why_not_offloaded(pair_, values_[v]); !why.empty())
@@ -67,12 +71,12 @@ class Adder {
           slots_[static_cast<std::size_t>(v)].placeholder = id;
     for (const OutputEntry& entry : pair_.part(PartId(0)).outputs)
       if (entry.node && entry.role != Role::saved && slot_by_node_[entry.node.index()] >= 0)
-        return fail(Error::Kind::usage, "the forward returns {}: it stays on the device anyway",
+        return fail(Error::Kind::usage,
+                    "{} is a result of the forward, so it stays on the device in any case",
                     pair_.name(entry.node));
     for (std::size_t v = 0; v < values_.size(); ++v)
       if (!slots_[v].placeholder)
-        return fail(Error::Kind::usage, "{} is not handed over to the backward",
-                    pair_.name(values_[v]));
+        return fail(Error::Kind::usage, "{} is not saved for backward", pair_.name(values_[v]));
     return {};
   }
 
@@ -124,7 +128,7 @@ class Adder {
     }
   }
 
-  // A name that neither half has: what is handed over has the same in both.
+  // A name that is unused in both halves: a saved value has the same name in both.
   [[nodiscard]] StringId fresh_name(const std::string& base) {
     std::string name = base;
     for (int i = 1; pair_.find(PartId(0), name) || pair_.find(PartId(1), name); ++i)
@@ -132,7 +136,7 @@ class Adder {
     return pair_.intern(name);
   }
 
-  // One tensor like the value's, elsewhere.
+  // A tensor like the value's, on another device and in another storage.
   [[nodiscard]] TensorId tensor_on(const Node& like, DeviceId device, StorageId storage) {
     Tensor t = *pair_.single_tensor(like);
     const std::vector<Dim> shape(pair_.shape(t).begin(), pair_.shape(t).end());
@@ -207,7 +211,7 @@ class Adder {
                     source, device, on_device);
   }
 
-  // Which value a node of the backward stands for as its placeholder, or -1.
+  // The index of the value that a placeholder of the backward receives, or -1.
   [[nodiscard]] std::int32_t slot_read_as(NodeId placeholder) const {
     const NodeId partner = pair_.node(placeholder).partner;
     return partner && partner.index() < slot_by_node_.size() ? slot_by_node_[partner.index()] : -1;
@@ -253,8 +257,8 @@ class Adder {
       }
   }
 
-  // What is a view of a placeholder that went is a view of what comes back: a call's tensors that
-  // lay in an input's storage lie where that lies now.
+  // A view of a replaced placeholder becomes a view of the reloaded value: a call's tensors that
+  // shared an input's storage move to that input's new storage.
   void find_storages() {
     for (const NodeId id : pair_.order()) {
       const Node& n = pair_.node(id);
@@ -266,7 +270,7 @@ class Adder {
     }
   }
 
-  // Where the first of a call's inputs lies now that lay in that storage; none if none did.
+  // The current storage of the first input that was in storage `was`; none if no input was.
   [[nodiscard]] StorageId storage_of_input(const Node& call, StorageId was) const {
     for (const NodeId input : pair_.inputs(call)) {
       const Node& n = pair_.node(input);
@@ -327,12 +331,12 @@ class Adder {
 
   Graph& pair_;
   std::span<const NodeId> values_;
-  std::vector<std::int32_t> slot_by_node_;  // by node of the pair as it was, or -1
-  std::vector<StorageId> first_storage_;    // by tensor: before copies were added
+  std::vector<std::int32_t> slot_by_node_;  // by node of the original pair, or -1
+  std::vector<StorageId> first_storage_;    // by tensor, before copies were added
   std::vector<Slot> slots_;
-  std::array<std::vector<std::int32_t>, 2> layers_;  // of each half's calls
-  std::vector<std::size_t> index_;                   // by node: among its half's calls
-  std::vector<std::size_t> last_use_, first_use_;    // by value
+  std::array<std::vector<std::int32_t>, 2> layers_;  // layers of each half's calls
+  std::vector<std::size_t> index_;                 // by node: its index among the calls of its half
+  std::vector<std::size_t> last_use_, first_use_;  // by value
 };
 
 }  // namespace

@@ -7,10 +7,10 @@
 
 namespace jointer {
 
-// Lets values that the forward of a pair hands over spend the time between the halves on the host:
-// adds ao.offload, ao.reload and their waits, where offload_transfers.h says. `values`: nodes of
-// the forward. Nothing else changes. Error (usage): one is no dense tensor that the forward hands
-// over to the backward, which is made by a call; the graph is then as it was.
+// Offloads `values`, forward nodes of a pair whose results are saved for backward: adds ao.offload,
+// ao.reload and their waits at the places that offload_transfers.h chooses. Nothing else changes.
+// Error (usage): a value is not a dense tensor that a forward call returns and the pair saves for
+// backward; the graph is then unchanged.
 Result<void> add_offload(Graph& pair, std::span<const NodeId> values);
 
 }  // namespace jointer

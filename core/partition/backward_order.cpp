@@ -1,19 +1,20 @@
-// What torch._functorch.partitioners does to the halves that it extracted, which are in the joint
-// graph's order.
+// Reorders the extracted halves, which are in the order of the joint graph, as
+// torch._functorch.partitioners does.
 //
-// mimic_autograd_order (reordering_to_mimic_autograd_engine): from the first call that reads a
-// tangent on, in order, each call is run after those that it needs and that have not run yet, in
-// their order. So what is made again runs when it is first needed, not before everything. Calls
-// before that first one that nothing needs are dropped, but for aten.copy_. Without a reader of a
-// tangent nothing changes.
+// mimic_autograd_order (reordering_to_mimic_autograd_engine): starting at the first call that reads
+// a tangent, runs each call in order, preceded by the calls that it needs and that have not run
+// yet, in their order. A value is thus recomputed when it is first needed, not at the start.
+// Earlier calls that nothing needs are dropped, except aten.copy_. If nothing reads a tangent,
+// nothing changes.
 //
-// raise_getitems: from the last getitem to the first, each moves to right after what it reads.
+// raise_getitems: moves each getitem to right after the call that it reads, from the last getitem
+// to the first.
 //
-// drop_unread_collectives: default_partition cleans up once more, with a predicate by which all but
-// functional collectives have an effect. So collectives and waits that nobody reads go, and what
-// fed them stays, although nobody needs it.
+// drop_unread_collectives: default_partition eliminates dead code once more, with a predicate that
+// treats everything but functional collectives as impure. Collectives and waits that nothing reads
+// are dropped; their inputs stay, although nothing needs them.
 //
-// Cost: linear in the edges; the first sorts what runs again by its order.
+// Cost: linear in the edges, plus sorting the recomputed calls.
 
 #include "core/partition/backward_order.h"
 
@@ -38,7 +39,7 @@ class AutogradOrder {
     for (std::size_t i = 0; i < calls.size(); ++i) place_[calls[i].index()] = i;
   }
 
-  // The first call that reads one of them; calls.size() if only the output does, or nothing.
+  // The first call that reads one of `tangents`; calls.size() if no call does.
   [[nodiscard]] std::size_t first_reader(std::span<const NodeId> tangents) const {
     std::vector<bool> is_tangent(joint_.node_count(), false);
     for (const NodeId id : tangents) is_tangent[id.index()] = true;
@@ -49,7 +50,7 @@ class AutogradOrder {
     return static_cast<std::size_t>(first - calls_.begin());
   }
 
-  // Runs what these need, and them.
+  // Runs `roots`, preceded by what they need.
   void run(std::span<const NodeId> roots) {
     std::vector<std::size_t> needed;
     std::vector<NodeId> pending(roots.begin(), roots.end());
@@ -99,7 +100,7 @@ void mimic_autograd_order(const Graph& joint, std::span<const NodeId> inputs,
 }
 
 void raise_getitems(const Graph& joint, Half& half) {
-  // A list, linked through the places of its members; the last one stands for both ends.
+  // A circular list, linked by position; the last position is the head.
   const std::vector<NodeId> calls = std::move(half.calls);
   const std::size_t end = calls.size();
   std::vector<std::size_t> next(end + 1), previous(end + 1), place(joint.node_count(), end);
@@ -155,7 +156,7 @@ void arrange_backward(const Graph& joint, Partitioner partitioner, std::span<con
                       std::span<const NodeId> tangents, Half& backward) {
   const bool is_default = partitioner == Partitioner::default_partition;
   if (is_default) drop_unread_collectives(joint, backward);
-  // The default partitioner leaves the joint graph's order where nothing is tagged to run again.
+  // The default partitioner keeps the joint graph's order if nothing is tagged for recomputation.
   if (!is_default ||
       std::ranges::any_of(joint.order(), [&](NodeId id) { return must_recompute(joint.node(id)); }))
     mimic_autograd_order(joint, inputs, tangents, backward);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The order in which the halves of a pair run. The rules are at the top of backward_order.cpp.
+// Orders the calls of the halves of a pair. The top of backward_order.cpp states the rules.
 
 #include <span>
 
@@ -10,9 +10,9 @@
 
 namespace jointer {
 
-// Each half as it was extracted becomes what is emitted. A backward runs what is made again right
-// before what needs it, and loses calls that only others before the backward proper need. `inputs`:
-// the backward's.
+// Turns an extracted half into the order that is emitted. The backward recomputes a value right
+// before its first use, and loses calls that only other calls ahead of the backward proper need.
+// `inputs`: those of the backward.
 void arrange_forward(const Graph& joint, Partitioner partitioner, Half& forward);
 void arrange_backward(const Graph& joint, Partitioner partitioner, std::span<const NodeId> inputs,
                       std::span<const NodeId> tangents, Half& backward);

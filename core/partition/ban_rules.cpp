@@ -1,33 +1,37 @@
-// The heuristics of torch._functorch.partitioners.solve_min_cut: what the backward may not make
-// again, beside what is tagged. The first that applies is the reason.
+// Finds the values that the backward may not recompute, in addition to the tagged ones: the
+// heuristics of torch._functorch.partitioners.solve_min_cut. The first rule that applies is the
+// reason.
 //
-// A call of the forward is banned
-//  1. if it is tagged MUST_SAVE or MUST_CPU_OFFLOAD;
-//  2. if its operator is not on torch's allowlist; where that is not asked for, if it draws random
-//     numbers or is compute-intensive (what torch does not know is neither, unless
-//     is_non_builtin_to_include is set, which is off);
-//  3. if the backward needs it in memory: a reader outside of the forward does not fuse with it,
-//     itself or through views; views themselves are not asked;
-//  4. if it is a reduction: four times its bytes are less than those of its inputs (the tensors
-//     among its positional arguments).
-// getitem and lift_fresh are never asked.
-// Then, over the forward in program order: of the readers of one value, those are banned which fuse
-// with it and come after the first call that does not fuse with what it follows, looking from the
-// value's readers along the forward up to its last reader: both ends would hardly be in one kernel.
-// Last, chains of fusible calls are followed from every node in program order, always the earliest
-// first; where the only end left lies more than 100 places after the start, it is banned.
+// A forward call is banned if
+//   1. it is tagged MUST_SAVE or MUST_CPU_OFFLOAD;
+//   2. its operator is not on torch's allowlist; or, without the allowlist, it draws random numbers
+//      or is compute-intensive (operators that torch does not know are neither, unless
+//      is_non_builtin_to_include is set, which is off by default);
+//   3. the backward needs it in memory: a reader outside the forward does not fuse with it,
+//      directly or through views. Views themselves are exempt;
+//   4. it is a reduction: four times its bytes are less than those of its inputs (the tensors among
+//      its positional arguments).
+// getitem and lift_fresh are exempt.
 //
-// Never banned: views (cheap_view), what is tagged for recomputation, symbolic floats, and what the
-// caller allows, unless it is a collective. Inputs and random seeds are always.
+// Used far apart: in program order over the forward, of the readers of one value those are banned
+// that fuse with it and come after the first call that does not fuse with its input. That call is
+// searched for from the value's readers up to its last reader; calls that far apart would hardly be
+// in one kernel.
 //
-// Deviation: a tag that came with the graph is obeyed wherever it is. Torch reads MUST_SAVE neither
-// on a getitem nor on what only the backward needs, and MUST_CPU_OFFLOAD nowhere.
+// Long chains: from every node in program order, follow fusible calls, always the earliest first.
+// If the only end left is more than 100 positions after the start, it is banned.
 //
-// Torch's limit on the distance from the backward (max_dist_from_bw) cannot apply: it asks for a
-// distance below and above 1000.
+// Never banned: views (cheap_view), values tagged for recomputation, symbolic floats, and values
+// that the caller allows, except collectives. Always banned: inputs and random seeds.
 //
-// Cost: linear in the edges but for (3) through views, and for used-far-apart, which looks from
-// each value as far as fusible calls follow each other.
+// Deviation: a tag that came with the graph is honoured everywhere. torch ignores MUST_SAVE on a
+// getitem and on values that only the backward needs, and ignores MUST_CPU_OFFLOAD.
+//
+// torch's limit on the distance from the backward (max_dist_from_bw) can never apply: it requires a
+// distance that is both below and above 1000.
+//
+// Cost: linear in the edges, except for (3) through views, and for used-far-apart, which searches
+// from each value as far as fusible calls continue.
 
 #include "core/partition/ban_rules.h"
 
@@ -112,7 +116,7 @@ class Finder {
     return {};
   }
 
-  // A reader outside of the forward that needs the value in memory.
+  // A reader outside the forward that needs the value in memory.
   [[nodiscard]] NodeId materializing_reader(NodeId id) const {
     if (fusion_.has(id, OperatorTag::cheap_view)) return {};
     std::vector<NodeId> pending{id};
@@ -147,7 +151,7 @@ class Finder {
         first = std::min(first, parts_.forward_position[user.index()]);
         last = std::max(last, parts_.forward_position[user.index()]);
       }
-      if (first >= last) continue;  // nobody reads it, or one alone
+      if (first >= last) continue;  // fewer than two readers
       const std::uint32_t end = first_unfusible(used, last, forward, ++stamp);
       for (const NodeId user : users_.of(used))
         if (parts_.is_forward(user) && parts_.forward_position[user.index()] > end &&
@@ -156,11 +160,11 @@ class Finder {
     }
   }
 
-  // The place of the earliest call that does not fuse with what it follows, from the readers of
-  // `used` on; `last` if there is none before it.
+  // Position of the earliest call that does not fuse with its input, searching from the readers of
+  // `used`; `last` if there is none before that.
   std::uint32_t first_unfusible(NodeId used, std::uint32_t last, std::span<const NodeId> forward,
                                 std::uint32_t stamp) {
-    // Twice the place, and one if it fuses: the ones that do not come first.
+    // Keys are twice the position, plus one if the call fuses, so that the others come first.
     std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> pending;
     const auto push = [&](NodeId id, bool fuses) {
       const std::uint32_t key = 2 * parts_.forward_position[id.index()] + (fuses ? 1 : 0);

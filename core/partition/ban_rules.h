@@ -1,7 +1,7 @@
 #pragma once
 
-// Which forward values the minimum cut may not make again. The rules are at the top of
-// ban_rules.cpp.
+// Finds the forward values that the minimum cut may not recompute. The top of ban_rules.cpp states
+// the rules.
 
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// Which of torch's heuristics are on (MinCutOptions). All are, unless a budget asks for less.
+// torch's heuristics (MinCutOptions). All are on, unless a budget needs less.
 struct BanOptions {
   bool used_far_apart = true;
   bool long_fusible_chains = true;
@@ -26,16 +26,16 @@ struct BanOptions {
 
 enum class BanReason : std::uint8_t {
   none,
-  primal,       // it is an input: nothing makes it
-  seed,         // of random numbers
-  must_save,    // its tag
+  primal,       // an input, which nothing computes
+  seed,         // a seed of random numbers
+  must_save,    // tagged
   not_allowed,  // its operator is not on the allowlist
-  random,       // without the allowlist
+  random,       // draws random numbers; only without the allowlist
   compute_intensive,
-  materialized,  // the backward needs it in memory: `by` reads it and does not fuse
-  reduction,     // far smaller than what it is made from
-  far_apart,     // reads `by`, which is read much earlier as well
-  long_chain,    // end of a long chain of fusible calls that starts at `by`
+  materialized,  // the backward needs it in memory: `by` reads it and does not fuse with it
+  reduction,     // far smaller than its inputs
+  far_apart,     // reads `by`, which is also read much earlier
+  long_chain,    // the end of a long chain of fusible calls that starts at `by`
 };
 
 struct Ban {
@@ -43,22 +43,22 @@ struct Ban {
   NodeId by;
 };
 
-// What the rules need to know of the graph; all of it must outlive the call.
+// The rules' view of the graph; all of it must outlive the call.
 struct BanContext {
   const Graph& graph;
   const JointParts& parts;
   const Users& users;
   const FusionRules& fusion;
-  std::span<const std::int64_t> bytes;  // by node: as the cut counts them
-  std::span<const TagSource> tags;      // by node: who tagged it; empty: all tags are the graph's
+  std::span<const std::int64_t> bytes;  // by node, as the cut counts them
+  std::span<const TagSource> tags;      // by node: the source of its tag; empty: the graph
 };
 
 struct Bans {
   std::vector<Ban> by_node;
-  std::vector<NodeId> banned;  // in the order in which they were
+  std::vector<NodeId> banned;  // in the order of the decisions
 };
 
-// `allowed`: nodes that no heuristic bans, by node; may be empty. Collectives are not spared.
+// `allowed`: by node, true if no heuristic may ban it; may be empty. Collectives are banned anyway.
 Bans find_bans(const BanContext& context, const BanOptions& options,
                const std::vector<bool>& allowed);
 

@@ -1,14 +1,15 @@
-// Which budgets are tried: torch bisects them down to 1/1000 in order of place
-// (visualize_memory_budget_pareto), which takes up to a thousand cuts. Here the gap between two
-// neighbours is next whose corner promises most: the area between the two points, in peak and step
-// time, each as a part of the whole. Halves of a gap whose ends have the same figures are not
-// looked into, as in torch. So the curve is there after a few cuts and becomes finer, and a search
-// that is cancelled ends with a whole curve.
+// Solves plans under many activation budgets and chooses the budgets.
 //
-// A budget without a legal plan (everything is to be made again, and something cannot be) leaves a
-// gap with one end; it is halved towards the other.
+// torch bisects the budgets in order of position, down to 1/1000 (visualize_memory_budget_pareto),
+// which takes up to a thousand cuts. Here the next gap is the one whose corner promises most: the
+// area between its two points in peak and step time, each relative to the whole. As in torch, a gap
+// whose ends have the same figures is not divided. The curve thus exists after a few cuts and
+// becomes finer, and a cancelled search still leaves a complete curve.
 //
-// Cost: a cut, a walk over the graph and the figures of a plan a budget.
+// A budget without a legal plan (everything is to be recomputed, and something cannot be) leaves a
+// gap with one end, which is halved towards the other.
+//
+// Cost: per budget, a cut, a walk over the graph and the figures of a plan.
 
 #include "core/partition/budget_sweep.h"
 
@@ -38,7 +39,7 @@ double part(std::int64_t a, std::int64_t b, std::int64_t whole) {
 
 }  // namespace
 
-// Between two budgets. An end without a legal plan has no point.
+// An interval between two budgets. An end without a legal plan has no point.
 struct BudgetSweep::Gap {
   double low = 0, high = 1;
   std::optional<std::size_t> low_point, high_point;
@@ -52,7 +53,7 @@ Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
                                                        const PlanWhatIf& what_if,
                                                        const ParetoRequest& request) {
   if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
-    return fail(Error::Kind::usage, "budgets are tried on a joint graph; this is a {}",
+    return fail(Error::Kind::usage, "activation budgets apply to joint graphs; this is a {}",
                 joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
   std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(joint, what_if, request));
   if (request.partition.ignore_tags) drop_tags(sweep->joint_);
@@ -89,7 +90,7 @@ Result<void> BudgetSweep::add_given() {
 }
 
 Result<std::size_t> BudgetSweep::try_budget(double budget) {
-  // Each takes less than the one before: there is no telling how many it will be.
+  // Each budget advances progress by less, since their number is not known in advance.
   const double done = 1 - 1 / (1 + 0.25 * static_cast<double>(points_.size()));
   const Watcher& all = request_.partition.watcher;
   JOINTER_CHECK(all.at(0.02 + 0.88 * done));
@@ -117,14 +118,14 @@ Result<void> BudgetSweep::run() {
   };
   const auto urgency = [&](const Gap& gap) -> double {
     if (gap.high - gap.low < 2 * kNarrowest || (!gap.low_point && !gap.high_point)) return 0;
-    // One end is missing: as wide as it looks.
+    // One end is missing: use the width.
     if (!gap.low_point || !gap.high_point) return gap.high - gap.low;
     const ParetoPoint& low = points_[*gap.low_point];
     const ParetoPoint& high = points_[*gap.high_point];
     if (same_figures(low, high)) return 0;
     const Figures& a = figures(low);
     const Figures& b = figures(high);
-    // A gap that is nothing in one of the two is still looked into, after all others.
+    // A gap without extent in one of the figures is still divided, but last.
     constexpr double kLeast = 1e-9;
     return std::max(part(a.peak_bytes, b.peak_bytes, std::max(a.peak_bytes, b.peak_bytes)) *
                         part(a.step_ns, b.step_ns, std::max(a.step_ns, b.step_ns)),

@@ -1,7 +1,7 @@
 #pragma once
 
-// Plans under many activation budgets, with figures: what the Pareto curve and the solvers of
-// limits are made from.
+// Solves plans under many activation budgets, with their figures. The Pareto curve and the searches
+// for a limit are built from them.
 
 #include <memory>
 #include <vector>
@@ -12,17 +12,17 @@
 
 namespace jointer {
 
-// Points by budget, each once. How budgets are chosen is at the top of budget_sweep.cpp.
+// Points by budget, each once. The top of budget_sweep.cpp describes how budgets are chosen.
 class BudgetSweep {
  public:
-  // Both must outlive it. Error (usage): as partition.
+  // `what_if` and `request` must outlive this. Error (usage): as partition.
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 
-  // Budgets 0 and 1, then those between which points are furthest apart. Error (usage): no budget
-  // has a legal plan; the sentence says why of the last one.
+  // Solves budgets 0 and 1, then those between the points that are furthest apart. Error (usage):
+  // no budget has a legal plan; the message is the last budget's.
   Result<void> run();
-  // In the order in which they were found: given points, then budgets.
+  // In the order in which they were found: the given points, then the budgets.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
   [[nodiscard]] bool is_cancelled() const { return cancelled_; }
 
@@ -31,7 +31,7 @@ class BudgetSweep {
   BudgetSweep(const Graph& joint, const PlanWhatIf& what_if, const ParetoRequest& request);
 
   Result<void> add_given();
-  // Index of the budget's point. Error (usage): it has no legal plan.
+  // Returns the index of the budget's point. Error (usage): it has no legal plan.
   Result<std::size_t> try_budget(double budget);
   void tell(const ParetoPoint& point);
 
@@ -45,7 +45,8 @@ class BudgetSweep {
   bool cancelled_ = false;
 };
 
-// Those that no other is better than in both, by growing peak; of equal ones the first.
+// The points that no other point beats in both figures, by ascending peak; of equal points the
+// first.
 std::vector<ParetoPoint> pareto_front(std::vector<ParetoPoint> points);
 
 }  // namespace jointer

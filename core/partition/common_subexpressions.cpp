@@ -1,24 +1,25 @@
-// Common subexpressions as torch._functorch.compile_utils.fx_graph_cse merges them.
+// Merges common subexpressions as torch._functorch.compile_utils.fx_graph_cse does.
 //
 // In program order, a call is replaced by an earlier one if both call the same operator with the
-// same arguments, after replacement, in the same nesting, and no write stands between them (torch's
-// mutation regions: they are numbered by the writing calls before a node). Kept apart are
-// placeholders, constants, the output; random operators and aten.empty (`unmerged` in the operator
-// table); and whatever shares a storage with a tensor that the graph returns, since eager mode
-// returns separate tensors.
+// same arguments (after replacement), in the same nesting, with no write between them (torch's
+// mutation regions, which are numbered by the writing calls before a node). Never merged are
+// placeholders, constants and the output; random operators and aten.empty (`unmerged` in the
+// operator table); and values that share a storage with a returned tensor, since eager mode returns
+// separate tensors.
 //
-// From torch 2.14 on, also kept apart are
-//  - what the backward depends on from what it does not: merged, the value would be saved for it;
+// Since torch 2.14, these are not merged either:
+//  - a call that the backward depends on with one that it does not: the value would have to be
+//    saved;
 //  - impure calls, waits among them;
-//  - a buffer that auto_functionalized or a Triton kernel is to write to, from any other;
+//  - a buffer that auto_functionalized or a Triton kernel will write to, with any other buffer;
 //  - calls on different streams or memory pools (`custom`), and numbers that differ in a bit.
 //
-// Views of a call that goes become views of its twin's storage. (Torch leaves them described as
-// views of the one that is gone, and counts its memory again.)
+// Views of an erased call become views of its twin's storage. (torch leaves them described as views
+// of the erased call, and counts its memory a second time.)
 //
-// Deviations: 0.0 and -0.0 are different arguments (to torch before 2.14 they are equal, and it
-// merges calls that give different results); an argument that the capture could not describe is
-// equal to none.
+// Deviations: 0.0 and -0.0 are different arguments (torch before 2.14 treats them as equal, and
+// merges calls with different results); an argument that the capture could not describe equals no
+// other.
 //
 // Cost: linear in the arguments, by hashing.
 
@@ -75,7 +76,7 @@ class Merger {
     }
     graph_.erase(merged);
     move_views();
-    // What the graph returns may be read from another call now.
+    // The graph's outputs may now come from another call.
     for (OutputEntry& entry : graph_.part(PartId(0)).outputs)
       if (entry.node) entry.node = replacement_[entry.node.index()];
   }
@@ -109,7 +110,7 @@ class Merger {
     }
   }
 
-  // What a functional call of a writing one stands for would be written to.
+  // Finds the buffers that functionalized calls stand for writes to.
   void find_written_buffers() {
     is_buffer_.assign(graph_.node_count(), false);
     const auto mark = [&](const auto& self, const Argument& argument) -> void {
@@ -165,7 +166,7 @@ class Merger {
     return tensor == nullptr || !tensor->storage || !is_returned_[tensor->storage.index()];
   }
 
-  // What the twin made stands for what the call would have made.
+  // The twin's storages replace those of the erased call.
   void join_storages(NodeId id, NodeId twin) {
     const auto gone = graph_.tensors(id), kept = graph_.tensors(twin);
     for (std::size_t i = 0; i < std::min(gone.size(), kept.size()); ++i) {
@@ -179,8 +180,8 @@ class Merger {
     }
   }
 
-  // What holds a storage's tensors now. A call that is kept may itself view what a call that went
-  // made, so this is asked before two are joined: they would go round in circles.
+  // The storage that now holds a storage's tensors. A call that is kept may itself be a view of an
+  // erased one, so both are resolved before they are joined; otherwise they could form a cycle.
   [[nodiscard]] StorageId resolved(StorageId storage) const {
     storage = graph_.real_storage(storage);
     while (!twin_storage_.empty() && twin_storage_[storage.index()])
@@ -188,14 +189,15 @@ class Merger {
     return storage;
   }
 
-  // Captures number what a wait returns apart from its collective's buffer, which is one storage
-  // with it only while the wait is there: what viewed the wait that went views the one that stays.
+  // Captures number the result of a wait separately from its collective's buffer; the two are one
+  // storage only while the wait exists. Views of an erased wait become views of the one that is
+  // kept.
   [[nodiscard]] StorageId number_now(StorageId storage) const {
     const StorageId now = resolved(storage), number = number_of(storage);
     return graph_.real_storage(number) == now ? number : now;
   }
-  // Joined by their last ones, like `resolved`: what views a wait that went may itself be kept for
-  // what views the wait that stays.
+  // Follows the numbers to the last one, like `resolved`: the replacement of a wait may itself have
+  // been replaced.
   [[nodiscard]] StorageId number_of(StorageId storage) const {
     while (kept_number_[storage.index()]) storage = kept_number_[storage.index()];
     return storage;
@@ -212,7 +214,7 @@ class Merger {
     }
   }
 
-  // Lets a node read what its inputs were replaced by.
+  // Replaces the node's inputs by their twins.
   void rewire(NodeId id) {
     const auto inputs = graph_.inputs(id);
     const bool changes = std::any_of(inputs.begin(), inputs.end(), [&](NodeId input) {
@@ -235,7 +237,7 @@ class Merger {
     return graph_.make_children(argument.kind, copies);
   }
 
-  // The place of the last call that this one is equal to, or a free place for it.
+  // The entry of an equal call, or a new, empty one.
   Entry& find_twin(NodeId id) {
     const Node& node = graph_.node(id);
     const std::size_t hash =
@@ -250,19 +252,19 @@ class Merger {
     return *calls_.emplace(hash, NodeId{});
   }
 
-  // Needed by the same half, and run in the same place.
+  // True if both are needed by the same half and run on the same stream and memory pool.
   [[nodiscard]] bool belong_together(NodeId a, NodeId b) {
     return !is_strict_ || (is_for_backward_[a.index()] == is_for_backward_[b.index()] &&
                            place_of(graph_.node(a).custom) == place_of(graph_.node(b).custom));
   }
 
-  // The stream and the memory pool that a node's annotations name.
+  // The stream and the memory pool in a node's annotations.
   const std::string& place_of(StringId custom) {
     const auto [it, is_new] = places_.try_emplace(custom);
     if (!is_new) return it->second;
     const auto json = nlohmann::json::parse(graph_.text(custom), nullptr, false);
     for (const char* key : {"stream", "mempool", "mempool_device"}) {
-      // A stream that is not named is stream 0; a pool that is not named is none.
+      // Without an annotation, the stream is 0 and there is no pool.
       const nlohmann::json none =
           key == std::string_view("stream") ? nlohmann::json(0) : nlohmann::json();
       it->second += (json.is_object() ? json.value(key, none) : none).dump() + ' ';
@@ -283,7 +285,7 @@ class Merger {
     return hash;
   }
 
-  // Whichever member of the union counts.
+  // The union member that is in use, as bits.
   static std::uint64_t payload(const Argument& argument) {
     switch (argument.kind) {
       case Kind::boolean:
@@ -308,13 +310,13 @@ class Merger {
   }
 
   Graph& graph_;
-  const bool is_strict_;                           // as torch is from 2.14 on
-  std::vector<bool> is_for_backward_, is_buffer_;  // by node; where it is strict
+  const bool is_strict_;                           // the rules of torch 2.14 and later
+  std::vector<bool> is_for_backward_, is_buffer_;  // by node; only if strict
   std::unordered_map<StringId, std::string> places_;
   std::vector<NodeId> replacement_;      // by node
   std::vector<bool> is_returned_;        // by storage
   std::vector<StorageId> twin_storage_;  // by real storage
-  std::vector<StorageId> kept_number_;   // by storage of a call that went: its twin's
+  std::vector<StorageId> kept_number_;   // by storage of an erased call: its twin's
   std::vector<NodeId> written_;
   std::size_t region_ = 0;
   std::unordered_map<NodeId, std::size_t> regions_;

@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// Erases calls that compute what an earlier call computes, and lets their readers read that one.
-// What counts as equal is at the top of common_subexpressions.cpp. The graph has one part.
+// Erases calls that compute the same as an earlier call, and redirects their readers to that call.
+// The top of common_subexpressions.cpp states what counts as equal. The graph must have one part.
 void merge_common_subexpressions(Graph& graph);
 
 }  // namespace jointer

@@ -15,8 +15,8 @@ void drop_tags(Graph& joint) {
 Result<void> check_functional(const Graph& joint) {
   if (const NodeId id = find_write_in_between(joint))
     return fail(Error::Kind::usage,
-                "{} ({}) writes in place, so what is made again could differ; only functional "
-                "graphs can be cut",
+                "{} ({}) writes in place, so a recomputed value could differ; only functional "
+                "graphs can be partitioned by min_cut",
                 joint.name(id), joint.target(joint.node(id)));
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What comes before and after the minimum cut, apart from it: partition() does it once, a sweep
-// over budgets once before and many times after.
+// The steps before and after the minimum cut. partition() runs all of them once; a sweep over
+// budgets prepares once and plans many times.
 
 #include <vector>
 
@@ -15,13 +15,15 @@ namespace jointer {
 
 void drop_tags(Graph& joint);
 
-// Error (usage): a call writes in place, and which: what is made again could differ.
+// Error (usage): a call writes in place, so that recomputing could give other results; names the
+// call.
 Result<void> check_functional(const Graph& joint);
 
-// Dead code goes, common subexpressions are merged, tags are settled. Why each tag, by node.
+// Eliminates dead code, merges common subexpressions and settles the tags. Returns, by node, the
+// source of its tag.
 std::vector<TagSource> prepare_for_cut(Graph& joint);
 
-// The plan of what a cut saves, values and symbols alike. Error (usage): as settle_saved_values.
+// The plan that saves `saved`, values and symbols alike. Error (usage): as settle_saved_values.
 Result<SavePlan> plan_of(const Graph& joint, const JointParts& parts,
                          const std::vector<NodeId>& saved);
 

@@ -1,7 +1,10 @@
-// Dead code as torch.fx.Graph.eliminate_dead_code has it when a model is compiled: from the end to
-// the start, a node without readers goes unless it is a placeholder, the output, or impure. Drawing
-// random numbers is no reason to stay (impure_random is off wherever a tracing context is active).
-// Cost: linear in the nodes. Subgraphs of higher-order operators are left as they are.
+// Eliminates dead code as torch.fx.Graph.eliminate_dead_code does when a model is compiled.
+//
+// From the last node to the first, a node without readers is erased unless it is a placeholder, the
+// output, or impure. A call is not impure merely because it draws random numbers (impure_random is
+// off wherever a tracing context is active). Subgraphs of higher-order operators are left alone.
+//
+// Cost: linear in the nodes.
 
 #include "core/partition/dead_code.h"
 
@@ -11,9 +14,9 @@ bool is_impure(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call) return false;
   const OperatorInfo& op = graph.op(node);
   if (op.has(OperatorTag::impure) || op.mutates()) return true;
-  // Profiler operators are not in the table.
+  // The operator table lacks profiler operators.
   if (op.space() == "profiler") return op.packet().starts_with("profiler._record_function_");
-  // It stands for the operator that it calls.
+  // As impure as the operator that it calls.
   if (op.name == "auto_functionalized" || op.name == "auto_functionalized_v2") {
     const auto args = graph.args(node);
     return !args.empty() && args.front().kind == Argument::Kind::op &&

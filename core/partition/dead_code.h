@@ -1,15 +1,15 @@
 #pragma once
 
-// What torch's clean-up takes as dead: see dead_code.cpp.
+// Eliminates dead code as torch does. The top of dead_code.cpp states the rules.
 
 #include "core/graph/graph.h"
 
 namespace jointer {
 
-// Whether a call stays although nobody reads what it returns: it writes, waits, checks, prints.
+// True if a call stays although nothing reads its result: it writes, waits, checks or prints.
 bool is_impure(const Graph& graph, const Node& node);
 
-// Erases calls and constants that nobody needs. The graph has one part.
+// Erases calls and constants that nothing needs. The graph must have one part.
 void eliminate_dead_code(Graph& graph);
 
 }  // namespace jointer

@@ -1,19 +1,19 @@
-// What torch._functorch.partitioners.default_partition saves: the forward stays as it was captured,
-// and hands over what the backward reads of it.
+// Chooses the values to save as torch._functorch.partitioners.default_partition does: the forward
+// stays as it was captured, and saves what the backward reads of it.
 //
-// The forward is everything up to the last node that is tagged forward or is an input, tangents
-// left out. Of it, in program order:
-//  - sizes are saved as symbols; subgraphs, assertions on sizes (from torch 2.13 on, on tensors as
-//    well) and profiler marks are not saved;
-//  - a tuple is not saved, its elements are (all readers are getitem);
-//  - what is tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch does not read) is saved, read or
-//  not;
-//  - so is an impure call; with recompute tags in the graph there must be none, waits apart;
-//  - of a value that only sizes are asked of after the forward, those sizes are saved;
-//  - any other value that is read after the forward is saved unless it is tagged for recomputation.
+// The forward is everything up to the last node that is tagged forward or is an input, without the
+// tangents. In program order:
+//  - sizes are saved as symbols; subgraphs, assertions on sizes (since torch 2.13, also on tensors)
+//    and profiler marks are not saved;
+//  - a tuple is not saved, but its elements are (all its readers are getitem);
+//  - values tagged MUST_SAVE (or MUST_CPU_OFFLOAD, which torch ignores) are saved, read or not;
+//  - impure calls are saved; if the graph has recompute tags, only waits may be impure;
+//  - if only the sizes of a value are read after the forward, those sizes are saved;
+//  - any other value that is read after the forward is saved, unless it is tagged for
+//    recomputation.
 //
-// Deviation: a call that returns no tensor and is no tuple by its readers is passed over, where
-// torch gives up.
+// Deviation: a call that returns no tensor and is not read as a tuple is skipped; torch fails.
+//
 // Cost: linear in the edges.
 
 #include "core/partition/default_partition.h"
@@ -88,8 +88,8 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
     if (is_impure(joint, node) && !joint.is_wait(node)) {
       if (any_tags)
         return fail(Error::Kind::usage,
-                    "{} ({}) has side effects, and recompute tags in the graph ask that the "
-                    "forward may run twice; partition with min_cut",
+                    "{} ({}) has side effects, and the graph's recompute tags could run the "
+                    "forward twice; partition with min_cut",
                     joint.name(id), joint.target(node));
       choice.values.push_back(id);
       continue;

@@ -8,13 +8,14 @@
 
 namespace jointer {
 
-// What torch's default_partition saves; the rules are at the top of default_partition.cpp.
+// The values that torch's default_partition saves. The top of default_partition.cpp states the
+// rules.
 struct DefaultChoice {
   std::vector<NodeId> values, symbols;  // each once, in the order in which torch finds them
 };
 
-// The graph's tags are settled. Error (usage): tags ask for recomputation across a call that must
-// not run twice.
+// The graph's tags must be settled. Error (usage): tags demand the recomputation of a call that
+// must not run twice.
 Result<DefaultChoice> choose_default(const Graph& joint);
 
 }  // namespace jointer

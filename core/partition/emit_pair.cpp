@@ -1,14 +1,14 @@
-// The pair of a plan, as torch._functorch.partitioners._extract_fwd_bwd_modules and what follows it
-// leave it.
+// Emits the pair of a plan as torch._functorch.partitioners._extract_fwd_bwd_modules and the steps
+// after it do.
 //
-// The forward is given the graph's inputs and returns its outputs, then what is saved, then the
-// saved symbols. The backward is given the saved symbols, what is saved, the tangents, and the
-// seeds of its own random operators. Each runs what it needs (half.cpp) in an order of its own
-// (backward_order.cpp). Nodes keep their names and descriptions; a saved value is a placeholder of
-// the same name in the backward. Each half has tables of its own.
+// The forward receives the graph's inputs and returns its outputs, then the saved values, then the
+// saved symbols. The backward receives the saved symbols, the saved values, the tangents, and the
+// seeds of its random operators. Each half runs the calls it needs (half.cpp), in the order of
+// backward_order.cpp. Nodes keep their names and descriptions; a saved value is a placeholder of
+// the same name in the backward. Each half has separate tables.
 //
-// Where the joint graph has no partitioner tags, the halves get them from its phases, so that the
-// file still says what is made again.
+// If the joint graph has no partitioner tags, the halves get them from its phases, so that the file
+// still shows what is recomputed.
 //
 // Cost: linear in the size of the graph.
 
@@ -81,7 +81,7 @@ class PairEmitter {
     return partitioner_ == Partitioner::min_cut ? ".min_cut" : ".default";
   }
 
-  // Descriptors of the joint graph's outputs; no array where it has none.
+  // Descriptors of the joint graph's outputs; not an array if it has none.
   [[nodiscard]] Json descriptors() const {
     const std::string_view text = joint_.text(joint_.node(joint_.order().back()).desc);
     return Json::parse(text.begin(), text.end(), nullptr, false);
@@ -106,7 +106,7 @@ class PairEmitter {
     return chosen.dump();
   }
 
-  // Of a graph that has no partitioner tags: what its phases say.
+  // Derives the partitioner tag from the phase if the graph has no such tags.
   void tag(NodeId id) {
     if (has_partitioner_tags_) return;
     Node& node = pair_.node(id);
@@ -161,7 +161,7 @@ class PairEmitter {
     return found;
   }
 
-  // What the backward makes again names the forward's node that it was made from.
+  // Sets the origin of each recomputed node to the forward node that computed it first.
   void link_recomputed() {
     for (const auto& [again, first] : again_)
       if (pair_.node(again).has(Node::recomputed)) pair_.node(again).origin = first;

@@ -1,19 +1,19 @@
-// The minimum cut nearest to the sink, as networkx.minimum_cut gives it.
+// Computes the minimum cut nearest to the sink, as networkx.minimum_cut does.
 //
-// Which of several minimum cuts one gets depends on how it is read off a maximum flow. The vertices
-// that can still reach the sink, along arcs with capacity left and against arcs with flow, are the
-// same for every maximum flow: they are the sink side of the cut nearest to the sink.
+// If there are several minimum cuts, the result depends on how it is derived from a maximum flow.
+// The vertices that can still reach the sink, along arcs with remaining capacity and against arcs
+// with flow, are the same for every maximum flow: the sink side of the cut nearest to the sink.
 //
-// Steps:
-//  1. What infinite arcs lead to from the source is on its side in every finite cut, and what leads
-//     to the sink by infinite arcs on the other. In the networks of a partitioner that is nearly
-//     everything. A vertex of both kinds: no cut is finite.
-//  2. Both sides are contracted. Arcs between them are in every cut. What is left goes to
-//     push_relabel_max_flow of the Boost Graph Library; infinite becomes more than all else
-//     together.
-//  3. A search from the sink, against what is left of the arcs.
+// Steps
+//   1. Vertices reachable from the source along infinite arcs are on its side in every finite cut;
+//      vertices that reach the sink along infinite arcs are on the sink's side. In the networks of
+//      a partitioner these are nearly all. If a vertex is both, no cut is finite.
+//   2. Contract both sides. The arcs between them are in every cut. Pass the remaining network to
+//      push_relabel_max_flow of the Boost Graph Library, with infinity replaced by more than the
+//      sum of all capacities.
+//   3. Search from the sink, against the residual arcs.
 //
-// Cost: linear but for the flow through the vertices that are left: O(V^3) by the book, near linear
+// Cost: linear, except for the flow through the remaining vertices: O(V^3) in theory, nearly linear
 // on such networks (tests/benchmarks/ratios.py).
 
 #include "core/partition/flow_network.h"
@@ -31,7 +31,7 @@ namespace {
 using Vertex = FlowNetwork::Vertex;
 using Arc = FlowNetwork::Arc;
 
-// Arcs that a test chooses, by their start (or, backward, by their end).
+// The arcs that satisfy a predicate, by their start or, if backward, by their end.
 class Adjacency {
  public:
   template <class Chosen>
@@ -72,7 +72,7 @@ std::vector<bool> reached(const Adjacency& arcs, Vertex start, std::size_t verti
 
 constexpr auto is_infinite = [](const Arc& arc) { return arc.capacity == FlowNetwork::kInfinite; };
 
-// The network that is left, and its flow.
+// The contracted network, and its flow.
 class Residual {
  public:
   explicit Residual(std::size_t vertices) : graph_(vertices) {}
@@ -91,7 +91,7 @@ class Residual {
         boost::get(boost::vertex_index, graph_));
   }
 
-  // Who can still reach the sink.
+  // By vertex: true if it can still reach the sink.
   [[nodiscard]] std::vector<bool> sink_side() const {
     std::vector<bool> is_reached(boost::num_vertices(graph_), false);
     std::vector<std::size_t> pending{FlowNetwork::kSink};
@@ -152,7 +152,8 @@ Result<FlowNetwork::Cut> FlowNetwork::minimum_cut() const {
   }
   if (total >= kInfinite / 4)
     return fail(Error::Kind::usage,
-                "the sizes of the graph's tensors add up to more than a cut can be found among");
+                "the sizes of the graph's tensors overflow 64 bits when added up, so no cut can be "
+                "computed");
   Residual residual(left.size());
   for (const Arc& arc : kept)
     residual.add(arc.from, arc.to, is_infinite(arc) ? total + 1 : arc.capacity);

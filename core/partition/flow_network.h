@@ -1,7 +1,7 @@
 #pragma once
 
-// A directed network with capacities, and its minimum cut. How it is found is at the top of
-// flow_network.cpp.
+// A directed network with capacities, and its minimum cut. The top of flow_network.cpp describes
+// the algorithm.
 
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,7 @@ class FlowNetwork {
  public:
   using Vertex = std::uint32_t;
   static constexpr Vertex kSource = 0, kSink = 1;
-  // More than any sum of capacities; such an arc is never cut.
+  // Greater than any sum of capacities. An arc of this capacity is never cut.
   static constexpr std::int64_t kInfinite = std::numeric_limits<std::int64_t>::max();
 
   struct Arc {
@@ -23,26 +23,26 @@ class FlowNetwork {
     std::int64_t capacity = 0;
   };
 
-  // Vertices are numbered from 0; the source and the sink are among them.
+  // Vertices are numbered from 0, and include the source and the sink.
   explicit FlowNetwork(std::size_t vertices) : vertices_(vertices) {}
   void reserve(std::size_t arcs) { arcs_.reserve(arcs); }
-  // Capacities are not negative.
+  // `capacity` must not be negative.
   void add(Vertex from, Vertex to, std::int64_t capacity) { arcs_.push_back({from, to, capacity}); }
 
   struct Cut {
     std::int64_t capacity = 0;
     std::vector<bool> sink_side;  // by vertex
   };
-  // The minimum cut nearest to the sink: its sink side is part of that of every other minimum cut.
-  // Its capacity is kInfinite if no cut is finite. Error (usage): capacities add up to more than
-  // fits.
+  // The minimum cut nearest to the sink: its sink side is a subset of the sink side of every
+  // minimum cut. The capacity is kInfinite if no cut is finite. Error (usage): the sum of the
+  // capacities overflows 64 bits.
   [[nodiscard]] Result<Cut> minimum_cut() const;
 
   [[nodiscard]] std::size_t vertex_count() const { return vertices_; }
   [[nodiscard]] const std::vector<Arc>& arcs() const { return arcs_; }
 
-  // Arcs of infinite capacity alone lead from the source to the sink: such a path, as vertices from
-  // the source to the sink; empty if there is none.
+  // A path from the source to the sink along arcs of infinite capacity, as vertices including both;
+  // empty if there is none.
   [[nodiscard]] std::vector<Vertex> infinite_path() const;
 
  private:

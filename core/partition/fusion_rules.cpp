@@ -28,7 +28,7 @@ bool is_or_lists(const Graph& graph, const Argument* argument, NodeId node) {
 
 FusionRules::FusionRules(const Graph& graph)
     : graph_(graph), tags_(graph.node_count(), 0), special_(graph.node_count(), Special::none) {
-  // By operator first: there are few.
+  // Classify operators first: there are few of them.
   std::vector<Special> of_operator(graph.operator_count(), Special::none);
   for (std::size_t i = 0; i < of_operator.size(); ++i) {
     const OperatorInfo& op = graph.op(OperatorId(i));

@@ -6,10 +6,10 @@
 
 namespace jointer {
 
-// Which neighbours a compiler would run as one kernel, as torch._functorch.partitioners guesses:
-// both are of fusible operators; into a concatenation anything fuses, and into a functionalized
-// call or Triton kernel what it would write to; nothing fuses with what reads a Triton kernel's
-// result. The graph must outlive it.
+// Predicts which neighbours a compiler fuses into one kernel, as torch._functorch.partitioners
+// does: calls of fusible operators; anything into a concatenation; the buffers that a
+// functionalized call or a Triton kernel writes to, into that call. A reader of a Triton kernel's
+// result never fuses with it. The graph must outlive this.
 class FusionRules {
  public:
   explicit FusionRules(const Graph& graph);
@@ -23,7 +23,7 @@ class FusionRules {
   [[nodiscard]] bool writes_to(NodeId call, NodeId argument) const;
 
   const Graph& graph_;
-  std::vector<std::uint32_t> tags_;  // by node: its operator's; none of nodes that are no calls
+  std::vector<std::uint32_t> tags_;  // by node: tags of its operator; none if it is not a call
   enum class Special : std::uint8_t { none, concatenation, functionalized, triton_result };
   std::vector<Special> special_;  // by node
 };

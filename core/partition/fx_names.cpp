@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-// Python's own names that operators have, too.
+// Python builtins that are also names of operators.
 constexpr std::array<std::string_view, 8> kBuiltins{"abs", "all", "any",   "max",
                                                     "min", "pow", "round", "slice"};
 
@@ -19,7 +19,7 @@ struct Parts {
   std::optional<long long> number;
 };
 
-// relu_12: relu and 12.
+// Splits relu_12 into relu and 12.
 Parts split(const std::string& name) {
   const auto underscore = name.rfind('_');
   if (underscore == std::string::npos || underscore + 1 == name.size()) return {name, {}};
@@ -34,7 +34,8 @@ bool is_between(char c, char first, char last) {
   return c >= first && c <= last;
 }
 
-// As snake_case, with one underscore for each run of what no name may hold.
+// Converts to snake_case, with one underscore for each run of characters that a name cannot
+// contain.
 std::string to_name(std::string_view text) {
   std::string name;
   bool is_gap = false;

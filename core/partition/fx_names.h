@@ -10,17 +10,17 @@
 
 namespace jointer {
 
-// Names that torch.fx gives to new nodes of one graph: the operator's, with the next number where
-// it is taken, or where Python itself has that name (`max`). What is next depends on the names
-// given before, in order.
+// The names that torch.fx gives to new nodes of one graph: the name of the operator, with a number
+// appended if it is taken or is a Python builtin (`max`). The number depends on the names given
+// before, in their order.
 class FxNames {
  public:
-  // Where a numbered name is taken, torch goes on behind the last number that was given, and before
-  // 2.13 from 1 on.
+  // If a numbered name is taken, torch continues after the last number that it gave; before 2.13 it
+  // starts at 1.
   explicit FxNames(TorchVersion torch = {.major = 2, .minor = 11})
       : goes_on_(torch >= TorchVersion{.major = 2, .minor = 13}) {}
 
-  // A unique name like this one.
+  // Returns `candidate`, made unique.
   std::string create(std::string_view candidate);
 
  private:
@@ -29,13 +29,14 @@ class FxNames {
   std::unordered_map<std::string, long long> last_number_;  // by name without its number
 };
 
-// With the names of one half, as torch numbers on from a graph that was read from a file.
+// Holds the names of one half, so that numbers continue as torch continues them in a graph that was
+// read from a file.
 FxNames names_of(const Graph& graph, PartId part);
 
-// What torch.fx names a call of an operator before it is made unique, where a pass adds it with
-// Graph.call_function: `wait_tensor_default` of ao.wait_tensor.default.
+// The name that torch.fx gives to a call that a pass adds with Graph.call_function, before it is
+// made unique: `wait_tensor_default` for ao.wait_tensor.default.
 std::string fx_call_name(std::string_view target);
-// The same of a constant that Graph.get_attr reads.
+// The same for a constant that Graph.get_attr reads.
 std::string fx_attribute_name(std::string_view target);
 
 }  // namespace jointer

@@ -1,12 +1,13 @@
-// One half of a joint graph, as torch._functorch.partitioners extracts it: in program order, a node
-// is within reach if all that it reads is, starting from the inputs of the half and from constants.
-// What must be in the other half is out of reach, and for a backward what the forward would
-// overtake (write_order.cpp). Of what is within reach, calls that nobody needs are dropped unless
-// they are impure.
+// Extracts one half of a joint graph, as torch._functorch.partitioners does.
 //
-// An output out of reach may stand for an input all the same: that of a copy_ which the backward
-// does is what it copies into; that of a higher-order operator which the backward runs, or a view
-// of it, is the input of the operator under the same key.
+// In program order, a node is within reach if everything that it reads is, starting from the half's
+// inputs and from constants. Nodes that must be in the other half are out of reach; so are, for a
+// backward, the nodes that a write of the forward would overtake (write_order.cpp). Calls within
+// reach that nothing needs are dropped, unless they are impure.
+//
+// An output out of reach may still be provided by an input: that of a copy_ that runs in the
+// backward by the tensor that it copies into; that of a higher-order operator that runs in the
+// backward, or a view of it, by the operator's input under the same key.
 //
 // Cost: linear in the edges.
 
@@ -20,7 +21,7 @@
 namespace jointer {
 namespace {
 
-// What `getitem` takes out of a higher-order operator that was called with it under the same key.
+// The input that a higher-order operator received under the key that this `getitem` reads.
 NodeId input_behind(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (node.kind != NodeKind::call || !graph.op(node).is_getitem) return {};
@@ -95,7 +96,8 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
         const NodeId missing = missing_ancestor(joint, output, is_within);
         if (const NodeId write = places.overtaken_by(missing); write && kind == HalfKind::backward)
           return fail(Error::Kind::usage, "{}", overtaken(joint, missing, write));
-        return fail(Error::Kind::usage, "the {} returns {}, which needs {}: it is not there",
+        return fail(Error::Kind::usage,
+                    "the {0} returns {1}, which needs {2}, but {2} is not available there",
                     kind == HalfKind::forward ? "forward" : "backward", joint.name(output),
                     joint.name(missing));
       }

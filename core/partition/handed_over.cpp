@@ -7,7 +7,7 @@ namespace jointer {
 std::vector<HandedOver> handed_over(const Graph& pair) {
   std::vector<HandedOver> found;
   if (!pair.is_pair()) return found;
-  // A result may be handed over as well: what the backward is given of it comes later.
+  // A result may be saved as well, so check that the backward receives it.
   std::vector<bool> is_given(pair.node_count(), false);
   for (const NodeId id : pair.order())
     if (const Node& node = pair.node(id); node.part == PartId(1) && node.partner)
@@ -25,13 +25,12 @@ std::vector<HandedOver> handed_over(const Graph& pair) {
 
 Result<SavePlan> plan_of_pair(const Graph& joint, const Graph& pair) {
   if (!pair.is_pair())
-    return fail(Error::Kind::usage, "the graph has no forward and backward of its own");
+    return fail(Error::Kind::usage, "the graph is not a pair of a forward and a backward");
   SavePlan plan;
   for (const HandedOver& each : handed_over(pair)) {
     const NodeId id = joint.find(pair.name(each.node));
     if (!id)
-      return fail(Error::Kind::usage,
-                  "the forward hands over {}, which the joint graph does not have",
+      return fail(Error::Kind::usage, "the forward saves {}, which the joint graph does not have",
                   pair.name(each.node));
     (each.is_symbol ? plan.saved_symbols : plan.saved).push_back(id);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a pair's forward hands to its backward, read off the pair itself: of a capture that torch
-// partitioned as of one that was emitted here.
+// Lists the values that a pair saves for backward, derived from the pair itself, whether torch or
+// Jointer partitioned it.
 
 #include <cstdint>
 #include <vector>
@@ -14,17 +14,16 @@ namespace jointer {
 
 struct HandedOver {
   NodeId node;             // of the forward
-  std::int64_t bytes = 0;  // as a tensor of its own; of a symbol 0
-  bool is_input = false;   // of the graph: parameters and the like
+  std::int64_t bytes = 0;  // of the tensor alone, not its storage; 0 for a symbol
+  bool is_input = false;   // an input of the graph, such as a parameter
   bool is_symbol = false;
 };
 
-// In the order of the forward's outputs; its results are left out. Empty of a graph that is no
-// pair.
+// In the order of the forward's outputs, without its results. Empty if the graph is not a pair.
 std::vector<HandedOver> handed_over(const Graph& pair);
 
-// The same as a plan of the joint graph that the pair was made from. Error (usage): the graph is no
-// pair, or the joint graph has no node of that name.
+// The same as a plan of the joint graph from which the pair was partitioned. Error (usage): `pair`
+// is not a pair, or `joint` lacks a node of that name.
 Result<SavePlan> plan_of_pair(const Graph& joint, const Graph& pair);
 
 }  // namespace jointer

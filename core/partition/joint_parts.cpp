@@ -1,18 +1,20 @@
-// The parts of a joint graph as torch._functorch.partitioners.classify_nodes finds them.
+// Classifies the nodes of a joint graph, as torch._functorch.partitioners.classify_nodes does.
 //
-// Placeholders are told apart by what their targets contain: `tangents`; `fwd_seed`,
-// `fwd_base_offset`; `bwd_seed`, `bwd_base_offset`; the rest are primals. A capture without such
-// names has their roles.
+// Placeholders are classified by their targets: those that contain `tangents`; `fwd_seed` or
+// `fwd_base_offset`; `bwd_seed` or `bwd_base_offset`; the rest are primals. If a capture lacks such
+// names, its roles decide.
 //
-// The first outputs are the forward's. By their descriptors: up to the last one that a forward
-// gives (a result, a mutated input, a forward's token or random offset). Without descriptors: all
-// but one for each primal, if they are named so; else up to the last one that no tangent leads to.
+// The first outputs are the forward's. With descriptors: up to the last one that a forward returns
+// (a result, a mutated input, a forward's token or random offset). Without descriptors: all but one
+// per primal, if the primals are named so; else up to the last one that does not depend on a
+// tangent.
 //
-// Backward: tangents, what must be there (it writes, and is tagged is_backward), and all that reads
-// from those; beside them the backward's outputs, which need not be made there.
+// Backward: tangents, nodes that must be in it (they write and are tagged is_backward), and
+// everything that reads from these; also the outputs of the backward, which may be computed
+// elsewhere.
 //
-// Forward: what the forward's outputs are made from, calls that stay although nobody reads them,
-// and what cannot be made again (unrepeatable.cpp). Parameters and buffers live on whatever is
+// Forward: everything that its outputs are computed from, impure calls that nothing reads, and
+// calls that cannot be recomputed (unrepeatable.cpp). Parameters and buffers live on whatever is
 // saved.
 //
 // Cost: linear in the edges.
@@ -32,7 +34,7 @@ namespace {
 
 constexpr std::string_view kForward = "is_forward", kBackward = "is_backward";
 
-// "PlainAOTOutput" of a descriptor that may be wrapped in tensor subclasses.
+// "PlainAOTOutput" of a descriptor that tensor subclasses may wrap.
 std::string_view output_type(const nlohmann::json& descriptor) {
   const nlohmann::json* at = &descriptor;
   while (at->is_object() && at->contains("base") && at->value("type", "").starts_with("Subclass"))

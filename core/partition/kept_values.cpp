@@ -13,7 +13,7 @@ NodeId ended_transfer(const Graph& graph, const Node& wait) {
 
 namespace {
 
-// Of each call of the forward what the backward takes it as; recompute: not at all.
+// By node of the forward: how the backward receives it; Keep::recompute if it does not.
 std::vector<Keep> kept_by_node(const Graph& graph) {
   std::vector<Keep> kept(graph.node_count(), Keep::recompute);
   const auto keep = [&](NodeId id, Keep as) {
@@ -24,20 +24,20 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   };
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    // A transfer to the host, through its wait: the value that it copies.
+    // A transfer to the host, through its wait: use the value that it copies.
     const NodeId copy = n.partner ? ended_transfer(graph, graph.node(n.partner)) : NodeId{};
     if (copy)
       keep(graph.inputs(copy).front(), Keep::offload);
     else if (n.partner)
       keep(n.partner, Keep::save);
-    // What a copy back reads is on the host.
+    // The input of a copy back is on the host.
     if (graph.is_pair() || n.kind != NodeKind::call || graph.is_transfer(n)) continue;
     for (const NodeId input : graph.inputs(id)) {
       if (n.phase == Phase::backward && !graph.is_transfer(graph.node(input)))
         keep(input, Keep::save);
     }
   }
-  // In a flat step the copy is read by its own wait, and what comes back by the backward.
+  // In a flat step, the offloaded copy is read by its wait, and the reloaded one by the backward.
   if (!graph.is_pair())
     for (const NodeId id : graph.order())
       if (const Node& n = graph.node(id); graph.is_transfer(n) && n.phase == Phase::forward)
@@ -45,12 +45,12 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   return kept;
 }
 
-// A copy to the host or back, or its wait: it runs for a call and is no second run of it.
+// A copy to the host or back, or its wait: it moves a value and does not recompute it.
 bool moves_memory(const Graph& graph, const Node& n) {
   return graph.is_transfer(n) || bool(ended_transfer(graph, n));
 }
 
-// By storage: the step has it anyhow, as an input or as what its forward returns.
+// By storage: true if the step holds it in any case, as an input or a result of its forward.
 std::vector<std::uint8_t> held_storages(const Graph& graph) {
   std::vector<std::uint8_t> is_held(graph.storage_count(), 0);
   const auto hold = [&](NodeId id) {
@@ -72,8 +72,10 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
                                                std::span<const Flops> flops) {
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && kind != CaptureKind::train_step)
-    return fail(Error::Kind::usage, "{} keeps nothing yet: partition it",
-                kind == CaptureKind::joint ? "a joint graph" : "one half alone");
+    return fail(
+        Error::Kind::usage,
+        "{} has no decisions yet; partition a joint graph, or open a pair or a flat training step",
+        kind == CaptureKind::joint ? "a joint graph" : "a single half");
   std::vector<std::uint8_t> is_counted = held_storages(graph);
   const std::vector<Keep> kept = kept_by_node(graph);
   std::vector<SaveCandidate> rows;
@@ -99,7 +101,7 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
   return rows;
 }
 
-// A pair's forward has its calls under the same names.
+// In a pair, the forward has the recomputed calls under the same names.
 bool runs_again(const Graph& graph, const Node& node) {
   if (!node.has(Node::recomputed)) return false;
   return !graph.is_pair() || graph.find(PartId(0), graph.text(node.name));

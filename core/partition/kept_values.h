@@ -1,12 +1,12 @@
 #pragma once
 
-// What a graph that is partitioned already saves and makes again: a pair, or a flat training step.
+// Lists the values that a partitioned graph saves and recomputes: a pair, or a flat training step.
 //
-// It can tell what the backward reads of the forward, the storages that this holds, and which calls
-// run again with what they take. It cannot tell what else could be decided: a pair has no calls for
-// what its backward was given, and who made it may have chosen by tags, budgets or hand. So rows
-// are for looking; `chain` is 0 for what is saved, and 1 for what is made again: each such call
-// stands for itself.
+// The graph shows the values that the backward reads from the forward, their storages, and the
+// calls that run a second time with their cost. It does not show the alternatives: a pair lacks the
+// calls behind its saved values, and its author may have decided by tags, budgets or hand. The rows
+// are therefore read-only; `chain` is 0 for a saved value and 1 for a recomputed call, which counts
+// for itself alone.
 
 #include <span>
 #include <vector>
@@ -19,20 +19,20 @@
 
 namespace jointer {
 
-// In program order. `bytes` are those of storages that the step does not have anyhow (as an input,
-// or as what its forward returns), each with the first value in it. Of a value that spends time on
-// the host (ao.offload) the row is the value. `costs`, `flops`: one a node, by id. Error (usage): a
-// joint graph, or one half alone. Cost: linear.
+// Returns the rows in program order. `bytes` counts the storages that the step does not hold in any
+// case (as inputs or results of the forward), each with the first value in it. An offloaded value
+// (ao.offload) is listed as the value itself. `costs`, `flops`: one per node, by id. Error (usage):
+// `graph` is a joint graph or a single half. Cost: linear.
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
                                                std::span<const Flops> flops);
 
-// What those rows add up to; `figures` within are left at 0. A pair's call that only the backward
-// runs is no second run.
+// The totals of those rows; the nested `figures` stay 0. A call that runs only in a pair's backward
+// does not count as recomputed.
 PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept);
-// Whether what a row makes again runs twice.
+// True if the call of a row runs twice.
 bool runs_again(const Graph& graph, const Node& node);
 
-// The copy to the host or back that a wait ends; none for another wait, or another node.
+// The copy to the host or back that `wait` waits for; none if it is another wait, or not a wait.
 NodeId ended_transfer(const Graph& graph, const Node& wait);
 
 }  // namespace jointer

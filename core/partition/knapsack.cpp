@@ -1,43 +1,41 @@
-// 0-1 knapsacks with the meaning of torch 2.11's solvers
+// Solves 0-1 knapsacks as torch 2.11's solvers do
 // (torch/_functorch/_activation_checkpointing/knapsack.py, knapsack_evaluator.py).
 //
 // Terms
-//   quantum  1/10000: dp and sliding Hirschberg round weights and the budget to whole quanta, half
-//   to
-//            even, and add values as 32-bit floats. Both decide which of equal sets is taken, so
-//            both are as they are in torch.
-//   table    of dp: the best value by the number of items and the capacity. Only its last row and
-//            one byte a cell are kept: whether the item changed the cell, which is all that the way
-//            back asks.
+//   quantum  1/10000. dp and sliding Hirschberg round weights and the budget to whole quanta, half
+//            to even, and add values as 32-bit floats. Both decide which of several equal sets is
+//            selected, so both follow torch exactly.
+//   table    of dp: the best value by number of items and capacity. Only its last row is kept, and
+//            one byte per cell: whether the item changed the cell, which is all that backtracking
+//            needs.
 //
 // Solvers
-//   dp                  items one after the other; the way back from the full capacity saves an
-//   item
-//                       where it changed the cell.
-//   greedy              by value a weight, largest first, equals by index; each that still fits.
-//   sliding_hirschberg  the best values of both halves of the items by capacity; the capacity is
-//                       split where their sum is largest, first such, and each half is solved for
-//                       its share. A row instead of a table in memory.
-//   knee_point          dp for 100 budgets from 0.001 to the given one; both what is saved and what
-//   is
-//                       made again on axes from 0 to 1; the budget nearest to the origin, and dp
-//                       for it. torch calls it dynamic_memory_budget_dp.
+//   dp                  adds items one after the other; backtracking from the full capacity saves
+//                       an item where it changed the cell.
+//   greedy              takes items by value per weight, largest first, ties by index; saves each
+//                       that still fits.
+//   sliding_hirschberg  computes the best values of both halves of the items by capacity, splits
+//                       the capacity where their sum is largest (the first such point), and solves
+//                       each half for its share. Needs a row in memory instead of a table.
+//   knee_point          runs dp for 100 budgets from 0.001 to the given one; scales saved and
+//                       recomputed totals to 0..1; returns dp's answer for the budget nearest to
+//                       the origin. torch calls it dynamic_memory_budget_dp.
 //
-// Cost: dp items x capacity in time and bytes; Hirschberg the same time, twice, and one row; greedy
-// n log n; knee_point one table, where torch makes a hundred, since a table for the largest
-// capacity holds the answers of all smaller ones.
+// Cost: dp is items x capacity in time and bytes; Hirschberg takes twice the time and one row;
+// greedy is n log n; knee_point takes one table, where torch computes a hundred: the table for the
+// largest capacity contains the answers for all smaller ones.
 //
 // Deviations:
-//   - greedy fails there with ZeroDivisionError where a weight is zero. Here such an item comes
-//     first: saving it takes nothing.
-//   - knee_point divides by zero there where the items weigh or are worth nothing; here it takes
-//     the budget as it is, as torch does where all budgets give the same.
-//   - torch's sets can weigh more than the budget: by rounding, in Hirschberg because the second
-//     half gets one quantum more than is left, and in knee_point because a budget under 0.001 is
-//     raised to it. BudgetRounding::torch gives those sets; BudgetRounding::within the same unless
-//     they are too heavy, and then the best with weights rounded up and the budget rounded down,
-//     with what still fits of the rest by value a weight.
-//   - A capacity beyond the weight of all items is not tabled: nothing changes there.
+//   - greedy raises ZeroDivisionError in torch if a weight is zero. Here such items come first:
+//     saving them takes nothing.
+//   - knee_point divides by zero in torch if the items have no weight or no value. Here it uses the
+//     given budget, as torch does if all budgets give the same result.
+//   - torch's sets can exceed the budget: by rounding; in Hirschberg because the second half gets
+//     one quantum too many; and in knee_point because a budget under 0.001 is raised to it.
+//     BudgetRounding::torch returns those sets. BudgetRounding::within returns the same set if it
+//     fits; else the best set with weights rounded up and the budget rounded down, filled up by
+//     value per weight.
+//   - Capacities beyond the weight of all items are not tabulated: nothing changes there.
 
 #include "core/partition/knapsack.h"
 
@@ -71,7 +69,7 @@ std::int64_t quanta_down(double fraction) {
   return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
 }
 
-// Items whose weights are whole numbers.
+// Items with integer weights.
 struct Quantized {
   std::vector<std::int64_t> weights;
   std::vector<float> values;
@@ -99,16 +97,18 @@ Quantized quantize(const Knapsack& items, double budget, bool up) {
 
 Result<void> check(const Knapsack& items, double budget) {
   if (items.weights.size() != items.values.size())
-    return fail(Error::Kind::usage, "the knapsack has {} weights and {} values",
+    return fail(Error::Kind::usage, "the knapsack has {} weights but {} values",
                 items.weights.size(), items.values.size());
   const auto good = [](double x) { return std::isfinite(x) && x >= 0; };
   for (std::size_t i = 0; i < items.weights.size(); ++i)
     if (!good(items.weights[i]) || !good(items.values[i]))
       return fail(Error::Kind::usage,
-                  "item {} of the knapsack weighs {} and is worth {}: neither may be negative", i,
-                  items.weights[i], items.values[i]);
+                  "item {} of the knapsack has weight {} and value {}; both must be finite and not "
+                  "negative",
+                  i, items.weights[i], items.values[i]);
   if (!good(budget))
-    return fail(Error::Kind::usage, "the knapsack's budget is {}; it may not be negative", budget);
+    return fail(Error::Kind::usage,
+                "the knapsack's budget is {}; it must be finite and not negative", budget);
   return {};
 }
 
@@ -117,11 +117,11 @@ Result<void> check_size(std::int64_t capacity, std::size_t rows) {
       (static_cast<std::size_t>(capacity) + 1) * std::max<std::size_t>(rows, 1) < kLargestTable)
     return {};
   return fail(Error::Kind::usage,
-              "a knapsack of {} quanta is too large: give weights as fractions of a whole",
+              "a knapsack of {} quanta is too large; give the weights as fractions of a whole",
               capacity);
 }
 
-// dp over whole weights: by item and capacity whether the item changed the best value.
+// dp's table: by item and capacity, whether the item changed the best value.
 struct Table {
   std::vector<std::uint8_t> changed;
   std::vector<float> best;
@@ -173,7 +173,7 @@ Result<KnapsackAnswer> solve_dp(const Quantized& q) {
   return way_back(q.weights, table.changed, table.best, static_cast<std::size_t>(q.capacity));
 }
 
-// Indices by value a weight, largest first; what weighs nothing before all.
+// Indices by value per weight, largest first; items without weight come first.
 std::vector<std::size_t> by_density(const Knapsack& items) {
   const auto density = [&](std::size_t i) {
     return items.weights[i] > 0 ? items.values[i] / items.weights[i]
@@ -203,7 +203,7 @@ KnapsackAnswer solve_greedy(const Knapsack& items, double budget) {
 
 class SlidingHirschberg {
  public:
-  // `spare`: what the second half of a split gets beyond what is left: torch's 1, or 0.
+  // `spare`: what the second half of a split gets beyond the remaining capacity: torch's 1, or 0.
   SlidingHirschberg(const Quantized& q, std::int64_t spare) : q_(q), spare_(spare) {}
 
   KnapsackAnswer solve(const std::vector<double>& values) {
@@ -215,7 +215,7 @@ class SlidingHirschberg {
   }
 
  private:
-  // As deep as the logarithm of the items.
+  // Recurses as deep as the logarithm of the number of items.
   void solve_segment(std::size_t first, std::size_t last, std::int64_t capacity) {
     if (first == last) return;
     if (last - first == 1) {
@@ -237,7 +237,7 @@ class SlidingHirschberg {
     solve_segment(first, middle, lower);
   }
 
-  // The best value of the items by capacity.
+  // The best value of the items, by capacity.
   void best_values(std::size_t first, std::size_t last, std::int64_t capacity,
                    std::vector<float>& row) {
     const std::size_t columns = static_cast<std::size_t>(capacity) + 1;
@@ -275,7 +275,7 @@ double range(std::span<const double> values) {
   return *high - *low;
 }
 
-// The budget that is nearest to saving nothing and making nothing again.
+// The budget nearest to the point that saves nothing and recomputes nothing.
 Result<double> knee(const Knapsack& items, double largest) {
   const double all_weight = std::accumulate(items.weights.begin(), items.weights.end(), 0.0);
   const double all_value = std::accumulate(items.values.begin(), items.values.end(), 0.0);
@@ -306,7 +306,7 @@ Result<double> knee(const Knapsack& items, double largest) {
   return budgets[static_cast<std::size_t>(nearest)];
 }
 
-// `within`: weights are rounded up, the budget down.
+// `within`: rounds weights up and the budget down.
 Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, KnapsackSolver solver,
                                      bool within) {
   switch (solver) {
@@ -321,8 +321,9 @@ Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, Knaps
   return solve_dp(quantize(items, budget, within));
 }
 
-// What still fits is saved too, the best by value a weight first. By rounding in the last place,
-// the sum of what greedy added may exceed the budget in another order: then the least dense goes.
+// Saves further items that still fit, by value per weight, largest first. Rounding in the last
+// place can push the sum of greedy's items over the budget if added in another order; then the
+// least dense item is removed.
 void fill_up(const Knapsack& items, double budget, KnapsackAnswer& answer) {
   std::vector<bool> saved(items.weights.size(), false);
   for (const std::size_t i : answer.saved) saved[i] = true;

@@ -8,7 +8,8 @@
 
 namespace jointer {
 
-// Which storages are written to, and by which call last, in the graph's present order.
+// Finds the storages that are written to, and the last call that writes to each, in the graph's
+// current order.
 class LastWrites {
  public:
   explicit LastWrites(const Graph& graph) : graph_(graph) {
@@ -27,14 +28,14 @@ class LastWrites {
     }
   }
 
-  // The rest only where there are any.
+  // The other functions may only be called if any() is true.
   [[nodiscard]] bool any() const { return !last_.empty(); }
   [[nodiscard]] bool writes(NodeId id) const { return writes_[id.index()]; }
-  // Whether a call after `id` writes to the storage, a real one.
+  // True if a call after `id` writes to `storage`, which must be a real one.
   [[nodiscard]] bool follow(NodeId id, StorageId storage) const {
     return last_[storage.index()] > graph_.position(id) + 1;
   }
-  // Whether a call after `id` writes to what `of` returns.
+  // True if a call after `id` writes to a result of `of`.
   [[nodiscard]] bool follow(NodeId id, NodeId of) const {
     return std::ranges::any_of(graph_.tensors(of), [&](const Tensor& tensor) {
       return tensor.storage && follow(id, graph_.real_storage(tensor.storage));
@@ -43,7 +44,7 @@ class LastWrites {
 
  private:
   const Graph& graph_;
-  std::vector<std::size_t> last_;  // by storage, one more than the place of the last write
+  std::vector<std::size_t> last_;  // by storage: the position of its last write, plus one
   std::vector<bool> writes_;       // by node
 };
 

@@ -1,24 +1,26 @@
-// The network of torch._functorch.partitioners.solve_min_cut.
+// Builds the network of torch._functorch.partitioners.solve_min_cut and reads the saved values off
+// its minimum cut.
 //
-// Each node is an entry and an exit, joined by an arc whose capacity is what it costs to save its
-// value; an infinite arc leads from its exit to the entry of each reader. Infinite arcs also lead
-//  - from the source to the entry of what cannot be made again (ban_rules.cpp);
-//  - from the entry of what is tagged for recomputation, or depends on a tangent, to the sink: it
-//    runs in the backward, and has no other arcs;
+// Each node is an entry and an exit, joined by an arc whose capacity is the cost of saving its
+// value. An infinite arc leads from its exit to the entry of each reader. Infinite arcs also lead
+//  - from the source to the entry of a node that cannot be recomputed (ban_rules.cpp);
+//  - from the entry of a node that is tagged for recomputation, or depends on a tangent, to the
+//    sink: it runs in the backward, and has no other arcs;
 //  - from the exit of the backward's other outputs to the sink.
-// Values whose arc is cut are saved: the forward is on the source's side, the backward on the
-// sink's. Of several minimum cuts the one nearest to the sink is taken: it saves what is made last.
+// The values whose arcs are cut are saved: the forward is on the source's side, the backward on the
+// sink's. Among several minimum cuts, the one nearest to the sink is chosen: it saves the values
+// that are computed last.
 //
-// Capacity of a value: nothing for a parameter or buffer; one for a symbolic integer, four for a
-// symbolic float; infinite for what is no tensor (a tuple). Else its bytes, times 1.1 for each edge
-// to the backward (at least one, at most a hundred), twice that if all its readers fuse with it, so
-// that no kernel would write it to memory. Opaque objects that only the backward's state is made of
-// cost nothing.
+// The capacity of a value is zero for a parameter or buffer; one for a symbolic integer, four for a
+// symbolic float; infinite for anything else that is not a tensor (a tuple). For a tensor it is its
+// bytes, times 1.1 for each edge to the backward (at least one, at most a hundred), and twice that
+// if all its readers fuse with it, so that no kernel would write it to memory. Opaque objects that
+// are computed only from the backward's state cost nothing.
 //
-// Deviation: torch takes the bytes of a tensor with unbacked symbols in its shape as those of 4096
-// elements. Here symbols have the numbers that the graph assumes.
+// Deviation: torch counts a tensor with unbacked symbols in its shape as 4096 elements. Here
+// symbols have the values that the graph assumes.
 //
-// Cost: linear in the edges but for bans and flow.
+// Cost: linear in the edges, except for bans and flow.
 
 #include "core/partition/min_cut.h"
 
@@ -106,7 +108,7 @@ FlowNetwork MinCut::network(const Bans& bans) const {
 }
 
 Error MinCut::conflict(const FlowNetwork& network) const {
-  // The first and last nodes on the path: what cannot be made again, and what needs it.
+  // The first and last nodes on the path: one that cannot be recomputed, and one that needs it.
   const std::vector<FlowNetwork::Vertex> path = network.infinite_path();
   const auto at = [&](FlowNetwork::Vertex vertex) { return NodeId((vertex - 2) / 2); };
   const NodeId from = at(path[1]), to = at(path[path.size() - 2]);
@@ -117,8 +119,8 @@ Error MinCut::conflict(const FlowNetwork& network) const {
                : fmt::format("{} (tagged {})", joint_.name(id), to_string(tag));
   };
   return {Error::Kind::usage,
-          fmt::format("{} is not made again, and nothing between it and {} in the backward can be "
-                      "saved; change the tag of one of the two, or of what lies between them",
+          fmt::format("{} is not recomputed, and nothing between it and {} in the backward can be "
+                      "saved; change the tag of one of the two, or of a value between them",
                       with_tag(from), with_tag(to))};
 }
 

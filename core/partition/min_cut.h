@@ -1,7 +1,7 @@
 #pragma once
 
-// Which forward values are saved so that the saved bytes are fewest, as torch's
-// min_cut_rematerialization_partition chooses them. How is at the top of min_cut.cpp.
+// Chooses the forward values to save so that the saved bytes are minimal, as torch's
+// min_cut_rematerialization_partition does. The top of min_cut.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -17,35 +17,36 @@
 
 namespace jointer {
 
-// What the cut passes between, by node; see MinCut::explain.
+// A minimum cut: the values that it saves, and the side of each node.
 struct CutSolution {
-  std::vector<NodeId> saved;  // in program order, symbols among them
+  std::vector<NodeId> saved;  // in program order, symbols included
   Bans bans;
   std::int64_t capacity = 0;
   std::vector<bool> sink_in, sink_out;  // by node: its entry, its exit is on the backward's side
 };
 
-// The problem of one graph, which can be solved again under other rules. The graph and its parts
-// must outlive it; the graph's tags are settled, `tags` is what settle_tags said of them.
+// The cut problem of one graph, which can be solved under different rules. The graph and its parts
+// must outlive this. The graph's tags must be settled; `tags` is the result of settle_tags.
 class MinCut {
  public:
   MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags = {});
 
-  // `allowed`: by node, values that no heuristic keeps from being made again (torch's dont_ban);
-  // empty for none. Error (cancelled): as `watcher` says. Error (usage): a value that the backward
-  // needs can be neither saved nor made again; the sentence names the nodes on the way to it.
+  // `allowed`: by node, true if no heuristic may ban recomputing it (torch's dont_ban); may be
+  // empty. Error (cancelled): reported by `watcher`. Error (usage): the backward needs a value that
+  // can be neither saved nor recomputed; the message names both ends of the path to it.
   [[nodiscard]] Result<CutSolution> solve(const BanOptions& options = {},
                                           const std::vector<bool>& allowed = {},
                                           const Watcher& watcher = {}) const;
 
-  // Bytes that torch counts for saving a value: views in full, a symbol as one.
+  // By node: the bytes that torch counts for saving it; views count in full, a symbol as one.
   [[nodiscard]] std::span<const std::int64_t> bytes() const { return bytes_; }
-  // Edges from a forward value to the nearest reader in the backward; kFar where none leads there.
+  // By node: the number of edges from a forward value to its nearest reader in the backward; kFar
+  // if there is none.
   [[nodiscard]] std::span<const std::uint32_t> distance_to_backward() const { return distance_; }
   static constexpr std::uint32_t kFar = 1'000'000'000;
 
-  // The capacity of keeping a node's value: its bytes, more for those far from the backward and for
-  // those that no kernel writes to memory anyway; FlowNetwork::kInfinite if it cannot be kept.
+  // The capacity of a node's arc: its bytes, more if it is far from the backward or if no kernel
+  // would write it to memory otherwise; FlowNetwork::kInfinite if it cannot be saved.
   [[nodiscard]] std::int64_t capacity(NodeId id) const;
 
   [[nodiscard]] const Users& users() const { return users_; }

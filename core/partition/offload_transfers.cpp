@@ -1,26 +1,26 @@
-// Copies to the host and back in a pair.
+// Places copies to the host and back in a pair.
 //
 // In the forward, after the last call that uses the value's memory:
 //     async_cpu_offload_x = ao.offload(x)
 //     ...                                          the next layer
 //     cpu_offload_x = ao.wait_tensor(async_cpu_offload_x, x)
-// The forward hands over cpu_offload_x in the place of x. The device's memory is freed by the wait,
-// which holds x until then. In the backward:
+// The forward returns cpu_offload_x instead of x. The wait frees the device memory, since it is the
+// last reader of x. In the backward:
 //     async_gpu_reload_x = ao.reload(cpu_offload_x, device)
 //     ...                                          the layer before the one that needs it
 //     gpu_reload_x = ao.wait_tensor(async_gpu_reload_x)
-// and who read x reads gpu_reload_x. The copies run on a stream of their own; a wait that comes too
-// early stalls the compute stream.
+// The readers of x then read gpu_reload_x. The copies run on a separate stream; a wait that comes
+// too early stalls the compute stream.
 //
-// Layers are stretches of calls of one layer. A call in no layer belongs to the stretch that it
-// stands in. A graph without layers copies in place: the wait stands right behind its copy.
-// Where several stand at one place, copies to the host are in the order of the values, copies back
-// in the order in which they are needed, so that none queues behind one that is needed later.
+// Layers are stretches of calls of one layer. A call outside of any layer belongs to the stretch
+// around it. In a graph without layers, the wait follows its copy directly. At the same place,
+// copies to the host are in the order of the values, and copies back in the order of their first
+// use, so that none queues behind a copy that is needed later.
 //
 // Source: torchtitan's apply_cpu_offload_pass, which waits one layer later and reloads one layer
-// ahead; the operators' names are those that later versions of torch register, the nodes' names
-// those that torch's activation offloading gives. Deviations: a copy begins after the last use, as
-// torch's own does, and not when the value is made: what is written to in between goes along.
+// ahead. The operators' names are those of later versions of torch, the nodes' names those of
+// torch's activation offloading. Deviation: a copy starts after the last use of the value, as in
+// torch, and not when it is computed, so that writes in between are included.
 
 #include "core/partition/offload_transfers.h"
 
@@ -34,14 +34,14 @@
 namespace jointer {
 namespace {
 
-// The stretch of each call, counted from 0; all 0 where there are no layers.
+// By call: its stretch, numbered from 0; all 0 without layers.
 std::vector<std::size_t> stretches(std::span<const std::int32_t> layers) {
   std::vector<std::size_t> stretch(layers.size(), 0);
   std::int32_t layer = -1;
   std::size_t count = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (layers[i] >= 0 && layers[i] != layer) {
-      // What stands before the first layer is a stretch of its own.
+      // Calls before the first layer form a separate stretch.
       if (layer >= 0 || i > 0) ++count;
       layer = layers[i];
     }
@@ -50,7 +50,7 @@ std::vector<std::size_t> stretches(std::span<const std::int32_t> layers) {
   return stretch;
 }
 
-// Whether it is all of its storage, without gaps: a copy of it is then the same.
+// True if the tensor covers all of its storage without gaps, so that a copy of it is equivalent.
 bool fills_storage(const Graph& graph, const Tensor& t) {
   if (graph.bytes(t) != graph.storage(graph.real_storage(t.storage)).bytes.value) return false;
   if (!t.has(Tensor::has_stride)) return true;
@@ -67,8 +67,8 @@ bool fills_storage(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// A call behind `value` that writes to its memory; none where nothing does. Which half it runs in,
-// the plan decides.
+// A call after `value` that writes to its memory; none if there is none. Ignores the halves, which
+// depend on the plan.
 NodeId later_writer(const Graph& graph, NodeId value, StorageId storage) {
   std::vector<bool> writes(graph.operator_count());
   bool any = false;
@@ -96,13 +96,15 @@ std::string why_not_offloaded(const Graph& graph, NodeId value) {
   const Node& n = graph.node(value);
   const Tensor* tensor = graph.single_tensor(n);
   if (n.kind != NodeKind::call || tensor == nullptr)
-    return fmt::format("{} is no tensor that the forward makes", graph.name(value));
+    return fmt::format("{} is not a tensor that a forward call returns", graph.name(value));
   if (graph.is_asynchronous(n))
-    return fmt::format("{} is still being written: offload what waits for it", graph.name(value));
-  if (!tensor->storage || !fills_storage(graph, *tensor))
-    return fmt::format("{} is a part of its memory, or has gaps: offload what it is a view of",
+    return fmt::format("{} is still being written; offload the result of its wait",
                        graph.name(value));
-  // Its views and it come back apart, and only one of them would be written to.
+  if (!tensor->storage || !fills_storage(graph, *tensor))
+    return fmt::format(
+        "{} covers only a part of its storage, or has gaps; offload the tensor it is a view of",
+        graph.name(value));
+  // The value and its views are reloaded separately, so a write would reach only one of them.
   if (const NodeId writer = later_writer(graph, value, graph.real_storage(tensor->storage)))
     return fmt::format("{} is written to later, by {}", graph.name(value), graph.name(writer));
   return {};

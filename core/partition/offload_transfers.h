@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the copies of values that spend the time between the halves on the host stand. The rules
-// are at the top of offload_transfers.cpp.
+// Places the copies of offloaded values in the halves of a pair. The top of offload_transfers.cpp
+// states the rules.
 
 #include <cstdint>
 #include <span>
@@ -12,50 +12,50 @@
 
 namespace jointer {
 
-// Where a copy begins and where it is waited for, in a half's calls. A number means: right before
-// that call; the number of calls: behind the last one.
+// Where a copy starts and where it is waited for, as indices into the calls of a half: right before
+// that call, or, for the number of calls, after the last one.
 struct TransferPlaces {
   std::size_t start = 0, wait = 0;
 };
 
 class TransferPlanner {
  public:
-  // Of each call of a half the layer that it belongs to, or -1.
+  // `layers`: by call of a half, the number of its layer, or -1.
   explicit TransferPlanner(std::span<const std::int32_t> layers);
 
-  // `last_use`: the last call that uses the value's memory, or the one that makes it.
+  // `last_use`: the last call that uses the value's memory, or the call that returns it.
   [[nodiscard]] TransferPlaces offload(std::size_t last_use) const;
-  // `first_use`: the first call that needs it; the number of calls if only an output does.
+  // `first_use`: the first call that needs the value; the number of calls if only an output does.
   [[nodiscard]] TransferPlaces reload(std::size_t first_use) const;
 
  private:
   std::vector<std::size_t> stretch_;  // by call
-  std::vector<std::size_t> first_;    // of each stretch, and the number of calls
+  std::vector<std::size_t> first_;    // by stretch: its first call; then the number of calls
   bool has_layers_ = false;
 };
 
-// One call that copies or waits, in a half's calls.
+// A copy or its wait among the calls of a half.
 struct TransferCall {
   enum class Kind : std::uint8_t { offload, offload_wait, reload, reload_wait };
-  std::size_t before = 0;  // which of the half's calls it precedes
+  std::size_t before = 0;  // the index of the call that it precedes
   Kind kind = Kind::offload;
-  std::uint32_t value = 0;  // which of the values that are offloaded
+  std::uint32_t value = 0;  // index among the offloaded values
 
-  // How they stand in the half: of those before one call, copies first.
+  // The order within the half; before the same call, copies precede waits.
   friend auto operator<=>(const TransferCall&, const TransferCall&) = default;
 };
 
-// The copies of one half, in its order. `uses`: of each value its last use in the forward, or its
-// first in the backward.
+// The copies of one half, in its order. `uses`: by value, its last use in the forward or its first
+// use in the backward.
 std::vector<TransferCall> offload_calls(const TransferPlanner& planner,
                                         std::span<const std::size_t> uses);
 std::vector<TransferCall> reload_calls(const TransferPlanner& planner,
                                        std::span<const std::size_t> uses);
 
-// Why a value of a forward cannot spend time on the host; one sentence, empty if it can.
+// One sentence that says why a value of a forward cannot be offloaded; empty if it can.
 std::string why_not_offloaded(const Graph& graph, NodeId value);
 
-// 3 of a node within layers.3; -1 of one that is in no layer. By node id.
+// By node id: 3 for a node in layers.3; -1 for a node outside of any layer.
 std::vector<std::int32_t> layers_by_node(const Graph& graph);
 
 }  // namespace jointer

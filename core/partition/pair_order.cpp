@@ -1,30 +1,29 @@
-// The calls of each half of a pair, and their order.
+// Determines the calls of each half of a pair, and their order.
 //
 // Terms
-//   given    what a half gets from outside: the forward its own placeholders; the backward what is
-//            handed over, and placeholders that only it has (tangents).
-//   there    a value that a half has: given, or a call on values that are there.
-//   needed   what a half's outputs are made from, and calls with an effect, as far as they are
-//   there.
+//   given      the inputs of a half: the forward's placeholders; the backward's saved values and
+//              its own placeholders (tangents).
+//   available  a value that a half has: given, or a call on available values.
+//   needed     the values that a half's outputs are computed from, and impure calls, as far as they
+//              are available.
 //
 // Steps
-//   1. Backward: what is there, in the joint graph's order, then what is needed, from the end.
-//   Calls
-//      that write, and are not the backward's, are never there; calls that write, and are the
-//      backward's, are never there in the forward.
-//   2. The backward's order is the autograd engine's: from the first reader of a tangent on, each
-//      call in the joint graph's order, and right before it what it needs and has not run yet. What
-//      stands before that reader and is needed by nothing behind it does not run; aten.copy_ does.
-//      The default partitioner leaves the joint graph's order where nothing is tagged for
-//      recomputation, and drops collectives that nothing reads.
-//   3. Forward: as 1, with what is handed over among its outputs, in the joint graph's order.
-//   4. In both, each getitem goes right behind what it takes from.
-//   5. A random call that runs in both halves on the CPU hands the state of its generator over
-//      (random_states.cpp): two more calls.
-//   6. Where the graph writes in place, what runs must find memory as it was (write_order.cpp).
+//   1. Backward: find the available values in the joint graph's order, then the needed ones from
+//      the end. A call that writes is never available in the half that it does not belong to.
+//   2. Order the backward as the autograd engine does: from the first reader of a tangent on, each
+//      call in the joint graph's order, preceded by the calls that it needs and that have not run
+//      yet. Earlier calls that nothing after that reader needs do not run, except aten.copy_. The
+//      default partitioner keeps the joint graph's order if nothing is tagged for recomputation,
+//      and drops collectives that nothing reads.
+//   3. Forward: as step 1, with the saved values among its outputs, in the joint graph's order.
+//   4. In both halves, move each getitem to right after the call that it reads.
+//   5. A random call on the CPU that runs in both halves saves the state of its generator
+//      (random_states.cpp): add the two calls that read it.
+//   6. If the graph writes in place, check that each call finds memory as in the joint graph
+//      (write_order.cpp).
 //
-// It is what half.cpp and backward_order.cpp do, on arrays that are made once a graph instead of
-// once a plan. Cost: linear in nodes and edges; sorting what 2 brings along.
+// This repeats half.cpp and backward_order.cpp on arrays that are built once per graph instead of
+// once per plan. Cost: linear in nodes and edges, plus sorting the recomputed calls of step 2.
 
 #include "core/partition/pair_order.h"
 
@@ -98,10 +97,10 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     if (needs_no_tangent) flags_[p] |= of_forward;
   }
   std::sort(getitems_.begin(), getitems_.end());
-  // In the order of the graph's output; of nulls nothing is known.
+  // In the order of the graph's outputs; nulls are skipped.
   const std::vector<OutputEntry>& outputs = joint.part(PartId(0)).outputs;
   const std::size_t forward_count = forward_output_count(joint);
-  std::vector<bool> is_within;  // by node, of the forward; made when it is first asked for
+  std::vector<bool> is_within;  // by node of the forward; built on first use
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     NodeId output = outputs[i].node;
     if (!output) continue;
@@ -137,12 +136,12 @@ Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) 
   }
   if (const NodeId write = places_.overtaken_by(node(lacking)))
     return {.kind = Error::Kind::usage, .message = overtaken(*graph_, node(lacking), write)};
-  return fail(Error::Kind::usage, "{} needs {}, which is neither handed over nor can be made again",
+  return fail(Error::Kind::usage, "{} needs {}, which is neither saved nor recomputable",
               graph_->name(node(output)), graph_->name(node(lacking)))
       .value();
 }
 
-// Fills the needed calls, in the joint graph's order.
+// Sets `calls` to the needed calls, in the joint graph's order.
 Result<void> PairOrders::extract(std::span<const Place> outputs,
                                  std::span<const std::uint8_t> given, bool backward,
                                  std::vector<Place>& calls) const {
@@ -255,7 +254,7 @@ void PairOrders::drop_unread_collectives(std::span<const Place> outputs,
 
 void PairOrders::raise_getitems(std::vector<Place>& calls) const {
   if (getitems_.empty()) return;
-  // A list by place, so that what is taken out of it and put in again is no search.
+  // A list linked by position, so that moving an entry takes constant time.
   constexpr Place kNone = ~Place{0};
   std::vector<Place> next(size() + 1, kNone), previous(size() + 1, kNone);
   const auto head = static_cast<Place>(size());
@@ -296,10 +295,10 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
     if (const std::string why = why_not_offloaded(*graph_, id); !why.empty())
       return fail(Error::Kind::usage, "{}", why);
     if (!order.given[place(id)])
-      return fail(Error::Kind::usage, "{} is not handed over to the backward", graph_->name(id));
+      return fail(Error::Kind::usage, "{} is not saved for backward", graph_->name(id));
     order.offloaded.push_back(place(id));
   }
-  // Where each half's calls stand, and their layers.
+  // The calls of each half, and their layers.
   const auto calls_of = [&](std::span<const Place> half) {
     std::vector<Place> calls;
     std::copy_if(half.begin(), half.end(), std::back_inserter(calls),
@@ -321,7 +320,7 @@ Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) c
         if (t.storage) last_of_storage[graph_->real_storage(t.storage).index()] = i;
     };
     use(forward[i]);
-    if (i > 0 && forward[i - 1] == forward[i]) continue;  // it takes a part of the same call
+    if (i > 0 && forward[i - 1] == forward[i]) continue;  // it reads a part of the same call
     index[forward[i]] = i;
     for (const Place input : inputs(forward[i])) use(input);
   }
@@ -404,7 +403,7 @@ Result<PairOrder> PairOrders::backward_order(std::span<const std::uint8_t> given
   for (const Place p : backward_inputs_) order.given[p] = 1;
   JOINTER_CHECK(extract(backward_outputs_, order.given, true, order.backward));
   arrange(order.given, backward_outputs_, true, order.backward);
-  // What is there for its own sake alone, a wait whose result nothing reads, asks for nothing.
+  // A wait that is only kept because it is impure does not need its input.
   std::vector<std::uint8_t> is_read(size(), 0);
   for (const Place p : backward_outputs_) is_read[p] = 1;
   for (auto it = order.backward.rbegin(); it != order.backward.rend(); ++it)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which calls a joint graph's forward and backward run under a save plan, and in which order,
-// without making the pair. The rules are at the top of pair_order.cpp.
+// Determines the calls that the forward and the backward of a joint graph run under a save plan,
+// and their order, without building the pair. The top of pair_order.cpp states the rules.
 
 #include <cstdint>
 #include <optional>
@@ -20,52 +20,53 @@
 
 namespace jointer {
 
-// A node's place in the joint graph's order: dense, and its inputs come before it.
+// The position of a node in the joint graph's order: dense, and greater than those of its inputs.
 using Place = std::uint32_t;
 
 struct PairOrder {
-  // What runs or is looked up (calls and constants), in the order of each half. A call that hands
-  // the state of its generator over stands three times in the forward: the second and third take
-  // the state and the value out of what it returns.
+  // The calls and constants of each half, in its order. A call that saves the state of its
+  // generator occurs three times in the forward: the second and third read the state and the value
+  // from its result.
   std::vector<Place> forward, backward;
-  // The plan's, in its order.
+  // The plan's values, in its order.
   std::vector<Place> saved, symbols;
-  // The plan's values that go to the host, in its order, and their copies in each half.
+  // The plan's offloaded values, in its order, and their copies in each half.
   std::vector<Place> offloaded;
   std::vector<TransferCall> forward_transfers, backward_transfers;
-  // Calls whose generator's state is handed over, as a tensor on the host of so many bytes; by
-  // place.
+  // A call whose generator's state is saved, as a tensor of `bytes` on the host. Sorted by
+  // position.
   struct State {
     Place call = 0;
     std::int64_t bytes = 0;
   };
   std::vector<State> states;
-  // Its place among `states`, if it hands one over.
+  // The index of `call` in `states`; none if its state is not saved.
   [[nodiscard]] std::optional<std::size_t> state_of(Place call) const;
-  // By place, what the backward is given: saved values and its own inputs.
+  // By position: true if the backward receives it, as a saved value or as an input of the backward
+  // alone.
   std::vector<std::uint8_t> given;
 };
 
-// The joint graph as dense arrays by place.
+// The joint graph as dense arrays by position.
 class PairOrders {
  public:
   enum Flag : std::uint16_t {
     is_placeholder = 1 << 0,
     is_call = 1 << 1,
     is_getitem = 1 << 2,
-    is_copy = 1 << 3,      // aten.copy_, which the reordering keeps where it stands
-    of_backward = 1 << 4,  // a placeholder that only the backward is given: tangents
+    is_copy = 1 << 3,      // aten.copy_, which the reordering keeps
+    of_backward = 1 << 4,  // a placeholder of the backward alone, such as a tangent
     is_tangent = 1 << 5,
-    only_forward = 1 << 6,   // it writes, and is not the backward's
-    only_backward = 1 << 7,  // it writes, and is the backward's, or works on what that wrote
-    has_effect = 1 << 8,     // kept where nothing reads it
+    only_forward = 1 << 6,   // writes, and is not the backward's
+    only_backward = 1 << 7,  // writes, and is the backward's; or uses what that wrote
+    has_effect = 1 << 8,     // stays although nothing reads it
     is_wait = 1 << 9,
     is_symbolic = 1 << 10,  // its value is a symbolic number
-    of_forward = 1 << 11,   // it needs no tangent
-    is_start = 1 << 12,     // of a collective
-    is_constant = 1 << 13,  // looked up in the module
+    of_forward = 1 << 11,   // does not depend on a tangent
+    is_start = 1 << 12,     // starts a collective
+    is_constant = 1 << 13,  // read from the module
     is_functional_collective = 1 << 14,
-    is_overtaken = 1 << 15,  // the forward writes later to what it works on
+    is_overtaken = 1 << 15,  // uses memory that the forward writes to later
   };
 
   // `joint` must outlive this.
@@ -74,7 +75,7 @@ class PairOrders {
   [[nodiscard]] const Graph& graph() const { return *graph_; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] NodeId node(Place place) const { return nodes_[place]; }
-  // Of a live node.
+  // `node` must be live.
   [[nodiscard]] Place place(NodeId node) const {
     return static_cast<Place>(graph_->position(node));
   }
@@ -83,10 +84,11 @@ class PairOrders {
     return std::span(inputs_).subspan(first_input_[place],
                                       first_input_[place + 1] - first_input_[place]);
   }
-  // What is taken from a call that returns several values.
+  // The nodes that read an element of a call's tuple.
   [[nodiscard]] std::vector<Place> getitems(Place of) const;
-  // The collective that a wait in one half waits for, and whether it runs in the backward: a start
-  // may be handed over. None: Graph::collective_of_wait of the pair would find none.
+  // The collective that a wait in one half waits for, and the half that it runs in: the result of a
+  // start may be saved for backward. Not `found` if Graph::collective_of_wait of the pair would
+  // find none.
   struct StartedIn {
     Place start = 0;
     bool backward = false, found = false;
@@ -97,13 +99,13 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> forward_outputs() const { return forward_outputs_; }
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
-  // Error (usage): the backward needs a value that is neither handed over nor can be made again;
-  // which; or a call would find memory that was written to too early. Cost: linear in nodes and
-  // edges.
+  // Error (usage): the backward needs a value that is neither saved nor recomputable, which the
+  // message names; or a call would run after a write that it must precede. Cost: linear in nodes
+  // and edges.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
-  // The same where the backward may be given each of `given` (by place), and what it takes of them
-  // is what is handed over; `forward` is left empty.
+  // The order of the backward if each of `given` (by position) is available to it; the values that
+  // it then reads are the saved ones. `forward` stays empty.
   [[nodiscard]] Result<PairOrder> backward_order(std::span<const std::uint8_t> given) const;
 
  private:
@@ -124,16 +126,16 @@ class PairOrders {
 
   const Graph* graph_;
   Partitioner partitioner_;
-  bool any_tags_ = false;          // for recomputation
-  bool any_random_again_ = false;  // of random calls
+  bool any_tags_ = false;          // some node is tagged for recomputation
+  bool any_random_again_ = false;  // a random call is among those
   std::vector<NodeId> nodes_;
   std::vector<std::int32_t> layers_;  // by node id
   std::vector<std::uint16_t> flags_;
   std::vector<std::uint32_t> first_input_;
   std::vector<Place> inputs_;
   std::vector<Place> forward_outputs_, backward_outputs_;
-  std::vector<Place> backward_inputs_;             // its own, beside what is handed over
-  std::vector<std::pair<Place, Place>> getitems_;  // what is taken from, and what takes; sorted
+  std::vector<Place> backward_inputs_;             // placeholders of the backward alone
+  std::vector<std::pair<Place, Place>> getitems_;  // call, its getitem; sorted
   NodePlaces places_;
   WriteOrder writes_;
 };

@@ -1,14 +1,16 @@
-// Peak memory against step time. A sweep over activation budgets (budget_sweep.cpp) gives points;
-// of these and of given ones those stay that no other is better than in both.
+// Trades peak memory against step time.
 //
-// For a limit on the peak, the sweep is where it begins: from the fastest point that fits, the
-// smallest that does not, the fastest of all, and every given point. What does not fit is made
-// smaller, by making more again, until it does; what fits is made faster, by saving more, as long
-// as it does (plan_tuning.cpp). The fastest of all is the answer; of equal ones the smaller. For a
-// limit on the step time the same with the two exchanged.
+// A sweep over activation budgets (budget_sweep.cpp) adds points to the given ones. The points that
+// no other point beats in both figures remain.
 //
-// Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set; the tuning is
-// ours.
+// For a limit on the peak, the search starts from the fastest point that fits, the smallest that
+// does not, the fastest of all, and every given point. A point that does not fit is made smaller by
+// recomputing more, until it fits; a point that fits is made faster by saving more, as long as it
+// fits (plan_tuning.cpp). The fastest result wins; among equal ones the smaller. For a limit on the
+// step time, the two figures are exchanged.
+//
+// Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The tuning is
+// Jointer's.
 
 #include "core/partition/pareto.h"
 
@@ -22,13 +24,13 @@
 namespace jointer {
 namespace {
 
-constexpr double kSwept = 0.9;  // how far a search is when budgets were tried
+constexpr double kSwept = 0.9;  // progress of a search after the sweep
 
 const Figures& figures(const ParetoPoint& point) {
   return point.figures.figures;
 }
 
-// Which figure is limited, which is to be small, and how to trade one for the other.
+// The limited figure, the figure to minimize, and how to trade one for the other.
 struct Goal {
   std::int64_t Figures::*limited;
   std::int64_t Figures::*small;
@@ -60,8 +62,7 @@ class Search {
     return point && holds(figures(*point));
   }
 
-  // Those that fit before those that do not; of the former the smallest aim, of the latter the
-  // nearest to the limit.
+  // Points that fit come first, by ascending aim; then the others, by distance from the limit.
   [[nodiscard]] bool better(const ParetoPoint& a, const ParetoPoint& b) const {
     const auto key = [&](const ParetoPoint& p) {
       const Figures& f = figures(p);
@@ -75,7 +76,7 @@ class Search {
     if (!best_ || better(point, *best_)) best_ = point;
   }
 
-  // Where tuning begins; each plan once.
+  // The plans to start tuning from, each once.
   [[nodiscard]] std::vector<ParetoPoint> starts(const std::vector<ParetoPoint>& points) const {
     std::vector<ParetoPoint> found;
     const auto add = [&](const ParetoPoint& point) {
@@ -133,7 +134,7 @@ Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const Goal& go
                    const ParetoRequest& request) {
   JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
   JOINTER_CHECK(sweep->run());
-  if (sweep->points().empty()) return fail(Error::Kind::cancelled, "stopped");
+  if (sweep->points().empty()) return fail(Error::Kind::cancelled, "it was cancelled");
   return Search(joint, goal, what_if, request).run(sweep->points(), sweep->is_cancelled());
 }
 
@@ -143,7 +144,7 @@ Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& wh
                                         const ParetoRequest& request) {
   JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
   JOINTER_CHECK(sweep->run());
-  if (sweep->points().empty()) return fail(Error::Kind::cancelled, "stopped");
+  if (sweep->points().empty()) return fail(Error::Kind::cancelled, "it was cancelled");
   return pareto_front(sweep->points());
 }
 

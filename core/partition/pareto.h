@@ -1,7 +1,7 @@
 #pragma once
 
-// Peak memory against step time over budgets, and the plan that fits a limit. How is described at
-// the top of pareto.cpp.
+// Trades peak memory against step time over activation budgets, and finds the plan that fits a
+// limit. The top of pareto.cpp describes the algorithm.
 
 #include <cstdint>
 #include <functional>
@@ -14,44 +14,47 @@
 namespace jointer {
 
 struct ParetoPoint {
-  double budget = 1;  // torch's activation budget; of other points -1
-  std::string name;   // of a preset or a person's snapshot
+  double budget = 1;  // torch's activation budget; -1 for other points
+  std::string name;   // of a preset or of a plan that the user has kept
   SavePlan plan;
   PlanFigures figures;
-  // Whose pair has these figures.
+  // The partitioner that emits the pair with these figures.
   Partitioner partitioner = Partitioner::min_cut;
 };
 
 struct ParetoRequest {
-  // Of min_cut; its budget is not read. Who cancels it ends the search with what there is.
+  // Options of min_cut; the budget is ignored. Cancelling ends the search with the points found so
+  // far.
   PartitionOptions partition;
-  // Presets and a person's snapshots: their figures are computed here, but for those of another
-  // partitioner's pair, which come with them.
+  // Presets and plans that the user has kept. Their figures are computed here, except for pairs of
+  // another partitioner, which bring theirs.
   std::vector<ParetoPoint> given;
-  // How many budgets are tried at most, where steps between points are still wide.
+  // Maximum number of budgets to try while gaps between points are still wide.
   std::size_t most_budgets = 64;
-  // Called for each point as it is found; false ends the search with what there is.
+  // Called with each point when it is found. Returning false ends the search with the points so
+  // far.
   std::function<bool(const ParetoPoint&)> found;
 };
 
-// The points that no other is better than in both, by growing peak: step time then never grows.
-// `joint`: what `what_if` was made of, as Partition::joint; its tags may be others. The same
-// request gives the same points. Error (usage): as partition; none where only some budgets have no
-// legal plan. Error (cancelled): it was cancelled before there was a point.
+// The points that no other point beats in both figures, by ascending peak, so that step time never
+// increases. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
+// Deterministic. Error (usage): as partition, unless only some budgets have no legal plan. Error
+// (cancelled): cancelled before there was a point.
 Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
                                         const ParetoRequest& request);
 
 struct Fit {
-  ParetoPoint point;  // the best that fits; where none does, the one that comes nearest
+  ParetoPoint point;  // the best that fits; if none does, the nearest
   bool fits = false;
 };
 
-// The fastest plan that is found whose peak is at most `peak_bytes`: what a budget gives, improved
-// tensor by tensor. What fits never exceeds the limit by the figures of `what_if`.
+// The fastest plan found with a peak of at most `peak_bytes`: a budget's plan, improved tensor by
+// tensor. A plan that fits never exceeds the limit by the figures of `what_if`.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 
-// The plan of the least peak that is found whose step takes at most `step_ns`, in the same way.
+// The plan with the lowest peak found among those whose step takes at most `step_ns`, by the same
+// search.
 Result<Fit> smallest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t step_ns,
                             const ParetoRequest& request);
 

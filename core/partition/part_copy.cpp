@@ -57,7 +57,7 @@ PartCopy::PartCopy(const Graph& from, Graph& to, PartId into, PartId of)
   add_groups();
 }
 
-// The halves of a pair have the same groups.
+// Both halves of a pair have the same groups.
 void PartCopy::add_groups() {
   for (const GroupId id : from_.part(of_).groups) {
     const ProcessGroup& group = from_.group(id);
@@ -79,7 +79,7 @@ void PartCopy::add_groups() {
 ExpressionId PartCopy::expression(ExpressionId id) {
   if (!id) return {};
   ExpressionId& copy = expressions_[id.index()];
-  // It was parsed before, so it can be again.
+  // It has been parsed before, so it parses again.
   if (!copy)
     copy = *to_.intern_expression(part_, from_.expression_text(id), from_.expression_hint(id));
   return copy;
@@ -180,8 +180,8 @@ StackId PartCopy::stack(StackId id) {
   return copy;
 }
 
-// In the backward a call's tensors lie in its inputs' storages, or in new ones: what is made again
-// does not lie where a saved value lies that shared its storage in the joint graph.
+// In the backward, a call's tensors are in its inputs' storages or in new ones: a recomputed value
+// does not share the storage of a saved value, even if the two share one in the joint graph.
 void PartCopy::find_storages(const Node& node) {
   if (node.kind != NodeKind::call || to_.part(part_).kind != CaptureKind::backward) return;
   for (const Tensor& t : from_.tensors(node))
@@ -195,7 +195,7 @@ void PartCopy::find_storages(const Node& node) {
   }
 }
 
-// All but arguments, kind and target.
+// Copies everything but the arguments, kind and target.
 Node PartCopy::copied_members(const Node& node) {
   find_storages(node);
   Node copy = node;

@@ -1,15 +1,15 @@
-// What torch's two partitioners do before and after they choose: see min_cut.cpp and
-// default_partition.cpp for the choice itself.
+// Partitions a joint graph as torch's two partitioners do, except for the choice itself, which is
+// in min_cut.cpp and default_partition.cpp.
 //
-// min_cut: dead code goes, common subexpressions are merged, tags are settled (recompute_tags.cpp),
-// the cut is made. A graph without a backward is left to default_partition.
-// default: tags are settled, nothing is cleaned up.
+// min_cut: eliminates dead code, merges common subexpressions, settles tags (recompute_tags.cpp),
+// then cuts. A graph without a backward goes to default_partition.
+// default: settles tags; does not clean up.
 //
-// A pair whose backward would read an input that its forward wrote to is refused (write_order.cpp);
-// torch makes it. A graph that writes to something else than its inputs is refused, but by
-// default_partition where nothing is tagged for recomputation. (Torch's cut takes any graph, and is
-// right about functional ones alone; its default_partition leaves such graphs to the cut, with a
-// warning.)
+// Deviations: a pair whose backward would read an input that its forward has written to is refused
+// (write_order.cpp); torch emits it. A graph that writes to anything but its inputs is refused,
+// except by default_partition if nothing is tagged for recomputation. (torch's cut accepts any
+// graph, although it is correct only for functional ones; its default_partition passes such graphs
+// to the cut, with a warning.)
 
 #include "core/partition/partition.h"
 
@@ -29,7 +29,7 @@
 namespace jointer {
 namespace {
 
-// `partitioner`: the one that was asked for, which makes the pair.
+// `partitioner`: the requested one, which emits the pair.
 Result<Partition> partition_default(Graph joint, Partitioner partitioner) {
   const std::vector<TagSource> tags = settle_tags(joint, Partitioner::default_partition);
   JOINTER_TRY(const JointParts parts, find_joint_parts(joint));
@@ -42,7 +42,7 @@ Result<Partition> partition_default(Graph joint, Partitioner partitioner) {
                    .cut_capacity = 0};
 }
 
-// What is given back can be made into a pair.
+// Checks that a pair can be emitted from the result.
 Result<void> check_writes(const Partition& found, Partitioner partitioner) {
   if (!LastWrites(found.joint).any()) return {};
   return PairOrders(found.joint, partitioner).order(found.plan).map([](const PairOrder&) {});

@@ -1,7 +1,7 @@
 #pragma once
 
-// A joint graph cut in two: what the forward keeps for the backward, and why. What it computes, how
-// and after whom is at the top of min_cut.cpp and default_partition.cpp.
+// Partitions a joint graph: chooses the values that the forward saves for the backward, and says
+// why. The tops of min_cut.cpp and default_partition.cpp describe the algorithms and their sources.
 
 #include <cstdint>
 #include <functional>
@@ -19,68 +19,68 @@ enum class Partitioner : std::uint8_t { min_cut, default_partition };
 
 enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_point };
 
-// torch's solvers round weights to 1/10000 of the whole, so that what they save can take more than
-// the budget.
+// torch's solvers round weights to 1/10000 of the whole, so the set they save can exceed the
+// budget.
 enum class BudgetRounding : std::uint8_t {
-  torch,   // what torch saves, also where that is more than the budget
-  within,  // the same where it keeps within the budget, else the best that does
+  torch,   // torch's set, even if it exceeds the budget
+  within,  // the same set if it fits, else the best that does
 };
 
 struct PartitionOptions {
   Partitioner partitioner = Partitioner::min_cut;
   bool ignore_tags = false;
-  // torch's activation_memory_budget, 0..1: 1 is the cut alone, 0 saves inputs only.
+  // torch's activation_memory_budget, 0..1: 1 is the cut alone, 0 saves only inputs.
   double activation_budget = 1.0;
   KnapsackSolver solver = KnapsackSolver::dp;
   BudgetRounding rounding = BudgetRounding::torch;
-  // What making a node again costs, for the knapsack; empty: FLOPs, at least one, as torch's
-  // "flops" estimator has it.
+  // The knapsack's cost of recomputing a node. Empty: FLOPs, at least one, as torch's "flops"
+  // estimator counts them.
   std::function<double(NodeId)> recompute_cost;
-  // Asked between steps that take some ten milliseconds of a graph of 50,000 nodes.
+  // Asked about every ten milliseconds in a graph of 50,000 nodes.
   Watcher watcher;
 };
 
-// Why a forward value is kept or made again.
+// The reason why a forward value is saved or recomputed.
 struct PlanReason {
   enum class Kind : std::uint8_t {
     none,             // the backward does not need it
     tagged,           // MUST_SAVE, MUST_RECOMPUTE and the like
-    input,            // it is the graph's own
-    cut,              // the cheapest cut passes through it, or beside it
-    banned,           // the partitioner may not make it again: `text` says why
-    read_by_forward,  // default: it is of the forward, and the backward reads it
-    knapsack,         // the budget's solver chose it
-    person,           // ticked
-    chain,            // what `node` is made again from
-    region,           // a region that is made again starts from it
+    input,            // an input of the graph
+    cut,              // the cheapest cut passes through it, or elsewhere
+    banned,           // the partitioner may not recompute it: `text` says why
+    read_by_forward,  // default: computed in the forward, read by the backward
+    knapsack,         // the solver of the budget chose it
+    person,           // ticked by the user
+    chain,            // `node` is recomputed from it
+    region,           // a recomputed region starts from it
   };
   Kind kind = Kind::none;
-  NodeId node;       // banned: the user that is too far or not fusible; chain: what needs it; cut:
-                     // of a value made again, the saved value that it is made from, if it is one
-  std::string text;  // one sentence for a person
+  NodeId node;       // banned: the reader that is too far or does not fuse; chain: what needs it;
+                     // cut, if recomputed: the saved value that it is computed from, if any
+  std::string text;  // one sentence for the user
 };
 
 struct Partition {
-  // The graph as the partitioner saw it, after its clean-up (dead code, common subexpressions),
-  // which erases nodes and rewires their readers. Ids are those of the graph that was given.
+  // The graph after the partitioner's clean-up (dead code, common subexpressions), which erases
+  // nodes and redirects their readers. Ids are those of the given graph.
   Graph joint;
   SavePlan plan;
   std::vector<PlanReason> reasons;  // by node of `joint`
-  // The capacity of the cut, of min_cut: what torch's solver minimised.
+  // min_cut: the capacity of the cut, which torch's solver minimizes.
   std::int64_t cut_capacity = 0;
 };
 
-// Error (usage): the graph is no joint graph, it writes in place, or no legal cut or pair exists;
-// the sentence names the nodes. Error (cancelled): as `watcher` says.
+// Error (usage): the graph is not a joint graph, it writes in place, or it has no legal cut or
+// pair; the message names the nodes. Error (cancelled): reported by `watcher`.
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
-// The pair of that plan: nodes named, ordered and described as torch's extraction leaves them,
-// ready to run and to be written; origin and partner are set. `joint`: Partition::joint. Offloaded
-// values go to the host at the end of their last use in the forward and come back in the backward.
-// `partitioner`: whose way of it; default_partition leaves some dead compute in the backward, and
-// the joint graph's order where nothing is tagged for recomputation. Error (usage): the backward
-// needs a value that can be neither handed over nor made again, and which; or a call would find
-// memory that was written to too early.
+// Emits the pair of a plan: named, ordered and described as by torch's extraction, ready to run and
+// to write; origin and partner are set. `joint`: Partition::joint. Offloaded values go to the host
+// after their last use in the forward and return in the backward. `partitioner`: whose rules apply;
+// default_partition leaves some dead compute in the backward, and keeps the joint graph's order if
+// nothing is tagged for recomputation. Error (usage): the backward needs a value that can be
+// neither saved nor recomputed, which the message names; or a call would run after a write that it
+// must precede.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

@@ -1,6 +1,6 @@
-// What a person may decide about under a plan: the values that it hands over, and those that the
-// backward makes again. Making one again is costed back to what the plan saves, and to what would
-// have to be saved because it cannot be made again.
+// Lists the values that the user can decide about under a plan: those that it saves, and those that
+// the backward recomputes. The cost of recomputing a value covers its chain back to values that the
+// plan saves, or that would have to be saved because they cannot be recomputed.
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ double bytes_per_us(const SaveCandidate& candidate) {
 
 Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan& plan,
                                                                  const PairOrder& order) const {
-  // 1: saved; 2: made again.
+  // 1: saved; 2: recomputed.
   std::vector<std::uint8_t> is_candidate(orders.size(), 0), runs_first(orders.size(), 0);
   for (const Place p : order.forward) runs_first[p] = 1;
   for (const Place p : order.saved)
@@ -94,7 +94,7 @@ Result<std::vector<SaveCandidate>> PlanWhatIf::saved_at(const SavePlan& plan,
   for (const SaveCandidate& candidate : all)
     if (is_alive[s.orders.place(candidate.node)]) alive.push_back(candidate);
   std::stable_sort(alive.begin(), alive.end(), [](const SaveCandidate& a, const SaveCandidate& b) {
-    // What cannot be made again comes last.
+    // Values that cannot be recomputed come last.
     return std::pair(a.chain > 0, bytes_per_us(a)) > std::pair(b.chain > 0, bytes_per_us(b));
   });
   return alive;

@@ -1,14 +1,13 @@
-// How decisions about some values become a plan.
+// Turns decisions about some values into a plan.
 //
 // Steps
-//   1. What the backward may be given: what the plan hands over, as the decisions change it; the
-//      graph's inputs; and every value that cannot be made again. A random call can where a
-//      decision asks it of it, or did before.
-//   2. With all of that, the backward's order: what it reads of it is handed over, nothing else. So
-//   a
-//      plan that comes out is one that emit_pair can make, whatever went in.
-//   3. Values that the plan had stay in its order; new ones are put among them by their place.
-// A decision about a call that returns several values is about those that are taken from it.
+//   1. Collect the values that the backward may receive: the saved values of the plan, changed by
+//      the decisions; the graph's inputs; and every value that cannot be recomputed. A random call
+//      can be recomputed if a decision asks for it, or an earlier one did.
+//   2. Compute the backward's order with all of these: the values that it reads are saved, and no
+//      others. So emit_pair can emit the resulting plan, whatever the decisions.
+//   3. Keep the order of the values that the plan had, and insert new ones by position.
+// A decision about a call that returns several values applies to each of its elements.
 
 #include <algorithm>
 
@@ -19,7 +18,7 @@ namespace jointer {
 std::string PlanWhatIf::State::why_not_saved(Place place) const {
   const NodeId id = orders.node(place);
   if (orders.has(place, PairOrders::is_placeholder))
-    return fmt::format("{} is an input: it is there anyway", graph.name(id));
+    return fmt::format("{} is an input, which is always available", graph.name(id));
   if (!orders.has(place, PairOrders::of_forward) || !orders.has(place, PairOrders::is_call))
     return fmt::format("{} is not a value of the forward", graph.name(id));
   if (graph.node(id).value.kind != Value::Kind::tensor)
@@ -32,9 +31,9 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   const NodeId id = orders.node(place);
   if (std::string why = jointer::why_not_offloaded(graph, id); !why.empty()) return why;
   const auto storages = memory.storages(place);
-  if (storages.empty()) return fmt::format("{} takes no memory of the device", graph.name(id));
+  if (storages.empty()) return fmt::format("{} takes no device memory", graph.name(id));
   if (memory.is_held(storages.front()))
-    return fmt::format("{} lies in memory that the step holds anyway", graph.name(id));
+    return fmt::format("{} is in memory that the step holds in any case", graph.name(id));
   return {};
 }
 
@@ -62,8 +61,9 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   for (const auto& [id, keep] : decisions)
     if (!graph.is_live(id))
       change.refused.push_back(
-          {id, fmt::format("{} is not there any more: it was dead, or like another call",
-                           graph.name(id))});
+          {id, fmt::format(
+                   "{} is no longer in the graph: it was dead code or a duplicate of another call",
+                   graph.name(id))});
   const auto decide_one = [&](Place p, Keep keep) {
     const std::string why = keep == Keep::save          ? why_not_saved(p)
                             : keep == Keep::offload     ? why_not_offloaded(p)

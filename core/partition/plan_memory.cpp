@@ -1,29 +1,29 @@
-// The rules of lifetimes.cpp for a pair, over places of the joint graph instead of nodes of a graph
-// that would have to be made.
+// Computes the memory profile of a pair that was not built: the rules of lifetimes.cpp, applied to
+// positions in the joint graph.
 //
 // Terms
 //   slot     a tensor of a node that takes memory on the device.
-//   storage  the joint graph's, of the forward; what the backward makes again lies in storages of
-//            its own, one a slot that is not a view of something else.
-//   alias    of a slot: the first of its node's inputs' slots in the same storage, or an earlier
-//            slot of its own node. It is the same under every plan, so it is found once; the
-//            storage of a slot in the backward is that of its alias.
+//   storage  in the forward, the joint graph's. In the backward, recomputed values get new
+//            storages, one per slot that is not an alias.
+//   alias    of a slot: the first slot of its node's inputs in the same storage, or an earlier slot
+//            of the same node. It is the same under every plan, so it is found once; in the
+//            backward, a slot has the storage of its alias.
 //
-// The state of a generator that a random call hands over on the CPU is a storage of its own.
+// The generator state that a random call saves on the CPU is a separate storage.
 //
-// Copies to the host and back stand between the calls, as offload_transfers.h says: a value on the
-// host lies in the host's memory, and what comes back in a storage of its own.
+// Copies to the host and back run between the calls, as offload_transfers.h places them: an
+// offloaded value is in host memory, and a reloaded one in a new storage.
 //
 // Steps
-//   1. The forward's calls, in order: each allocates its storages where they are new, and its
-//   inputs'
-//      storages live at least until it. What the forward returns lives to the end, what it hands
-//      over until the backward's first step.
-//   2. The backward's: the same, where a value that was handed over lies in the forward's storage.
-//      A wait keeps its collective's inputs; a collective without one keeps them to the end.
-//   3. The lives as changes at the points of the profile, and their running sum.
+//   1. Walk the forward's calls in order: each allocates its new storages, and extends the lives of
+//      its inputs' storages. Results of the forward live to the end, saved values until the first
+//      step of the backward.
+//   2. Walk the backward's calls in the same way; a saved value is in the forward's storage. A wait
+//      extends the lives of its collective's inputs; a collective without a wait extends them to
+//      the end.
+//   3. Sum the changes at the points of the profile.
 //
-// Cost: linear in nodes, edges and tensors, in arrays that lie in the order of the walk.
+// Cost: linear in nodes, edges and tensors, over arrays in the order of the walk.
 
 #include "core/partition/plan_memory.h"
 
@@ -38,17 +38,17 @@ namespace jointer {
 namespace {
 
 constexpr std::int32_t kUnborn = -2, kBeforeStart = -1;
-// Where a collective is waited for.
+// The half in which a collective is waited for.
 constexpr std::uint8_t kInTheOther = 1, kInItsHalf = 2;
 
 }  // namespace
 
-// Steps of every storage's life: the forward's storages, then the backward's, by slot.
+// First and last step of every storage: those of the forward, then those of the backward by slot.
 struct PlanMemory::Lives {
   std::vector<std::int32_t> first, last;
   std::vector<std::uint32_t> backward_storage;      // by slot
   std::vector<std::uint8_t> is_waited;              // by place, forward then backward
-  std::vector<std::pair<Place, bool>> starts;       // and whether they run in the backward
+  std::vector<std::pair<Place, bool>> starts;       // start, and true if it is in the backward
   std::vector<std::int32_t> copy_first, copy_last;  // by place, forward then backward
   std::int32_t step = 0, end = 0;
 
@@ -74,7 +74,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
   copy_bytes_.assign(orders.size(), 0);
   for (Place p = 0; p < orders.size(); ++p) {
     const Node& n = graph.node(orders.node(p));
-    // The slots of its inputs, by storage: the first one counts.
+    // The first slot of its inputs in each storage.
     const auto see = [&](std::uint32_t storage, std::int32_t slot) {
       if (seen_slot[storage] >= 0 && seen_at[storage] == p) return;
       seen_slot[storage] = slot;
@@ -129,7 +129,7 @@ std::int64_t PlanMemory::bytes_of(const PairOrder& order, std::uint32_t storage)
   if (const std::size_t value = (slot - slots_.size()) / 2; value >= order.offloaded.size())
     return allocated_bytes(order.states[slot - slots_.size() - 2 * order.offloaded.size()].bytes,
                            device_);
-  // What is copied is the value alone, not all of the storage that it lies in.
+  // Only the value is copied, not the rest of its storage.
   const Graph& graph = orders_.graph();
   const Node& value = graph.node(orders_.node(order.offloaded[(slot - slots_.size()) / 2]));
   return allocated_bytes(graph.output_bytes(value), device_);
@@ -166,17 +166,17 @@ void PlanMemory::run_half(const PairOrder& order, bool backward, Lives& lives) c
   std::size_t at_call = 0;
   Place previous = ~Place{0};
   for (const Place p : backward ? order.backward : order.forward) {
-    if (orders_.has(p, PairOrders::is_constant)) continue;  // as an input
+    if (orders_.has(p, PairOrders::is_constant)) continue;  // counted as an input
     for (; next != transfers.end() && next->before <= at_call; ++next)
       transfer(order, *next, lives);
     ++at_call;
-    // The state of a generator lies on the host.
+    // The state of a generator is on the host.
     const auto state = host_counts_ && !order.states.empty() ? order.state_of(p) : std::nullopt;
     if (state) {
       if (!backward) lives.allocate(state_storage(order, *state), lives.step);
       lives.use(state_storage(order, *state), lives.step);
     }
-    if (p == previous) {  // it takes a part of what the call before returns
+    if (p == previous) {  // reads a part of the previous call's result
       for (std::uint32_t s = first_slot_[p]; s < first_slot_[p + 1]; ++s)
         lives.use(storage_of(s), lives.step);
       ++lives.step;
@@ -199,7 +199,7 @@ void PlanMemory::run_half(const PairOrder& order, bool backward, Lives& lives) c
       if (const auto c = orders_.collective_of_wait(p, backward, order.given); c.found) {
         const std::size_t index = (c.backward ? orders_.size() : 0) + c.start;
         const bool is_elsewhere = c.backward != backward;
-        // What the forward has waited for, the backward finds done (collective_waits.h).
+        // If the forward has already waited, the collective is done (collective_waits.h).
         if (!is_elsewhere || lives.is_waited[index] != kInItsHalf) {
           lives.is_waited[index] = is_elsewhere ? kInTheOther : kInItsHalf;
           lives.copy_last[index] = lives.step;

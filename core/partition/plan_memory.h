@@ -1,7 +1,7 @@
 #pragma once
 
-// Live bytes of a pair that was not made: the same as MemoryTimeline has of emit_pair's graph. How
-// is described at the top of plan_memory.cpp.
+// Computes the live bytes of a pair without building it: the same as MemoryTimeline computes for
+// emit_pair's graph. The top of plan_memory.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -17,10 +17,10 @@ class PlanMemory {
   // `orders` must outlive this.
   PlanMemory(const PairOrders& orders, const MemoryOptions& options);
 
-  // One storage: alive at every point from `first` until before `last` of the profile.
+  // The lifetime of one storage: live at the points `first` <= point < `last` of the profile.
   struct Life {
     Place producer = 0;
-    bool backward = false;  // it is made in the backward
+    bool backward = false;  // the backward allocates it
     std::int64_t bytes = 0;
     std::size_t first = 0, last = 0;
   };
@@ -31,12 +31,12 @@ class PlanMemory {
   };
   // Cost: linear in nodes and storages.
   [[nodiscard]] Result evaluate(const PairOrder& order) const;
-  // What the values that are handed over are alive at, one a storage, by its first value in the
-  // plan; inputs are left out.
+  // The lifetimes of the saved values, one per storage, by its first value in the plan; without
+  // inputs.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
-  // Of the storages that a value lies in: those that the step does not hold anyhow, as inputs,
-  // constants and what the forward returns.
+  // The storages of a value. is_held: true if the step holds the storage in any case, because an
+  // input, a constant or a result of the forward is in it.
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
@@ -46,22 +46,22 @@ class PlanMemory {
   // A tensor that takes memory.
   struct Slot {
     std::uint32_t storage = 0;
-    std::int32_t alias = -1;  // the slot, of an input or before it, that it shares a storage with
+    std::int32_t alias = -1;  // an earlier slot in the same storage, of an input or its own node
   };
   struct Lives;
 
   [[nodiscard]] Lives live(const PairOrder& order) const;
   void run_half(const PairOrder& order, bool backward, Lives& lives) const;
   void transfer(const PairOrder& order, const TransferCall& call, Lives& lives) const;
-  // Storages of a value that goes to the host: there, and of what comes back. They come behind
-  // those of the slots.
+  // Storages of an offloaded value: on the host, and reloaded. They are numbered after those of the
+  // slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
     return static_cast<std::uint32_t>(storage_bytes_.size() + slots_.size()) + 2 * value;
   }
   [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
     return host_storage(value) + 1;
   }
-  // Of a generator's state, behind those.
+  // Storage of a generator's state, numbered after those.
   [[nodiscard]] std::uint32_t state_storage(const PairOrder& order, std::size_t state) const {
     return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
            static_cast<std::uint32_t>(state);
@@ -74,16 +74,16 @@ class PlanMemory {
 
   const PairOrders& orders_;
   DeviceType device_;
-  bool host_counts_ = false;  // the host's memory is the device's
+  bool host_counts_ = false;  // the host's memory counts as the device's
   CollectiveLibrary collectives_;
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> storages_;      // of each slot
+  std::vector<std::uint32_t> storages_;      // by slot
   std::vector<std::uint32_t> first_slot_;    // by place
   std::vector<std::int64_t> storage_bytes_;  // by storage
   std::vector<Place> storage_producer_;      // by storage
   std::vector<std::uint8_t> is_held_;        // by storage
-  std::vector<std::uint32_t> results_;       // storages that the forward returns
-  std::vector<std::int64_t> copy_bytes_;     // by place: Gloo's, of a collective
+  std::vector<std::uint32_t> results_;       // storages of the forward's results
+  std::vector<std::int64_t> copy_bytes_;     // by place: scratch bytes of a collective (Gloo)
   std::int64_t optimizer_bytes_ = 0;
 };
 

@@ -104,10 +104,10 @@ TEST(PlanWhatIf, ASavedValueThatNothingNeedsAnyMoreIsDropped) {
 TEST(PlanWhatIf, WhatCannotBeIsRefusedInASentence) {
   const Planned p(kTwoLayers);
   const SavePlan& plan = p.partition_.plan;
-  EXPECT_EQ(p.refusal(plan, "x", Keep::save), "x is an input: it is there anyway");
+  EXPECT_EQ(p.refusal(plan, "x", Keep::save), "x is an input, which is always available");
   EXPECT_EQ(p.refusal(plan, "gc", Keep::save), "gc is not a value of the forward");
   EXPECT_EQ(p.refusal(plan, "b", Keep::save), "the backward does not need b under this plan");
-  EXPECT_THAT(p.refusal(plan, "c", Keep::offload), HasSubstr("lies in memory that the step holds"));
+  EXPECT_THAT(p.refusal(plan, "c", Keep::offload), HasSubstr("is in memory that the step holds"));
 }
 
 TEST(PlanWhatIf, ManyAtOnceAsFarAsTheyGo) {

@@ -118,9 +118,9 @@ TEST(SolveAgain, NamesTagsThatContradictEachOther) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, Error::Kind::usage);
   EXPECT_EQ(done.error().message,
-            "s (tagged MUST_SAVE) is not made again, and nothing between it and p (tagged "
+            "s (tagged MUST_SAVE) is not recomputed, and nothing between it and p (tagged "
             "MUST_RECOMPUTE) in the backward can be saved; change the tag of one of the two, or of "
-            "what lies between them");
+            "a value between them");
 }
 
 class Ticked : public testing::TestWithParam<const char*> {
