@@ -1,28 +1,29 @@
-// apply_sac: which results of the forward are saved, by the operator that made them.
+// apply_sac: decides which results of the forward are saved, by the operator that computes them.
 //
 // Steps, over the calls of the graph in program order:
-//   1. getitem is passed over: it is a part of the call before it;
-//   2. a call that an every-nth rule is about is counted; every nth one is PREFER_RECOMPUTE, the
-//      others MUST_SAVE; of two rules about one call the first counts;
-//   3. a call that the list names is MUST_SAVE;
-//   4. every other one is PREFER_RECOMPUTE;
-//   5. after the call that makes the first value of the output the walk ends: what follows is the
-//      backward.
-// Each gets ac_graph_id 0, so that the forward is one region. Tags that are there already are
-// replaced; fsdp_reshard_after_fwd comes after, as upstream has it.
+//   1. getitem is skipped, because it is a part of the call before it.
+//   2. A call that an every-nth rule matches is counted; every nth one is PREFER_RECOMPUTE, the
+//      others MUST_SAVE. If two rules match a call, the first one counts.
+//   3. A call that the list names is MUST_SAVE.
+//   4. Every other call is PREFER_RECOMPUTE.
+//   5. The walk ends after the call that computes the first value of the output: everything after
+//      it is the backward.
+// Each tag has ac_graph_id 0, so that the forward is one region. Existing tags are replaced;
+// fsdp_reshard_after_fwd runs later, as in upstream.
 //
-// A counter runs over the whole graph, or anew in each layer (layers.h): when a counted call is of
-// another layer than the one before it. Calls of no layer go on counting.
+// A counter runs over the whole graph, or restarts in each layer (layers.h): when a counted call is
+// in another layer than the one before it. Calls in no layer do not restart it.
 //
 // Cost: linear in the nodes and selectors.
 //
 // Source: apply_sac of torchtitan's compiler toolkit (pull request 2377); the counter by layer is
 // that of the graph trainer's memory policy `eager` (pull request 3397). Deviations: n may be any
-// number and the rule about any operator (upstream: 2 and aten.mm), and selectors may name modules.
-// A defect of upstream's that is kept, for its figures came about with it: values that are written
-// back to inputs come first among the outputs. In a mixture of experts the first is a count of
-// tokens in the first such layer, so that the walk ends there, and most of the forward is left to
-// the partitioner (DeepSeek-V3 debug: 385 of 1,937 calls are looked at). `whole_forward` mends it.
+// positive number, the rule may apply to any operator (upstream: 2 and aten.mm), and selectors may
+// name modules. One of upstream's defects is reproduced, because upstream's figures depend on it:
+// values that are written back to inputs come first among the outputs. In a mixture of experts, the
+// first is a count of tokens in the first such layer, so the walk ends there, and most of the
+// forward is left to the partitioner (DeepSeek-V3 debug: the walk visits 385 of 1,937 calls).
+// `whole_forward` fixes this.
 
 #include <algorithm>
 #include <charconv>
@@ -43,10 +44,10 @@ namespace {
 constexpr std::int64_t kForward = 0;  // ac_graph_id
 constexpr std::string_view kPerLayer = "layer";
 
-// One rule at work.
+// A rule with its counter.
 struct Count {
   EveryNth rule;
-  std::vector<bool> counted;  // by id
+  std::vector<bool> counted;  // indexed by node id
   std::int64_t calls = 0, since_layer = 0;
   std::int64_t layer = Layers::kNone;
 
@@ -66,7 +67,7 @@ Result<std::vector<Count>> make_counts(const Graph& graph, const SacOptions& opt
   for (const EveryNth& rule : options.every_nth) {
     if (rule.n < 1) return refuse("every_nth of {}: {} is not a positive number", rule.op, rule.n);
     Count count{.rule = rule, .counted = std::vector<bool>(graph.node_count(), false)};
-    // A graph without such a call has none to count.
+    // No call of the graph matches: nothing to count.
     if (const auto nodes = select(graph, rule.op))
       for (const NodeId id : *nodes) count.counted[id.index()] = true;
     counts.push_back(std::move(count));
@@ -171,13 +172,13 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
       .notes = {}};
   if (walk.last)
     edit.notes.push_back(
-        fmt::format("The forward ends with {}, which makes the first value of the output.",
+        fmt::format("The forward ends with {}, which computes the first value of the output.",
                     graph.name(walk.last)));
   if (walk.writes_back)
-    edit.notes.push_back(fmt::format(
-        "That value is written back to an input: {} calls of the forward behind it get no tag, as "
-        "upstream; whole_forward tags them too.",
-        format_count(static_cast<std::int64_t>(walk.missed))));
+    edit.notes.push_back(
+        fmt::format("That value is written back to an input: {} calls of the forward after it get "
+                    "no tag, as in upstream; whole_forward tags them too.",
+                    format_count(static_cast<std::int64_t>(walk.missed))));
   for (const Count& count : counts)
     edit.notes.push_back(
         fmt::format("{} of {} counted.", format_count(count.calls), count.rule.op));

@@ -30,7 +30,7 @@ Result<Edit> carry_out_edit(const Graph& tagged) {
   Graph step = tagged;
   JOINTER_TRY(std::vector<Edit> edits, carry_out_tags(step));
   std::erase_if(edits, [](const Edit& edit) { return edit.changes.empty(); });
-  if (edits.empty()) return Edit{.title = "No tag is left to carry out"};
+  if (edits.empty()) return Edit{.title = "No tags left to apply"};
   Edit whole = std::move(edits.front());
   for (std::size_t i = 1; i < edits.size(); ++i) {
     whole.title += "; " + edits[i].title;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The tags of a flat training step, carried out. A joint graph's are carried out by a partitioner.
+// Applies the tags of a flat training step. A partitioner applies those of a joint graph.
 
 #include <vector>
 
@@ -11,18 +11,18 @@
 
 namespace jointer {
 
-// Upstream's apply_cpu_offload, where something is tagged so, and then selective_activation_remat,
-// in its order: what is made again may be made from what comes back from the host. The graph is
-// changed. Error (usage): as these.
+// Applies all tags to `step`: upstream's apply_cpu_offload if a value is tagged for offload, then
+// selective_activation_remat. In this order, recomputed calls can read values copied back from the
+// host. Returns the edits. Error (usage): see these passes.
 Result<std::vector<Edit>> carry_out_tags(Graph& step);
 
-// The same as one edit, which leaves the graph as it is: empty of changes where no tag is left to
-// carry out. What was carried out already stays, and is done a second time only where a new tag
-// needs it again. Error (usage): as these.
+// The same as one edit, without changing the graph; the edit has no changes if no tags are left to
+// apply. Values already recomputed or offloaded stay so, and are processed a second time only if a
+// new tag requires it. Error (usage): see the passes.
 Result<Edit> carry_out_edit(const Graph& tagged);
 
-// What the step keeps for its backward, as a plan of the graph `before` its tags were carried out.
-// Error (usage): as kept_values.
+// The values that the step saves for backward, as a plan of `before`, the graph with tags not yet
+// applied. Error (usage): see kept_values.
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step);
 
 }  // namespace jointer

@@ -1,37 +1,38 @@
-// apply_cpu_offload: values that wait on the host for the backward.
+// apply_cpu_offload: copies values to the host between forward and backward.
 //
-// Terms: a view of F is a forward call that upstream's list of views names, or that lies in F's
-// memory, or a part of such a call; views of views count. Readers of F are its readers and those of
-// its views. A run is a row of calls of one layer, or of none, with no call of another between
-// them.
+// Terms: a view of F is a forward call that upstream's list of views names, that lies in F's
+// memory, or that is a part of such a call; views of views count. The readers of F are its own and
+// those of its views. A run is a maximal sequence of calls of one layer, or of no layer.
 //
 // For each forward call F that is tagged MUST_CPU_OFFLOAD, returns one tensor and has a reader in
 // the backward:
-//   1. Right behind F: cpu = ao.offload(F), which starts the copy, and done = ao.wait_tensor(cpu,
-//   F,
-//      last), after which F's memory is free. `last` is the last reader in the forward.
-//   2. Before the first reader in the backward: gpu = ao.reload(done, device, size, stride), and
-//      back = ao.wait_tensor(gpu, done). The backward reads `back` in the place of F.
-//   3. Views of F that the backward reads are repeated behind `back`, and the backward reads those.
-//   4. The waits for copies out move: behind the last call of the run that is `defer_layers` behind
-//      F's, or of the run of `last` if that is later.
-//   5. The reloads move: before the first backward call of the layer that is `prefetch_layers`
-//      above F's, in the order in which the backward comes to layers; before the first call of the
-//      backward where there is no such layer. Their waits stay.
+//   1. Insert right after F: cpu = ao.offload(F), which starts the copy, and done =
+//      ao.wait_tensor(cpu, F, last), after which F's memory is free. `last` is the last reader in
+//      the forward.
+//   2. Insert before the first reader in the backward: gpu = ao.reload(done, device, size, stride),
+//      and back = ao.wait_tensor(gpu, done). The backward reads `back` instead of F.
+//   3. Repeat views of F that the backward reads after `back`; the backward reads the repeated
+//      ones.
+//   4. Move the waits for copies to the host: after the last call of the run that is `defer_layers`
+//      after F's, or of the run of `last` if that is later.
+//   5. Move the reloads: before the first backward call of the layer that is `prefetch_layers`
+//      above F's, in the order in which the backward visits layers; if there is no such layer,
+//      before the first call of the backward. Their waits stay.
 //
-// Cost: linear in the nodes, and the readers of what is offloaded.
+// Cost: linear in the nodes, plus the readers of offloaded values.
 //
 // Source: apply_cpu_offload_pass of torchtitan 0.3.0's graph trainer (cpu_offload.py). For a graph
-// of a torch before 2.15, whose operators take no more, wait_tensor is given no third argument and
-// reload no size and no stride, as torchtitan 0.2 called them. Deviations:
-//   - F is left on the device, and a note says so, where its memory is written to behind F
-//     (upstream brings back what F was when it left), where it is returned, or where the forward
-//     still reads it when the backward first does (upstream frees memory that is in use).
-//   - Where views are concerned, calls that upstream's list lacks, and parts of a split, count too
+// captured with torch before 2.15, whose operators take fewer arguments, wait_tensor has no third
+// argument and reload no size and stride, as in torchtitan 0.2. Deviations:
+//   - F stays on the device, with a note, if its memory is written to after F (upstream restores
+//     the old value), if it is returned, or if the forward still reads it when the backward first
+//     does (upstream frees memory that is in use).
+//   - Calls missing from upstream's list of views, and parts of a split, count as views too
 //     (upstream lets the backward read them after their memory is freed).
-//   - With `defer_layers` 0 a wait stands behind `last` (upstream leaves it before `last`, which it
+//   - With `defer_layers` 0, a wait follows `last` (upstream leaves it before `last`, which it
 //     reads).
-//   - A copy back that would start before its copy out is over is left at its first reader.
+//   - A copy from the host that would start before the copy to the host is done stays at its first
+//     reader.
 
 #include "core/policy/cpu_offload.h"
 
@@ -57,8 +58,8 @@
 namespace jointer {
 namespace {
 
-// Which storage a value lies in, by the node that names it and the number of its tensor, and the
-// node whose first tensor's it becomes.
+// Maps the storage of values to that of a new node's first tensor. A storage is identified by the
+// node that owns it and the index of that node's tensor.
 class Moves {
  public:
   void add(std::string owner, std::size_t tensor, std::string to) {
@@ -89,7 +90,7 @@ bool is_tagged(const Node& node) {
   return node.policy == MemoryPolicy::must_cpu_offload && node.phase == Phase::forward;
 }
 
-// Without its changes.
+// The edit without its changes.
 Edit edit_of(const CpuOffloadOptions& options, std::size_t results, std::int64_t bytes) {
   return {
       .title = fmt::format("Offload {} results, {}",
@@ -138,17 +139,17 @@ class Offloader {
     edit.changes = std::move(changes_);
     for (std::size_t i = 0; i < kReasons.size(); ++i)
       if (staying[i] > 0)
-        edit.notes.push_back(
-            fmt::format("{} results stay: {}", format_count(staying[i]), kReasons[i]));
+        edit.notes.push_back(fmt::format("{} results stay on the device: {}",
+                                         format_count(staying[i]), kReasons[i]));
     return edit;
   }
 
  private:
   static constexpr std::array<std::string_view, 3> kReasons{
       "their memory is written to later.", "they are returned.",
-      "the forward still reads them when the backward begins to."};
+      "the forward still reads them when the backward starts to."};
 
-  // Places in the graph that comes out, which a list holds: calls are put before any of them.
+  // A node of the resulting graph, in a list in which calls can be inserted before any place.
   struct Standing {
     std::string name;
     std::int64_t layer = Layers::kNone;
@@ -159,12 +160,11 @@ class Offloader {
 
   struct Offload {
     NodeId node;
-    NodeId
-        last;  // of the readers in the forward; where it returns several, who takes a tensor of it
-    NodeId first;                                     // of the readers in the backward
+    NodeId last;   // last reader in the forward, or a call that takes one of its tensors
+    NodeId first;  // first reader in the backward
     std::vector<NodeId> direct;                       // readers in the backward
     std::vector<NodeId> views;                        // in program order
-    std::vector<std::pair<NodeId, NodeId>> of_views;  // a view, its reader in the backward
+    std::vector<std::pair<NodeId, NodeId>> of_views;  // a view, and its reader in the backward
     bool is_returned = false;
     Place done, gpu;
   };
@@ -180,7 +180,7 @@ class Offloader {
     return false;
   }
 
-  // --- What goes ---
+  // --- Offloaded values and their readers ---
 
   [[nodiscard]] Offload readers_of(NodeId id) const {
     Offload offload{.node = id, .last = id};
@@ -225,7 +225,8 @@ class Offloader {
     const Node& n = graph_.node(id);
     return n.kind == NodeKind::call && graph_.single_tensor(n) != nullptr;
   }
-  // A wait takes a tensor: of a call that returns several, the first call that takes one of them.
+  // A wait takes one tensor. For a call that returns several, use the first call that takes one of
+  // them.
   [[nodiscard]] NodeId tensor_of(NodeId id) const {
     if (is_tensor(id)) return id;
     const auto users = users_.of(id);
@@ -252,7 +253,7 @@ class Offloader {
     return storage && last_write_[graph_.real_storage(storage).index()] > graph_.position(id);
   }
 
-  // One of kReasons.
+  // Index into kReasons; empty if the value can be offloaded.
   [[nodiscard]] std::optional<std::size_t> why_it_stays(const Offload& offload) const {
     if (is_written_later(offload.node)) return 0;
     if (offload.is_returned) return 1;
@@ -260,7 +261,7 @@ class Offloader {
     return std::nullopt;
   }
 
-  // --- 1 to 3: calls that are inserted ---
+  // --- Steps 1 to 3: insert calls ---
 
   void start_list() {
     names_ = names_of(graph_, PartId(0));
@@ -354,10 +355,10 @@ class Offloader {
       reads_[reader].add(name(view), repeated.of(name(view)));
   }
 
-  // --- 4 and 5: places ---
+  // --- Steps 4 and 5: move waits and reloads ---
 
   void defer(std::vector<Offload>& offloads) {
-    std::vector<Place> ends;  // of each run of the forward, its last call
+    std::vector<Place> ends;  // last call of each run of the forward
     std::map<const Standing*, std::size_t> runs;
     std::optional<std::int64_t> layer;
     for (Place at = order_.begin(); at != order_.end(); ++at) {
@@ -383,9 +384,9 @@ class Offloader {
 
   void prefetch(std::vector<Offload>& offloads) {
     if (options_.prefetch_layers == 0) return;
-    std::vector<Place> starts;                     // of each run of the backward, its first call
-    std::map<std::int64_t, std::size_t> first_of;  // by layer: its first run
-    std::vector<std::int64_t> met;                 // layers, as the backward comes to them
+    std::vector<Place> starts;                     // first call of each run of the backward
+    std::map<std::int64_t, std::size_t> first_of;  // by layer: index of its first run
+    std::vector<std::int64_t> met;  // layers in the order in which the backward visits them
     std::optional<std::int64_t> layer;
     for (Place at = order_.begin(); at != order_.end(); ++at) {
       if (!at->is_call || !at->is_backward || at->is_transfer) continue;
@@ -434,7 +435,7 @@ class Offloader {
       changes_.emplace_back(std::move(*inserted[i]->inserted));
   }
 
-  // Who in the backward reads what came back, and what of it lies in that memory.
+  // Makes the backward read the values copied back, and places their views in that memory.
   void redirect() {
     std::vector<bool> is_redirected(graph_.node_count(), false);
     for (const NodeId reader : graph_.order()) {
@@ -473,11 +474,11 @@ class Offloader {
   StorageOwners owners_;
   FxNames names_;
   bool has_long_forms_;
-  std::vector<std::size_t> last_write_;        // by storage: the place of who writes to it last
-  std::list<Standing> order_;                  // the graph that comes out
-  std::unordered_map<NodeId, Place> places_;   // of the nodes that were there
-  std::unordered_map<NodeId, Renames> reads_;  // by backward reader
-  Moves lies_in_;                              // of all that left, for the backward
+  std::vector<std::size_t> last_write_;        // indexed by storage: position of its last writer
+  std::list<Standing> order_;                  // the resulting graph
+  std::unordered_map<NodeId, Place> places_;   // of the original nodes
+  std::unordered_map<NodeId, Renames> reads_;  // indexed by backward reader
+  Moves lies_in_;                              // of all offloaded values, for the backward
   std::vector<Change> changes_;
 };
 
@@ -486,7 +487,7 @@ class Offloader {
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options) {
   JOINTER_CHECK(check_flat(graph));
   if (options.defer_layers < 0 || options.prefetch_layers < 0)
-    return refuse("a number of layers is negative");
+    return refuse("defer_layers and prefetch_layers must not be negative");
   const auto order = graph.order();
   if (std::none_of(order.begin(), order.end(),
                    [&](NodeId id) { return is_tagged(graph.node(id)); }))

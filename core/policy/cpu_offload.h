@@ -7,15 +7,17 @@
 namespace jointer {
 
 struct CpuOffloadOptions {
-  // Layers of the forward that go by between the last use of a value and the end of its copy to the
-  // host, and layers of the backward between the start of the copy back and its first use.
+  // Number of forward layers between the last use of a value and the end of its copy to the host,
+  // and number of backward layers between the start of the copy back and its first use. Not
+  // negative.
   std::int64_t defer_layers = 1;
   std::int64_t prefetch_layers = 1;
 };
 
-// Upstream's apply_cpu_offload for flat training steps: what is tagged MUST_CPU_OFFLOAD and read by
-// the backward spends the time between on the host. How, and after whom, is at the top of
-// cpu_offload.cpp. Error (usage): the graph is a pair, a number of layers is negative.
+// Upstream's apply_cpu_offload for flat training steps: copies values that are tagged
+// MUST_CPU_OFFLOAD and read by the backward to the host in the meantime. The algorithm and its
+// source are at the top of cpu_offload.cpp. Error (usage): the graph is a pair, or a number of
+// layers is negative.
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options = {});
 
 }  // namespace jointer

@@ -1,6 +1,8 @@
-// Saying a plan: the lists are found, written, and then read back and compared with the plan, so
-// that what they do not say is found from what they do. In the end the text itself is read back
-// onto the graph as it was opened, and that is partitioned: what it comes to is compared, too.
+// Exports a save plan as a text, and checks the text by reading it back.
+//
+// The lists are found and written, then applied to the graph and compared with the plan, which
+// shows what they cannot express. Finally the text is imported into the graph as opened, the graph
+// is partitioned, and the resulting plan and its peak are compared as well.
 
 #include "core/policy/export.h"
 
@@ -38,7 +40,7 @@ std::string count_of(const Graph& graph, const std::string& op) {
 
 std::string write_python(const Graph& joint, const SacOptions& options) {
   std::string text = fmt::format(
-      "# What the forward of {} saves for the backward; every other result is made again.\n"
+      "# Results that the forward of {} saves for backward; every other result is recomputed.\n"
       "import torch\n\n",
       joint.title().empty() ? "this graph" : joint.title());
   if (options.save.empty()) {
@@ -51,9 +53,8 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
   }
   if (!options.every_nth.empty()) {
     text +=
-        "\n# Of these every nth call is made again, and the others are saved. The calls are "
-        "counted\n"
-        "# over the whole graph, or anew in each layer.\n"
+        "\n# Every nth call of these operators is recomputed, and the others are saved. Calls are\n"
+        "# counted over the whole graph, or separately in each layer.\n"
         "RECOMPUTE_EVERY_NTH = {\n";
     for (const EveryNth& rule : options.every_nth)
       text += fmt::format("    {}: ({}, \"{}\"),  # {} calls\n", python_operator(rule.op), rule.n,
@@ -64,17 +65,17 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
   return text;
 }
 
-// What no list says, and what the graph with the list's tags shows.
+// Sentences about the differences between the plan and the graph with the list's tags.
 std::vector<std::string> misfits_of(const Graph& tagged, const SavePlan& plan) {
   auto sentences = find_misfits(tagged, plan).sentences(tagged);
   if (!plan.offloaded.empty())
     sentences.push_back(
-        fmt::format("{} results go to the host, which the list does not say; a recipe does.",
+        fmt::format("{} results are offloaded, which the list cannot express; a recipe can.",
                     format_count(static_cast<std::int64_t>(plan.offloaded.size()))));
   return sentences;
 }
 
-// The graph with the tags that another one of the same ids has.
+// The graph `joint` with the tags of `opened`. Both have the same ids.
 Graph with_tags_of(const Graph& opened, const Graph& joint) {
   Graph graph = joint;
   for (const NodeId id : graph.order()) {
@@ -128,9 +129,9 @@ Result<PolicyExport> export_as(const Graph& joint, const SavePlan& plan, PolicyF
   return export_recipe(opened, plan);
 }
 
-// What a plan comes to, as far as texts are compared by it.
+// The properties of a plan that decide whether two texts are equivalent.
 struct Outcome {
-  std::vector<NodeId> makers;  // whose memory it keeps
+  std::vector<NodeId> makers;  // the calls whose memory the plan saves
   std::size_t activations = 0;
   std::int64_t peak_bytes = 0;
 };
@@ -156,13 +157,14 @@ Result<Partition> solve_under(const Graph& opened, const std::string& text,
   return partition(tagged, {.partitioner = partitioner});
 }
 
-// In what solving under the text differs from the plan; empty: in nothing.
+// A sentence about the difference between the plan and the solution under the text; empty if they
+// are equal.
 Result<std::string> difference(const Graph& joint, const SavePlan& plan, const Graph& opened,
                                const std::string& text, const ReadBack& options) {
   const Result<Outcome> wanted = outcome_of(joint, plan, options);
-  if (!wanted) return std::string();  // no plan that could be made: nothing to compare with
+  if (!wanted) return std::string();  // the plan cannot be applied: nothing to compare with
   const Result<Partition> again = solve_under(opened, text, options.partitioner);
-  if (!again) return fmt::format("Under this text no plan is found: {}.", again.error().message);
+  if (!again) return fmt::format("Solving under this text fails: {}.", again.error().message);
   JOINTER_TRY(const Outcome found, outcome_of(again->joint, again->plan, options));
   if (found.makers == wanted->makers && found.peak_bytes == wanted->peak_bytes)
     return std::string();
@@ -174,7 +176,7 @@ Result<std::string> difference(const Graph& joint, const SavePlan& plan, const G
       peak == of_plan ? "still " + peak : fmt::format("{} instead of {}", peak, of_plan),
       found.activations == wanted->activations
           ? fmt::format("{} activations saved{}", count(found.activations),
-                        found.makers == wanted->makers ? "" : ", some of them others")
+                        found.makers == wanted->makers ? "" : ", some of them different")
           : fmt::format("{} activations saved instead of {}", count(found.activations),
                         count(wanted->activations)));
 }
@@ -202,7 +204,7 @@ Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, Polic
     if (!differs.empty()) made.misfits.insert(made.misfits.begin(), std::move(differs));
   }
   if (format == PolicyFormat::torchtitan && !made.misfits.empty()) {
-    made.text += "\n# These lists do not say all of the plan:\n";
+    made.text += "\n# These lists do not express the whole plan:\n";
     for (const std::string& misfit : made.misfits) made.text += fmt::format("# - {}\n", misfit);
   }
   return made;

@@ -10,7 +10,7 @@ Result<void> check_flat(const Graph& graph) {
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && (kind == CaptureKind::train_step || kind == CaptureKind::joint))
     return {};
-  return refuse("it is for a graph of forward and backward in one, and this is a {}",
+  return refuse("it needs a graph with forward and backward in one, but this is a {}",
                 graph.is_pair() ? "pair" : to_string(kind));
 }
 

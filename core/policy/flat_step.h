@@ -1,7 +1,7 @@
 #pragma once
 
-// What passes over flat training steps have in common: a graph that holds the forward, the loss and
-// the backward one behind the other.
+// Shared by the passes that transform flat training steps, whose graph contains forward, loss and
+// backward in this order.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace jointer {
 
-// Error (usage): it is a pair, or half of one.
+// Error (usage): the graph is a pair, or half of one.
 Result<void> check_flat(const Graph& graph);
 
-// What calls are named once a pass is through; a name that is not in it stays. Arguments and values
-// as recipes hold them.
+// Maps old names of calls to new ones in arguments and values in the JSON form of recipes. Names
+// that are not in the map stay.
 class Renames {
  public:
   void add(std::string from, std::string to) { names_[std::move(from)] = std::move(to); }
@@ -25,7 +25,7 @@ class Renames {
     const auto it = names_.find(name);
     return it == names_.end() ? name : it->second;
   }
-  // `{"n": NAME}` of an argument, and `{"of": NAME}` of a value's storages.
+  // Renames `{"n": NAME}` in an argument, and `{"of": NAME}` in the storages of a value.
   [[nodiscard]] nlohmann::ordered_json in_arguments(const std::string& json) const;
   [[nodiscard]] nlohmann::ordered_json in_value(const std::string& json) const;
 
@@ -35,7 +35,7 @@ class Renames {
   std::unordered_map<std::string, std::string> names_;
 };
 
-// A name that no node of the graph has: the base, or the base and a number.
+// A name that no node of the graph has: the base, or the base with a number.
 std::string unused_name(const Graph& graph, const std::string& base);
 
 }  // namespace jointer

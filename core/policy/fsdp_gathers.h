@@ -6,16 +6,16 @@
 
 namespace jointer {
 
-// What makes a whole parameter of FSDP's shard, by upstream's rule: a wait for an
-// all_gather_into_tensor whose chain of operators with one input each begins at a placeholder; with
-// the slices that read the wait, and the prims.convert_element_type that feeds the gather.
+// The nodes that gather a whole parameter from FSDP's shard, by upstream's rule: a wait for an
+// all_gather_into_tensor whose chain of operators with one input each begins at a placeholder, the
+// slices that read the wait, and the prims.convert_element_type that feeds the gather.
 struct FsdpGather {
   NodeId convert;  // none if the shard is gathered as it is
   NodeId gather, wait;
   std::vector<NodeId> slices;
 };
 
-// In program order of the waits.
+// In the program order of the waits.
 std::vector<FsdpGather> fsdp_gathers(const Graph& graph);
 
 }  // namespace jointer

@@ -1,13 +1,13 @@
-// fsdp_reshard_after_fwd: whether whole parameters live from the forward to the backward, or are
-// gathered again there.
+// fsdp_reshard_after_fwd: decides whether gathered parameters live from the forward to the backward
+// or are gathered again there.
 //
 // Every part of a gathered parameter (fsdp_gathers.h) becomes MUST_RECOMPUTE (resharded) or
-// MUST_SAVE. ac_graph_id is 100000, greater than that of any region: torch saves what a recomputed
-// call of a greater region reads, and a gather must not be saved for it.
+// MUST_SAVE. Its ac_graph_id is 100000, greater than that of any region: torch saves the inputs of
+// a recomputed call of a greater region, and a gather must not be saved for that reason.
 //
 // Cost: linear in the nodes and their readers.
-// Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. Since casts are
-// `_to_copy` before Inductor's decompositions, they are not tagged there, as upstream.
+// Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. Casts are
+// `_to_copy` before Inductor's decompositions, so they are not tagged there, as in upstream.
 
 #include "core/base/units.h"
 #include "core/graph/users.h"
@@ -24,7 +24,7 @@ bool calls(const Graph& graph, NodeId id, std::string_view target) {
   return n.kind == NodeKind::call && graph.target(n) == target;
 }
 
-// Whether operators of one input each lead from a placeholder to the node.
+// Returns true if a chain of operators with one input each leads from a placeholder to the node.
 bool comes_from_input(const Graph& graph, NodeId id) {
   for (auto inputs = graph.inputs(id); inputs.size() == 1; inputs = graph.inputs(id)) {
     id = inputs.front();
@@ -69,7 +69,7 @@ Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard) {
   }
   return Edit{.title = fmt::format("FSDP: {} gathered parameters {}",
                                    format_count(static_cast<std::int64_t>(gathers.size())),
-                                   reshard ? "are gathered again in the backward" : "are kept"),
+                                   reshard ? "are gathered again in the backward" : "are saved"),
               .by = reshard ? "fsdp_reshard_after_fwd" : "fsdp_reshard_after_fwd{reshard=false}",
               .changes = plan.changes(),
               .notes = {}};

@@ -1,4 +1,4 @@
-// What a text says of operators, modules and values becomes tags of those that the graph has.
+// Reads a policy from a text of another program and converts it to tags of a graph.
 
 #include "core/policy/import.h"
 
@@ -20,24 +20,24 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kTorchsOwn =
-    11;  // the first of titan_save_ops: torch's compute-intensive ones
+    11;  // torch's own compute-intensive operators, the first of titan_save_ops
 
 std::string counted(std::size_t count) {
   return format_count(static_cast<std::int64_t>(count));
 }
 
-// Selectors that select something; a note of each of the others.
+// Removes selectors that select nothing, with a note for each.
 std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> selectors,
                                    std::vector<std::string>& notes) {
   std::erase_if(selectors, [&](const std::string& selector) {
     if (select(graph, selector)) return false;
-    notes.push_back(fmt::format("No call of this graph is {}.", selector));
+    notes.push_back(fmt::format("No call of this graph matches {}.", selector));
     return true;
   });
   return selectors;
 }
 
-// "operator list, 14 operators".
+// For example "operator list, 14 operators".
 std::string what_is_read(PolicySource source, std::size_t count, std::string_view things) {
   if (count == 0) return fmt::format("{}, none", to_string(source));
   if (count == 1 && things.ends_with('s')) things.remove_suffix(1);
@@ -70,11 +70,11 @@ Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view tex
   }
   std::erase_if(options.every_nth, [&](const EveryNth& rule) {
     if (select(graph, rule.op)) return false;
-    notes.push_back(fmt::format("No call of this graph is {}.", rule.op));
+    notes.push_back(fmt::format("No call of this graph matches {}.", rule.op));
     return true;
   });
   if (names_any && options.save.empty() && options.every_nth.empty())
-    return refuse("no call of this graph is of an operator that the list names");
+    return refuse("no call of this graph matches an operator of the list");
   return imported(PolicySource::operator_list, what, apply_sac_with_fsdp(graph, options, fsdp),
                   std::move(notes));
 }
@@ -101,14 +101,14 @@ Result<ImportedPolicy> import_recipe(const Graph& graph, std::string_view text) 
                         .notes = {}};
 }
 
-// How many of a partitioning's values are nodes of the graph.
+// Number of the partitioning's saved values that are nodes of the graph.
 std::size_t found_in(const Graph& graph, const PartitionerLog& log) {
   return static_cast<std::size_t>(
       std::count_if(log.saved.begin(), log.saved.end(),
                     [&](const PartitionerLog::Value& value) { return graph.find(value.node); }));
 }
 
-// What it saved, with a note of what differs.
+// The plan that the log describes, with notes about differences from the graph.
 SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std::string>& notes) {
   SavePlan plan;
   std::unordered_set<NodeId> seen;
@@ -143,21 +143,21 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
 
 Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
   JOINTER_TRY(const std::vector<PartitionerLog> logs, read_partitioner_log(text));
-  // Of several graphs' the one that is most about this, of one graph's the last.
+  // If the partitionings are of several graphs, use the one with the most values in this graph; if
+  // they are of one graph, use the last.
   const auto best = std::max_element(
       logs.rbegin(), logs.rend(), [&](const PartitionerLog& a, const PartitionerLog& b) {
         return found_in(graph, a) * b.saved.size() < found_in(graph, b) * a.saved.size();
       });
   if (found_in(graph, *best) == 0)
-    return refuse(
-        "the log is about another graph: none of the values that it saves is in this one");
+    return refuse("the log belongs to another graph: none of its saved values is in this graph");
   ImportedPolicy read{
       .source = PolicySource::partitioner_log,
       .what = what_is_read(PolicySource::partitioner_log, best->saved.size(), "saved values"),
       .edits = {},
       .notes = {}};
   if (logs.size() > 1)
-    read.notes.push_back(fmt::format("The log holds {} partitionings; number {} is taken.",
+    read.notes.push_back(fmt::format("The log contains {} partitionings; number {} is used.",
                                      counted(logs.size()),
                                      counted(static_cast<std::size_t>(logs.rend() - best))));
   const SavePlan plan = plan_of(graph, *best, read.notes);

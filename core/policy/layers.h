@@ -9,9 +9,9 @@
 
 namespace jointer {
 
-// Which layer a node belongs to: N of a module path `layers.N...`. Upstream asks for `layers` at
-// the start of the path; here it may follow other modules (`model.layers.3`), as where a model was
-// wrapped before it was captured.
+// Finds the layer of a node: N in a module path `layers.N...`. Upstream expects `layers` at the
+// start of the path; here it may follow other modules (`model.layers.3`), as in a model that was
+// wrapped before the capture.
 class Layers {
  public:
   static constexpr std::int64_t kNone = -1;  // embeddings, norms, the head, the loss
@@ -19,9 +19,9 @@ class Layers {
   Layers(const Graph& graph, const ModuleTree& modules);
 
   [[nodiscard]] std::int64_t of(NodeId node) const { return by_node_[node.index()]; }
-  // The greatest, or kNone.
+  // The greatest layer, or kNone.
   [[nodiscard]] std::int64_t last() const { return last_; }
-  // How many there are.
+  // Number of layers.
   [[nodiscard]] std::size_t count() const { return count_; }
 
  private:
@@ -30,7 +30,7 @@ class Layers {
   std::size_t count_ = 0;
 };
 
-// kNone where the path names no layer.
+// Returns kNone if the path contains no layer.
 std::int64_t layer_of_path(std::string_view path);
 
 }  // namespace jointer

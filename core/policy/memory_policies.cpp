@@ -1,28 +1,29 @@
-// The memory policies of torchtitan's graph trainer, as presets.
+// Tags a graph by the memory policies of torchtitan's graph trainer.
 //
-// What all of them do (upstream's tag_sac_policy), in two passes over the forward's calls:
-//   1. Calls of modules whose path begins with lm_head or loss get no tag. Of the others: gathered
-//      parameters of FSDP, where they are to be kept (reshard is false), are MUST_SAVE; getitem and
-//      wait_tensor take the tag of what they read, if it has one; a call that returns a symbolic
-//      integer, such as a size, is MUST_SAVE (a symbolic float is not, as in torch's partitioner);
-//      for the rest the policy's rule decides.
-//   2. A call that is to be made again, and is read by a call of a later layer that is to be made
-//      again, is MUST_SAVE: else a whole layer would have to run again for it.
+// All policies visit the forward's calls twice (upstream's tag_sac_policy):
+//   1. Calls of modules whose path begins with lm_head or loss get no tag. For the others: FSDP's
+//      gathered parameters are MUST_SAVE unless they are resharded; getitem and wait_tensor take
+//      the tag of their input, if it has one; a call that returns a symbolic integer, such as a
+//      size, is MUST_SAVE (a symbolic float is not, as in torch's partitioner); the policy's rule
+//      decides the rest.
+//   2. A recomputed call that a recomputed call of a later layer reads is MUST_SAVE. Otherwise a
+//      whole layer would have to be recomputed for it.
 // The rules:
-//   default           the operators of titan_save_ops are saved; not every other product, as eager
-//   full              what draws random numbers is saved, and what `save_ops` selects; the rest is
-//                     MUST_RECOMPUTE
-//   eager             as default, but of aten.mm and aten.linear, counted together and anew in each
-//                     layer, every second one is made again
-//   sac_and_offload   default; then the largest saved activations go to the host
+//   default           saves the operators of titan_save_ops, and not every other product as eager
+//                     does
+//   full              saves calls that draw random numbers and calls that `save_ops` selects; the
+//                     rest is MUST_RECOMPUTE
+//   eager             as default, but recomputes every second call of aten.mm and aten.linear,
+//                     counted together and separately in each layer
+//   sac_and_offload   default; then offloads the largest saved activations to the host
 //                     (offload_choice.h)
 //
 // Cost: linear in the nodes and their readers, and n log n for offloading.
 //
 // Source: torchtitan/experiments/graph_trainer/memory_policy.py, 2026. Deviations: a backward call
-// is one of the backward phase (upstream: one marked autograd_backward), so that the presets work
-// on joint graphs too; every tag is of region 0, as torch's partitioner wants one (upstream's own
-// pass over flat graphs asks for none).
+// is one of the backward phase (upstream: one marked autograd_backward), so that the presets also
+// work on joint graphs; every tag is in region 0, as torch's partitioner requires (upstream's pass
+// for flat graphs does not).
 
 #include <algorithm>
 #include <array>
@@ -80,7 +81,7 @@ class Tagger {
       }
   }
 
-  // How many were offloaded.
+  // Returns the number of offloaded values.
   std::size_t offload(std::int64_t budget) {
     const auto chosen = choose_offloads(graph_, users_, layers_, plan_, budget);
     for (const NodeId id : chosen) plan_.set(id, MemoryPolicy::must_cpu_offload, kRegion);
@@ -150,7 +151,7 @@ class Tagger {
   ModuleTree modules_;
   Layers layers_;
   Users users_;
-  std::vector<bool> saved_, counted_;  // by id
+  std::vector<bool> saved_, counted_;  // indexed by node id
   std::vector<NodeId> forced_;         // sorted
   TagPlan plan_;
   std::int64_t layer_of_count_ = Layers::kNone;
@@ -176,10 +177,10 @@ std::string counted(std::size_t count) {
 
 const std::vector<MemoryPolicyPreset>& memory_policy_presets() {
   static const std::vector<MemoryPolicyPreset> kPresets{
-      {"default", "saves products, attention and other costly results; the rest is made again"},
-      {"full", "makes every layer again from its input, but for what is selected"},
-      {"eager", "as default, but makes every second product of a layer again"},
-      {"sac_and_offload", "as default, and sends the largest saved results to the host"},
+      {"default", "saves products, attention and other expensive results; recomputes the rest"},
+      {"full", "recomputes every layer from its input, except selected results"},
+      {"eager", "as default, but recomputes every second product of a layer"},
+      {"sac_and_offload", "as default, and offloads the largest saved results to the host"},
   };
   return kPresets;
 }
@@ -191,10 +192,10 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
   const auto& presets = memory_policy_presets();
   if (std::none_of(presets.begin(), presets.end(),
                    [&](const MemoryPolicyPreset& each) { return each.name == preset; }))
-    return refuse("there is no memory policy `{}`: default, full, eager and sac_and_offload are",
+    return refuse("there is no memory policy `{}`: use default, full, eager or sac_and_offload",
                   preset);
   if (!save_ops.empty() && preset != "full")
-    return refuse("selectors of what to save go with the policy `full` alone, not with `{}`",
+    return refuse("selectors of values to save apply to the policy `full` alone, not to `{}`",
                   preset);
   JOINTER_TRY(std::vector<bool> selected, selected_by(graph, save_ops));
   const Rule rule = preset == "full"    ? Rule::full
@@ -204,9 +205,9 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
   tagger.run();
   Edit edit{.title = {}, .by = pipeline_text(preset, save_ops, offload_bytes, reshard)};
   if (tagger.layers() == 0)
-    edit.notes.emplace_back("No module is called layers.N, so the graph counts as one piece.");
+    edit.notes.emplace_back("No module is named layers.N, so the graph is treated as one layer.");
   if (tagger.boundaries() > 0)
-    edit.notes.push_back(fmt::format("{} results that a later layer reads are saved for that.",
+    edit.notes.push_back(fmt::format("{} results are saved because a later layer reads them.",
                                      counted(tagger.boundaries())));
   const std::size_t offloaded = preset == "sac_and_offload" ? tagger.offload(offload_bytes) : 0;
   const TagPlan& plan = tagger.plan();

@@ -9,9 +9,9 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kNamed = 6;  // nodes that a sentence names
+constexpr std::size_t kNamed = 6;  // maximum number of nodes named in a sentence
 
-// "mm_1, mm_3 and 5 more".
+// For example "mm_1, mm_3 and 5 more".
 std::string name_some(const Graph& graph, const std::vector<NodeId>& nodes) {
   std::string text;
   const std::size_t named = nodes.size() <= kNamed + 1 ? nodes.size() : kNamed;
@@ -37,12 +37,10 @@ void add_sentences(const Graph& graph, const std::vector<NodeId>& nodes, std::st
 
 std::vector<std::string> TagMisfits::sentences(const Graph& graph) const {
   std::vector<std::string> all;
-  add_sentences(graph, lost, "The plan saves what this makes again, results", all);
-  add_sentences(graph, extra, "The plan makes again what this saves, results", all);
-  add_sentences(graph, partly, "The plan saves some results of a call and makes others again,",
-                all);
-  add_sentences(graph, untagged, "The partitioner decides about what this does not reach, results",
-                all);
+  add_sentences(graph, lost, "The plan saves, but this text recomputes, results", all);
+  add_sentences(graph, extra, "The plan recomputes, but this text saves, results", all);
+  add_sentences(graph, partly, "The plan saves some results of a call and recomputes others,", all);
+  add_sentences(graph, untagged, "This text leaves to the partitioner results", all);
   return all;
 }
 
@@ -68,7 +66,7 @@ TagMisfits find_misfits(const Graph& tagged, const SavePlan& plan) {
     if (tags.saved[id.index()])
       misfits.extra.push_back(id);
     else if (tags.untagged[id.index()] && tagged.node(id).phase == Phase::forward)
-      misfits.untagged.push_back(id);  // what is of the backward runs there alone
+      misfits.untagged.push_back(id);  // calls of the backward run only there
   }
   return misfits;
 }

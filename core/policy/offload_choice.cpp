@@ -1,16 +1,17 @@
-// Which activations are worth the way to the host and back.
+// Chooses the activations that are worth offloading.
 //
-// A forward call can go if it is in a layer, but not the last one (the backward reads those at
-// once; where there is one layer alone it can), and if what it returns
-//   - is one dense tensor of at least 4,096 bytes of its own: no view, no collective, no wait;
-//   - is tagged MUST_SAVE; or is not tagged, is read by the backward itself or through views, and
-//     by no call that is made again.
-// Of these the largest are taken first, in program order where they are equal; one that does not
-// fit into what is left of the budget is passed over, and a smaller one may still fit.
+// A forward call is a candidate if it is in a layer other than the last one (the backward reads the
+// last layer's results immediately; a single layer qualifies), and its result
+//   - is one dense tensor of at least 4,096 bytes in its own memory: not a view, a collective or a
+//     wait;
+//   - is tagged MUST_SAVE; or is untagged, is read by the backward directly or through views, and
+//     is not read by a recomputed call.
+// The largest candidates are chosen first, equal ones in program order. A candidate larger than the
+// rest of the budget is skipped; a smaller one may still fit.
 //
-// Cost: n log n, and the readers of what is not tagged.
+// Cost: n log n, plus the readers of untagged values.
 // Source: tag_all_offloadable_activations of torchtitan's graph trainer (cpu_offload.py).
-// Deviations: none; sizes that are symbols count as what they are assumed to be (upstream: 4,096).
+// Deviations: none; symbolic sizes count with their assumed value (upstream: 4,096).
 
 #include "core/policy/offload_choice.h"
 

@@ -1,20 +1,19 @@
-// A save plan as a list of operators.
+// Finds the operator list that expresses a save plan.
 //
-// Terms: a call counts where its result is saved or made again (plan_makers.h); a result that
-// nothing needs again may be tagged either way. Calls that the tags of FSDP decide about anyway do
-// not count: those they name, and those that feed one of them, which are saved since they are of a
-// lower region.
+// Terms: a call counts if its result is saved or recomputed (plan_makers.h). An unneeded result may
+// be tagged either way. Calls that FSDP's tags decide do not count: the tagged ones, and their
+// inputs, which are saved because they are of a lower region.
 //
-// Steps, for every operator of which some call that counts is saved:
-//   1. None is made again: the operator is listed.
-//   2. Some are: the rules "every nth is made again", n from 2 on, over the whole graph and then by
-//      layer, are tried over all calls of the operator in apply_sac's order; the first that puts
-//      every call that counts on its side is taken.
-//   3. No rule fits: the operator is listed if more bytes of it are saved than made again; what is
-//      then wrong is a misfit.
-// A list without rule 3 is the only one for its operators, so it is the shortest.
+// Steps, for every operator with a saved call that counts:
+//   1. If none of its calls is recomputed, list the operator.
+//   2. If some are, try the rules "every nth is recomputed" over all calls of the operator in
+//      apply_sac's order, with n from 2 on, over the whole graph and then by layer. Use the first
+//      rule that is right for every call that counts.
+//   3. If no rule fits, list the operator if more of its bytes are saved than recomputed. The
+//      wrongly tagged calls are differences to report.
+// Without step 3, the list is the only one for its operators, so it is the shortest.
 //
-// Cost: linear in the calls for each n that is tried, at most kMostN of them.
+// Cost: linear in the calls for each n tried, up to kMostN.
 
 #include "core/policy/operator_list.h"
 

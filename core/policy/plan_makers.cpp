@@ -1,6 +1,8 @@
-// What runs again is found from the backward: calls that read a tangent, directly or not (of a flat
-// step: calls of the backward phase). What they read and the plan does not save is made again, and
-// what that reads, and so on up to saved values and inputs.
+// Converts a save plan from values to the calls that allocate their memory.
+//
+// Recomputed calls are found from the backward: calls that read a tangent directly or indirectly
+// (in a flat step: calls of the backward phase). Their inputs that the plan does not save are
+// recomputed, and the inputs of those, up to saved values and inputs of the graph.
 
 #include "core/policy/plan_makers.h"
 
@@ -11,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// By id: what can only run in the backward.
+// Indexed by node id: true for calls that can only run in the backward.
 std::vector<bool> backward_side(const Graph& graph) {
   std::vector<bool> side(graph.node_count(), false);
   const bool has_tangents = std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A save plan by the calls that make memory: what lists of operators are about. A view, a part of a
-// tuple or a wait counts as the call whose memory it is.
+// Describes a save plan by the calls that allocate memory, to which lists of operators refer. A
+// view, a part of a tuple or a wait counts as the call that allocated its memory.
 
 #include <vector>
 
@@ -11,23 +11,24 @@
 namespace jointer {
 
 struct PlanMakers {
-  // In program order. A call of several results may be in both: some are saved, others not.
-  std::vector<NodeId> saved;  // calls whose memory the plan keeps; no inputs of the graph
-  std::vector<NodeId> rerun;  // calls that make memory and run again in the backward
-  // By id: every call that runs again, views among them.
+  // In program order. A call with several results may be in both lists: some are saved, others not.
+  std::vector<NodeId> saved;  // calls whose memory the plan saves, without inputs of the graph
+  std::vector<NodeId> rerun;  // calls that allocate memory and are recomputed in the backward
+  // Indexed by node id: every recomputed call, including views.
   std::vector<bool> runs_again;
 };
 // Cost: linear.
 PlanMakers plan_makers(const Graph& joint, const SavePlan& plan);
 
-// By id: the node that first holds each node's memory; of a node that returns no tensor itself.
+// Indexed by node id: the node that first holds each node's memory; the node itself if it returns
+// no tensor.
 std::vector<NodeId> memory_makers(const Graph& graph);
 
-// Whether what is tagged so keeps its memory: by id, for the nodes of `memory_makers`, as torch's
-// partitioner reads the tags of the graph. Its rule about regions is in it: a recomputed call that
-// a recomputed one of a greater region reads is saved.
+// The calls whose memory the tags of the graph save, indexed by node id, for the nodes of
+// `memory_makers`. Follows torch's partitioner, including its rule for regions: a recomputed call
+// that a recomputed call of a greater region reads is saved.
 struct TaggedMakers {
-  std::vector<bool> saved;     // it, or a view of it, is to be saved
+  std::vector<bool> saved;     // it or a view of it is saved
   std::vector<bool> untagged;  // neither it nor a view of it is tagged
 };
 TaggedMakers tagged_makers(const Graph& graph);

@@ -1,10 +1,12 @@
-// A saved view is tagged with all that it is a view of: torch's partitioner never bars a view from
-// being made again, whatever its tag, so that it is saved only if what it is a view of is not made
-// again either. It then saves one of them, which is the same memory.
+// Tags a graph so that torch's partitioner finds a given save plan.
 //
-// Torch's cut merges calls that compute the same before it decides, and the tag of the first one
-// counts. So what runs again is found after merging, too: a call that nothing reads as the graph
-// stands, but that others are merged into, is tagged with them.
+// A saved view is tagged together with all values that it is a view of: torch's partitioner always
+// allows a view to be recomputed, whatever its tag, so the view is saved only if the viewed values
+// are not recomputed either. It then saves one of them, which is the same memory.
+//
+// Before it decides, torch's cut merges calls that compute the same result, and the tag of the
+// first one counts. So recomputed calls are found after merging, too: a call that has no readers in
+// the given graph, but into which others are merged, is tagged as they are.
 
 #include <algorithm>
 
@@ -25,7 +27,7 @@ RegionChange set_region() {
   return {.kind = RegionChange::Kind::set, .id = kRegion};
 }
 
-// What a call returns a view of; none if its memory is its own.
+// The value that a call's result is a view of; none if it has its own memory.
 NodeId viewed_by(const Graph& graph, NodeId id) {
   if (graph.node(id).kind != NodeKind::call || graph.tensors(id).empty()) return {};
   const StorageId storage = graph.real_storage(graph.tensors(id).front().storage);
@@ -35,13 +37,13 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
   return {};
 }
 
-// By id: what the backward makes again.
+// Indexed by node id: true for calls that the backward recomputes.
 std::vector<bool> runs_again(const Graph& joint, const SavePlan& plan) {
   std::vector<bool> again = plan_makers(joint, plan).runs_again;
   Graph merged = joint;
   eliminate_dead_code(merged);
   merge_common_subexpressions(merged);
-  // Else the plan is one of unmerged calls: default_partition's.
+  // Otherwise the plan has unmerged calls: it is default_partition's.
   const bool is_of_merged = std::all_of(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
     return bool(merged.find(joint.name(id)));
   });
@@ -77,7 +79,7 @@ Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan) {
     const Tag now{n.policy, region_change(n, tag.region.kind)};
     if (now != tag) list.add(edit_name(joint, id), tag);
   }
-  return Edit{.title = fmt::format("Save plan: {} results saved, {} calls run again",
+  return Edit{.title = fmt::format("Save plan: {} results saved, {} calls recomputed",
                                    format_count(saved), format_count(recomputed)),
               .by = {},
               .changes = list.take(),

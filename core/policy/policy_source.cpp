@@ -1,6 +1,7 @@
-// Which kind of text it is, by what only that kind has: a recipe's `format`, the partitioner's own
-// words, `::` before an operator; anything else is Python that names operators. Almost any text
-// about a graph names operators too, so what is known to be something else is refused first.
+// Detects the kind of a policy text by features that only one kind has: a recipe's `format`, the
+// partitioner's own messages, `::` before an operator. Anything else is Python that names
+// operators. Almost any text about a graph names operators, so other known formats are refused
+// first.
 
 #include <algorithm>
 #include <cctype>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
 
-// `{"key":`, or a list of such.
+// Starts with `{"key":`, or with a list of such objects.
 bool is_json_of_objects(std::string_view text) {
   const auto skip = [&](std::string_view what) {
     text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
@@ -33,7 +34,7 @@ bool is_json_of_objects(std::string_view text) {
   return text.starts_with(':');
 }
 
-// `V1122 12:50:01.000 ...`, as torch's loggers begin their lines.
+// Starts like a line of torch's loggers: `V1122 12:50:01.000 ...`.
 bool is_log_line(std::string_view line) {
   return line.size() > 5 && std::string_view("VDIWEC").find(line[0]) != std::string_view::npos &&
          line[5] == ' ' && std::all_of(line.begin() + 1, line.begin() + 5, [](char c) {
@@ -43,7 +44,7 @@ bool is_log_line(std::string_view line) {
 
 Error no_policy(std::string_view what) {
   return input_error(
-             "it is {}, and no policy: those are a list of operators, selectors, a recipe, or a "
+             "it is {}, not a policy: give a list of operators, selectors, a recipe, or a "
              "log of torch's partitioner",
              what)
       .value();
@@ -68,10 +69,10 @@ Result<PolicySource> policy_source(std::string_view text) {
       has("Ops banned from re-materialization"))
     return PolicySource::partitioner_log;
   if (is_torch_trace(text))
-    return tl::unexpected(no_policy("a TORCH_TRACE log in which torch's partitioner says nothing"));
+    return tl::unexpected(no_policy("a TORCH_TRACE log without messages of torch's partitioner"));
   if (is_fx_text(text)) return tl::unexpected(no_policy("the text of a graph"));
   if (is_log_line(text.substr(text.find_first_not_of(kSpaces))))
-    return tl::unexpected(no_policy("a log in which torch's partitioner says nothing"));
+    return tl::unexpected(no_policy("a log without messages of torch's partitioner"));
   if (has(kNoSelectors)) return PolicySource::selectors;
   const bool is_python = has("torch.ops") || has("torch._higher_order_ops");
   if (has("::") && (!is_python || read_selectors(text))) return PolicySource::selectors;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Operators as Python names them and as captures do: `torch.ops.aten.mm.default` is
+// Converts names of operators between Python and captures: `torch.ops.aten.mm.default` is
 // `aten.mm.default`, `torch.ops.higher_order.flex_attention` is `flex_attention`.
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace jointer {
 
-// A name without a dot is that of a higher-order operator.
+// Converts a capture's name to Python. A name without a dot is a higher-order operator's.
 std::string python_operator(std::string_view name);
 
-// The operator, or the pattern of operators, without what Python puts before it; what follows `::`
-// where there is one. Another text is left as it is.
+// Removes Python's prefix from an operator or a pattern of operators, after `::` if the text
+// contains it. Any other text is returned unchanged.
 std::string captured_operator(std::string_view python);
 
 }  // namespace jointer

@@ -1,17 +1,17 @@
-// Operators named in Python, without running it.
+// Finds the operators that a Python text names, without running it.
 //
-// The text is cut into words: names with their dots, texts in quotation marks, numbers and signs;
-// comments and texts of several lines are passed over. An operator is
-//   - torch.ops.SPACE.NAME or torch.ops.SPACE.NAME.OVERLOAD, and the same behind a short name that
-//     the text gave `torch.ops` or `torch.ops.SPACE` (`aten = torch.ops.aten`) or that torch itself
-//     uses (aten, prims, _c10d_functional);
+// The text is split into words: names with their dots, strings, numbers and signs. Comments and
+// multi-line strings are ignored. An operator is
+//   - torch.ops.SPACE.NAME or torch.ops.SPACE.NAME.OVERLOAD, with `torch.ops` or `torch.ops.SPACE`
+//     or a short name for it: one that the text assigns (`aten = torch.ops.aten`) or one that torch
+//     itself uses (aten, prims, _c10d_functional);
 //   - torch.ops.higher_order.NAME or torch._higher_order_ops.NAME;
 //   - (torch.ops, "SPACE.NAME.OVERLOAD") and (torch._higher_order_ops, "NAME"), as torchtitan
 //     writes operators that a build of torch may lack;
-//   - a text that is the name of an operator that torch knows.
-// A module before it (`layers.*::torch.ops.aten.mm.default`) is no Python, and is refused rather
-// than passed over. RECOMPUTE_EVERY_NTH = {OPERATOR: (N, "layer"), ...} are rules, as export.h
-// writes them.
+//   - a string that is the name of an operator known to torch.
+// A module before the operator (`layers.*::torch.ops.aten.mm.default`) is not Python and is an
+// error. RECOMPUTE_EVERY_NTH = {OPERATOR: (N, "layer"), ...} contains rules, as export.h writes
+// them.
 //
 // Cost: linear.
 
@@ -71,7 +71,7 @@ class Words {
     return text_.substr(begin, at_ - begin);
   }
 
-  // Nothing for a text of several lines, or one that does not end.
+  // Empty for a multi-line or unterminated string.
   std::optional<Word> quoted(char mark) {
     const std::string triple(3, mark);
     if (text_.substr(at_, 3) == triple) {
@@ -90,7 +90,7 @@ class Words {
   std::size_t at_ = 0;
 };
 
-// Names of two segments at least, none of them empty.
+// Returns true for names of at least two segments, none of them empty.
 bool has_space(std::string_view name) {
   const std::size_t dot = name.find('.');
   return dot != std::string_view::npos && dot > 0 && !name.ends_with('.') &&
@@ -126,8 +126,7 @@ class Reader {
       const std::string op = operator_at(i);
       if (!op.empty() && is_sign(i - 1, ':') && is_sign(i - 2, ':'))
         return input_error(
-            "it names modules with `::` before {}: selectors stand one a line or with | between "
-            "them",
+            "it names modules with `::` before {}: write selectors one per line or separated by |",
             op);
       if (!op.empty() && seen_.insert(op).second) list_.options.save.push_back(op);
     }
@@ -146,7 +145,7 @@ class Reader {
            words_[i].value.front() == sign;
   }
 
-  // The operator that a word names; empty if it names none.
+  // The operator that a word names; empty if it does not name one.
   [[nodiscard]] std::string operator_at(std::size_t i) const {
     const Word& word = words_[i];
     if (word.kind == Word::Kind::name) return of_name(word.value);
@@ -161,7 +160,7 @@ class Reader {
     return known ? std::string(word.value) : std::string();
   }
 
-  // With what its first part is short for.
+  // The name with its first part expanded if it is a short name.
   [[nodiscard]] std::string in_full(std::string_view name) const {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const auto known = short_names_.find(std::string(name.substr(0, dot)));
@@ -182,7 +181,7 @@ class Reader {
     return {};
   }
 
-  // `= {OPERATOR: N, OPERATOR: (N, "layer")}`. Returns its last word.
+  // Reads `= {OPERATOR: N, OPERATOR: (N, "layer")}`. Returns the index of its last word.
   Result<std::size_t> read_rules(std::size_t i) {
     if (!is_sign(i, '=') || !is_sign(i + 1, '{')) return i - 1;
     EveryNth rule;
@@ -203,7 +202,7 @@ class Reader {
         const char* const end = word.value.data() + word.value.size();
         const auto [stop, error] = std::from_chars(word.value.data(), end, rule.n);
         if (error != std::errc() || stop != end || rule.n < 1)
-          return input_error("RECOMPUTE_EVERY_NTH: `{}` is no positive number", word.value);
+          return input_error("RECOMPUTE_EVERY_NTH: `{}` is not a positive number", word.value);
         has_number = true;
       } else if (word.value == "layer" || word.value == "global") {
         rule.counter =
@@ -213,11 +212,11 @@ class Reader {
         rule.op = std::move(op);
       }
     }
-    return input_error("RECOMPUTE_EVERY_NTH has no end");
+    return input_error("RECOMPUTE_EVERY_NTH: the closing brace is missing");
   }
 
   std::vector<Word> words_;
-  std::map<std::string, std::string> short_names_;  // and what they are short for
+  std::map<std::string, std::string> short_names_;  // short names and their expansions
   std::set<std::string> seen_;
   OperatorListText list_{
       .options = {.save = {}, .every_nth = {}, .default_list = false, .whole_forward = true}};

@@ -1,15 +1,13 @@
-// What torch 2.11's partitioner says under AOT_PARTITIONER_DEBUG=1.
+// Reads the debug output of torch 2.11's partitioner under AOT_PARTITIONER_DEBUG=1.
 //
-// Two things, in one text or each alone:
-//   - Lines of its logger, behind any prefix. "Ops banned from re-materialization:
-//   OrderedSet([...])"
-//     comes with every cut that is solved; "Theoretical Per Activation Storage Sizes: [(bytes,
-//     'name'), ...]" once a partitioning, last, and names everything that is saved, inputs too. A
-//     list may go on in the next lines, as where a terminal broke it.
-//   - The artifact `min_cut_information` of the structured trace (TORCH_TRACE, tlparse), where a
-//     memory budget was asked for: a JSON object on one line, on several lines that begin with a
-//     tab, or a file that holds it alone. A trace over several budgets has one for each; torch
-//     takes the last.
+// It has two parts, in one text or in separate ones:
+//   - Lines of its logger, after any prefix. "Ops banned from re-materialization:
+//     OrderedSet([...])" occurs once per solved cut. "Theoretical Per Activation Storage Sizes:
+//     [(bytes, 'name'), ...]" occurs last, once per partitioning, and names all saved values,
+//     including inputs. A list may continue on the next lines, for example if a terminal broke it.
+//   - The artifact `min_cut_information` of the structured trace (TORCH_TRACE, tlparse), if a
+//     memory budget was given: a JSON object on one line, on several lines that begin with a tab,
+//     or alone in a file. A trace over several budgets has one for each; torch uses the last.
 //
 // Source: torch/_functorch/partitioners.py, _activation_checkpointing/ac_logging_utils.py.
 // Cost: linear.
@@ -29,7 +27,7 @@ constexpr std::string_view kSizes = "Theoretical Per Activation Storage Sizes: "
 constexpr std::string_view kSaved = "Min Cut Solution Saved Values";
 constexpr int kMostDepth = 32;
 
-// The texts in quotation marks.
+// The strings in quotation marks.
 std::vector<std::string> quoted_texts(std::string_view text) {
   std::vector<std::string> texts;
   while (true) {
@@ -42,7 +40,7 @@ std::vector<std::string> quoted_texts(std::string_view text) {
   }
 }
 
-// `[(512, 'mm'), (64, 'primals_1')]`, and what follows.
+// Reads `[(512, 'mm'), (64, 'primals_1')]` at the start of a text.
 class SizeList {
  public:
   explicit SizeList(std::string_view text) : rest_(text), begin_(text.substr(0, 40)) {}
@@ -84,7 +82,7 @@ class SizeList {
   }
   [[nodiscard]] tl::unexpected<Error> damaged() const {
     return input_error(
-        "the sizes of what is saved are cut off or damaged, at `{}`: they are [(bytes, 'name'), "
+        "the sizes of saved values are truncated or damaged at `{}`: expected [(bytes, 'name'), "
         "...]",
         trimmed(rest_.empty() ? begin_ : rest_.substr(0, 40)));
   }
@@ -146,7 +144,7 @@ Result<PartitionerLog> read_payload(std::string_view text) {
 Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) {
   std::vector<PartitionerLog> logs;
   std::vector<std::string> banned;
-  std::string block;  // of lines that begin with a tab
+  std::string block;  // lines that begin with a tab
   const auto take_block = [&]() -> Result<void> {
     const std::string json = std::exchange(block, {});
     if (json.find(kSaved) == std::string::npos) return {};
@@ -176,7 +174,7 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
     }
   }
   JOINTER_CHECK(take_block());
-  // A payload that somebody printed over several lines.
+  // A payload printed over several lines.
   if (logs.empty() && text.find(kSaved) != std::string_view::npos &&
       text.find_first_not_of(" \t\r\n") == text.find('{')) {
     JOINTER_TRY(PartitionerLog log, read_payload(text));
@@ -184,8 +182,8 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
   }
   if (logs.empty())
     return input_error(
-        "it says of no partitioning what was saved: run with AOT_PARTITIONER_DEBUG=1 and keep what "
-        "torch._functorch.partitioners logs at level INFO");
+        "it does not list the saved values of a partitioning: run with AOT_PARTITIONER_DEBUG=1 and "
+        "keep what torch._functorch.partitioners logs at level INFO");
   return logs;
 }
 

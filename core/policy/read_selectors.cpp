@@ -1,5 +1,5 @@
-// Selectors of torchtitan's full_recompute_save_ops: separated by `|`, or one a line. Lines that
-// begin with `#` are comments. An operator may be written as in Python, behind `torch.ops.`.
+// Reads selectors of torchtitan's full_recompute_save_ops: separated by `|`, or one per line. Lines
+// that begin with `#` are comments. An operator may be written as in Python, after `torch.ops.`.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
-// One line of it: the end of a line is a bar, unless there is one.
+// Joins the lines of the text: a line break becomes a bar unless there is one already.
 std::string on_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
@@ -37,7 +37,7 @@ Result<std::vector<std::string>> read_selectors(std::string_view text) {
   const std::string line = on_one_line(text);
   if (line.empty() && text.find(kNoSelectors) != std::string_view::npos) return selectors;
   std::string_view rest = line;
-  // As a shell's command line has it.
+  // Quoted, as on a shell's command line.
   if (rest.size() >= 2 && (rest.front() == '\'' || rest.front() == '"') &&
       rest.back() == rest.front())
     rest = trimmed(rest.substr(1, rest.size() - 2));
@@ -49,8 +49,8 @@ Result<std::vector<std::string>> read_selectors(std::string_view text) {
     if (separator == std::string_view::npos || captured.ends_with("::") ||
         selector.find_first_of(" \t\r,;(){}='\"") != std::string_view::npos)
       return input_error(
-          "`{}` is no selector: FQN_PATTERN::operator, as in layers.*.attention::aten.mm; they "
-          "stand one a line or with | between them",
+          "`{}` is not a selector: write FQN_PATTERN::operator, as in layers.*.attention::aten.mm, "
+          "one per line or separated by |",
           selector.substr(0, 80));
     selectors.push_back(std::move(captured));
     if (bar == std::string_view::npos) return selectors;

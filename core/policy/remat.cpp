@@ -2,20 +2,20 @@
 //
 // Terms: a call is recomputable if it is of the forward and tagged PREFER_RECOMPUTE or
 // MUST_RECOMPUTE. A region is a run of backward calls with nothing but constants between them. Loss
-// and head (modules named `loss` and `lm_head`) have a backward of their own, before that of the
-// layers: only regions behind their last node before the layers' backward count.
+// and head (modules named `loss` and `lm_head`) have their own backward, before that of the layers:
+// only regions after their last node before the layers' backward count.
 //
 // Steps:
 //   1. At most one region may read recomputable values.
-//   2. For every call of it, in order: the recomputable calls that it reads, and those that they
-//      read, and so on, are to be made again; each before the first call that needs it. Where one
-//      writes to memory of another, both are made before the first call that needs either.
-//   3. A copy of each, named NAME_recomputed, is put there, in the order of the originals. Copies
-//      read copies where there are any. Where one reads a value that was sent to the host
-//      (cpu_offload.h), it reads what came back, and the copy back moves before it if it must.
-//      Subgraphs that a call runs (score_mod of attention) are constants; each copy has its own.
-//   4. Backward calls behind a copy read the copy instead of the original; what is a view of it
-//      lies in the copy's memory.
+//   2. For every call of it, in order, the recomputable calls that it reads, directly or
+//      indirectly, are recomputed, each before the first call that needs it. If one writes to
+//      memory of another, both are recomputed before the first call that needs either.
+//   3. A copy of each, named NAME_recomputed, is inserted there, in the order of the originals.
+//      Copies read other copies where they exist. If one reads an offloaded value (cpu_offload.h),
+//      it reads the value copied back, and the copy back moves before it if necessary. Subgraphs
+//      that a call runs (score_mod of attention) are constants; each copy has its own.
+//   4. Backward calls after a copy read the copy instead of the original; views of it lie in the
+//      copy's memory.
 //   5. Originals without readers are removed, last first, except those that write to memory that
 //      stays.
 //   6. Every getitem is placed right after the call whose element it is, so that the rest of the
@@ -35,7 +35,7 @@
 //   - A recomputable call that writes to memory which is not recomputed is an error (upstream
 //     writes twice), and so is memory that changes between a call and its copy. Both are judged by
 //     whole storages.
-//   - Nodes of the loss within or after the layers' backward do not count (sums of gradients carry
+//   - Nodes of the loss within or after the layers' backward do not count (sums of gradients have
 //     the name of the module that ran last, and upstream then finds nothing to do).
 
 #include "core/policy/remat.h"
@@ -64,11 +64,11 @@ namespace {
 
 constexpr std::string_view kSuffix = "_recomputed";
 
-// A node of the graph that comes out: one that was there, or the copy of one.
+// A node of the resulting graph: an original node or a copy.
 struct Standing {
   NodeId node;
   bool is_copy = false;
-  std::size_t constant = 0;  // of the copy of a constant: its number, from 1
+  std::size_t constant = 0;  // for the copy of a constant: its number, from 1
   friend bool operator==(const Standing&, const Standing&) = default;
 };
 
@@ -124,7 +124,7 @@ class Rematerializer {
            (n.policy == MemoryPolicy::prefer_recompute || n.policy == MemoryPolicy::must_recompute);
   }
 
-  // Attention without dropout is among the random operators, too, and draws nothing.
+  // Attention without dropout has the tag of random operators, but draws nothing.
   [[nodiscard]] bool draws(const Node& n) const {
     const OperatorInfo& op = graph_.op(n);
     if (!op.has(OperatorTag::random)) return false;
@@ -147,7 +147,7 @@ class Rematerializer {
     return {};
   }
 
-  // --- 1 and 2: what is made again ---
+  // --- Steps 1 and 2: recomputed calls ---
 
   Result<void> find_region() {
     const ModuleTree modules(graph_);
@@ -200,8 +200,8 @@ class Rematerializer {
               [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
   }
 
-  // Recomputed calls that share memory which one of them writes are all placed where the first of
-  // them is needed, in their original order, so that readers see what the writer left.
+  // If recomputed calls share memory that one of them writes to, all of them are placed before the
+  // first call that needs one, in their original order, so that readers see the writer's result.
   void bring_writers_along() {
     std::map<NodeId, std::vector<NodeId>> groups;  // by maker
     std::vector<NodeId> written;
@@ -254,7 +254,7 @@ class Rematerializer {
           return refuse("{} ({}) writes to {}, which stays, so it cannot run twice: save it",
                         graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
     }
-    // Writers that run once, by the maker of the memory that they write to.
+    // Writers that run once, by the call that allocated the memory they write to.
     std::map<NodeId, std::vector<NodeId>> writers;
     for (const NodeId id : graph_.order()) {
       if (before_[id.index()]) continue;
@@ -270,8 +270,8 @@ class Rematerializer {
     return {};
   }
 
-  // Whether a copy of the call finds the memory as the call found it: nobody writes to it between
-  // them, and if it is made again itself, nobody whose write would not be.
+  // Checks that a copy of the call finds the memory as the original did: no write between the two,
+  // and if the memory's maker is recomputed, no write that is not.
   [[nodiscard]] Result<void> check_memory(
       NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
     const auto found = writers.find(maker);
@@ -287,7 +287,7 @@ class Rematerializer {
     return {};
   }
 
-  // --- 3: copies ---
+  // --- Step 3: copies ---
 
   void find_subgraphs() {
     const auto constants = OrderedJson::parse(graph_.part(PartId(0)).constants, nullptr, false);
@@ -300,7 +300,8 @@ class Rematerializer {
     return subgraphs_.contains(std::string(graph_.target(graph_.node(id))));
   }
 
-  // F -> ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor, as cpu_offload.h makes it.
+  // Finds F -> ao.offload -> ao.wait_tensor -> ao.reload -> ao.wait_tensor, as inserted by
+  // cpu_offload.h.
   void find_offloaded() {
     back_.assign(graph_.node_count(), NodeId{});
     is_read_back_.assign(graph_.node_count(), false);
@@ -340,7 +341,7 @@ class Rematerializer {
       if (const NodeId back = back_[input.index()]) return graph_.name(back);
       return copies_[input.index()];
     };
-    // A view of what came back lies where that does.
+    // A view of a value copied back lies in the same memory.
     const bool is_back = reads_back_.contains(id);
     const auto owner = [&](NodeId of) -> std::string_view {
       return is_back && is_read_back_[of.index()] ? graph_.name(back_[of.index()])
@@ -361,7 +362,8 @@ class Rematerializer {
     ahead_[before].push_back({id, true});
   }
 
-  // Constants that are graphs, before the copy of the call that reads them: their names.
+  // Copies constants that are graphs, before the copy of the call that reads them. Returns their
+  // names.
   std::unordered_map<NodeId, std::string> copy_subgraphs(NodeId reader, NodeId before) {
     std::unordered_map<NodeId, std::string> copied;
     for (const NodeId id : graph_.inputs(reader)) {
@@ -377,7 +379,7 @@ class Rematerializer {
     return copied;
   }
 
-  // The copy back of an offloaded value, and what of the backward it waits for, stand before
+  // Moves the copy back of an offloaded value, with the backward calls that it waits for, before
   // `place`.
   void bring_back_before(NodeId back, NodeId place) {
     std::vector<NodeId> chain;
@@ -403,15 +405,15 @@ class Rematerializer {
     }
     changes_.emplace_back(std::move(move));
   }
-  // Where a call stands after what was moved, as a position of the graph as it was.
+  // Place of a call after the moves so far, as a position in the original graph.
   [[nodiscard]] std::size_t place_of(NodeId id) const {
     const auto it = moved_before_.find(id);
     return graph_.position(it == moved_before_.end() ? id : it->second);
   }
 
-  // --- 4 to 6 ---
+  // --- Steps 4 to 6 ---
 
-  // Whether a reader of a value that has a copy reads the copy.
+  // Returns true if a reader of a copied value reads the copy.
   [[nodiscard]] bool reads_copy(NodeId reader, NodeId id) const {
     return is_backward_call(reader) &&
            graph_.position(reader) >= graph_.position(before_[id.index()]);
@@ -425,7 +427,7 @@ class Rematerializer {
       const auto reads_one = [&](NodeId input) {
         return before_[input.index()] && reads_copy(reader, input);
       };
-      // A view of such a reader lies where that does.
+      // A view of such a reader lies in the same memory.
       if (std::none_of(inputs.begin(), inputs.end(), [&](NodeId input) {
             return reads_one(input) || is_redirected[input.index()];
           }))
@@ -433,7 +435,7 @@ class Rematerializer {
       const auto argument = [&](NodeId input) -> std::string_view {
         return reads_one(input) ? copies_[input.index()] : std::string_view();
       };
-      // What is a view of the original becomes one of the copy.
+      // Views of the original become views of the copy.
       bool is_moved = false;
       const auto owner = [&](NodeId of) -> std::string_view {
         is_moved = is_moved || !copies_[of.index()].empty();
@@ -480,8 +482,8 @@ class Rematerializer {
     }
   }
 
-  // A writer to memory that stays has an effect even if no node reads its result. Returns whether
-  // any writer was kept.
+  // A writer to memory that stays has an effect even if no node reads its result. Returns true if a
+  // writer was kept.
   bool keep_writers(std::vector<bool>& stays) const {
     bool has_kept = false;
     std::vector<NodeId> written;
@@ -498,7 +500,7 @@ class Rematerializer {
     return has_kept;
   }
 
-  // The graph as the changes so far leave it.
+  // The graph after the changes so far.
   [[nodiscard]] std::vector<Standing> result() const {
     std::vector<Standing> order;
     for (const NodeId id : graph_.order()) {
@@ -513,7 +515,7 @@ class Rematerializer {
     if (at.constant > 0) return constants_[at.constant - 1];
     return at.is_copy ? copies_[at.node.index()] : name(at.node);
   }
-  // What a getitem is a part of.
+  // The call whose element a getitem takes.
   [[nodiscard]] Standing whole_of(const Standing& getitem) const {
     const NodeId whole = graph_.inputs(getitem.node).front();
     if (!before_[whole.index()]) return {whole, false};
@@ -534,10 +536,10 @@ class Rematerializer {
       if (graph_.node(whole.node).kind == NodeKind::call)
         parts[(whole.is_copy ? copy_places : places)[whole.node.index()]].push_back(i);
     }
-    // From the last to the first, so that places before the one at hand hold.
+    // From last to first, so that earlier places stay valid.
     for (auto it = parts.rbegin(); it != parts.rend(); ++it) {
       const auto& [whole, of_it] = *it;
-      if (of_it.back() == whole + of_it.size()) continue;  // there already
+      if (of_it.back() == whole + of_it.size()) continue;  // already in place
       const bool over_wall = std::any_of(
           order.begin() + static_cast<std::ptrdiff_t>(whole),
           order.begin() + static_cast<std::ptrdiff_t>(of_it.back()), [&](const Standing& at) {
@@ -557,20 +559,22 @@ class Rematerializer {
   const Graph& graph_;
   Users users_;
   StorageOwners owners_;
-  std::vector<NodeId> makers_;   // by node: the node that first holds its memory
-  std::set<NodeId> reads_back_;  // copied calls that read what came back, or copies of such
+  std::vector<NodeId> makers_;  // indexed by node id: the node that first holds its memory
+  std::set<NodeId>
+      reads_back_;  // copied calls that read a value copied back, or copies of such calls
   std::vector<NodeId> region_;
-  std::vector<NodeId> gathered_;    // what is made again, in program order
-  std::vector<NodeId> before_;      // by id: the call that its copy stands before
-  std::vector<NodeId> back_;        // by id: what came back from the host
-  std::vector<bool> is_read_back_;  // by id: a copy so far reads what came back of it
+  std::vector<NodeId> gathered_;  // recomputed calls, in program order
+  std::vector<NodeId> before_;    // indexed by node id: the call before which its copy is inserted
+  std::vector<NodeId> back_;      // indexed by node id: the value copied back from the host
+  std::vector<bool>
+      is_read_back_;  // indexed by node id: a copy already reads the value copied back
   std::unordered_map<NodeId, NodeId> moved_before_;
   std::vector<bool> is_erased_;
-  // By call: what was put before it, in this order.
+  // Indexed by call: the nodes inserted before it, in order.
   std::unordered_map<NodeId, std::vector<Standing>> ahead_;
-  std::vector<std::string> copies_;            // by id: the name of its copy, or empty
+  std::vector<std::string> copies_;            // indexed by node id: the name of its copy, or empty
   std::unordered_set<std::string> subgraphs_;  // targets of constants
-  std::vector<std::string> constants_;         // copies of such, by number
+  std::vector<std::string> constants_;         // names of copied constants, by number
   FxNames names_;
   std::vector<Change> changes_;
 };

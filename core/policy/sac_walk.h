@@ -6,14 +6,14 @@
 
 namespace jointer {
 
-// The calls that apply_sac tags, in program order: those of the forward but getitem. Upstream's
-// walk ends with the call that makes the first value of the output; the other one is over the whole
-// forward.
+// The calls that apply_sac tags, in program order: those of the forward except getitem. Upstream's
+// walk ends with the call that computes the first value of the output; the other one covers the
+// whole forward.
 struct SacWalk {
   std::vector<NodeId> calls;
-  NodeId last;  // upstream's; none if the output reads nothing: then every call is walked over
+  NodeId last;  // end of upstream's walk; none if the output reads nothing and all calls count
   bool writes_back = false;  // that value is written back to an input
-  std::size_t missed = 0;    // calls of the forward behind the end
+  std::size_t missed = 0;    // calls of the forward after the end
 };
 SacWalk sac_walk(const Graph& graph, bool whole_forward);
 

@@ -1,7 +1,7 @@
-// Sources: torchtitan's compiler toolkit at the time of its pull request 2377, and
-// torchtitan/distributed/activation_checkpoint.py of 2026, which adds to the compute-intensive
+// Lists of operators. Sources: torchtitan's compiler toolkit at the time of its pull request 2377,
+// and torchtitan/distributed/activation_checkpoint.py of 2026, which extends the compute-intensive
 // operators of torch's own list (get_default_op_list, overload `default`). Names are those of
-// captures; a higher-order operator goes by its bare name. Operators that a build of torch lacks
+// captures; a higher-order operator has its plain name. Operators that a build of torch lacks
 // simply occur in no graph.
 
 #include "core/policy/save_ops.h"

@@ -1,20 +1,20 @@
-// A save plan as selectors for the memory policy `full`.
+// Finds the selectors for the memory policy `full` that express a save plan.
 //
-// `full` makes everything again but what it saves at the borders of layers (memory_policies.cpp),
-// so only the calls whose results the plan saves beside those need a selector. Patterns are drawn
-// from the calls' own modules, from wide to narrow:
+// `full` recomputes everything except the values that it saves at the borders of layers
+// (memory_policies.cpp), so only other calls that the plan saves need a selector. Patterns are
+// generated from the calls' own modules, from wide to narrow:
 //   *::OP, layers.*.attention.*::OP (every prefix), layers.*.attention.wq::OP, and the same with
 //   the layer's own number.
-// A pattern may be used if no call that it matches is made again by the plan. Of those the one that
-// matches most calls without a selector is taken, of equals the shortest, until every call has one
-// or none is left that helps. A call of the same module and operator as one that is made again
-// cannot be told from it: that is a misfit.
+// A pattern is allowed if the plan recomputes none of the calls that it matches. Among the allowed
+// patterns, the one that matches the most calls without a selector is chosen, among equals the
+// shortest, until every call has a selector or no pattern helps. A call of the same module and
+// operator as a recomputed one cannot be distinguished from it, which is reported as a difference.
 //
-// Saving more can turn borders into ordinary results; what is lost so gets selectors in another
-// round, at most kMostRounds of them.
+// Saving more can turn borders into ordinary results. Values lost in this way get selectors in
+// another round, up to kMostRounds.
 //
-// The greedy choice is within a factor of ln(calls) of the fewest; on the plans that policies make
-// it is the fewest. Cost: a round the calls times the depth of their modules, times the selectors.
+// The greedy choice is within a factor of ln(calls) of the minimum; for plans made by policies, it
+// is the minimum. Cost per round: the calls times the depth of their modules, times the selectors.
 
 #include <algorithm>
 #include <map>
@@ -36,7 +36,7 @@ bool is_number(std::string_view segment) {
   return !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Every number of the path is `*`.
+// Replaces every number of the path with `*`.
 std::string generalised(std::string_view path) {
   std::string out;
   while (!path.empty()) {
@@ -48,7 +48,7 @@ std::string generalised(std::string_view path) {
   return out;
 }
 
-// The pattern characters of a path stand for themselves.
+// Escapes the pattern characters of a path.
 std::string escaped(std::string_view path) {
   std::string out;
   for (const char c : path) {
@@ -60,7 +60,7 @@ std::string escaped(std::string_view path) {
   return out;
 }
 
-// Patterns of modules that match a path, wide ones first.
+// Patterns of modules that match a path, widest first.
 std::vector<std::string> module_patterns(const std::string& path) {
   std::vector<std::string> patterns{"*"};
   const std::string plain = escaped(path);
@@ -126,7 +126,7 @@ class Selectors {
 
   const Graph& graph_;
   ModuleTree modules_;
-  std::map<OperatorId, std::set<ModuleId>> rerun_;  // modules with calls that are made again
+  std::map<OperatorId, std::set<ModuleId>> rerun_;  // modules with recomputed calls
   std::set<std::string> chosen_;
 };
 

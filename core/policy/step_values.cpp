@@ -1,15 +1,15 @@
-// The values of a flat step, told of the step as it was tagged.
+// Describes the values of a flat step by the nodes of the step as tagged.
 //
-// Terms: a copy is a call that carrying out put into the backward to run again. What is kept is
-// what kept_values says of the step that came out.
+// Terms: a copy is a call inserted into the backward to recompute another one when the tags were
+// applied. The kept values are those that kept_values finds in the resulting step.
 //
-//   1. What is saved or goes to the host is a value of the tagged graph itself.
-//   2. A copy stands for the call that it repeats, unless that is kept as well: then it was read
-//      before anything is made again, and is kept until there.
-//   3. A call that ran again in the tagged graph already stands for itself: nothing that is tagged
-//      now takes it back.
+//   1. A saved or offloaded value is a value of the tagged graph itself.
+//   2. A copy represents the call that it repeats, unless that call is kept as well: then the
+//      backward read it before recomputing anything, and it is kept until there.
+//   3. A call that was already recomputed in the tagged graph represents itself: new tags do not
+//      undo it.
 //
-// Why: a tag that is what became of the value; otherwise what stood against it, or who reads it.
+// The reason is the tag if it took effect; otherwise the obstacle, or the reader of the value.
 
 #include "core/policy/step_values.h"
 
@@ -41,7 +41,7 @@ class Teller {
         went_before_[tagged.inputs(id).front().index()] = true;
   }
 
-  // Of the tagged graph; none for what it does not have.
+  // The node of the tagged graph; none if the graph does not contain it.
   [[nodiscard]] NodeId stands_for(NodeId id) const {
     const NodeId known = is_new(id) ? step_.node(id).origin : id;
     return known && !is_new(known) ? known : NodeId{};
@@ -71,8 +71,9 @@ class Teller {
 
   const Graph& tagged_;
   const Graph& step_;
-  std::vector<bool> is_read_;      // by node of the step: by the backward's own calls
-  std::vector<bool> went_before_;  // by node: the tagged graph copies it to the host
+  std::vector<bool> is_read_;  // indexed by node of the step: read by the backward's own calls
+  std::vector<bool>
+      went_before_;  // indexed by node: the tagged graph already copies it to the host
 };
 
 }  // namespace
@@ -83,21 +84,21 @@ std::string to_sentence(StepReason reason, MemoryPolicy policy) {
     case StepReason::untagged:
       return "the backward reads it, and nothing tags it";
     case StepReason::read_by_copies:
-      return "what is made again reads it, and nothing tags it";
+      return "a recomputed call reads it, and nothing tags it";
     case StepReason::tagged:
       return tagged;
     case StepReason::read_before:
-      return tagged + ", and the backward reads it before it makes anything again";
+      return tagged + ", and the backward reads it before it recomputes anything";
     case StepReason::stays:
       return tagged +
              ", and it stays on the device: the backward reads a view of it that the forward made, "
              "or its memory is written to later";
     case StepReason::stays_for_copies:
-      return tagged + ", and it stays on the device: only what is made again reads it";
+      return tagged + ", and it stays on the device: only recomputed calls read it";
     case StepReason::carried_out:
       break;
   }
-  return "its tag was carried out before, which no other tag takes back";
+  return "its tag was applied earlier, and no other tag undoes that";
 }
 
 std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
@@ -113,7 +114,7 @@ std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
     value.node = node;
     values.push_back(value);
   };
-  // What is kept comes first: its copy adds nothing to it.
+  // Kept values come first: a copy adds nothing to them.
   for (const SaveCandidate& each : kept)
     if (each.keep != Keep::recompute) add(each);
   for (const SaveCandidate& each : kept)

@@ -13,7 +13,9 @@ namespace jointer {
 
 Result<void> check_taggable(const Graph& graph) {
   if (graph.is_pair())
-    return refuse("tags decide how a graph is cut in two, and this is a forward and a backward");
+    return refuse(
+        "tags decide how a partitioner splits a graph, and this is a pair already: tag the joint "
+        "graph");
   return {};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the taggings have in common.
+// Shared by the functions that tag graphs.
 
 #include <optional>
 #include <span>
@@ -13,10 +13,10 @@
 
 namespace jointer {
 
-// Error (usage): the halves of a pair, for whose values everything is decided.
+// Error (usage): the graph is a pair, whose values are already decided.
 Result<void> check_taggable(const Graph& graph);
 
-// Tags of nodes as they would be, by id.
+// The tags to set, by node id.
 class TagPlan {
  public:
   explicit TagPlan(const Graph& graph) : graph_(graph), tags_(graph.node_count()) {}
@@ -25,13 +25,13 @@ class TagPlan {
     tags_[node.index()] = {policy, region};
   }
   [[nodiscard]] bool has(NodeId node) const { return tags_[node.index()].has_value(); }
-  // What a node would be tagged with; `none` where it was not set.
+  // The tag to set on a node; `none` if there is none.
   [[nodiscard]] MemoryPolicy policy(NodeId node) const {
     return has(node) ? tags_[node.index()]->policy : MemoryPolicy::none;
   }
   [[nodiscard]] std::size_t count(MemoryPolicy policy) const;
 
-  // The changes that make it so, of nodes that are not yet so.
+  // The changes for nodes whose tag differs.
   [[nodiscard]] std::vector<Change> changes() const;
 
  private:
@@ -43,13 +43,13 @@ class TagPlan {
   std::vector<std::optional<Planned>> tags_;
 };
 
-// By id: the calls that any of these operators' names is the name of, with the overload or without.
+// Indexed by node id: true for calls of these operators, given with or without overload.
 std::vector<bool> calls_of(const Graph& graph, std::span<const std::string_view> ops);
-// By id: what any of the selectors selects; their operators may be written as in Python. Error
-// (usage): one of them selects nothing.
+// Indexed by node id: true for nodes that a selector selects. Operators may be written as in
+// Python. Error (usage): a selector selects nothing.
 Result<std::vector<bool>> selected_by(const Graph& graph, std::span<const std::string> selectors);
 
-// `[a,"b c"]`, as a pipeline writes a list of texts.
+// A list of strings as in a pipeline: `[a,"b c"]`.
 std::string pipeline_list(std::span<const std::string> texts);
 
 }  // namespace jointer

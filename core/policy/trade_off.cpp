@@ -1,14 +1,14 @@
-// One request for the command line and the window, so that both find the same.
+// Sets up the search for save plans, identically for the command line and the window.
 //
-//   - What is searched is the graph as min_cut sees it, with the tags that count: budgets are
-//     min_cut's, and who takes a point partitions by min_cut.
-//   - So every plan is judged by min_cut's pair, whoever made the plan that is there. That one
-//     alone has the figures of its own partitioner's pair: they are what a person sees of it.
-//   - A step is slower than that of the plan that is there: the figure that a person reads before
-//     asking for another. It is not the joint graph's, which no pair may reach.
-//   - A search begins with the plan that is there and with upstream's presets, each solved by
-//     min_cut under its tags. Where somebody laid down a policy, the presets are left out of
-//     searches for a limit: their tags would be others. On the curve they are for comparison.
+//   - The search runs on the graph as min_cut sees it, with the tags in effect: budgets are
+//     min_cut's, and a chosen point is partitioned by min_cut.
+//   - So every plan is judged by min_cut's pair. Only the current plan has the figures of the
+//     pair that its partitioner made, since those are the ones shown to the user.
+//   - "Slower" means compared with the step time of the current plan, which the user sees before
+//     starting a search, not with that of the joint graph, which no pair may reach.
+//   - A search begins with the current plan and with upstream's presets, each solved by min_cut
+//     under its tags. If the user has set a policy, searches for a limit leave out the presets,
+//     whose tags differ. On the curve they are shown for comparison.
 
 #include "core/policy/trade_off.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kPercent = 100;
 
-// Of another clean-up's graph: what was merged or dropped here goes.
+// Removes the nodes that this graph's clean-up merged or dropped from a plan of another clean-up.
 void keep_live(const Graph& joint, SavePlan& plan) {
   for (auto* ids : {&plan.saved, &plan.saved_symbols, &plan.offloaded, &plan.redrawn})
     std::erase_if(*ids, [&](NodeId id) { return !joint.is_live(id); });
@@ -74,7 +74,7 @@ ParetoRequest TradeOff::request(bool with_presets) const {
                         .given = {options_.now},
                         .most_budgets = options_.most_budgets,
                         .found = options_.found};
-  // The joint graph's tags are those that count.
+  // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;
   if (with_presets) request.given.insert(request.given.end(), presets_.begin(), presets_.end());
   return request;

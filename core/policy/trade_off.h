@@ -1,7 +1,8 @@
 #pragma once
 
-// Limits and the trade-off between peak memory and step time, as every program asks for them. What
-// is searched, who judges it and where a search begins is at the top of trade_off.cpp.
+// Finds limits and the trade-off between peak memory and step time, for every program in the same
+// way. The search space, the evaluation and the starting points are described at the top of
+// trade_off.cpp.
 
 #include <cstdint>
 #include <functional>
@@ -22,49 +23,50 @@
 namespace jointer {
 
 struct TradeOffOptions {
-  // Whether tags are ignored, the solver and its rounding; budgets are min_cut's.
+  // Options for tags, the solver and its rounding; budgets are min_cut's.
   PartitionOptions partition;
-  // The plan that is there: its name, what it comes to, and whose pair that is.
+  // The current plan: its name, its figures, and the partitioner of its pair.
   ParetoPoint now;
-  // Of the graph as it was opened: presets heed it (core/policy/with_fsdp.h).
+  // Policy of the graph as opened, which presets respect (core/policy/with_fsdp.h).
   MemoryPolicy fsdp = MemoryPolicy::none;
-  // Somebody laid down a policy: limits keep to it, and do not begin with upstream's presets.
+  // True if the user has set a policy: limits respect it and do not begin with upstream's presets.
   bool has_policy = false;
   std::size_t most_budgets = ParetoRequest().most_budgets;
-  // As ParetoRequest's.
+  // As in ParetoRequest.
   std::function<bool(const ParetoPoint&)> found;
 };
 
 class TradeOff {
  public:
   struct Estimates {
-    std::span<const NodeCost> costs;  // one a node, by id; so are `flops`
+    std::span<const NodeCost> costs;  // indexed by node id, as are `flops`
     std::span<const Flops> flops;
     MemoryOptions memory;
     SimulationOptions simulation;
     TransferCosts transfers;
   };
 
-  // `graph`: with the tags that count. Error (usage): as partition.
+  // `graph`: with the tags in effect. Error (usage): see partition.
   static Result<std::unique_ptr<TradeOff>> make(const Graph& graph, const Estimates& estimates,
                                                 TradeOffOptions options);
   TradeOff(const TradeOff&) = delete;
   TradeOff& operator=(const TradeOff&) = delete;
 
-  // Another plan takes the place of the one that is there.
+  // Replaces the current plan.
   void set_now(ParetoPoint now);
 
-  // The points that no other is better than in both: budgets, presets, and the plan that is there.
+  // The points for which no other one is better in both figures: budgets, presets and the current
+  // plan.
   [[nodiscard]] Result<std::vector<ParetoPoint>> curve() const;
-  // Upstream's presets with their figures: those that fit the graph.
+  // Upstream's presets that fit the graph, with their figures.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
 
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes) const;
-  // At most so many percent slower than the plan that is there.
+  // At most `percent` slower than the current plan.
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   [[nodiscard]] std::int64_t longest_step(double percent) const;
 
-  // min_cut's plan at budget 1, and what every point but the plan that is there is judged by.
+  // min_cut's plan at budget 1, by which every point but the current plan is judged.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Upstream's lists and policies on a graph that FSDP's pass has tagged. What becomes of gathered
-// parameters is decided by the tags of the graph as it was opened, whatever was tried on it since.
+// Applies upstream's lists and policies to a graph that FSDP's pass has tagged. The tags of the
+// graph as opened decide about gathered parameters, whatever tags were tried on it since.
 
 #include <string>
 #include <vector>
@@ -12,19 +12,19 @@
 
 namespace jointer {
 
-// What FSDP's tags say of gathered parameters; none where there are no such tags.
+// The policy of FSDP's tags for gathered parameters; `none` if there are no such tags.
 MemoryPolicy fsdp_policy(const Graph& opened);
 
-// apply_sac, and behind it FSDP's tags, since upstream runs that pass last. `fsdp`: fsdp_policy.
+// apply_sac, then FSDP's tags, because upstream runs that pass last. `fsdp`: fsdp_policy.
 Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, MemoryPolicy fsdp);
 
-// A memory policy decides about gathered parameters itself; it is told whether they are to be kept.
+// A memory policy tags gathered parameters itself; `fsdp` determines whether it saves them.
 Result<Edit> memory_policy_with_fsdp(const Graph& graph, const std::string& preset,
                                      const std::vector<std::string>& save_ops, MemoryPolicy fsdp);
 
-// By a name that people choose from: `apply_sac`, with upstream's list, or a memory policy.
+// Presets by the names shown to the user: `apply_sac`, with upstream's list, or a memory policy.
 inline constexpr const char* kApplySac = "apply_sac";
-// apply_sac, default, full, eager, sac_and_offload.
+// apply_sac, default, full, eager and sac_and_offload.
 std::vector<std::string> upstream_presets();
 Result<Edit> preset_with_fsdp(const Graph& graph, const std::string& name, MemoryPolicy fsdp);
 

@@ -9,8 +9,8 @@
 //   shift    the delay of the compute stream compared with the model.
 //   slack    the maximum delay compared with the model that has no effect: for the host, until it
 //            launches the call that the compute stream is waiting for; for a stream's clock, until
-//            its next collective is ready; for a collective, until its wait. Negative if the compute
-//            stream is already waiting for it.
+//            its next collective is ready; for a collective, until its wait. Negative if the
+//            compute stream is already waiting for it.
 //   asleep   not shifted like the compute stream, but without effect on its next use. If it is
 //            later than the shift, the difference is within its slack; if it is earlier, its slack
 //            is not negative.

@@ -32,7 +32,7 @@ std::string_view participle(Keep keep) {
 
 // Reasons that already say "recomputed" only need a capital letter.
 std::string in_a_sentence(Keep keep, const std::string& reason) {
-  if (!reason.starts_with("recomputed") && !reason.starts_with("made again"))
+  if (!reason.starts_with("recomputed"))
     return fmt::format("{}: {}", participle(keep), reason);
   return static_cast<char>(reason.front() - 'a' + 'A') + reason.substr(1);
 }

@@ -83,8 +83,8 @@ TEST(Export, SaysOperatorsAsPython) {
                                        PolicyFormat::torchtitan, &misfits);
   EXPECT_THAT(misfits, IsEmpty());
   EXPECT_EQ(text,
-            "# What the forward of literal saves for the backward; every other result is made "
-            "again.\n"
+            "# Results that the forward of literal saves for backward; every other result is "
+            "recomputed.\n"
             "import torch\n"
             "\n"
             "SAVE_OPS = {\n"
@@ -117,9 +117,10 @@ TEST(Export, SaysWhatNoListCanSay) {
   std::vector<std::string> misfits;
   const std::string text = export_text(graph, plan_of(graph, {"a1", "s0", "s1", "e0"}),
                                        PolicyFormat::torchtitan, &misfits);
-  EXPECT_THAT(misfits,
-              ElementsAre("The plan saves what this makes again, results of aten.mm.default: a1."));
-  EXPECT_THAT(text, HasSubstr("# These lists do not say all of the plan:\n# - The plan saves"));
+  EXPECT_THAT(
+      misfits,
+      ElementsAre("The plan saves, but this text recomputes, results of aten.mm.default: a1."));
+  EXPECT_THAT(text, HasSubstr("# These lists do not express the whole plan:\n# - The plan saves"));
 }
 
 TEST(Export, SelectorsTellModulesApart) {
@@ -379,7 +380,7 @@ TEST(Import, ALogTagsWhatItSavedAndSaysWhatDiffers) {
 TEST(Import, SaysWhichOperatorsTheGraphLacks) {
   const auto imported = import_policy(parse(kModel), "aten.mm.default, aten.bmm.default");
   ASSERT_TRUE(imported);
-  EXPECT_THAT(imported->notes, ElementsAre("No call of this graph is aten.bmm.default."));
+  EXPECT_THAT(imported->notes, ElementsAre("No call of this graph matches aten.bmm.default."));
   EXPECT_THAT(import_policy(parse(kModel), "aten.bmm.default").error().message,
               HasSubstr("no call of this graph"));
 }

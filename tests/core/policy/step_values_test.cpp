@@ -78,10 +78,10 @@ TEST(StepValues, SayWhatATagDidAndWhatItDidNot) {
                                      {"c", MemoryPolicy::prefer_recompute},
                                      {"d", MemoryPolicy::must_save}});
   EXPECT_THAT(told(graph),
-              ElementsAre("a save: what is made again reads it, and nothing tags it",
+              ElementsAre("a save: a recomputed call reads it, and nothing tags it",
                           "b recompute: tagged MUST_RECOMPUTE",
                           "c save: tagged PREFER_RECOMPUTE, and the backward reads it before it "
-                          "makes anything again",
+                          "recomputes anything",
                           "v save: the backward reads it, and nothing tags it",
                           "d save: tagged MUST_SAVE"));
 }
@@ -106,7 +106,7 @@ TEST(StepValues, WhatTheStepDoesAlreadyIsNoTagsDoing) {
   const std::vector<std::string> again = told(step);
   const auto has = [&](const std::string& begin) {
     return std::ranges::any_of(again, [&](const std::string& line) {
-      return line.starts_with(begin) && line.ends_with("which no other tag takes back");
+      return line.starts_with(begin) && line.ends_with("and no other tag undoes that");
     });
   };
   EXPECT_TRUE(has("b_recomputed recompute")) << testing::PrintToString(again);

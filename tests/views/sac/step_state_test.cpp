@@ -160,7 +160,7 @@ TEST_F(StepStateTest, ATagWithoutEffectIsReported) {
   const SacStatePtr s = state();
   EXPECT_EQ(tensor(*s, "c").keep, Keep::save);
   EXPECT_EQ(tensor(*s, "c").decider, Decider::nobody);
-  EXPECT_THAT(why(*s, tensor(*s, "c")), HasSubstr("before it makes anything again"));
+  EXPECT_THAT(why(*s, tensor(*s, "c")), HasSubstr("before it recomputes anything"));
 }
 
 TEST_F(StepStateTest, RefusalsOfThePassAreReported) {
