@@ -110,7 +110,7 @@ class Merger {
     }
   }
 
-  // Finds the buffers that functionalized calls stand for writes to.
+  // Finds the buffers that the in-place forms of functionalized calls would write to.
   void find_written_buffers() {
     is_buffer_.assign(graph_.node_count(), false);
     const auto mark = [&](const auto& self, const Argument& argument) -> void {

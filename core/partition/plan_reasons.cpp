@@ -1,10 +1,11 @@
-// Each forward value that the backward is given or makes again is given the first reason that
-// applies. The backward is the one that is emitted: what was extracted, as it is arranged.
+// Explains why each forward value that the backward reads or recomputes is saved or recomputed: the
+// first reason that applies. The backward is the one that is emitted: extracted, then ordered.
 //
-// Saved: it is an input; its tag, or why a tag was added; the ban that keeps it from being made
-// again; else, of a cut, the cheapest place between something that cannot be made again (the
-// nearest banned ancestor) and the first reader in the backward. Made again: its tag; else, of a
-// cut, the nearest saved value on the way to it; of default_partition, the call that needs it.
+// Saved: it is an input; it is tagged, or why a tag was added; the ban that keeps it from being
+// recomputed; else, for a cut, it is the cheapest place between a node that cannot be recomputed
+// (the nearest banned ancestor) and the first reader in the backward. Recomputed: its tag; else,
+// for a cut, the nearest saved value that it is computed from; for default_partition, the call that
+// needs it.
 //
 // Cost: linear in the edges.
 
@@ -52,7 +53,7 @@ class Explainer {
   }
 
  private:
-  // The nearest ancestor that may not be made again, itself included.
+  // Finds the nearest ancestor that may not be recomputed, including the node itself.
   void find_banned_ancestors() {
     banned_ancestor_.resize(joint_.node_count());
     for (const NodeId id : joint_.order()) {
@@ -72,7 +73,8 @@ class Explainer {
     return parts_.is_forward(id) && !parts_.depends_on_tangent[id.index()];
   }
 
-  // The first call of the backward proper that a value is needed for, and the first that reads it.
+  // Finds, by node, the first call of the backward proper that needs it, and the first that reads
+  // it.
   void find_readers(const Half& backward) {
     reader_.resize(joint_.node_count());
     needed_for_.resize(joint_.node_count());
@@ -106,18 +108,18 @@ class Explainer {
       return {Kind::read_by_forward,
               {},
               reader_[id.index()]
-                  ? fmt::format("of the forward, and {} in the backward reads it",
+                  ? fmt::format("computed in the forward, and {} in the backward reads it",
                                 joint_.name(reader_[id.index()]))
-                  : std::string("of the forward, and handed over: the backward returns it, or "
-                                "nothing reads it")};
+                  : std::string(
+                        "computed in the forward; the backward returns it, or nothing reads it")};
     const Ban& ban = cut_->bans.by_node[id.index()];
     if (ban.reason != BanReason::none) return {Kind::banned, ban.by, why_banned(id, ban)};
     const NodeId from = banned_ancestor_[id.index()];
     return {Kind::cut,
             {},
-            fmt::format("{} is the least that can be saved between {} and {}, which needs it",
+            fmt::format("{} is the minimum that must be saved between {} and {}, which needs it",
                         size_of(id),
-                        from ? fmt::format("{}, which may not be made again,", joint_.name(from))
+                        from ? fmt::format("{}, which may not be recomputed,", joint_.name(from))
                              : std::string("the inputs"),
                         name(needed_for_[id.index()]))};
   }
@@ -129,20 +131,22 @@ class Explainer {
       case TagSource::boundary:
         return {Kind::region,
                 {},
-                "the last value of a region that is made again; the next region starts from it"};
+                "the last value of a recomputed region; the next region starts from it"};
       case TagSource::region_input:
-        return {Kind::region, {}, "a region that is made again reads it from outside"};
+        return {Kind::region, {}, "a recomputed region reads it from outside"};
       case TagSource::collective:
         return {
             Kind::banned, {}, "a collective without a tag: all ranks must call it equally often"};
       case TagSource::effect:
-        return {Kind::banned, {}, "its call acts on something outside of the graph"};
+        return {Kind::banned, {}, "its call has an effect outside the graph"};
       case TagSource::mutation:
-        return {Kind::banned, {}, "forward and backward both write it into the same input"};
+        return {Kind::banned,
+                {},
+                "the forward copies it into an input that the backward also writes to"};
       case TagSource::written:
         return {Kind::banned,
                 {},
-                "it writes, or later calls write to what it reads or returns: made again, it "
+                "it writes, or later calls write to what it reads or returns: recomputed, it "
                 "would differ"};
     }
     return {};
@@ -151,22 +155,22 @@ class Explainer {
   [[nodiscard]] std::string why_banned(NodeId id, const Ban& ban) const {
     switch (ban.reason) {
       case BanReason::not_allowed:
-        return fmt::format("{} is not on torch's list of what may be made again", operator_of(id));
+        return fmt::format("{} is not on torch's list of recomputable operators", operator_of(id));
       case BanReason::random:
         return fmt::format("{} draws random numbers", operator_of(id));
       case BanReason::compute_intensive:
-        return fmt::format("{} takes much compute", operator_of(id));
+        return fmt::format("{} is compute-intensive", operator_of(id));
       case BanReason::materialized:
         return joint_.node(ban.by).kind == NodeKind::output
                    ? "the graph returns it, so it is in memory anyway"
                    : fmt::format("{} reads it and does not fuse with it, so it is in memory anyway",
                                  joint_.name(ban.by));
       case BanReason::reduction:
-        return "a reduction: it is under a quarter of what it is made from";
+        return "a reduction: it is less than a quarter of the size of its inputs";
       case BanReason::far_apart:
         return fmt::format("it reads {} long after other calls do", joint_.name(ban.by));
       case BanReason::long_chain:
-        return fmt::format("the end of a long chain of pointwise calls from {}",
+        return fmt::format("the end of a long chain of pointwise calls that starts at {}",
                            joint_.name(ban.by));
       case BanReason::none:
       case BanReason::primal:
@@ -174,7 +178,7 @@ class Explainer {
       case BanReason::must_save:
         break;
     }
-    return "it cannot be made again";
+    return "it cannot be recomputed";
   }
 
   [[nodiscard]] PlanReason why_again(NodeId id) const {
@@ -184,18 +188,19 @@ class Explainer {
     const NodeId needed_for = needed_for_[id.index()];
     if (cut_ == nullptr)
       return {Kind::chain, reader_[id.index()],
-              fmt::format("{} is made from it", name(reader_[id.index()]))};
+              fmt::format("{} needs it", name(reader_[id.index()]))};
     const NodeId from = saved_ancestor(id);
     if (!from)
-      return {Kind::cut,
-              {},
-              fmt::format("needed by {}, and made from nothing that is saved", name(needed_for))};
+      return {
+          Kind::cut,
+          {},
+          fmt::format("needed by {}, and computed from nothing that is saved", name(needed_for))};
     return {Kind::cut, from,
-            fmt::format("made again from {} for {}: saving it would not hand over fewer bytes",
+            fmt::format("recomputed from {} for {}: saving it instead would not take fewer bytes",
                         joint_.name(from), name(needed_for))};
   }
 
-  // The latest saved value that it is made from.
+  // The latest saved value that it is computed from.
   [[nodiscard]] NodeId saved_ancestor(NodeId id) const {
     NodeId latest;
     std::vector<NodeId> pending{id};

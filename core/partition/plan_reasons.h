@@ -1,6 +1,6 @@
 #pragma once
 
-// Why each value is saved or made again: what PlanReason says of a partitioner's choice.
+// Explains why each value is saved or recomputed: the PlanReason of a partitioner's choice.
 
 #include <vector>
 
@@ -18,10 +18,11 @@ struct Explained {
   const JointParts& parts;
   const std::vector<TagSource>& tags;
   const SavePlan& plan;
-  Partitioner partitioner;  // whose backward it is explained by
+  Partitioner partitioner;  // whose backward the reasons describe
 };
 
-// By node. `cut`: of the minimum cut; null for default_partition.
+// Returns the reasons by node. `cut`: the minimum cut; null for default_partition. Error (usage):
+// as extract_half.
 Result<std::vector<PlanReason>> explain_plan(const Explained& what, const CutSolution* cut);
 
 }  // namespace jointer

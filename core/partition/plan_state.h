@@ -1,6 +1,6 @@
 #pragma once
 
-// What PlanWhatIf holds. No public header: its sources share it.
+// The private state of PlanWhatIf, shared by its source files. Not a public header.
 
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_memory.h"
@@ -20,12 +20,12 @@ struct PlanWhatIf::State {
         time(orders, costs, flops, simulation_options, options.transfers),
         recomputable(orders) {}
 
-  // Decisions for some values, over a plan.
+  // Decisions about some values of a plan.
   using Decisions = std::vector<std::pair<NodeId, Keep>>;
   [[nodiscard]] Result<PlanChange> decide(const SavePlan& plan, const Decisions& decisions) const;
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan,
                                                               const PairOrder& order) const;
-  // Empty: it can. One sentence otherwise.
+  // One sentence; empty if it can be saved or offloaded.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;
 

@@ -1,6 +1,7 @@
-// Simulation's one pass, over places of the joint graph. A collective that the forward starts may
-// be waited for in the backward, so ends are kept for each half. Copies to the host and back stand
-// between the calls, as offload_transfers.h says, and run on the last of the streams.
+// Computes the step time of a plan: the single pass of Simulation, over positions in the joint
+// graph. The backward may wait for a collective that the forward has started, so the end times of
+// both halves are kept. Copies to the host and back run between the calls, as offload_transfers.h
+// places them, on the last stream.
 
 #include "core/partition/plan_time.h"
 
@@ -12,8 +13,8 @@ namespace jointer {
 struct PlanTime::Clocks {
   std::int64_t host = 0, compute = 0, exposed = 0;
   std::vector<std::int64_t> streams;
-  std::vector<std::int64_t> ends;  // of collectives, by place, the forward's then the backward's
-  std::vector<std::int64_t> copied, reloaded;  // ends of copies, by value
+  std::vector<std::int64_t> ends;  // of collectives, by place: the forward's, then the backward's
+  std::vector<std::int64_t> copied, reloaded;  // end times of copies, by value
 
   void wait_until(std::int64_t over) {
     const std::int64_t free = std::max(host, compute);
@@ -80,7 +81,7 @@ void PlanTime::run_half(const PairOrder& order, bool backward, Clocks& clocks) c
     if (!orders_.has(p, PairOrders::is_call)) continue;
     for (; next != transfers.end() && next->before <= index; ++next) transfer(order, *next, clocks);
     ++index;
-    // To take a part of what a call returns takes no time.
+    // Reading a part of a call's result takes no time.
     if (std::exchange(previous, p) == p) continue;
     const Call& call = calls_[p];
     host += call.host_ns;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Step time of a pair that was not made: the same as Simulation has of emit_pair's graph. The model
-// is described at the top of simulation.cpp.
+// Computes the step time of a pair without building it: the same as Simulation computes for
+// emit_pair's graph. The top of simulation.cpp describes the model.
 
 #include <cstdint>
 #include <span>
@@ -17,14 +17,14 @@ namespace jointer {
 
 class PlanTime {
  public:
-  // `orders` must outlive this. `costs`, `flops`: one a node, by id.
+  // `orders` must outlive this. `costs`, `flops`: one per node, by id.
   PlanTime(const PairOrders& orders, std::span<const NodeCost> costs, std::span<const Flops> flops,
            const SimulationOptions& options, const TransferCosts& transfers);
 
   // Cost: linear in the calls.
   [[nodiscard]] StepTime evaluate(const PairOrder& order) const;
 
-  // On its stream; of views and waits nothing.
+  // Time on the call's stream; 0 for views and waits.
   [[nodiscard]] std::int64_t ns(Place place) const { return calls_[place].ns; }
   [[nodiscard]] std::int64_t flops(Place place) const { return flops_[place]; }
 

@@ -1,22 +1,23 @@
+// Improves a plan tensor by tensor until it meets a limit, or for as long as it meets one.
+//
 // Terms
-//   move     one kind of change: values alive at the peak are made again, most bytes per
-//   microsecond
-//            first; or values that are made again are saved, least bytes per microsecond first.
+//   move     a kind of change: recompute values that are live at the peak, most bytes per
+//            microsecond first; or save recomputed values, fewest bytes per microsecond first.
 //   prefix   the first values of that list, changed together.
 //
-// Until a limit is met: the shortest prefix that meets it, found by doubling and halving; if the
-// whole list does not, the best prefix that was seen, and the list of the plan that it gives, since
-// the peak may have moved. As long as a limit holds: the longest prefix that it holds for; then the
-// value that broke it is passed over, and the rest of the list is tried on.
+// Until a limit is met: find the shortest prefix that meets it by doubling and halving. If the
+// whole list does not, continue from the best prefix found, with the list of the plan that it
+// gives, since the peak may have moved. For as long as a limit holds: find the longest prefix for
+// which it holds, skip the value that broke it, and continue with the rest of the list.
 //
-// A longer prefix need not be the better one (a chain may need what was freed), so the figures of
-// every plan that is taken are computed, and the best seen is what comes back: a limit that is said
-// to hold does.
+// A longer prefix is not always better (a chain may need what was freed). The figures of every
+// accepted plan are therefore computed, and the best plan found is returned: a limit reported as
+// met is met.
 //
-// Cost: some log2(values) plans a round, and a few rounds.
+// Cost: about log2(values) plans per round, and a few rounds.
 //
-// Where it differs from torch: its budget counts the bytes of saved tensors, and the time of single
-// operators. Here a plan is judged by the step's peak and time.
+// Deviation: torch's budget counts the bytes of saved tensors and the time of single operators.
+// Here a plan is judged by the peak and the time of the step.
 
 #include "core/partition/plan_tuning.h"
 
@@ -31,8 +32,9 @@ namespace {
 
 constexpr int kRounds = 24;
 
-// The least and the most n of 1..count for which `holds(n)`, where it holds for all larger ones, or
-// for all smaller ones; none where it holds for none. Found by doubling, then halving.
+// The smallest n in 1..count for which `holds(n)`, if it then holds for all larger n; and the
+// largest, if it holds for all smaller n. `least` returns none if there is none. Doubles, then
+// halves.
 template <class Holds>
 std::optional<std::size_t> least(std::size_t count, const Holds& holds) {
   std::size_t low = 0, high = 1;

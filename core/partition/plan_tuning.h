@@ -1,6 +1,7 @@
 #pragma once
 
-// A plan, improved tensor by tensor towards a limit. How is at the top of plan_tuning.cpp.
+// Improves a plan tensor by tensor towards a limit. The top of plan_tuning.cpp describes the
+// search.
 
 #include <functional>
 #include <utility>
@@ -18,24 +19,24 @@ struct TunedPlan {
 
 class PlanTuning {
  public:
-  // Both must outlive it. `joint`: of `what_if`, with the tags that are honoured: MUST_SAVE and
-  // MUST_RECOMPUTE; what is only preferred may change. `go_on` is asked between plans; false ends
-  // a tuning with what it has.
+  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Its tags MUST_SAVE
+  // and MUST_RECOMPUTE are honoured; decisions that are only preferred may change. `go_on` is asked
+  // between plans; returning false ends the tuning with the best plan so far.
   PlanTuning(const Graph& joint, const PlanWhatIf& what_if, std::function<bool()> go_on)
       : joint_(joint), what_if_(what_if), go_on_(std::move(go_on)) {}
 
   using Holds = std::function<bool(const Figures&)>;
 
-  // Makes again what is alive at the peak and best made again, until `enough` holds or nothing
-  // helps; and as long as `allowed` holds.
+  // Recomputes saved values that are live at the peak, the best candidates first: until `enough`
+  // holds or nothing helps, or for as long as `allowed` holds.
   [[nodiscard]] TunedPlan lower_peak_until(TunedPlan from, const Holds& enough) const;
   [[nodiscard]] TunedPlan lower_peak_while(TunedPlan from, const Holds& allowed) const;
-  // Saves what is made again and best saved, in the same ways.
+  // Saves recomputed values, the best candidates first, under the same conditions.
   [[nodiscard]] TunedPlan speed_up_until(TunedPlan from, const Holds& enough) const;
   [[nodiscard]] TunedPlan speed_up_while(TunedPlan from, const Holds& allowed) const;
 
  private:
-  // One kind of change: what to try, best first, and which figure it is to lower.
+  // A kind of change: the candidates, best first, and the figure that it should lower.
   struct Move {
     std::function<std::vector<NodeId>(const SavePlan&)> nodes;
     Keep keep;
@@ -46,7 +47,7 @@ class PlanTuning {
   [[nodiscard]] Move to_speed_up() const;
   [[nodiscard]] TunedPlan until(TunedPlan from, const Move& move, const Holds& enough) const;
   [[nodiscard]] TunedPlan as_long_as(TunedPlan from, const Move& move, const Holds& allowed) const;
-  // The plan with the first `count` nodes changed; nothing where none of them can be.
+  // The plan with the first `count` nodes changed. Error (usage): none of them can be changed.
   [[nodiscard]] Result<TunedPlan> changed(const TunedPlan& from, const std::vector<NodeId>& nodes,
                                           std::size_t count, Keep keep) const;
 

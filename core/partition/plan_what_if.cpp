@@ -1,21 +1,21 @@
-// A pair's figures from its joint graph and a plan.
+// Computes the figures of a pair from its joint graph and a plan.
 //
-// The pair's calls are the joint graph's, some of them twice; nothing about a call but its place
-// changes with the plan. So what a call takes in time and memory is put into dense arrays once, by
-// its place in the joint graph's order, and a plan is evaluated in three walks:
-//   1. which calls each half runs, and in which order (pair_order.cpp);
-//   2. live bytes, with the rules of lifetimes.cpp (plan_memory.cpp);
-//   3. time, with the model of simulation.cpp (plan_time.cpp).
-// Nothing is kept between plans: a change reaches the figures of everything behind it, and a whole
-// walk is linear in arrays that lie in its order.
+// The pair's calls are the joint graph's, some of them twice; only their positions depend on the
+// plan. The time and memory of each call are therefore stored in dense arrays once, by position in
+// the joint graph, and a plan is evaluated in three walks:
+//   1. the calls that each half runs, and their order (pair_order.cpp);
+//   2. live bytes, by the rules of lifetimes.cpp (plan_memory.cpp);
+//   3. time, by the model of simulation.cpp (plan_time.cpp).
+// Nothing is cached between plans: a change affects the figures of everything after it, and a
+// complete walk is linear in arrays that lie in its order.
 //
-// What there is to decide about is in plan_candidates.cpp, how a decision becomes a plan in
-// plan_change.cpp.
+// plan_candidates.cpp lists the values to decide about; plan_change.cpp turns decisions into a
+// plan.
 //
 // Deviation from the pair: the main device is the joint graph's.
 //
-// Cost: linear in nodes, edges and tensors of the joint graph. Measured by tests/benchmarks/
-// plan_benchmark.cpp.
+// Cost: linear in nodes, edges and tensors of the joint graph; measured by
+// tests/benchmarks/plan_benchmark.cpp.
 
 #include "core/partition/plan_what_if.h"
 
@@ -27,7 +27,7 @@ namespace jointer {
 
 namespace {
 
-// Of one half, as plan_memory.cpp walks over it.
+// Adds the steps of one half, in the order in which plan_memory.cpp walks it.
 void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
                std::vector<NodeId>& steps) {
   const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;

@@ -1,18 +1,19 @@
-// What torch._functorch.partitioners.functionalize_rng_ops makes of a random call that is tagged
-// for recomputation and runs in both halves. What a plan asks to be made again counts as tagged.
-// From torch 2.14 on, attention that drops nothing is no random call.
+// Gives random calls that run in both halves the same random state, as
+// torch._functorch.partitioners.functionalize_rng_ops does for calls that are tagged for
+// recomputation. A call that a plan asks to recompute counts as tagged. Since torch 2.14, attention
+// without dropout is not a random call.
 //
-// On CUDA, both calls become graphsafe_run_with_rng_state with a generator each, fwd_rng_state_N
-// and bwd_rng_state_N, which the caller keeps alike. Elsewhere, or where such calls are on several
-// devices, the forward's becomes run_and_save_rng_state, whose state it returns behind what it
-// saves, and the backward's run_with_rng_state, which is given that state as rng_state_output_N
-// before the tangents.
+// On CUDA, both calls become graphsafe_run_with_rng_state with one generator each, fwd_rng_state_N
+// and bwd_rng_state_N, which the caller keeps in step. Elsewhere, or if such calls are on several
+// devices, the forward's call becomes run_and_save_rng_state, whose state the forward returns after
+// the values that it saves; the backward's becomes run_with_rng_state, which receives that state as
+// rng_state_output_N before the tangents.
 //
-// N counts the calls in the joint graph's order. New nodes are named as torch.fx names them.
+// N counts the calls in the order of the joint graph. New nodes are named as torch.fx names them.
 //
-// Deviation: torch drops what the call described itself as; here its value, place and tags stay, so
-// that memory and time know it. run_and_save_rng_state returns the state and the value: both take
-// memory from the call on.
+// Deviation: torch drops the call's own description; here its value, module and tags stay, so that
+// memory and time know it. run_and_save_rng_state returns the state and the value; both take memory
+// from that call on.
 
 #include "core/partition/random_states.h"
 
@@ -27,7 +28,7 @@
 namespace jointer {
 namespace {
 
-// Bytes of torch.get_rng_state().
+// Size in bytes of torch.get_rng_state().
 constexpr std::int64_t kCpuState = 5056, kCudaState = 16;
 
 bool is_zero(const Argument& argument) {
@@ -47,7 +48,7 @@ bool is_on_cuda(const Graph& graph, NodeId id) {
   });
 }
 
-// Names in the order in which torch.fx gave them.
+// Registers names in the order in which torch.fx gave them.
 void use_names(const Graph& joint, std::span<const NodeId> inputs, const Half& half,
                FxNames& names) {
   for (const NodeId id : inputs) names.create(joint.name(id));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Random calls that run in both halves, so that both draw the same numbers. How is at the top of
-// random_states.cpp.
+// Makes random calls that run in both halves draw the same numbers. The top of random_states.cpp
+// describes how.
 
 #include <cstdint>
 #include <span>
@@ -17,63 +17,63 @@
 
 namespace jointer {
 
-// A random call that is tagged for recomputation, or that the plan asks it of, and that runs in
-// both halves.
+// A random call that runs in both halves, because a tag or the plan asks to recompute it.
 struct RandomCall {
   NodeId id;
-  // It draws from a generator that the caller keeps; else the forward hands over a tensor of the
-  // generator's state, of so many bytes, which lies on the host.
+  // True: it draws from a generator that the caller keeps. False: the forward saves the generator's
+  // state as a tensor of `state_bytes` on the host.
   bool by_generator = false;
   std::int64_t state_bytes = 0;
 };
 
-// Attention that drops nothing: such operators draw, this call does not.
+// True for attention without dropout: the operator may draw random numbers, but this call does not.
 bool draws_nothing(const Graph& graph, const Node& call);
 
-// A random call as torch's partitioner has it: before torch 2.14, by the operator alone.
+// True if torch's partitioner treats the call as random: before torch 2.14, by the operator alone.
 bool is_random_call(const Graph& joint, const Node& call);
 
-// Whether the backward's call can be given the state that the forward's had.
+// True if the call in the backward can receive the generator state of the call in the forward.
 bool can_keep_state(const Graph& joint, const Node& call);
 
-// Such calls as are tagged for recomputation, by id: what a plan of these tags asks.
+// The random calls that are tagged for recomputation, by id.
 std::vector<NodeId> tagged_to_redraw(const Graph& joint);
 
-// In the order of `backward`. `in_forward`: by node id. `backward`: what that half runs.
+// In the order of `backward`, the calls of that half. `in_forward`: by node id.
 std::vector<RandomCall> find_random_calls(const Graph& joint, const SavePlan& plan,
                                           const std::vector<bool>& in_forward,
                                           std::span<const NodeId> backward);
 
 class RandomStates {
  public:
-  // Of a joint graph's halves, before their order changes. All must outlive it.
+  // The halves of a joint graph must still be in the graph's order. All arguments must outlive
+  // this.
   RandomStates(const Graph& joint, const SavePlan& plan, const Half& forward, const Half& backward,
                std::span<const NodeId> forward_inputs, std::span<const NodeId> backward_inputs);
 
   [[nodiscard]] bool has(NodeId id) const { return index_.contains(id); }
 
-  // Placeholders of generators; they follow the forward's inputs, and the backward's.
+  // Adds the placeholders of generators, after the inputs of the forward or of the backward.
   void add_generators(PartCopy& copy, HalfKind kind);
-  // Placeholders of states that the forward returns; they come before the tangents.
+  // Adds the placeholders of states that the forward returns, before the tangents.
   void add_states(PartCopy& copy);
-  // The call in its half, with its state. In the forward, the nodes of a state that it returns.
+  // Copies the call into its half, with its state. In the forward, also adds the state's nodes.
   void copy_forward(PartCopy& copy, NodeId id);
   void copy_backward(PartCopy& copy, NodeId id);
 
-  // What the forward returns of states, behind the values that it saves.
+  // The states that the forward returns, after the values that it saves.
   [[nodiscard]] const std::vector<NodeId>& returned_states() const { return returned_; }
 
  private:
   struct Call {
     RandomCall call;
     NodeId forward_state, backward_state;  // in the pair
-    // Names that torch gives them.
+    // Names, as torch gives them.
     std::string forward_name, state_name, result_name, backward_name;
   };
 
   void name_calls(const Half& forward, const Half& backward, std::span<const NodeId> forward_inputs,
                   std::span<const NodeId> backward_inputs);
-  // A tensor of the generator's state, in that storage.
+  // A tensor of the generator's state in `storage`.
   [[nodiscard]] static Value state_value(PartCopy& copy, const Call& call, StorageId storage);
 
   const Graph& joint_;

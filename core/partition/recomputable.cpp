@@ -1,14 +1,14 @@
-// A call may run again unless
-//   it draws random numbers. A random operator does, unless its arguments say that nothing is drawn
-//     (attention without dropout). It may where that is asked of itself, by a tag or by a plan: the
-//     pair then gives it the state that the forward had (random_states.cpp). What hides what it
-//     calls would draw others; run_with_rng_state has its state already;
-//   it writes to one of its inputs;
-//   it has an effect outside the graph, or checks a value;
-//   it reads a storage that a later call writes to, and is no view of it: the second time it would
-//     read what was written. A view shows what its storage holds, at either time;
-//   it makes a storage that a later call writes to: what it made the second time would lack that;
-//   it takes one of the values of such a call.
+// Determines the calls that may be recomputed. A call may be unless
+//  - it draws random numbers. A random operator does, unless its arguments say otherwise (attention
+//    without dropout). It may be recomputed if a tag or a plan asks for it: the pair then gives it
+//    the state that the forward had (random_states.cpp). A higher-order operator that hides a
+//    random call would draw different numbers; run_with_rng_state already has its state;
+//  - it writes to one of its inputs;
+//  - it has an effect outside the graph, or checks a value;
+//  - it reads a storage that a later call writes to, and is not a view of it: the second time it
+//    would read the new values. A view shows its storage's values at either time;
+//  - it allocates a storage that a later call writes to: the second result would lack that write;
+//  - it reads an element of the result of such a call.
 //
 // Cost: linear in nodes and edges.
 
@@ -66,7 +66,7 @@ void Recomputable::find_overwritten() {
         return t.storage && graph.real_storage(t.storage) == storage;
       });
     };
-    // A value taken from a tuple lies where the tuple does.
+    // An element is in the same memory as its tuple.
     bool is_view = orders_.has(p, PairOrders::is_getitem);
     for (const Place input : orders_.inputs(p))
       for (const Tensor& t : graph.tensors(orders_.node(input))) {
@@ -92,17 +92,18 @@ std::string Recomputable::why_not(Place call) const {
     case Why::none:
       break;
     case Why::draws:
-      return fmt::format("{} draws random numbers: it is made again only where that is asked of it",
-                         name);
-    case Why::draws_unseen:
-      return fmt::format("{} draws random numbers: they would be others the second time", name);
-    case Why::writes:
-      return fmt::format("{} writes to what it is given, and must run once", name);
-    case Why::acts:
-      return fmt::format("{} has an effect beside its value, and must run once", name);
-    case Why::overwritten:
       return fmt::format(
-          "{} works on memory that is written to later: it would not be the same again", name);
+          "{} draws random numbers: it is recomputed only if a tag or a decision asks for it",
+          name);
+    case Why::draws_unseen:
+      return fmt::format("{} draws random numbers, which would differ the second time", name);
+    case Why::writes:
+      return fmt::format("{} writes to one of its inputs, so it must run once", name);
+    case Why::acts:
+      return fmt::format("{} has a side effect or checks a value, so it must run once", name);
+    case Why::overwritten:
+      return fmt::format("{} uses memory that is written to later: recomputed, it would differ",
+                         name);
     case Why::part:
       return why_not(orders_.inputs(call).front());
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which calls of a forward may run again in the backward and give the same: as part of what another
-// is made from, or where it is asked of the call itself. The rules are at the top of
-// recomputable.cpp.
+// Determines the forward calls that may run again in the backward with the same result: as part of
+// the chain of another value, or because a tag or decision asks for it. The top of recomputable.cpp
+// states the rules.
 
 #include <cstdint>
 #include <string>
@@ -17,13 +17,13 @@ class Recomputable {
   explicit Recomputable(const PairOrders& orders);
 
   [[nodiscard]] bool operator()(Place call) const { return why_not_[call] == Why::none; }
-  // The same where a tag or a plan asks it of the call, or of what is taken from it.
+  // The same if a tag or a plan asks to recompute the call, or an element of its result.
   [[nodiscard]] bool if_asked(Place call) const {
     return (*this)(call) || why_not_[source(call)] == Why::draws;
   }
-  // Of a value that is taken from a tuple the call that returns it.
+  // The call that returns the tuple that a value is read from; else the call itself.
   [[nodiscard]] Place source(Place call) const;
-  // One sentence; empty if it may.
+  // One sentence; empty if it may be recomputed.
   [[nodiscard]] std::string why_not(Place call) const;
 
  private:

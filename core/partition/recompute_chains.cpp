@@ -1,20 +1,22 @@
+// Computes the cost of the recompute chains of many values without listing every chain.
+//
 // Terms
-//   chain(v)  v and all calls that v is made from, back to what is there.
-//   base(v)   of v's inputs that are not there, the one with the longest way back: in a network
-//             with a residual stream nearly all of chain(v) is chain(base(v)). None if all are
-//             there.
+//   chain(v)  v and all calls that v is computed from, back to available values.
+//   base(v)   of v's inputs that are not available, the one with the longest way back. In a network
+//             with a residual stream, chain(base(v)) is nearly all of chain(v). None if all inputs
+//             are available.
 //   local(v)  chain(v) without chain(base(v)).
 //   owners    of a call c: the v with c in local(v).
 //
 // Steps
-//   1. What lies in any of the chains, from the values back.
-//   2. base makes a forest; its nodes are numbered so that a subtree is an interval.
-//   3. In the order: chain(v) costs what chain(base(v)) costs and what local(v) does. local(v) is
-//      searched from v's other inputs back to calls in chain(base(v)); c is in chain(b) exactly if
-//      b lies in the subtree of one of c's owners.
+//   1. Find the members of all chains, from the values back.
+//   2. The bases form a forest; number its nodes so that each subtree is an interval.
+//   3. In program order: chain(v) costs as much as chain(base(v)) and local(v) together. Search
+//      local(v) from v's other inputs back to calls in chain(base(v)); c is in chain(b) if and only
+//      if b is in the subtree of one of c's owners.
 //
-// Cost: the sum of all local(v), times the owners that are asked for; a list of whole chains would
-// be the square of the calls where all is made again.
+// Cost: the sum of all local(v), times the owners that are visited. A list of complete chains would
+// be quadratic in the calls if everything is recomputed.
 
 #include "core/partition/recompute_chains.h"
 
@@ -74,7 +76,7 @@ class Chains {
     number_.assign(orders_.size(), 0);
     for (auto it = members_.rbegin(); it != members_.rend(); ++it)
       if (base_[*it] != kNone) below_[base_[*it]] += below_[*it];
-    std::vector<std::uint32_t> free(orders_.size(), 0);  // the next number below a node
+    std::vector<std::uint32_t> free(orders_.size(), 0);  // the next number in a subtree
     std::uint32_t next_root = 0;
     for (const Place p : members_) {
       std::uint32_t& next = base_[p] == kNone ? next_root : free[base_[p]];
@@ -90,7 +92,7 @@ class Chains {
   [[nodiscard]] bool in_chain(Place call, Place of) const {
     for (std::uint32_t i = owners_[call]; i != kEnd; i = list_[i].next) {
       const Place owner = list_[i].owner;
-      if (number_[of] - number_[owner] < below_[owner]) return true;  // unsigned: not below zero
+      if (number_[of] - number_[owner] < below_[owner]) return true;  // unsigned: not negative
     }
     return false;
   }
@@ -118,10 +120,10 @@ class Chains {
   const PlanTime& time_;
   std::span<const std::uint8_t> is_there_;
   std::vector<Place> members_, base_;          // by place
-  std::vector<std::uint32_t> below_, number_;  // by place: the subtree's size, and its first
+  std::vector<std::uint32_t> below_, number_;  // by place: size and first number of the subtree
   std::vector<std::uint32_t> owners_;          // by place: the first in list_
   std::vector<Owner> list_;
-  std::vector<Place> seen_;  // by place: the last whose local set it is in
+  std::vector<Place> seen_;  // by place: the last value whose local set contains it
   std::vector<RecomputeChain> sums_;
   std::vector<Place> stack_;
 };

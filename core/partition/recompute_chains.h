@@ -1,7 +1,7 @@
 #pragma once
 
-// What making values again takes, each with all that it is made from. How is described at the top
-// of recompute_chains.cpp.
+// Computes the cost of recomputing values, each with all the calls that it is computed from. The
+// top of recompute_chains.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -17,8 +17,8 @@ struct RecomputeChain {
   std::size_t calls = 0;
 };
 
-// One for each of `values`, which are calls. `is_there`: by place, what need not be made again;
-// a value's own chain begins with itself all the same.
+// Returns one chain for each of `values`, which must be calls. `is_there`: by position, true if the
+// value is available and need not be recomputed; a value's own chain includes it in any case.
 std::vector<RecomputeChain> recompute_chains(const PairOrders& orders, const PlanTime& time,
                                              std::span<const std::uint8_t> is_there,
                                              std::span<const Place> values);

@@ -1,25 +1,26 @@
-// The tags as torch._functorch.partitioners settles them before it decides: cleanup_recompute_tags,
+// Settles the tags as torch._functorch.partitioners does before it decides: cleanup_recompute_tags,
 // force_save_collectives, force_save_effectful_ops, force_save_bw_mutation_src, in this order.
 //
-//  0. What would be something else if it were made again (unrepeatable.cpp) is saved. Before that,
-//     for min_cut: where a value that is taken from a tuple is tagged for recomputation and the
-//     call that returns the tuple is not, the call gets the tag, since a tuple cannot be saved. If
-//     the call was to be saved, so are its other values.
-//  1. Only where some node is tagged for recomputation: of two nodes that are, one reading the
-//     other, the read one is saved if the reader belongs to a later region (ac_graph_id). For
-//     default_partition, a node outside of any region that is read by one tagged for recomputation
-//     is saved too; what reads a region's tuple, and is itself not of the region, is not.
+//  0. Calls that would give a different result if recomputed (unrepeatable.cpp) are saved. Before
+//     that, for min_cut: if an element of a tuple is tagged for recomputation and the call that
+//     returns the tuple is not, the call gets the tag, since a tuple cannot be saved. If the call
+//     was tagged to be saved, its other elements are saved.
+//  1. Only if some node is tagged for recomputation: such a node is saved if another one that reads
+//     it belongs to a later region (ac_graph_id). For default_partition, a node outside any region
+//     that a node tagged for recomputation reads is saved too; a node outside a region that reads
+//     the region's tuple is not.
 //  2. Functional collectives and their waits are saved unless they are tagged for recomputation;
-//     of one that returns a tuple, from torch 2.15 on, what is taken from the tuple.
-//  3. So is what a forward with_effects returns.
-//  4. So is what the forward copies into an input that the backward copies into as well. Such
-//     copies stand at the end of the graph.
+//     since torch 2.15, the elements of a collective's tuple are, instead of the tuple.
+//  3. Results of with_effects in the forward are saved.
+//  4. Values that the forward copies into an input that the backward also copies into are saved.
+//     Such copies are at the end of the graph.
 //
-// The order of the nodes counts: a tag that was changed is seen by what comes later. Torch's rule
-// for nodes with a backward hook is left out: captures do not tell of hooks.
+// The order of the nodes matters: later steps see changed tags. torch's rule for nodes with a
+// backward hook is omitted, since captures do not record hooks.
 //
-// Deviation: where (0) moves a tag, torch's cut finds nothing if the call is one that it does not
-// make again, and the same as here if it is.
+// Deviation: if (0) moves a tag, torch's cut finds no solution if it may not recompute the call,
+// and the same solution as here if it may.
+//
 // Cost: linear in the edges.
 
 #include "core/partition/recompute_tags.h"
@@ -68,7 +69,7 @@ class Settler {
     return node.kind == NodeKind::call && graph_.op(node).is_getitem && node.input_count > 0;
   }
 
-  // The call that returns the tuple, of tuples as well, that a value is taken from.
+  // The call that returns the tuple that a value is read from, also through nested tuples.
   [[nodiscard]] NodeId tuple_call(NodeId id) const {
     while (is_getitem(id)) id = graph_.inputs(id).front();
     return id;
@@ -119,7 +120,7 @@ class Settler {
            });
   }
 
-  // getitem of a tuple that a region makes.
+  // True for a getitem of a tuple that a region computes.
   [[nodiscard]] bool is_of_regions_tuple(const Node& node) const {
     if (node.kind != NodeKind::call || !graph_.op(node).is_getitem || node.input_count == 0)
       return false;
@@ -197,7 +198,7 @@ class Settler {
   }
 
   Graph& graph_;
-  const bool by_element_;  // tuples of collectives are saved as torch does from 2.15 on
+  const bool by_element_;  // save the elements of a collective's tuple, as torch does since 2.15
   Users users_;
   std::vector<TagSource> sources_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// The recompute tags that a partitioner goes by: those of the graph, and what it adds to them. The
-// rules are at the top of recompute_tags.cpp.
+// Settles the recompute tags that a partitioner follows: those of the graph, and those that it
+// adds. The top of recompute_tags.cpp states the rules.
 
 #include <cstdint>
 #include <vector>
@@ -11,29 +11,29 @@
 
 namespace jointer {
 
-// Both partitioners take the two alike, as torch does.
+// Both partitioners treat the two alike, as in torch.
 inline bool must_recompute(const Node& node) {
   return node.policy == MemoryPolicy::must_recompute ||
          node.policy == MemoryPolicy::prefer_recompute;
 }
 
-// It stays, on the device or on the host. (Torch's partitioners do not read MUST_CPU_OFFLOAD.)
+// The value is saved, on the device or on the host. (torch's partitioners ignore MUST_CPU_OFFLOAD.)
 inline bool is_kept(const Node& node) {
   return node.policy == MemoryPolicy::must_save || node.policy == MemoryPolicy::must_cpu_offload;
 }
 
-// Why a node has the tag that it has.
+// The source of a node's tag.
 enum class TagSource : std::uint8_t {
-  graph,         // it came with it, or has none
-  boundary,      // between regions of which each is made again by itself
-  region_input,  // default: read by a region that is made again, from outside of it
-  collective,    // ranks must agree on what they call
-  effect,        // it acts on something outside the graph
+  graph,         // it came with the graph, or there is no tag
+  boundary,      // it is between regions that are recomputed separately
+  region_input,  // default: a recomputed region reads it from outside
+  collective,    // ranks must agree on the collectives they call
+  effect,        // it has an effect outside the graph
   mutation,      // forward and backward write to the same input
-  written,       // made again, it would read or write something else
+  written,       // recomputed, it would read or write different values
 };
 
-// Sets Node::policy of the graph to what the partitioner goes by; why, by node.
+// Sets Node::policy to the tags that the partitioner follows. Returns, by node, their sources.
 std::vector<TagSource> settle_tags(Graph& graph, Partitioner partitioner);
 
 }  // namespace jointer

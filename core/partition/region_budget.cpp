@@ -1,14 +1,14 @@
-// Activation budgets of regions, as torch 2.15's min_cut_rematerialization_partition reads them.
+// Reads the activation budgets of regions as torch 2.15's min_cut_rematerialization_partition does.
 //
-// A call within such a region has the budget among its annotations (`custom`). A partitioner knows
-// one budget for a graph, so all that are found have to agree, those of calls in the subgraphs of
-// higher-order operators included. By default the regions have to cover every call of a subgraph,
-// and every call that the forward's outputs need.
+// A call in such a region has the budget among its annotations (`custom`). A partitioner uses one
+// budget per graph, so all budgets must agree, including those of calls in the subgraphs of
+// higher-order operators. By default the regions must cover every call of a subgraph, and every
+// call that the forward's outputs need.
 //
-// Cost: linear in the nodes; annotations are parsed once each.
-// Source: torch/_functorch/partitioners.py and torch/fx/traceback.py of 2.15; torch 2.11 knows no
-// such regions. Deviations: what the forward needs is told before dead code is removed, which
-// changes nothing, since dead calls are needed by nobody.
+// Cost: linear in the nodes; each annotation is parsed once.
+// Source: torch/_functorch/partitioners.py and torch/fx/traceback.py of 2.15; torch 2.11 has no
+// such regions. Deviation: the calls that the forward needs are determined before dead code is
+// removed, which makes no difference, since nothing needs dead calls.
 
 #include "core/partition/region_budget.h"
 
@@ -58,14 +58,15 @@ class Reader {
     if (budgets_.empty()) return std::optional<double>();
     if (budgets_.size() > 1)
       return fail(Error::Kind::usage,
-                  "regions of the model have activation budgets of {} and of {}, and a graph has "
-                  "one: separate them by a graph break, or give the budget",
+                  "regions of the model have activation budgets of {} and of {}, but a graph can "
+                  "have only one; separate them with a graph break, or set the budget",
                   *budgets_.begin(), *budgets_.rbegin());
     if (coverage == BudgetCoverage::whole && uncovered_ > 0)
-      return fail(Error::Kind::usage,
-                  "the region with an activation budget of {} does not cover {} calls of the "
-                  "forward, {} first: wrap the whole forward, or let a part decide for all",
-                  *budgets_.begin(), format_count(uncovered_), first_uncovered_);
+      return fail(
+          Error::Kind::usage,
+          "the region with an activation budget of {} does not cover {} calls of the "
+          "forward, {} first; wrap the whole forward, or let the covered part set the budget",
+          *budgets_.begin(), format_count(uncovered_), first_uncovered_);
     return std::optional(*budgets_.begin());
   }
 

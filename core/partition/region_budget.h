@@ -8,14 +8,14 @@
 namespace jointer {
 
 enum class BudgetCoverage : std::uint8_t {
-  whole,  // torch's default: every call of the forward has to be within a region
-  part,   // some have to be; the budget is the whole graph's
+  whole,  // torch's default: every call of the forward must be in a region
+  part,   // some calls must be; the budget applies to the whole graph
 };
 
 // The activation budget, 0 to 1, that a model's code sets with
-// torch.autograd.graph.region_activation_memory_budget; none where no call has one. The rules are
-// at the top of region_budget.cpp. Error (usage): regions of different budgets, a budget that
-// covers less than `coverage` says, a graph that is no joint graph.
+// torch.autograd.graph.region_activation_memory_budget; none if no call has one. The top of
+// region_budget.cpp states the rules. Error (usage): regions have different budgets, a budget
+// covers less than `coverage` demands, or the graph is not a joint graph.
 Result<std::optional<double>> region_budget(const Graph& joint,
                                             BudgetCoverage coverage = BudgetCoverage::whole);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the forward hands to the backward, and what becomes of it on the way.
+// A save plan: the values that the forward saves for the backward, and where they stay in between.
 
 #include <cstdint>
 #include <string_view>
@@ -10,26 +10,25 @@
 
 namespace jointer {
 
-// What becomes of a forward value that the backward needs.
+// How the backward gets a forward value that it needs.
 enum class Keep : std::uint8_t {
-  recompute,  // it is freed, and made again in the backward
+  recompute,  // it is freed, and recomputed in the backward
   save,       // it stays on the device
-  offload,    // it spends the time between on the host
+  offload,    // it is copied to the host between forward and backward
 };
 std::string_view to_string(Keep keep);
 
 // Ids are those of the joint graph.
 struct SavePlan {
-  // Values that the forward hands over, inputs of the graph among them, in the order of the
-  // forward's outputs. What the backward needs and is not here is made again from what is.
+  // The values that the forward saves, including inputs of the graph, in the order of its outputs.
+  // Everything else that the backward needs is recomputed from these.
   std::vector<NodeId> saved;
-  // Sizes that it hands over, behind them.
+  // The sizes that it saves; they follow the values.
   std::vector<NodeId> saved_symbols;
-  // Those of `saved` that spend the time between on the host, ordered by id.
+  // The values among `saved` that are offloaded to the host, sorted by id.
   std::vector<NodeId> offloaded;
-  // Random calls that are asked to be made again, as a tag asks it, ordered by id: where they run
-  // in both halves, the backward's draws the same numbers. Those that the graph tags need not be
-  // here.
+  // Random calls to recompute, as if tagged, sorted by id: if they run in both halves, the backward
+  // draws the same numbers. Calls that the graph tags may be omitted.
   std::vector<NodeId> redrawn = {};
 
   friend bool operator==(const SavePlan&, const SavePlan&) = default;

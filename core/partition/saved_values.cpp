@@ -1,16 +1,14 @@
-// What torch._functorch.partitioners makes of the values that a partitioner chose, before it
-// extracts the halves:
-//  1. The backward is extracted on trial. Saved values that nothing in it reads are dropped, and
-//     those that only waits read whose result nobody reads. The backward's state is handed over by
-//     other means.
-//  2. Sizes: saved symbols that bind a symbol (a placeholder, or a call that brings an unbacked one
-//     into being) come first. Then, for each other saved symbol, saved value and tangent, the
-//     binding nodes of the symbols in its sizes, strides and offset that were not there yet, by
-//     name. Last the saved symbols that are computed from others.
-//  3. Opaque objects come after tensors.
-//  4. Ours: what is tagged MUST_CPU_OFFLOAD goes to the host, if it can and if its memory is
-//  neither
-//     an input's nor a result's.
+// Turns the values that a partitioner chose into a plan, as torch._functorch.partitioners does
+// before it extracts the halves:
+//  1. Extract a trial backward. Drop saved values that nothing in it reads, and those that only
+//     waits read whose results are unused. The backward's state is passed by other means.
+//  2. Add sizes. First the saved symbols that bind a symbol (a placeholder, or a call that creates
+//     an unbacked one). Then, for each other saved symbol, saved value and tangent, the binding
+//     nodes of the symbols in its sizes, strides and offset that are still missing, by name. Last
+//     the saved symbols that are computed from others.
+//  3. Move opaque objects after tensors.
+//  4. Addition to torch: values tagged MUST_CPU_OFFLOAD go to the host if they can, unless their
+//     memory belongs to an input or a result.
 //
 // Cost: linear in the edges.
 
@@ -28,7 +26,7 @@
 namespace jointer {
 namespace {
 
-// Symbols in an expression, none for a plain number.
+// The symbols in an expression; none for a plain number.
 void add_symbols(const Graph& graph, ExpressionId expression, std::set<std::string>& symbols) {
   if (!expression) return;
   const auto& named = graph.expression(expression).symbols();
@@ -49,7 +47,7 @@ std::set<std::string> symbols_of(const Graph& graph, const Node& node) {
   return symbols;
 }
 
-// The symbol that a node brings into being; empty if it does not. Symbols of floats are not bound.
+// The symbol that a node creates; empty if it creates none. Symbols of floats are not bound.
 std::string_view bound_symbol(const Graph& graph, const Node& node) {
   if (node.value.kind != Value::Kind::symbol) return {};
   const Expression& expression = graph.expression(node.value.expression());
@@ -59,7 +57,7 @@ std::string_view bound_symbol(const Graph& graph, const Node& node) {
   return binds ? std::string_view(symbols.front()) : std::string_view();
 }
 
-// By symbol, the first node that binds it.
+// By symbol: the first node that binds it.
 std::map<std::string, NodeId, std::less<>> bindings(const Graph& graph) {
   std::map<std::string, NodeId, std::less<>> found;
   for (const NodeId id : graph.order())

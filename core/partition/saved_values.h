@@ -9,14 +9,14 @@
 
 namespace jointer {
 
-// The plan that comes of saving these values: without those that the backward does not read, and
-// with the symbols that its inputs' sizes are made of. The rules are at the top of
-// saved_values.cpp. `values` and `symbols`: each once. Error (usage): as extract_half.
+// The plan that saves these values, without those that the backward does not read, and with the
+// symbols in the sizes of its inputs. The top of saved_values.cpp states the rules. `values`,
+// `symbols`: without duplicates. Error (usage): as extract_half.
 Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts,
                                      const std::vector<NodeId>& values,
                                      const std::vector<NodeId>& symbols);
 
-// Placeholders of the backward of that plan, in order.
+// The placeholders of the backward under this plan, in order.
 std::vector<NodeId> backward_inputs(const JointParts& parts, const SavePlan& plan);
 
 }  // namespace jointer

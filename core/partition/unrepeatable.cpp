@@ -1,11 +1,13 @@
-// A call of the forward cannot be made again if it writes, or if it reads or returns what a later
-// call writes to: in the backward it would find the result of that write, or lack it. Views and
-// getitem are not meant, they neither read nor make anything.
+// Finds the calls of the forward that must not be recomputed because of writes: a call that writes,
+// and a call that reads or returns memory that a later call writes to. In the backward it would see
+// the result of that write, or lack it. Views and getitem are exempt, as they neither read nor
+// compute.
 //
-// A joint graph that is functional writes to its inputs alone, by copies at its end: the rule is
-// then about what reads those inputs. Torch has no such rule. Graphs that write in between are not
-// cut at all: with a view of what is written to, nearly every place for a cut is a wrong one. Cost:
-// linear in the edges.
+// A functional joint graph writes only to its inputs, by copies at its end, so the rule concerns
+// readers of those inputs. torch has no such rule. Graphs with other writes are not cut at all:
+// with a view of the written memory, nearly every place to cut is wrong.
+//
+// Cost: linear in the edges.
 
 #include "core/partition/unrepeatable.h"
 

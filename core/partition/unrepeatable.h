@@ -7,12 +7,11 @@
 
 namespace jointer {
 
-// Calls of the forward that would be something else if they were made again in the backward: see
-// unrepeatable.cpp. By node; empty if nothing in the graph writes.
+// By node: true for forward calls that would give a different result if recomputed in the backward
+// (unrepeatable.cpp). Empty if nothing in the graph writes.
 std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places);
 
-// The first call that writes to something else than an input of the graph; none in a functional
-// graph.
+// The first call that writes to anything but an input of the graph; none in a functional graph.
 NodeId find_write_in_between(const Graph& graph);
 
 }  // namespace jointer

@@ -1,19 +1,19 @@
-// Whether every call of a pair finds memory as it does in the joint graph, and leaves it so.
+// Checks that every call of a pair finds and leaves memory as it does in the joint graph.
 //
-// Terms: an access is a call that reads or writes a storage which some call writes to. What only
-// takes views is none: it neither reads nor makes anything. Its rank is the number of calls before
-// it, in the joint graph, that write to that storage.
+// Terms: an access is a call that reads or writes a storage that some call writes to. A call that
+// only creates views is not an access, as it neither reads nor computes. The rank of an access is
+// the number of calls before it, in the joint graph, that write to that storage.
 //
-// The pair is right if each access runs when as many writes as its rank have run, and all writes
-// run. Since writes are accesses, they are then in order, too. An access that runs twice is one in
-// each half, and what makes such a storage runs once: else there were two of it.
+// The pair is correct if each access runs after as many writes as its rank, and all writes run.
+// Since writes are accesses, they are then in order as well. An access that runs twice counts in
+// each half. The call that allocates such a storage must run once, or there would be two storages.
 //
-// Where it goes wrong: a backward call that reads an input, and a forward call behind it in the
-// joint graph that writes to it, as the copies at the end of a traced graph do. No plan helps: what
-// reads is of the backward, what writes of the forward. Torch's partitioners make such a pair,
-// whose backward reads what was written.
+// A typical failure: the backward reads an input, and a later call of the forward writes to it, as
+// the copies at the end of a traced graph do. No plan avoids this, since the reader belongs to the
+// backward and the writer to the forward. torch's partitioners emit such a pair, whose backward
+// reads the new values.
 //
-// Cost: linear in nodes and edges, once a graph; then in the calls.
+// Cost: linear in nodes and edges, once per graph; then linear in the calls.
 
 #include "core/partition/write_order.h"
 
@@ -36,7 +36,7 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
     for (const Tensor& t : joint.tensors(id))
       if (t.storage) visit(dense[joint.real_storage(t.storage).index()]);
   };
-  // Most graphs write nothing: asked of each operator once.
+  // Most graphs write nothing, so ask once per operator.
   std::vector<std::int8_t> may(joint.operator_count(), -1);
   for (const NodeId id : joint.order()) {
     const Node& node = joint.node(id);
@@ -114,8 +114,8 @@ bool WriteOrder::any_before(NodeId id, const std::function<bool(NodeId)>& counts
 
 std::string overtaken(const Graph& joint, NodeId call, NodeId write) {
   return fmt::format(
-      "{0} is to work on its inputs before {1} writes to one of them, and in the pair {1} would "
-      "come first: let {0} work on a clone",
+      "{0} must use its inputs before {1} writes to one of them, but in the pair {1} runs "
+      "first; let {0} work on a clone",
       joint.name(call), joint.name(write));
 }
 
@@ -135,14 +135,13 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
         if (count < access.after)
           return fail(
               Error::Kind::usage,
-              "{0} is to write before {1} works on the same memory, and in the pair {1} would come "
-              "first",
+              "{0} must write before {1} uses the same memory, but in the pair {1} runs first",
               name(writes_[access.storage][count]), name(id));
         if (access.makes && is_made[access.storage])
-          return fail(
-              Error::Kind::usage,
-              "{} makes what {} writes to, and would run in the forward and in the backward",
-              name(id), name(writes_[access.storage].front()));
+          return fail(Error::Kind::usage,
+                      "{} allocates the memory that {} writes to, and would run in both forward "
+                      "and backward",
+                      name(id), name(writes_[access.storage].front()));
         if (access.makes) is_made[access.storage] = true;
         if (access.writes) ++count;
       }
@@ -150,7 +149,7 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
     if (done[storage] < writes_[storage].size()) {
       const NodeId lost = writes_[storage][done[storage]];
       return fail(Error::Kind::usage,
-                  "{} writes in place, and the half that it is of does not have what it writes",
+                  "{} writes in place, but its half of the pair lacks the value that it writes",
                   joint_.name(lost));
     }
   return {};

@@ -11,32 +11,32 @@
 
 namespace jointer {
 
-// Which of a joint graph's writes in place each call comes after, and whether the halves of a pair
-// keep that: see write_order.cpp.
+// Records which in-place writes of a joint graph precede each call, and checks whether the halves
+// of a pair keep that order. See write_order.cpp.
 class WriteOrder {
  public:
   // `joint` must outlive this.
   explicit WriteOrder(const Graph& joint);
 
-  // Whether anything writes; if not, any order is right.
+  // True if anything writes. If nothing does, every order is correct.
   [[nodiscard]] bool any() const { return !writes_.empty(); }
-  // The first call behind this one that writes to what it works on, of those that `counts` takes;
-  // none if there is none.
+  // The first call after `id` that writes to memory that `id` uses, among the calls for which
+  // `counts` is true; none if there is none.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
-  // Whether such a call before this one writes to what it works on.
+  // True if such a call precedes `id`.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
-  // Calls of each half, in the order in which they run. Error (usage): a call would find memory
-  // otherwise than in the joint graph; the sentence names it and the call that writes.
+  // Checks the calls of each half, in the order in which they run. Error (usage): a call would find
+  // memory that differs from the joint graph; the message names it and the call that writes.
   [[nodiscard]] Result<void> check(std::span<const NodeId> forward,
                                    std::span<const NodeId> backward) const;
 
  private:
-  // A call that reads or writes a storage, after so many writes to it.
+  // A call that reads or writes a storage, after `after` writes to it.
   struct Access {
-    std::uint32_t storage = 0;  // among those that are written to
+    std::uint32_t storage = 0;  // index among the storages that are written to
     std::uint32_t after = 0;
     bool writes = false;
-    bool makes = false;  // the storage: none of its inputs lies there
+    bool makes = false;  // it allocates the storage: none of its inputs is in it
   };
   [[nodiscard]] std::span<const Access> accesses(NodeId id) const {
     return std::span(accesses_).subspan(first_[id.index()],
@@ -45,11 +45,11 @@ class WriteOrder {
 
   const Graph& joint_;
   std::vector<std::vector<NodeId>> writes_;  // by storage that is written to, in order
-  std::vector<Access> accesses_;             // of each node, by id
+  std::vector<Access> accesses_;             // by node id
   std::vector<std::uint32_t> first_;         // by node id
 };
 
-// In one sentence: a call that would find what another one wrote too early.
+// One sentence about a call that would run after a write that it must precede.
 std::string overtaken(const Graph& joint, NodeId call, NodeId write);
 
 }  // namespace jointer

@@ -30,7 +30,7 @@ Graph some_joint_graph(bool writes, bool input_copies) {
 // The order of reads and writes of an input that no pair has.
 bool is_about_order(const std::string& why) {
   return why.find("in the pair") != std::string::npos ||
-         why.find("does not have what it writes") != std::string::npos;
+         why.find("lacks the value that it writes") != std::string::npos;
 }
 
 std::vector<NodeId> handed_over(const Graph& pair) {

@@ -205,7 +205,7 @@ TEST(MinCut, WhatTheBackwardNeedsInMemoryIsSaved) {
   )");
   EXPECT_THAT(saved(done), ElementsAre("v")) << "z is read through a view; that is not banned";
   EXPECT_EQ(reason(done, "v").kind, PlanReason::Kind::cut);
-  EXPECT_THAT(reason(done, "v").text, HasSubstr("between z, which may not be made again, and g"));
+  EXPECT_THAT(reason(done, "v").text, HasSubstr("between z, which may not be recomputed, and g"));
 }
 
 TEST(MinCut, SaysWhoReadsItFromMemory) {
@@ -269,7 +269,7 @@ TEST(MinCut, LongChainsAreBroken) {
   const Partition done = partitioned(text);
   const auto kept = saved(done);
   EXPECT_THAT(kept, ElementsAre("c148")) << "x costs nothing, but the way from there is too long";
-  EXPECT_THAT(reason(done, "c148").text, HasSubstr("between c101, which may not be made again"));
+  EXPECT_THAT(reason(done, "c148").text, HasSubstr("between c101, which may not be recomputed"));
 }
 
 TEST(MinCut, OnlySizesAreSavedWhereOnlySizesAreRead) {

@@ -136,7 +136,7 @@ TEST(PlanWhatIf, AChainStopsAtWhatCannotBeMadeAgainAndSavesIt) {
   EXPECT_THAT(p.names(change.plan.saved), ElementsAre("r"));
   ASSERT_EQ(change.saved.size(), 1U);
   EXPECT_EQ(change.saved.front().text,
-            "r draws random numbers: it is made again only where that is asked of it");
+            "r draws random numbers: it is recomputed only if a tag or a decision asks for it");
 }
 
 // One kind of device, random operator and partitioner.
@@ -235,7 +235,7 @@ TEST(PlanWhatIf, WhatIsWrittenLaterIsNotReadAgain) {
     return [w, z, g]
   )");
   EXPECT_EQ(p.refusal(p.partition_.plan, "y", Keep::recompute),
-            "y works on memory that is written to later: it would not be the same again");
+            "y uses memory that is written to later: recomputed, it would differ");
 }
 
 TEST(PlanWhatIf, CandidatesSayWhatTheyTake) {

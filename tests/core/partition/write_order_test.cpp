@@ -47,7 +47,7 @@ constexpr std::string_view kReadByTheBackward = R"(
 TEST(WriteOrder, ABackwardDoesNotReadWhatTheForwardOverwrote) {
   for (const auto partitioner : {Partitioner::min_cut, Partitioner::default_partition})
     EXPECT_THAT(refusal(kReadByTheBackward, partitioner),
-                AllOf(HasSubstr("g is to work on its inputs before update writes"),
+                AllOf(HasSubstr("g must use its inputs before update writes"),
                       HasSubstr("let g work on a clone")));
 }
 
@@ -62,7 +62,7 @@ TEST(WriteOrder, AViewOfAnInputIsThatInput) {
                 update: f32[8,8] = aten.copy_(state, y)
                 return [y, g, None]
               )"),
-              HasSubstr("g is to work on its inputs before update writes"));
+              HasSubstr("g must use its inputs before update writes"));
 }
 
 TEST(WriteOrder, ACloneMayBeReadAnyTime) {
@@ -117,8 +117,8 @@ TEST(WriteOrder, TellsTheOrderOfHalves) {
   };
   EXPECT_EQ(why({a, w}, {b}), "");
   EXPECT_EQ(why({a, w, b}, {b}), "");
-  EXPECT_THAT(why({a, w}, {a, b}), HasSubstr("a is to work on its inputs before w writes"));
-  EXPECT_THAT(why({a, b}, {w}), HasSubstr("w is to write before b works on the same memory"));
+  EXPECT_THAT(why({a, w}, {a, b}), HasSubstr("a must use its inputs before w writes"));
+  EXPECT_THAT(why({a, b}, {w}), HasSubstr("w must write before b uses the same memory"));
   EXPECT_THAT(why({a}, {}), HasSubstr("w writes in place"));
 }
 
@@ -134,7 +134,7 @@ TEST(WriteOrder, WhatIsWrittenToIsMadeOnce) {
   EXPECT_TRUE(order.check(std::array{a, w}, {}));
   const auto twice = order.check(std::array{a}, std::array{a, w});
   ASSERT_FALSE(twice);
-  EXPECT_THAT(twice.error().message, HasSubstr("a makes what w writes to"));
+  EXPECT_THAT(twice.error().message, HasSubstr("a allocates the memory that w writes to"));
 }
 
 }  // namespace
