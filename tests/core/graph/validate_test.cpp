@@ -59,7 +59,7 @@ TEST(Validate, NamesANodeThatReadsItself) {
   graph.node(c).args = graph.make_children(Argument::Kind::list, arguments);
   graph.refresh(c);
   EXPECT_THAT(complaint(graph), AllOf(HasSubstr("node c"), HasSubstr("argument[1] reads c"),
-                                      HasSubstr("at the same place")));
+                                      HasSubstr("the node itself")));
 }
 
 TEST(Validate, NamesAKeywordAndANestedArgument) {
