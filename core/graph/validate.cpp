@@ -183,7 +183,7 @@ class Validator {
         nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     const std::size_t values = output_arguments(graph_, output).size();
     if (!descriptors.is_array() || descriptors.size() == values) return {};
-    return input_error("{}: it returns {} values, but `desc` describes {}", where(graph_, output),
+    return input_error("{}: it returns {} values, and `desc` describes {}", where(graph_, output),
                        values, descriptors.size());
   }
 

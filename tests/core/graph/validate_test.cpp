@@ -87,7 +87,7 @@ TEST(Validate, NamesAnInputOfTheOtherHalf) {
   graph.refresh(backward);
   EXPECT_THAT(complaint(graph),
               AllOf(HasSubstr("backward): argument[0] reads " + std::string(graph.name(forward))),
-                    HasSubstr("of the other half")));
+                    HasSubstr("in the other half")));
 }
 
 TEST(Validate, NamesTheOutput) {

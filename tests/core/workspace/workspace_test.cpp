@@ -124,10 +124,9 @@ TEST(Workspace, SaysWhatIsWrong) {
   EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place` is no number up to 0");
   EXPECT_EQ(wrong(R"(,"edits":7)"), "w: it has no list `edits`");
   EXPECT_EQ(wrong(R"(,"edits":[{"keep":3,"edits":[]}])"), "w: edit 0: `keep` is no number up to 0");
-  EXPECT_EQ(
-      wrong(R"(,"edits":[{"changes":[{}]}])"),
-      "w: edit 0: edit, change 0: no change that is known here (move, policy, insert, remove, "
-      "replace); use a newer Jointer");
+  EXPECT_EQ(wrong(R"(,"edits":[{"changes":[{}]}])"),
+            "w: edit 0: edit, change 0: not a known change (move, policy, insert, remove, "
+            "replace); use a newer Jointer");
   EXPECT_EQ(wrong(R"(,"states":7)"), "w: `states` is no list");
   EXPECT_EQ(wrong(R"(,"states":[{}])"), "w: state 0: it has no name");
   EXPECT_EQ(wrong(R"(,"states":[{"name":"s"}])"), "w: state s: `edits` is no list");
