@@ -9,10 +9,10 @@
 namespace jointer {
 namespace {
 
-// The nodes that changes name, as edits name them.
+// Collects the nodes that changes name, as edits name them.
 struct NameCollector {
   std::set<std::string> names;
-  std::set<std::string> listed;  // in long lists of policies
+  std::set<std::string> listed;  // nodes of long lists of policies
 
   void operator()(const MoveNodes& move) {
     names.insert(move.nodes.begin(), move.nodes.end());

@@ -5,7 +5,8 @@
 namespace jointer {
 namespace {
 
-// Those that were captured are no leftovers until an erased node turns out to have used them.
+// False for captured entries, true for those that edits added. An erased node may have used
+// captured entries; the caller marks these.
 std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   std::vector<bool> added(now, true);
   std::fill_n(added.begin(), std::min(captured, now), false);
@@ -13,7 +14,8 @@ std::vector<bool> added_since(std::size_t captured, std::size_t now) {
 }
 
 // Marks the storages of every value that a node has or had: a value that an edit replaced stays in
-// the graph's pool. Later values have higher numbers, so those of the nodes end the captured ones.
+// the graph's pool. Later values have higher numbers, so captured values end where those of the
+// nodes end.
 void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {

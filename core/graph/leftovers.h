@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// What no live node uses because of edits, by id: an erased node or a value that was replaced used
-// it, or an edit added it. It stays in the graph's tables, so that undo finds it, but is neither
+// Table entries, by id, that no live node uses because of edits: an erased node or a replaced value
+// used them, or an edit added them. They stay in the graph's tables for undo, but are neither
 // written nor counted.
 struct Leftovers {
   std::vector<bool> storages, module_stacks, stacks;

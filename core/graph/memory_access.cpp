@@ -8,9 +8,9 @@
 namespace jointer {
 namespace {
 
-// It reads and writes nothing but the tensors that it is given: true of operators whose schema is
-// known, but for those that are told which part of the storage to take. Code without a schema may
-// take the memory around a tensor as well.
+// True if the node reads and writes only the tensors that it is given. This holds for operators
+// with a schema, except those that select a part of the storage themselves. Code without a schema
+// may access the memory around a tensor as well.
 bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
   if (node.kind != NodeKind::call) return true;
   return op.has_schema && !op.has(OperatorTag::higher_order) &&
@@ -18,7 +18,7 @@ bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
          op.name.find("reinterpret_tensor") == std::string::npos;
 }
 
-// Calls that are known to change bytes alone.
+// Operators that change bytes but not sizes or layout.
 bool keeps_layout(const OperatorInfo& op) {
   return op.mutates() && !op.has(OperatorTag::inplace_view) &&
          op.packet().find("resize") == std::string_view::npos;
@@ -30,7 +30,7 @@ bool only_takes_views(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call) return false;
   const OperatorInfo& op = graph.op(node);
   const auto inputs = graph.inputs(node);
-  // Of a tensor, [] may copy.
+  // Indexing a tensor may copy.
   if (op.is_getitem) return inputs.size() == 1 && !graph.single_tensor(graph.node(inputs.front()));
   if (op.is_wait || !op.is_view() || graph.is_asynchronous(node)) return false;
   return std::ranges::all_of(graph.tensors(node), [&](const Tensor& result) {

@@ -1,22 +1,24 @@
+// Finds the nodes that must keep their order because one writes to memory that the other uses.
+//
 // Rules
 //   - A node that writes to memory keeps its order with every node that reads or writes any of the
 //     same bytes. Storages are the real ones (Graph::real_storage); memory_access.h and
-//     memory_region.h say which bytes a node uses.
-//   - Taking a view reads nothing, so a view moves over writes to its memory. It does not move over
-//     calls that may change the memory itself: inductor.resize_storage_bytes_, aten.set_, and calls
-//     without a schema.
+//     memory_region.h define the bytes of each node.
+//   - Taking a view reads nothing, so a view moves across writes to its memory. It does not move
+//     across calls that may change the memory itself: inductor.resize_storage_bytes_, aten.set_,
+//     and calls without a schema.
 //
-// Terms. Part: a region of a storage that some tensor covers. A storage has a part for each
-// distinct region, up to 64, and one for all of it, which further tensors use.
+// Terms. Part: a region of a storage that some tensor covers. A storage has one part for each of up
+// to 64 distinct regions, and one for all of it, which further tensors use.
 //
-// Steps. Each part knows its last writer and who has read it since. A reader comes after the last
-// writers of all parts that overlap its own; a writer after those and after their readers. It then
-// replaces the writers and readers of the parts that its own covers: a later node that conflicts
-// with them conflicts with it.
+// Steps. Each part knows its last writer and the nodes that have read it since. A reader comes
+// after the last writers of all parts that overlap its own; a writer comes after those and after
+// their readers. It then replaces the writers and readers of the parts that its own part covers: a
+// later node that conflicts with them conflicts with it.
 //
-// Cost: linear in nodes and inputs; for memory that is written to, times the parts that overlap. A
-// write to a part lists all readers of the whole storage again: alternating writes of slices and
-// reads of all of it cost the square of their number.
+// Cost: linear in nodes and inputs; for memory that is written to, times the number of overlapping
+// parts. A write to a part lists all readers of the whole storage again, so alternating writes of
+// slices and reads of all of it cost the square of their number.
 
 #include "core/graph/memory_order.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Nodes that must keep their order because one of them writes to memory that the other uses. The
-// rules are at the top of memory_order.cpp.
+// Finds the nodes that must keep their order because one of them writes to memory that the other
+// uses. memory_order.cpp states the rules.
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@ class MemoryOrder {
   // The graph must outlive it.
   explicit MemoryOrder(const Graph& graph);
 
-  // Calls `must_come_before(other)` with the nodes that must stay before `id`. A node may be
-  // reported more than once, and `id` itself may be. Visit nodes in program order.
+  // Calls `must_come_before(other)` for the nodes that must stay before `id`. May report a node
+  // more than once, and `id` itself. Visit nodes in program order.
   template <class Visit>
   void visit(NodeId id, Visit must_come_before) {
     if (storages_.empty() || !uses_any(id)) return;
@@ -56,7 +56,7 @@ class MemoryOrder {
   const Graph& graph_;
   std::vector<std::int32_t> storage_of_;  // by storage, -1 if no node writes to it
   std::vector<Storage> storages_;
-  std::vector<MemoryAccess> accesses_;  // of the node that is visited
+  std::vector<MemoryAccess> accesses_;  // of the current node
   std::vector<NodeId> before_;
 };
 

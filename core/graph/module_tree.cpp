@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kSelf = "L['self']";
 
-// The parameter that a parametrization frame stands for: the 'weight' of
+// The parameter of a parametrization frame: 'weight' in
 // dict(type(L['self'].wq).__dict__)['weight'].fget...
 std::string_view parametrized_name(std::string_view frame) {
   const auto open = frame.rfind("['");
@@ -61,7 +61,7 @@ ModuleTree::ModuleTree(const Graph& graph) {
       if (!module) module = intern_stack(graph, graph.module_stack(n.module));
       by_node_[id.index()] = module;
     } else if (n.custom) {
-      // Traces of a whole step carry the module's name in `custom` instead.
+      // Traces of a whole step have the module's name in `custom` instead.
       const auto [it, is_new] = by_custom.try_emplace(n.custom, root());
       if (is_new) {
         const auto json = nlohmann::json::parse(graph.text(n.custom), nullptr, false);

@@ -63,7 +63,7 @@ def test_apply_refuses_in_one_line_and_writes_nothing(tmp_path: Path) -> None:
         assert_refused(run("apply", graph, "--recipe", edits, "-o", out), "r.json", *words)
         assert not out.exists()
 
-    refused(recipe({"move": ["mm"], "before": "cat"}), "mm reads", "would stand before it")
+    refused(recipe({"move": ["mm"], "before": "cat"}), "mm reads", "would come before it")
     refused(recipe({"move": ["primals_1"], "before": "mm"}), "primals_1 is a placeholder")
     refused(recipe({"remove": "cat"}), "cat cannot be removed: mm reads it")
     other = recipe({"move": ["t"], "before": "mm"})

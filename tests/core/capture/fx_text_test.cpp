@@ -395,8 +395,7 @@ TEST(FxText, MetadataBetweenQuotesIsPassedOver) {
 
 TEST(FxTextErrors, NameTheLine) {
   EXPECT_EQ(error_of(forward("a = torch.ops.aten.sin.default(b)")),
-            "graph.txt: line 3: node a: `b` is no node before this one, and nothing else that is "
-            "known");
+            "graph.txt: line 3: node a: `b` is neither an earlier node nor a known name");
   EXPECT_EQ(error_of(forward("a = torch.ops.aten.sin.default(a)")),
             "graph.txt: line 3: node a reads itself: the graph is cyclic");
   EXPECT_EQ(error_of(forward("a = torch.ops.aten.sin.default(b)\n        "

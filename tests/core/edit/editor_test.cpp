@@ -92,9 +92,9 @@ TEST(Editor, PutsScatteredNodesBackFromBothSides) {
 TEST(Editor, RefusesAMoveOverWhatReadsOrIsRead) {
   Graph graph = parse(kStep);
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"ag"}, "t"}})),
-            "wt reads ag and would stand before it");
+            "wt reads ag and would come before it");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"mm"}, "s"}})),
-            "mm reads s and would stand before it");
+            "mm reads s and would come before it");
 }
 
 TEST(Editor, JudgesTheEditAsAWhole) {
@@ -110,9 +110,9 @@ TEST(Editor, PlaceholdersAndOutputStay) {
   EXPECT_THAT(must_refuse(graph, edit_of({MoveNodes{{"output"}, "mm"}})),
               HasSubstr("output is the output"));
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"c"}, "x"}})),
-            "c cannot stand before x, a placeholder");
+            "c cannot be placed before x, a placeholder");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"c"}, "c"}})),
-            "c cannot be moved before itself: it is named twice");
+            "c cannot be moved before itself: it is listed twice");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"q"}, "mm"}})), "there is no node q");
 }
 
@@ -129,9 +129,9 @@ TEST(Editor, KeepsTheOrderOfWritesAndOfEffects) {
     return [b, w, y]
   )");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"b"}, "w"}})),
-            "b must stay behind w: one of them writes to memory that the other uses");
+            "b must stay after w: one of them writes to memory that the other uses");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"r2"}, "r1"}})),
-            "r2 must stay behind r1: their effects must keep their order");
+            "r2 must stay after r1: their effects must keep their order");
   must_apply(graph, edit_of({MoveNodes{{"r1"}, "v"}}));
   // A view reads nothing.
   must_apply(graph, edit_of({MoveNodes{{"v"}, "b"}}));
@@ -155,7 +155,7 @@ TEST(Editor, AReplacedWriterHandsOnWhatHeldIt) {
                     MoveNodes{{"b"}, before}});
   };
   EXPECT_EQ(must_refuse(graph, replaced("first")),
-            "b must stay behind first: one of them writes to memory that the other uses");
+            "b must stay after first: one of them writes to memory that the other uses");
   must_apply(graph, replaced("second"));
 }
 
@@ -246,7 +246,7 @@ TEST(Editor, InsertsReplacesAndRemoves) {
   EXPECT_EQ(graph.storage(graph.tensors(clone).front().storage).bytes.value, 64);
   EXPECT_THAT(must_refuse(graph, edit_of({RemoveNode{"clone_1"}})), HasSubstr("s reads it"));
   EXPECT_THAT(must_refuse(graph, edit_of({InsertNode{kClone, "s"}})),
-              HasSubstr("there is a node of that name"));
+              HasSubstr("there is already a node of that name"));
   must_apply(graph, edit_of({ReplaceCall{.node = "s",
                                          .target = "aten.relu.default",
                                          .args = R"([{"n":"r"}])",
@@ -270,7 +270,7 @@ TEST(Editor, RefusesWhatIsNoCall) {
   };
   EXPECT_THAT(insert("{"), HasSubstr("no valid JSON"));
   EXPECT_THAT(insert(R"({"name":"a b","target":"aten.relu.default","args":[]})"),
-              HasSubstr("`a b` is no name"));
+              HasSubstr("`a b` is not a valid name"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.rellu.default","args":[]})"),
               HasSubstr("aten.rellu.default"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","args":[{"n":"nobody"}]})"),

@@ -152,7 +152,7 @@ TEST(Recipe, CarriesTheDecisionsOfPasses) {
   EXPECT_THAT(read_edit(R"({"changes": [], "decisions": [{"node": "a"}]})").error().message,
               HasSubstr("edit, decision 0: it has no `action`"));
   EXPECT_THAT(read_edit(R"({"changes": [], "decisions": 3})").error().message,
-              HasSubstr("`decisions`: a list is expected"));
+              HasSubstr("`decisions`: expected a list"));
 }
 
 TEST(Recipe, KeepsWhatItDoesNotKnow) {
@@ -204,21 +204,21 @@ TEST(Recipe, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":2)"),
               HasSubstr("version 2 is not supported, this program reads version 1; use a newer"));
   EXPECT_THAT(error_of("3"), HasSubstr("list `edits`"));
-  EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: a list is expected");
+  EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: expected a list");
   EXPECT_EQ(error_of(R"([{"changes":[{"move":["a"]}]}])"), "edit 0, change 0: it has no `before`");
   EXPECT_EQ(error_of(R"([{"changes":[]},{"changes":[{"move":"a","before":"b"}]}])"),
-            "edit 1, change 0: `move`: a list of texts is expected");
+            "edit 1, change 0: `move`: expected a list of strings");
   EXPECT_THAT(error_of(R"([{"changes":[{"fuse":["a"]}]}])"), HasSubstr("use a newer Jointer"));
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":"SAVE","select":"a"}]}])"),
             "edit 0, change 0: unknown policy `SAVE`");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":[]}]}])"),
-            "edit 0, change 0: `select`: no node is named");
+            "edit 0, change 0: `select`: it selects no node");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":"a","ac_graph_id":1.5}]}])"),
-            "edit 0, change 0: `ac_graph_id`: a whole number or null is expected");
+            "edit 0, change 0: `ac_graph_id`: expected a whole number or null");
   EXPECT_EQ(error_of(R"([{"changes":[{"remove":"a","replace":"b"}]}])"),
-            "edit 0, change 0: it is more than one change");
+            "edit 0, change 0: it has more than one change");
   EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","args":{}}]}])"),
-            "edit 0, change 0: `args`: a list is expected");
+            "edit 0, change 0: `args`: expected a list");
   EXPECT_THAT(read_recipe("{\"format\":").error().message, HasSubstr("byte 11"));
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   EXPECT_THAT(read_recipe(deep).error().message, HasSubstr("nested more than"));
@@ -244,7 +244,7 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   const auto lenient = replay(other, recipe, true);
   ASSERT_TRUE(lenient) << lenient.error().message;
   ASSERT_THAT(lenient->skipped, SizeIs(2));  // the move before `a`, and its policy
-  EXPECT_EQ(lenient->skipped[0].why, "a is aten.tanh.default here, and was aten.relu.default");
+  EXPECT_EQ(lenient->skipped[0].why, "a is aten.tanh.default here, but was aten.relu.default");
   EXPECT_EQ(node(other, "b").policy, MemoryPolicy::must_save);
   EXPECT_EQ(lenient->ends_as_recorded, false);
 }
@@ -301,7 +301,7 @@ TEST(Replay, IsUndoneWhereALaterEditIsNotLegal) {
                 {.title = "no", .by = {}, .changes = {MoveNodes{{"c"}, "a"}}, .notes = {}}},
       .expects = {}};
   EXPECT_EQ(replay(graph, recipe).error().message,
-            "edit 1 (no): c reads a and would stand before it");
+            "edit 1 (no): c reads a and would come before it");
   EXPECT_EQ(write_native(graph), before);
 }
 

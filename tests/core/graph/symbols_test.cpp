@@ -100,7 +100,7 @@ TEST(Symbols, AreNotReplacedInACircle) {
   const SymbolTable* const tables[] = {&table};
   const auto values = SymbolValues::resolve(tables, {});
   ASSERT_FALSE(values.has_value());
-  EXPECT_THAT(values.error().message, HasSubstr("in a circle"));
+  EXPECT_THAT(values.error().message, HasSubstr("form a cycle"));
   // What a person says breaks the circle.
   EXPECT_TRUE(SymbolValues::resolve(tables, *Assumptions::parse("a=1")).has_value());
 }

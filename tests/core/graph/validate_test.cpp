@@ -59,7 +59,7 @@ TEST(Validate, NamesANodeThatReadsItself) {
   graph.node(c).args = graph.make_children(Argument::Kind::list, arguments);
   graph.refresh(c);
   EXPECT_THAT(complaint(graph), AllOf(HasSubstr("node c"), HasSubstr("argument[1] reads c"),
-                                      HasSubstr("at the same place")));
+                                      HasSubstr("the node itself")));
 }
 
 TEST(Validate, NamesAKeywordAndANestedArgument) {
@@ -87,7 +87,7 @@ TEST(Validate, NamesAnInputOfTheOtherHalf) {
   graph.refresh(backward);
   EXPECT_THAT(complaint(graph),
               AllOf(HasSubstr("backward): argument[0] reads " + std::string(graph.name(forward))),
-                    HasSubstr("of the other half")));
+                    HasSubstr("in the other half")));
 }
 
 TEST(Validate, NamesTheOutput) {

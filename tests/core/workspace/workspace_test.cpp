@@ -119,24 +119,25 @@ TEST(Workspace, SaysWhatIsWrong) {
   };
   EXPECT_EQ(wrong(""), "nothing");
   EXPECT_EQ(wrong(R"(,"version":2)"),
-            "w: version 2 of the workspace format, 1 is known here; use a newer Jointer");
-  EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place` is no number up to 0");
-  EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place` is no number up to 0");
+            "w: version 2 of the workspace format is not supported, this program reads version 1; "
+            "use a newer Jointer");
+  EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place`: expected a whole number from 0 to 0");
+  EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place`: expected a whole number from 0 to 0");
   EXPECT_EQ(wrong(R"(,"edits":7)"), "w: it has no list `edits`");
-  EXPECT_EQ(wrong(R"(,"edits":[{"keep":3,"edits":[]}])"), "w: edit 0: `keep` is no number up to 0");
-  EXPECT_EQ(
-      wrong(R"(,"edits":[{"changes":[{}]}])"),
-      "w: edit 0: edit, change 0: no change that is known here (move, policy, insert, remove, "
-      "replace); use a newer Jointer");
-  EXPECT_EQ(wrong(R"(,"states":7)"), "w: `states` is no list");
+  EXPECT_EQ(wrong(R"(,"edits":[{"keep":3,"edits":[]}])"),
+            "w: edit 0: `keep`: expected a whole number from 0 to 0");
+  EXPECT_EQ(wrong(R"(,"edits":[{"changes":[{}]}])"),
+            "w: edit 0: edit, change 0: not a known change (move, policy, insert, remove, "
+            "replace); use a newer Jointer");
+  EXPECT_EQ(wrong(R"(,"states":7)"), "w: `states`: expected a list");
   EXPECT_EQ(wrong(R"(,"states":[{}])"), "w: state 0: it has no name");
-  EXPECT_EQ(wrong(R"(,"states":[{"name":"s"}])"), "w: state s: `edits` is no list");
-  EXPECT_EQ(wrong(R"(,"capture":7)"), "w: `capture` is no object");
+  EXPECT_EQ(wrong(R"(,"states":[{"name":"s"}])"), "w: state s: `edits`: expected a list");
+  EXPECT_EQ(wrong(R"(,"capture":7)"), "w: `capture`: expected an object");
   EXPECT_EQ(wrong(R"(,"capture":{})"), "w: `capture` has no path");
-  EXPECT_EQ(wrong(R"(,"benchmarks":7)"), "w: `benchmarks` is no list");
+  EXPECT_EQ(wrong(R"(,"benchmarks":7)"), "w: `benchmarks`: expected a list");
   EXPECT_EQ(wrong(R"(,"benchmarks":[7])").substr(0, 15), "w: benchmark 0:");
   EXPECT_EQ(parse_workspace("[]", "w").error().message,
-            "w: it is no workspace (no \"format\": \"jointer-workspace\")");
+            "w: it is not a workspace (no \"format\": \"jointer-workspace\")");
   EXPECT_EQ(parse_workspace("{", "w").error().message, "w: not JSON at byte 2");
 }
 
