@@ -153,6 +153,28 @@ def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
     assert run("diff", second, out).code == 0
 
 
+def test_a_recipe_without_edits_is_for_one_graph(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.json", capture())
+    forward = write(tmp_path / "fw.json", half("forward"))
+    backward = write(tmp_path / "bw.json", half("backward"))
+    edits = tmp_path / "r.json"
+    assert run("diff", first, first, "--save-recipe", edits).code == 0
+    assert run("apply", first, "--recipe", edits).code == 0
+    assert_refused(run("apply", forward, "--recipe", edits), "made for another graph: node")
+
+    pair = ("diff", forward, forward, "--backward", backward, "--b-backward", backward)
+    assert run(*pair, "--save-recipe", edits).code == 0
+    assert list(json.loads(edits.read_text())["graphs"]) == ["forward", "backward"]
+    assert run("apply", forward, "--backward", backward, "--recipe", edits).code == 0
+    assert run("apply", backward, "--recipe", edits).code == 0
+    assert_refused(run("apply", first, "--recipe", edits), "for a forward and a backward")
+
+    passes = ("apply", first, "--passes", "eliminate_dead_code", "--save-recipe", edits)
+    assert run(*passes).code == 0
+    saved = json.loads(edits.read_text())
+    assert list(saved["graphs"]) == ["graph"] and saved["fingerprints"]["graph"]
+
+
 def test_pairs(tmp_path: Path) -> None:
     forward = write(tmp_path / "fw.json", half("forward"))
     backward = write(tmp_path / "bw.json", half("backward"))
