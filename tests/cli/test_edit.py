@@ -140,6 +140,25 @@ def test_diff_names_what_differs(tmp_path: Path) -> None:
         assert word in people.out
 
 
+def test_diff_shows_what_calls_that_read_the_same_differ_in(tmp_path: Path) -> None:
+    a, b = capture(), capture()
+    at(b, "primals_1")["val"]["t"]["offset"] = 16
+    at(b, "wait")["val"]["t"]["stride"] = [1, 8]
+    first = write(tmp_path / "a.json", a)
+    second = write(tmp_path / "b.json", b)
+    done = run("diff", first, second, "--json")
+    assert done.code == 1, done
+    changes = {change["node"]: change for change in json.loads(done.out)["changes"]}
+    assert all(change["before"] == change["after"] for change in changes.values())
+    assert changes["primals_1"]["details"] == [{"part": "offset", "before": "0", "after": "16"}]
+    assert changes["wait"]["details"] == [
+        {"part": "stride", "before": "[8,1]", "after": "[1,8]"}
+    ]
+    rows = [" ".join(line.split()) for line in run("diff", first, second).out.splitlines()]
+    assert "primals_1 offset 0 offset 16" in rows
+    assert "wait stride [8,1] stride [1,8]" in rows
+
+
 def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
     a, b = capture(), capture()
     b["nodes"].insert(3, b["nodes"].pop(2))
