@@ -13,9 +13,7 @@ namespace {
 // take the memory around a tensor as well.
 bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
   if (node.kind != NodeKind::call) return true;
-  return op.has_schema && !op.has(OperatorTag::higher_order) &&
-         op.name.find("as_strided") == std::string::npos &&
-         op.name.find("reinterpret_tensor") == std::string::npos;
+  return op.has_schema && !op.has(OperatorTag::higher_order) && !selects_from_storage(op);
 }
 
 // Calls that are known to change bytes alone.
@@ -41,6 +39,11 @@ bool only_takes_views(const Graph& graph, const Node& node) {
       });
     });
   });
+}
+
+bool selects_from_storage(const OperatorInfo& op) {
+  return op.name.find("as_strided") != std::string::npos ||
+         op.name.find("reinterpret_tensor") != std::string::npos;
 }
 
 bool must_keep_order(MemoryUse a, MemoryUse b) {

@@ -33,6 +33,9 @@ struct MemoryAccess {
 // it was captured, does not count.
 bool only_takes_views(const Graph& graph, const Node& node);
 
+// True if the call is told which part of the storage to take, and not of its argument.
+bool selects_from_storage(const OperatorInfo& op);
+
 // True if two accesses to overlapping bytes must keep their order.
 bool must_keep_order(MemoryUse a, MemoryUse b);
 
