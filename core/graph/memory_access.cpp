@@ -76,17 +76,23 @@ void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess
   }
 }
 
-bool write_conflict(const Graph& graph, NodeId a, NodeId b) {
-  std::vector<MemoryAccess> first, second;
-  add_memory_accesses(graph, a, first);
-  add_memory_accesses(graph, b, second);
-  return std::ranges::any_of(first, [&](const MemoryAccess& one) {
-    return std::ranges::any_of(second, [&](const MemoryAccess& other) {
-      return must_keep_order(one.use, other.use) &&
-             graph.real_storage(one.tensor->storage) == graph.real_storage(other.tensor->storage) &&
-             one.region(graph).may_overlap(other.region(graph));
+bool writes_to_used(const Graph& graph, NodeId writer, NodeId other) {
+  std::vector<MemoryAccess> written, used;
+  add_memory_accesses(graph, writer, written);
+  std::erase_if(written, [](const MemoryAccess& access) { return !access.writes(); });
+  if (written.empty()) return false;
+  add_memory_accesses(graph, other, used);
+  return std::ranges::any_of(written, [&](const MemoryAccess& one) {
+    return std::ranges::any_of(used, [&](const MemoryAccess& at) {
+      return must_keep_order(one.use, at.use) &&
+             graph.real_storage(one.tensor->storage) == graph.real_storage(at.tensor->storage) &&
+             one.region(graph).may_overlap(at.region(graph));
     });
   });
+}
+
+bool write_conflict(const Graph& graph, NodeId a, NodeId b) {
+  return writes_to_used(graph, a, b) || writes_to_used(graph, b, a);
 }
 
 }  // namespace jointer

@@ -44,6 +44,9 @@ bool must_keep_order(MemoryUse a, MemoryUse b);
 // views uses its results as `view`.
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses);
 
+// True if `writer` writes to bytes that the other node reads or writes, in the current graph.
+bool writes_to_used(const Graph& graph, NodeId writer, NodeId other);
+
 // True if one of two nodes writes to memory that the other reads or writes, in the current graph.
 bool write_conflict(const Graph& graph, NodeId a, NodeId b);
 
