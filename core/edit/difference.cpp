@@ -18,127 +18,12 @@
 
 #include "core/base/json_text.h"
 #include "core/capture/node_record.h"
+#include "core/edit/node_comparer.h"
 #include "core/edit/storage_changes.h"
 #include "core/edit/tag_list.h"
 
 namespace jointer {
 namespace {
-
-// Whether nodes of two graphs say the same, by the names of what they read.
-class Comparer {
- public:
-  Comparer(const Graph& a, const Graph& b) : a_(a), b_(b) {}
-
-  [[nodiscard]] bool same_target(NodeId a, NodeId b) const {
-    return a_.target(a_.node(a)) == b_.target(b_.node(b));
-  }
-  [[nodiscard]] bool same_args(NodeId a, NodeId b) const {
-    return same(a_.node(a).args, b_.node(b).args);
-  }
-  // In any order of keywords.
-  [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const {
-    const auto x = a_.children(a_.node(a).kwargs), y = b_.children(b_.node(b).kwargs);
-    if (x.size() != y.size()) return false;
-    for (std::size_t i = 0; i + 1 < x.size(); i += 2) {
-      bool found = false;
-      for (std::size_t j = 0; j + 1 < y.size(); j += 2)
-        found = found || (same(x[i], y[j]) && same(x[i + 1], y[j + 1]));
-      if (!found) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] bool same_value(NodeId a, NodeId b) const {
-    return same(a_.node(a).value, b_.node(b).value);
-  }
-
- private:
-  [[nodiscard]] bool same(const Argument& x, const Argument& y) const {
-    using Kind = Argument::Kind;
-    if (x.kind != y.kind) return false;
-    switch (x.kind) {
-      case Kind::none:
-        return true;
-      case Kind::boolean:
-      case Kind::integer:
-        return x.integer == y.integer;
-      case Kind::real:
-        return x.real == y.real || (x.real != x.real && y.real != y.real);
-      case Kind::node:
-        return a_.name(x.node()) == b_.name(y.node());
-      case Kind::symbol:
-        return a_.expression_text(x.expression()) == b_.expression_text(y.expression());
-      case Kind::opaque:
-      case Kind::string:
-      case Kind::dtype:
-      case Kind::device:
-      case Kind::layout:
-      case Kind::memory_format:
-      case Kind::op:
-      case Kind::raw:
-        return a_.text(x.text()) == b_.text(y.text());
-      case Kind::list:
-      case Kind::tuple:
-      case Kind::dict:
-      case Kind::slice:
-      case Kind::complex:
-        break;
-    }
-    const auto left = a_.children(x), right = b_.children(y);
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [&](const Argument& l, const Argument& r) { return same(l, r); });
-  }
-
-  [[nodiscard]] bool same(const Value& x, const Value& y) const {
-    using Kind = Value::Kind;
-    if (x.kind != y.kind) return false;
-    switch (x.kind) {
-      case Kind::none:
-        return true;
-      case Kind::tensor:
-        return same(a_.tensor(x.tensor()), b_.tensor(y.tensor()));
-      case Kind::symbol:
-        return a_.expression_text(x.expression()) == b_.expression_text(y.expression());
-      case Kind::key:
-      case Kind::constant:
-      case Kind::opaque:
-      case Kind::raw:
-        return a_.text(x.text()) == b_.text(y.text());
-      case Kind::list:
-      case Kind::dict:
-        break;
-    }
-    const auto left = a_.children(x), right = b_.children(y);
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [&](const Value& l, const Value& r) { return same(l, r); });
-  }
-
-  [[nodiscard]] bool same(const Tensor& x, const Tensor& y) const {
-    if (x.dtype != y.dtype || x.rank != y.rank) return false;
-    if ((x.flags | Tensor::has_offset) != (y.flags | Tensor::has_offset)) return false;
-    const auto dims = [&](std::span<const Dim> left, std::span<const Dim> right) {
-      return std::equal(left.begin(), left.end(), right.begin(),
-                        [&](const Dim& l, const Dim& r) { return same(l, r); });
-    };
-    return dims(a_.shape(x), b_.shape(y)) && dims(a_.stride(x), b_.stride(y)) &&
-           same_offset(x, y) && device(a_, x) == device(b_, y);
-  }
-  // True, too, if one of them is unknown: an edit forgets what it cannot compute.
-  [[nodiscard]] bool same_offset(const Tensor& x, const Tensor& y) const {
-    return !x.has(Tensor::has_offset) || !y.has(Tensor::has_offset) ||
-           same(a_.offset(x), b_.offset(y));
-  }
-  [[nodiscard]] bool same(const Dim& x, const Dim& y) const {
-    if (static_cast<bool>(x.expression) != static_cast<bool>(y.expression)) return false;
-    return x.expression ? a_.expression_text(x.expression) == b_.expression_text(y.expression)
-                        : x.value == y.value;
-  }
-  static std::string_view device(const Graph& graph, const Tensor& t) {
-    return t.device ? graph.text(graph.device(t.device).name) : std::string_view();
-  }
-
-  const Graph& a_;
-  const Graph& b_;
-};
 
 // Where a policy is set: the region it is set with.
 RegionChange region_of(const Node& n) {
@@ -236,7 +121,7 @@ class HalfComparer {
   const Graph& before_;
   const Graph& after_;
   PartId part_;
-  Comparer comparer_;
+  NodeComparer comparer_;
   GraphDifference& out_;
 };
 
@@ -386,7 +271,7 @@ class EditWriter {
   const Graph& after_;
   const GraphDifference& difference_;
   StorageOwners owners_;
-  Comparer comparer_;
+  NodeComparer comparer_;
   Edit edit_;
 };
 

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/capture/node_record.h"
@@ -99,7 +100,7 @@ struct Editor::State {
   // State of the edit that is being applied.
   std::vector<std::vector<Change>> undo;  // by applied change
   std::vector<NodeId> moved, added;
-  std::unordered_set<NodeId> replaced;
+  std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
   // By node: how many read it. Empty until a node is removed.
   std::vector<std::int32_t> readers;
@@ -412,8 +413,8 @@ Result<void> Editor::State::annotate(NodeId id, const std::string& custom) {
 
 Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
   is_structural = true;
-  replaced.insert(restore.node);
   Node& n = graph.node(restore.node);
+  replaced.try_emplace(restore.node, n);
   undo.back().emplace_back(RestoreCall{.node = restore.node, .was = n});
   count_reads(restore.node, false);
   n.target = restore.was.target;
@@ -474,7 +475,7 @@ Result<void> Editor::State::judge() {
 void Editor::State::correct_values() {
   if (keeps_value.empty()) return;
   undo.emplace_back();
-  correct_replaced(graph, keeps_value, [&](NodeId id) {
+  correct_replaced(graph, keeps_value, replaced, [&](NodeId id) {
     undo.back().emplace_back(RestoreCall{.node = id, .was = graph.node(id)});
   });
 }

@@ -442,7 +442,7 @@ std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
     replaced.insert(bucket.old_waits.begin(), bucket.old_waits.end());
     merged.emplace_back(std::move(bucket));
   }
-  correct_replaced(graph, replaced, [](NodeId) {});
+  correct_replaced(graph, replaced, {}, [](NodeId) {});
   graph.erase(gone);
   return merged;
 }

@@ -33,6 +33,9 @@ struct MemoryAccess {
 // did when it was captured.
 bool only_takes_views(const Graph& graph, const Node& node);
 
+// True if the call is told which part of the storage to take, and not of its argument.
+bool selects_from_storage(const OperatorInfo& op);
+
 // True if two accesses to overlapping bytes must keep their order.
 bool must_keep_order(MemoryUse a, MemoryUse b);
 
@@ -40,6 +43,9 @@ bool must_keep_order(MemoryUse a, MemoryUse b);
 // (core/graph/effects.h). A wait also reads and writes what its collective does. A node that only
 // takes views has a single access, its results, as `view`.
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses);
+
+// True if `writer` writes to bytes that the other node reads or writes, in the current graph.
+bool writes_to_used(const Graph& graph, NodeId writer, NodeId other);
 
 // True if one of two nodes writes to memory that the other reads or writes, in the current graph.
 bool write_conflict(const Graph& graph, NodeId a, NodeId b);

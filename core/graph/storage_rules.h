@@ -3,6 +3,7 @@
 // Determines the memory that a call's results may be in, from its operator.
 
 #include <functional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/graph/graph.h"
@@ -15,8 +16,11 @@ namespace jointer {
 void correct_storages(Graph& graph);
 
 // The same after an edit, for the calls that it replaced and for what is a view of their results;
-// everything else stays. `before_change` is told each node right before its value is replaced.
+// everything else stays. `was` holds nodes as they were before the edit: a replaced view that is
+// not among them may lose its offset. `before_change` is told each node right before its value is
+// replaced.
 void correct_replaced(Graph& graph, const std::unordered_set<NodeId>& replaced,
+                      const std::unordered_map<NodeId, Node>& was,
                       const std::function<void(NodeId)>& before_change);
 
 }  // namespace jointer

@@ -33,8 +33,9 @@
 //   - A backward call before the copy keeps reading the original (upstream's would read a value
 //     that does not exist yet).
 //   - A recomputable call that writes to memory which is not recomputed is an error (upstream
-//     writes twice), and so is memory that changes between a call and its copy. Both are judged by
-//     whole storages.
+//     writes twice), and so is a call that writes to recomputed memory and runs once. Both are
+//     judged by whole storages. A write between a call and its copy is an error if it changes bytes
+//     that the call reads.
 //   - Nodes of the loss within or after the layers' backward do not count (sums of gradients have
 //     the name of the module that ran last, and upstream then finds nothing to do).
 
@@ -52,6 +53,7 @@
 #include "core/capture/node_record.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
+#include "core/graph/memory_access.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/users.h"
 #include "core/partition/fx_names.h"
@@ -234,11 +236,18 @@ class Rematerializer {
   // Moves the copy, and the copies it reads, before `reader`; returns whether that changed
   // anything.
   bool bring_before(NodeId id, NodeId reader) {
-    NodeId& before = before_[id.index()];
-    if (!before || graph_.position(before) <= graph_.position(reader)) return false;
-    before = reader;
-    for (const NodeId input : graph_.inputs(id)) bring_before(input, reader);
-    return true;
+    bool has_changed = false;
+    std::vector<NodeId> open{id};
+    while (!open.empty()) {
+      const NodeId at = open.back();
+      open.pop_back();
+      NodeId& before = before_[at.index()];
+      if (!before || graph_.position(before) <= graph_.position(reader)) continue;
+      before = reader;
+      has_changed = true;
+      open.insert(open.end(), graph_.inputs(at).begin(), graph_.inputs(at).end());
+    }
+    return has_changed;
   }
 
   [[nodiscard]] Result<void> check_writes() const {
@@ -270,8 +279,8 @@ class Rematerializer {
     return {};
   }
 
-  // Checks that a copy of the call finds the memory as the original did: no write between the two,
-  // and if the memory's maker is recomputed, no write that is not.
+  // Checks that a copy of the call finds the memory as the original did: no write between the two
+  // to the bytes that it reads, and if the memory's maker is recomputed, no write that is not.
   [[nodiscard]] Result<void> check_memory(
       NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
     const auto found = writers.find(maker);
@@ -280,7 +289,7 @@ class Rematerializer {
       const std::size_t place = graph_.position(writer);
       const bool is_between =
           place > graph_.position(id) && place < graph_.position(before_[id.index()]);
-      if (is_between || before_[maker.index()])
+      if (before_[maker.index()] || (is_between && writes_to_used(graph_, writer, id)))
         return refuse("{} writes to what {} works on, which is tagged to be made again: save it",
                       graph_.name(writer), graph_.name(id));
     }

@@ -13,6 +13,7 @@
 #include "core/base/units.h"
 #include "core/capture/open.h"
 #include "core/edit/difference.h"
+#include "core/edit/node_comparer.h"
 #include "core/edit/recipe.h"
 #include "core/graph/canonical.h"
 
@@ -38,6 +39,10 @@ NodeId in_a(const Answer& answer, NodeId id) {
   return answer.a.find(answer.b.node(id).part, answer.b.name(id));
 }
 
+std::vector<DetailDifference> detail_differences(const Answer& answer, NodeId id) {
+  return NodeComparer(answer.a, answer.b).detail_differences(in_a(answer, id), id);
+}
+
 Json names(const Graph& graph, const std::vector<NodeId>& nodes) {
   Json json = Json::array();
   for (const NodeId id : nodes) json.push_back(edit_name(graph, id));
@@ -60,10 +65,15 @@ Json to_json(const Answer& answer) {
                    {"changed", names(answer.b, d.changed)},
                    {"retagged", names(answer.b, d.retagged)}};
   Json& changes = json["changes"] = Json::array();
-  for (const NodeId id : d.changed)
-    changes.push_back({{"node", edit_name(answer.b, id)},
-                       {"before", canonical_call(answer.a, in_a(answer, id))},
-                       {"after", canonical_call(answer.b, id)}});
+  for (const NodeId id : d.changed) {
+    Json& change = changes.emplace_back();
+    change["node"] = edit_name(answer.b, id);
+    change["before"] = canonical_call(answer.a, in_a(answer, id));
+    change["after"] = canonical_call(answer.b, id);
+    for (const DetailDifference& each : detail_differences(answer, id))
+      change["details"].push_back(
+          {{"part", each.part}, {"before", each.before}, {"after", each.after}});
+  }
   json["metrics"] = cli::to_json(answer.before, answer.after);
   return json;
 }
@@ -93,10 +103,7 @@ class Printer {
     table(fmt::format("removed {}", d.removed.size()), columns, d.removed, whole(answer_.a));
     table(fmt::format("changed {}", d.changed.size()),
           {{"node", left}, {"in A", left}, {"in B", left}}, d.changed,
-          [&](NodeId id) -> std::vector<std::string> {
-            return {edit_name(answer_.b, id), canonical_call(answer_.a, in_a(answer_, id)),
-                    canonical_call(answer_.b, id)};
-          });
+          [&](NodeId id) { return changed(id); });
     table(fmt::format("other policy {}", d.retagged.size()),
           {{"node", left}, {"in A", left}, {"in B", left}}, d.retagged,
           [&](NodeId id) -> std::vector<std::string> {
@@ -108,6 +115,21 @@ class Printer {
   }
 
  private:
+  // The calls, or what differs between two that read the same.
+  std::vector<std::string> changed(NodeId id) const {
+    std::string before = canonical_call(answer_.a, in_a(answer_, id)),
+                after = canonical_call(answer_.b, id);
+    if (before != after) return {edit_name(answer_.b, id), std::move(before), std::move(after)};
+    before.clear();
+    after.clear();
+    for (const DetailDifference& each : detail_differences(answer_, id)) {
+      const std::string_view separator = before.empty() ? "" : ", ";
+      before += fmt::format("{}{} {}", separator, each.part, each.before);
+      after += fmt::format("{}{} {}", separator, each.part, each.after);
+    }
+    return {edit_name(answer_.b, id), std::move(before), std::move(after)};
+  }
+
   static std::string target(const Graph& graph, NodeId id) {
     return std::string(graph.target(graph.node(id)));
   }

@@ -11,6 +11,7 @@
 namespace jointer {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Graph parse(std::string_view text) {
@@ -210,6 +211,85 @@ TEST(Editor, WhatReadsAReplacedViewShiftsOnlyInItsMemory) {
   EXPECT_EQ(offset("v"), 8);
   EXPECT_EQ(offset("w"), 8);
   EXPECT_EQ(offset("c"), 0);
+}
+
+// Literals have offsets of 0.
+void set_offsets(Graph& graph, const char* name, const std::vector<std::int64_t>& offsets) {
+  const NodeId id = graph.find(name);
+  std::vector<Value> values;
+  for (const std::int64_t offset : offsets) {
+    const Tensor t = graph.tensors(id)[values.size()];
+    const auto shape = graph.shape(t), stride = graph.stride(t);
+    const std::vector<Dim> sizes(shape.begin(), shape.end()), steps(stride.begin(), stride.end());
+    values.push_back(Value::of_tensor(graph.add_tensor(t, sizes, steps, {offset, {}})));
+  }
+  graph.node(id).value =
+      values.size() == 1 ? values.front() : graph.make_children(Value::Kind::list, values);
+  graph.refresh(id);
+}
+
+// `b` has the layout of `a` and starts 64 elements later; so then does what is taken of it.
+TEST(Editor, AViewOfAnotherArgumentOfTheSameLayoutShiftsWithIt) {
+  Graph graph = parse(R"(
+    x: f32[16, 8] = input
+    a: f32[8, 8] = aten.slice.Tensor(x, 0, 0, 8)
+    b: f32[8, 8] = aten.slice.Tensor(x, 0, 8, 16)
+    c: f32[4, 16] = aten.view.default(b, [4, 16])
+    s: (f32[4, 8], f32[4, 8]) = aten.split.Tensor(a, 4)
+    s0: f32[4, 8] = s[0]
+    s1: f32[4, 8] = s[1]
+    t: f32[2, 8] = aten.slice.Tensor(s1, 0, 2, 4)
+    y: f32[2, 8] = aten.relu(t)
+    z: f32[4, 8] = aten.relu(s0)
+    return [y, z, c]
+  )");
+  set_offsets(graph, "b", {64});
+  set_offsets(graph, "c", {64});
+  set_offsets(graph, "s", {0, 32});
+  set_offsets(graph, "s1", {32});
+  set_offsets(graph, "t", {48});
+  const auto offsets = [&](const char* name) {
+    std::vector<std::optional<std::int64_t>> found;
+    for (const Tensor& t : graph.tensors(graph.find(name)))
+      found.push_back(t.has(Tensor::has_offset) ? std::optional(graph.offset(t).value)
+                                                : std::nullopt);
+    return found;
+  };
+  const auto split_of = [](const char* argument) {
+    return edit_of({ReplaceCall{.node = "s",
+                                .target = {},
+                                .args = fmt::format(R"([{{"n":"{}"}},4])", argument),
+                                .kwargs = {}}});
+  };
+  const std::string before = write_native(graph);
+  must_apply(graph, split_of("b"));
+  EXPECT_THAT(offsets("s"), ElementsAre(64, 96));
+  EXPECT_THAT(offsets("s0"), ElementsAre(64));
+  EXPECT_THAT(offsets("s1"), ElementsAre(96));
+  EXPECT_THAT(offsets("t"), ElementsAre(112));
+  must_apply(graph, split_of("a"));
+  EXPECT_EQ(write_native(graph), before);
+
+  must_apply(graph, split_of("c"));
+  EXPECT_THAT(offsets("s"), ElementsAre(std::nullopt, std::nullopt)) << "another layout";
+  EXPECT_THAT(offsets("t"), ElementsAre(std::nullopt));
+}
+
+TEST(Editor, AReplacedCallThatSelectsFromTheStorageForgetsItsOffset) {
+  Graph graph = parse(R"(
+    x: f32[16, 8] = input
+    a: f32[8, 8] = aten.slice.Tensor(x, 0, 0, 8)
+    b: f32[8, 8] = aten.slice.Tensor(x, 0, 8, 16)
+    u: f32[8, 8] = aten.as_strided.default(a, [8, 8], [8, 1], 0)
+    y: f32[8, 8] = aten.relu(u)
+    return [y, b]
+  )");
+  set_offsets(graph, "b", {64});
+  must_apply(
+      graph,
+      edit_of({ReplaceCall{
+          .node = "u", .target = {}, .args = R"([{"n":"b"},[8,8],[8,1],0])", .kwargs = {}}}));
+  EXPECT_FALSE(graph.tensors(graph.find("u")).front().has(Tensor::has_offset));
 }
 
 TEST(Editor, SetsPoliciesByNodeOperatorAndModule) {

@@ -249,6 +249,27 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   EXPECT_EQ(lenient->ends_as_recorded, false);
 }
 
+// Nothing in its edits names a graph, so the hash must.
+TEST(Replay, ARecipeThatEditsNothingIsForItsGraphAlone) {
+  const Graph graph = parse(kStep);
+  const Edit solve{.title = "Solve again", .by = {}, .changes = {}, .notes = {}};
+  for (const std::vector<Edit>& made : {std::vector<Edit>{}, std::vector<Edit>{solve}}) {
+    const auto read = read_recipe(write_recipe(recipe_of(graph, made)));
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_THAT(read->graphs, SizeIs(1));
+    EXPECT_EQ(read->graphs.front().hash, graph_hash(graph));
+    EXPECT_EQ(read->graphs.front().after, graph_hash(graph));
+    Graph same = graph;
+    const auto done = replay(same, *read);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->ends_as_recorded, true);
+    Graph other = parse("x: f32[4,8] = input\n a: f32[4,8] = aten.relu(x)\n return [a]");
+    const auto refused = replay(other, *read);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("the recipe was made for another graph: node"));
+  }
+}
+
 TEST(Replay, LenientKeepsWhatFitsOfAList) {
   Graph graph = parse(kStep);
   SetPolicy set{.select = {}, .policy = MemoryPolicy::must_save};

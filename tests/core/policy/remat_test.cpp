@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <pthread.h>
+
+#include <optional>
 #include <random>
 
 #include "core/capture/native_writer.h"
 #include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/graph/storage_moves.h"
 #include "core/graph/validate.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
@@ -186,6 +190,84 @@ TEST(Remat, RefusesWhatCannotRunTwice) {
                   .error()
                   .message,
               HasSubstr("writes to b, which stays"));
+}
+
+// `s` reads one half of a buffer, and `u` writes to `hi` before `s` runs again.
+TEST(Remat, AWriteToOtherBytesIsNoObstacle) {
+  Graph graph = parse(R"(
+    kind train_step
+    b: f32[8,8] = buffer
+    x: f32[4,8] = input
+    lo: f32[4,8] = aten.slice.Tensor(b, 0, 0, 4)
+    hi: f32[4,8] = aten.slice.Tensor(b, 0, 4, 8)
+    s: f32[4,8] = aten.sin(lo)  {MUST_RECOMPUTE}
+    u: f32[4,8] = aten.add_.Tensor(hi, x)
+    l: f32[] = aten.sum(x)
+    g: f32[4,8] = aten.cos(s)  {backward}
+    return [l, g]
+  )");
+  EXPECT_THAT(selective_activation_remat(graph).error().message,
+              HasSubstr("u writes to what s works on"))
+      << "literals have offsets of 0, so that both halves are the first";
+  for (const char* name : {"hi", "u"})
+    move_tensors(graph, graph.find(name),
+                 [](const Tensor& t) { return StorageMove{.to = t.storage, .by = 32}; });
+  const auto edit = selective_activation_remat(graph);
+  ASSERT_TRUE(edit) << edit.error().message;
+  ASSERT_TRUE(apply(graph, *edit));
+  EXPECT_THAT(names(graph),
+              ElementsAre("b", "x", "lo", "hi", "u", "l", "s_recomputed", "g", "output"));
+}
+
+// On a thread with 1 MB of stack, so that recursion along a chain ends the test.
+std::optional<Result<Edit>> remat_with_little_stack(const Graph& graph) {
+  struct Job {
+    const Graph& graph;
+    std::optional<Result<Edit>> made;
+  } job{graph, {}};
+  const auto run = [](void* data) -> void* {
+    Job& mine = *static_cast<Job*>(data);
+    mine.made = selective_activation_remat(mine.graph);
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  if (pthread_create(&thread, &attributes, run, &job) == 0) pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return std::move(job.made);
+}
+
+// The copy of `u` moves before `g`, for which `e` is copied, and takes with it all that it reads.
+TEST(Remat, AWriterMayReadALongChain) {
+  constexpr std::size_t kCalls = 200'000;
+  std::string text = R"(
+    kind train_step
+    x: f32[8] = input
+    s: f32[8] = aten.sin(x)  {MUST_RECOMPUTE}
+    e: f32[8] = aten.exp(s)  {MUST_RECOMPUTE}
+    c0: f32[8] = aten.cos(x)  {MUST_RECOMPUTE}
+)";
+  for (std::size_t i = 1; i < kCalls; ++i)
+    text += fmt::format("c{}: f32[8] = aten.cos(c{})  {{MUST_RECOMPUTE}}\n", i, i - 1);
+  text += fmt::format(R"(
+    u: f32[8] = aten.add_.Tensor(s, c{})  {{MUST_RECOMPUTE}}
+    l: f32[] = aten.sum(x)
+    g: f32[8] = aten.exp(e)  {{backward}}
+    h: f32[8] = aten.exp(u)  {{backward}}
+    return [l, g, h]
+)",
+                      kCalls - 1);
+  const auto edit = remat_with_little_stack(parse(text));
+  ASSERT_TRUE(edit && *edit);
+  std::size_t copies = 0;
+  for (const Change& change : (*edit)->changes)
+    if (const auto* insert = std::get_if<InsertNode>(&change)) {
+      ++copies;
+      EXPECT_EQ(insert->before, "g");
+    }
+  EXPECT_EQ(copies, kCalls + 3);
 }
 
 TEST(Remat, TakesOneRegionOnly) {
