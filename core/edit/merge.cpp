@@ -383,17 +383,19 @@ class Merger {
 // Does what a builder wrote. New nodes go to the end; returns them.
 std::vector<NodeId> perform(Graph& graph, PartId part, const std::vector<Change>& changes) {
   std::vector<NodeId> added;
+  RecordParser parser;
   for (const Change& change : changes) {
     if (const auto* insert = std::get_if<InsertNode>(&change)) {
       // What a builder writes can be read.
-      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node)));
+      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node, parser)));
     } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
       const NodeId id = graph.find(replace->node);
       Node called = *read_call(graph, graph.node(id),
                                {.target = &*replace->target,
                                 .args = &*replace->args,
                                 .kwargs = &*replace->kwargs,
-                                .val = nullptr});
+                                .val = nullptr},
+                               parser);
       called.group = {};
       graph.node(id) = called;
       graph.refresh(id);
