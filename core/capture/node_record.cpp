@@ -11,15 +11,24 @@
 #include "core/graph/storages.h"
 
 namespace jointer {
-namespace {
 
 using native::give_up;
 namespace json = native::json;
 using Json = nlohmann::json;
 
+struct RecordParser::Buffers {
+  json::parser parser;
+};
+
+RecordParser::RecordParser() : buffers_(std::make_unique<Buffers>()) {}
+RecordParser::~RecordParser() = default;
+
+namespace {
+
 class RecordReader : public native::NodeReader {
  public:
-  RecordReader(Graph& graph, PartId part) : NodeReader(graph, part, kNoTables) {
+  RecordReader(Graph& graph, PartId part, RecordParser& parser)
+      : NodeReader(graph, part, kNoTables), parser_(parser.buffers().parser) {
     kind_ = NodeKind::call;
   }
 
@@ -201,16 +210,17 @@ class RecordReader : public native::NodeReader {
                        [&](const Argument& child) { return reads_backward(child); });
   }
 
-  json::parser parser_;
+  json::parser& parser_;
   std::string self_, like_;
   std::vector<StorageId> own_;  // of the tensors so far
 };
 
 }  // namespace
 
-Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json) {
+Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json,
+                              RecordParser& parser) {
   try {
-    return RecordReader(graph, part).read_record(json);
+    return RecordReader(graph, part, parser).read_record(json);
   } catch (const native::Failure& failure) {
     return fail(Error::Kind::usage, "{}", failure.message);
   } catch (const std::exception& error) {  // simdjson's and nlohmann's
@@ -218,7 +228,7 @@ Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json) 
   }
 }
 
-Result<Node> read_call(Graph& graph, const Node& node, const CallText& text) {
+Result<Node> read_call(Graph& graph, const Node& node, const CallText& text, RecordParser& parser) {
   std::string json = fmt::format("{{\"name\":{}", Json(graph.text(node.name)).dump());
   const auto add = [&](std::string_view key, const std::string* value) {
     if (value != nullptr) json += fmt::format(",\"{}\":{}", key, *value);
@@ -230,7 +240,7 @@ Result<Node> read_call(Graph& graph, const Node& node, const CallText& text) {
   add("args", text.args);
   add("kwargs", text.kwargs);
   add("val", text.val);
-  JOINTER_TRY(const Node read, read_node_record(graph, node.part, json + "}"));
+  JOINTER_TRY(const Node read, read_node_record(graph, node.part, json + "}", parser));
   Node result = node;
   result.target = read.target;
   if (text.args != nullptr) result.args = read.args;

@@ -5,6 +5,7 @@
 // tensor says which node's storage it is a view of, or has a new one.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,15 +14,31 @@
 
 namespace jointer {
 
+// The memory that parsing a record takes, for a caller that reads many.
+class RecordParser {
+ public:
+  RecordParser();
+  ~RecordParser();
+  RecordParser(const RecordParser&) = delete;
+  RecordParser& operator=(const RecordParser&) = delete;
+
+  struct Buffers;
+  [[nodiscard]] Buffers& buffers() { return *buffers_; }
+
+ private:
+  std::unique_ptr<Buffers> buffers_;
+};
+
 // The node, not yet in the graph; its tensors, storages and texts are in the graph's tables. It may
 // name itself as the owner of a storage. Error (usage): what is wrong with it, without its name.
-Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json);
+Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json,
+                              RecordParser& parser);
 
 // What a node is called with, or returns, from JSON; the rest is left as it is in `node`.
 struct CallText {
   const std::string *target = nullptr, *args = nullptr, *kwargs = nullptr, *val = nullptr;
 };
-Result<Node> read_call(Graph& graph, const Node& node, const CallText& text);
+Result<Node> read_call(Graph& graph, const Node& node, const CallText& text, RecordParser& parser);
 
 // Who holds each storage first, in program order: how a record names a storage.
 class StorageOwners {

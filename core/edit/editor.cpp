@@ -20,8 +20,8 @@
 // came from the right, from right to left. In this order no node precedes what it reads at any
 // point.
 //
-// Cost: a move, the distance and the dependencies of the moved nodes; insertions, removals and
-// replacements, the graph once per edit.
+// Cost: a move, the distance and the dependencies of the moved nodes; a removal, the distance to
+// the end; a run of insertions, the graph; an edit that does more than move, the graph once.
 
 #include "core/edit/editor.h"
 
@@ -61,6 +61,7 @@ struct Editor::State {
   Result<Edit> apply(const Edit& edit);
 
   Result<void> perform(const Change& change);
+  void place_inserted();
   Result<void> perform_kind(const MoveNodes& move);
   Result<void> perform_kind(const SetPolicy& set);
   Result<void> perform_kind(const InsertNode& insert);
@@ -95,11 +96,14 @@ struct Editor::State {
   }
 
   Graph& graph;
+  RecordParser parser;
   const Dependencies* dependencies = nullptr;  // valid while only the order changes
   std::optional<Dependencies> own_dependencies;
   // State of the edit that is being applied.
   std::vector<std::vector<Change>> undo;  // by applied change
   std::vector<NodeId> moved, added;
+  // Inserted, but still at the end of the program order: the node, and the one it goes before.
+  std::vector<std::pair<NodeId, NodeId>> inserted;
   std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
   // By node: how many read it. Empty until a node is removed.
@@ -149,9 +153,11 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
   if (moves && dependencies == nullptr) dependencies = &own_dependencies.emplace(graph);
   Result<void> done;
   for (const Change& change : edit.changes) {
+    if (!std::holds_alternative<InsertNode>(change)) place_inserted();
     done = perform(change);
     if (!done) break;
   }
+  place_inserted();
   if (done) done = judge();
   if (!done) {
     roll_back();
@@ -167,6 +173,33 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
 Result<void> Editor::State::perform(const Change& change) {
   undo.emplace_back();
   return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
+}
+
+// Nodes that are inserted one after another go to their places together: each by itself would shift
+// the rest of the order.
+void Editor::State::place_inserted() {
+  if (inserted.empty()) return;
+  const auto order = graph.order();
+  std::vector<NodeId> previous(graph.node_count()), next(graph.node_count());
+  NodeId first_node = order.front();
+  NodeId last_node;
+  for (const NodeId id : order.first(order.size() - inserted.size())) {
+    previous[id.index()] = last_node;
+    if (last_node) next[last_node.index()] = id;
+    last_node = id;
+  }
+  for (const auto& [id, before] : inserted) {
+    const NodeId ahead = previous[before.index()];
+    previous[id.index()] = ahead;
+    next[id.index()] = before;
+    previous[before.index()] = id;
+    (ahead ? next[ahead.index()] : first_node) = id;
+  }
+  std::vector<NodeId> placed;
+  placed.reserve(order.size());
+  for (NodeId id = first_node; id; id = next[id.index()]) placed.push_back(id);
+  graph.set_order(std::move(placed));
+  inserted.clear();
 }
 
 void Editor::State::roll_back() {
@@ -211,12 +244,14 @@ Result<void> Editor::State::check_operator(const Node& n) const {
 }
 
 bool Editor::State::is_constant_read(const Node& n, NodeId but) const {
-  const auto order = graph.order();
-  return std::any_of(order.begin(), order.end(), [&](NodeId id) {
+  const auto reads_it = [&](NodeId id) {
     const Node& other = graph.node(id);
     return id != but && other.kind == NodeKind::get_attr && other.part == n.part &&
            other.target == n.target;
-  });
+  };
+  // Most often it is a copy of one that does.
+  if (n.origin && graph.is_live(n.origin) && reads_it(n.origin)) return true;
+  return std::ranges::any_of(graph.order(), reads_it);
 }
 
 // --- Changes ---
@@ -312,7 +347,7 @@ Result<std::vector<NodeId>> Editor::State::tagged_by(const SetPolicy& set) const
 Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   JOINTER_TRY(const NodeId before, find_place(insert.before));
   const PartId part = graph.node(before).part;
-  auto read = read_node_record(graph, part, insert.node);
+  auto read = read_node_record(graph, part, insert.node, parser);
   if (!read) return refuse("the node to insert before {}: {}", insert.before, read.error().message);
   const Node& node = *read;
   const std::string name(graph.text(node.name));
@@ -329,7 +364,8 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
     return refuse("{} is {}: only calls and constants can be inserted", name, kind_text(node.kind));
   }
   is_structural = true;
-  const NodeId id = graph.insert(node, before);
+  const NodeId id = graph.add_node(node);
+  inserted.emplace_back(id, before);
   count_reads(id, true);
   added.push_back(id);
   undo.back().emplace_back(RemoveNode{.node = edit_name(graph, id)});
@@ -391,7 +427,8 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
                         {.target = given(replace.target),
                          .args = given(replace.args),
                          .kwargs = given(replace.kwargs),
-                         .val = given(replace.val)});
+                         .val = given(replace.val)},
+                        parser);
   if (!read) return refuse("{}: {}", replace.node, read.error().message);
   if (was.kind == NodeKind::call) {
     JOINTER_CHECK(check_operator(*read));

@@ -388,17 +388,19 @@ class Merger {
 // Applies the changes of a builder. Appends the new nodes to the order and returns them.
 std::vector<NodeId> perform(Graph& graph, PartId part, const std::vector<Change>& changes) {
   std::vector<NodeId> added;
+  RecordParser parser;
   for (const Change& change : changes) {
     if (const auto* insert = std::get_if<InsertNode>(&change)) {
       // Cannot fail: builders write valid records.
-      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node)));
+      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node, parser)));
     } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
       const NodeId id = graph.find(replace->node);
       Node called = *read_call(graph, graph.node(id),
                                {.target = &*replace->target,
                                 .args = &*replace->args,
                                 .kwargs = &*replace->kwargs,
-                                .val = nullptr});
+                                .val = nullptr},
+                               parser);
       called.group = {};
       graph.node(id) = called;
       graph.refresh(id);

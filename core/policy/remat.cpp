@@ -51,6 +51,7 @@
 #include "core/base/json_writer.h"
 #include "core/base/units.h"
 #include "core/capture/node_record.h"
+#include "core/capture/subgraph_constants.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
 #include "core/graph/memory_access.h"
@@ -299,10 +300,13 @@ class Rematerializer {
   // --- Step 3: copies ---
 
   void find_subgraphs() {
-    const auto constants = OrderedJson::parse(graph_.part(PartId(0)).constants, nullptr, false);
-    if (!constants.is_object()) return;
-    for (const auto& [constant, value] : constants.items())
-      if (value.is_object() && value.contains("subgraph")) subgraphs_.insert(constant);
+    const auto reads_constant = [&](NodeId id) {
+      return std::ranges::any_of(graph_.inputs(id), [&](NodeId input) {
+        return graph_.node(input).kind == NodeKind::get_attr;
+      });
+    };
+    if (std::ranges::none_of(gathered_, reads_constant)) return;
+    subgraphs_ = subgraph_constants(graph_.part(PartId(0)).constants);
     if (!subgraphs_.empty()) names_ = names_of(graph_, PartId(0));
   }
   [[nodiscard]] bool is_subgraph(NodeId id) const {

@@ -337,6 +337,29 @@ TEST(Editor, InsertsReplacesAndRemoves) {
   EXPECT_THAT(write_native(graph), Not(HasSubstr("clone_1")));
 }
 
+// Those of a row are put into the program order together.
+TEST(Editor, InsertsInARowStandWhereEachSays) {
+  const auto clone = [](std::string_view name, std::string_view before) {
+    return InsertNode{fmt::format(R"({{"name":"{}","target":"aten.clone.default",
+      "args":[{{"n":"r"}}],"like":"s",
+      "val":{{"t":{{"shape":[4,8],"dtype":"bfloat16","device":"cuda:0","stride":[8,1]}}}}}})",
+                                  name),
+                      std::string(before)};
+  };
+  const std::vector<Change> row{clone("a", "s"), clone("b", "mm"), clone("n", "s"), clone("d", "a"),
+                                clone("e", "output")};
+  Graph graph = parse(kStep), one_by_one = graph;
+  must_apply(graph, edit_of(row));
+  EXPECT_EQ(order_of(graph), "w x c ag wt r d a n s t b mm e output");
+  for (const Change& change : row) must_apply(one_by_one, edit_of({change}));
+  EXPECT_EQ(order_of(one_by_one), order_of(graph));
+  // Where one of them cannot be, none is.
+  auto refused = row;
+  refused.push_back(clone("b", "s"));
+  Graph again = parse(kStep);
+  EXPECT_THAT(must_refuse(again, edit_of(refused)), HasSubstr("there is a node of that name"));
+}
+
 TEST(Editor, ANewNodeMayMoveInTheSameEdit) {
   Graph graph = parse(kStep);
   must_apply(graph, edit_of({InsertNode{kClone, "s"}, MoveNodes{{"clone_1", "s"}, "mm"}}));
