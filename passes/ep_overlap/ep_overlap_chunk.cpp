@@ -1,5 +1,5 @@
 // Cuts modules that exchange tokens in two along the batch or the sequence, so that
-// ep_overlap_schedule can run the compute of one half beside the exchange of the other.
+// ep_overlap_schedule can overlap the compute of one half with the exchange of the other.
 //
 // Steps. Find the modules that the pattern names and that have an all-to-all. Cut their forward,
 // then their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves

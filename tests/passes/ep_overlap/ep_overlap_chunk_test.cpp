@@ -242,7 +242,7 @@ TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsNumber) {
   EXPECT_TRUE(run_pass(traced(), "populate_chunk_dim_metadata{mode=seq}").edits.empty());
   Graph unknown = traced();
   unknown.part(PartId(0)).symbols.variables.clear();
-  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"), HasSubstr("gives no number"));
+  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"), HasSubstr("has no number"));
 }
 
 TEST(ChunkSizes, ReadsSumsOfMultiplesAlone) {
