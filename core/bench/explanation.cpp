@@ -28,7 +28,7 @@ std::vector<PeakExplanation::OperatorScratch> scratch_by_operator(const Graph& g
   return operators;
 }
 
-// What each step took beside the profile.
+// Scratch bytes of each memory event, which the profile does not include.
 std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeline& memory,
                                           const RankMeasured& measured) {
   std::vector<std::int64_t> bytes(memory.steps().size(), 0);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A place beside `path` that nothing has yet.
+// An unused path in the folder of `path`.
 std::string free_path(const std::string& path) {
   std::string candidate = path + ".damaged";
   for (int number = 2; fs::exists(candidate); ++number)
@@ -33,7 +33,7 @@ bool has_profile(const BenchmarkResult& result) {
 
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
                                       std::size_t most_profile_bytes) {
-  // From the newest on, as long as profiles have room.
+  // Newest first, as long as there is room for profiles.
   std::vector<std::string> lines(results.size());
   std::size_t left = most_profile_bytes;
   for (std::size_t i = results.size(); i-- > 0;) {

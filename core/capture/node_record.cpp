@@ -1,5 +1,5 @@
-// A record is read as a node of a native capture is, but for what a capture has tables for:
-// modules, stacks and storages are looked up or added.
+// Reads a record like a node of a native capture, except for the entries of a capture's tables:
+// modules, stacks and storages are looked up in the graph or added to it.
 
 #include "core/capture/node_record.h"
 
@@ -55,7 +55,7 @@ class RecordReader : public native::NodeReader {
       return node;
     }
     const NodeId like = graph_.find(part_, like_);
-    if (!like) give_up("it is like {}, but there is no such node", like_);
+    if (!like) give_up("`like` names {}, but there is no such node", like_);
     take_after(node, graph_.node(like), like);
     return node;
   }
@@ -139,14 +139,14 @@ class RecordReader : public native::NodeReader {
       return own_[index];
     }
     const NodeId owner = graph_.find(part_, *of);
-    if (!owner) give_up("`storage` is of {}, but there is no such node", *of);
+    if (!owner) give_up("`storage` names {}, but there is no such node", *of);
     const auto tensors = graph_.tensors(owner);
     if (index >= tensors.size() || !tensors[index].storage)
       give_up("`storage`: {} has no tensor {}", *of, index);
     return tensors[index].storage;
   }
 
-  // Of a storage that just holds the tensor. Of a symbolic size: elements times item size.
+  // Bytes of the smallest storage for the tensor; for symbolic sizes, elements times item size.
   Dim bytes_of(const Tensor& tensor, Dim offset) {
     std::string product = std::to_string(item_size(tensor.dtype));
     bool is_symbolic = false;
@@ -171,7 +171,7 @@ class RecordReader : public native::NodeReader {
       node.set(has);
       node.set(flag, like.has(flag));
     };
-    // The record may put it into the backward itself: it then makes the forward's value again.
+    // If the record itself places it in the backward, it recomputes the value of the forward.
     const bool again = node.has(Node::autograd_backward) && like.phase == Phase::forward;
     node.phase = again ? Phase::backward : like.phase;
     node.origin = id;
@@ -190,7 +190,7 @@ class RecordReader : public native::NodeReader {
     }
   }
 
-  // As derive_phases would find it.
+  // Sets the phase as derive_phases would.
   void set_phase(Node& node) {
     const std::string_view tag = graph_.text(node.partitioner_tag);
     bool is_backward = tag == "is_backward" || node.has(Node::has_autograd_backward);
@@ -224,7 +224,7 @@ Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json,
   } catch (const native::Failure& failure) {
     return fail(Error::Kind::usage, "{}", failure.message);
   } catch (const std::exception& error) {  // simdjson's and nlohmann's
-    return fail(Error::Kind::usage, "it is no valid JSON: {}", error.what());
+    return fail(Error::Kind::usage, "it is not valid JSON: {}", error.what());
   }
 }
 

@@ -8,8 +8,7 @@
 namespace jointer {
 namespace {
 
-// Beyond the first file that is there, so many ranks are looked for where no capture says how many
-// there are.
+// Number of ranks to look for until a capture states the number of ranks.
 constexpr int kMostUnknownRanks = 1 << 16;
 
 bool is_pattern(const RankFiles& files) {

@@ -65,7 +65,7 @@ def test_a_trace_is_kept_and_used(tmp_path: Path, costs: Path) -> None:
         "_c10d_functional.all_gather_into_tensor.default": (gathers, pytest.approx(0.04 * gathers)),
     }
     assert said["foreign_device_ms"] == 0
-    assert any("nodes found no call" in note for note in said["notes"])
+    assert any("nodes match no call" in note for note in said["notes"])
     assert any("record_shapes" in note for note in said["notes"])
     assert said["database"] == str(costs) and costs.is_file()
 

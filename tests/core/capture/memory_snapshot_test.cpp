@@ -129,7 +129,7 @@ TEST(MemorySnapshot, SaysWhatIsOdd) {
                                {{1024, 512}, {512, 512}, {2048, 2048, "active_pending_free"}}));
   ASSERT_TRUE(s.has_value());
   EXPECT_THAT(s->measurement.notes,
-              ElementsAre("out of memory 1 times", "1 entries out of the order of their times",
+              ElementsAre("out of memory 1 times", "1 entries are not in chronological order",
                           "the allocator counts 512 B more at the end: blocks it did not split"));
   const auto& curve = s->measurement.memory_over_time;
   for (std::size_t i = 1; i < curve.size(); ++i) EXPECT_GE(curve[i].ns, curve[i - 1].ns);
@@ -226,7 +226,8 @@ TEST(MemorySnapshot, TruncatedAnywhere) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto s = read(whole.substr(0, size));
     ASSERT_FALSE(s.has_value()) << size;
-    ASSERT_THAT(s.error().message, StartsWith("dir/snapshot.pickle: no pickle of plain values: "));
+    ASSERT_THAT(s.error().message,
+                StartsWith("dir/snapshot.pickle: not a pickle of plain values: "));
   }
 }
 

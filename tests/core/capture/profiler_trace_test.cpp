@@ -224,7 +224,7 @@ TEST(ProfilerTrace, EagerNamesOfCollectivesAreKnown) {
                                         .kernel("add", 60, 2, 3, 3));
   EXPECT_THAT(lanes(graph, m), ElementsAre("ar 0-30 30", "r 40-42 2", "out 50-52 2"));
   EXPECT_THAT(m.measurement.notes,
-              ElementsAre("1 of 4 nodes found no call: _c10d_functional::wait_tensor (1)"));
+              ElementsAre("1 of 4 nodes match no call: _c10d_functional::wait_tensor (1)"));
 }
 
 TEST(ProfilerTrace, OnACpuACollectiveEndsWithItsWait) {
@@ -285,7 +285,7 @@ TEST(ProfilerTrace, RunsWithoutStepsAreCutWhereTheyRepeat) {
   EXPECT_THAT(lanes(graph, m),
               ElementsAre("mm 0-12 11.5", "v 20-21 1", "add 30-35 5", "r 40-47 7"));
   EXPECT_THAT(m.measurement.notes,
-              Contains("1 calls are no node's, or had other shapes: aten::add (1)"));
+              Contains("1 calls match no node, or have other shapes: aten::add (1)"));
 }
 
 TEST(ProfilerTrace, OtherShapesAreNoMatch) {
@@ -298,8 +298,8 @@ TEST(ProfilerTrace, OtherShapesAreNoMatch) {
   EXPECT_THAT(lanes(graph, m), ElementsAre("mm 0-10 10"));
   EXPECT_THAT(
       m.measurement.notes,
-      Contains("3 of 4 nodes found no call: aten::add (1), aten::relu (1), aten::view (1)"));
-  EXPECT_THAT(m.measurement.notes, Contains(HasSubstr("2 calls are no node's, or had other")));
+      Contains("3 of 4 nodes match no call: aten::add (1), aten::relu (1), aten::view (1)"));
+  EXPECT_THAT(m.measurement.notes, Contains(HasSubstr("2 calls match no node, or have other")));
 }
 
 TEST(ProfilerTrace, WithoutShapesTheOrderDecides) {
@@ -424,7 +424,7 @@ TEST(ProfilerTrace, TruncatedAnywhere) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     const auto m = read(graph, text.substr(0, size));
     ASSERT_FALSE(m.has_value()) << size;
-    ASSERT_THAT(m.error().message, StartsWith("dir/trace.json: no profiler trace: "));
+    ASSERT_THAT(m.error().message, StartsWith("dir/trace.json: not a profiler trace: "));
   }
 }
 

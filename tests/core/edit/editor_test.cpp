@@ -371,7 +371,7 @@ TEST(Editor, RefusesWhatIsNoCall) {
   const auto insert = [&](std::string_view node) {
     return must_refuse(graph, edit_of({InsertNode{std::string(node), "s"}}));
   };
-  EXPECT_THAT(insert("{"), HasSubstr("no valid JSON"));
+  EXPECT_THAT(insert("{"), HasSubstr("not valid JSON"));
   EXPECT_THAT(insert(R"({"name":"a b","target":"aten.relu.default","args":[]})"),
               HasSubstr("`a b` is not a valid name"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.rellu.default","args":[]})"),

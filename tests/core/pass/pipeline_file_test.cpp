@@ -86,7 +86,7 @@ TEST(PipelineFile, JsonTakesObjectsAndTexts) {
 TEST(PipelineFile, SaysWhereItIsWrong) {
   EXPECT_THAT(error("a\n\nb{"), HasSubstr("p.jointer-passes, line 3"));
   EXPECT_THAT(error("{"), HasSubstr("p.jointer-passes"));
-  EXPECT_THAT(error("{}"), HasSubstr("no pipeline"));
+  EXPECT_THAT(error("{}"), HasSubstr("not a pipeline"));
   const std::string head = R"({"format":"jointer-pipeline","version":)";
   EXPECT_THAT(error(head + "2,\"steps\":[]}"), HasSubstr("version 2"));
   EXPECT_THAT(error(head + "\"1\",\"steps\":[]}"), HasSubstr("version"));
