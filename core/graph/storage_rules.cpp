@@ -72,7 +72,7 @@ bool always_shares(const OperatorInfo& op) {
           std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
 }
 
-// Of one graph.
+// Both are arguments of one graph.
 bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
   using Kind = Argument::Kind;
   if (a.kind != b.kind) return false;
@@ -192,8 +192,8 @@ class Corrector {
     return graph_.offset(argument).value - graph_.offset(result).value;
   }
 
-  // Of a replaced view: none if more than its first argument changed, or if that has another layout
-  // than the one before.
+  // The shift of a replaced view; none if more than its first argument changed, or if that has
+  // another layout than the one before.
   std::optional<std::int64_t> shift_of_argument(NodeId id, const OperatorInfo& op,
                                                 const std::vector<Renamed>& renamed) const {
     const auto found = edit_->was.find(id);
