@@ -25,8 +25,8 @@
 // counts as the captured one. A replaced view that always starts where its argument does takes the
 // argument's offset, and views of it shift equally. Any other view shifts as far as its argument
 // did if the edit changed nothing but this argument, and for one of the same layout: then it
-// selects the same elements of it. Else offsets become unknown: a slice may select other elements
-// now.
+// selects the same elements of it. All other offsets become unknown: a slice may select other
+// elements now.
 //
 // Cost: linear in tensors and inputs.
 //

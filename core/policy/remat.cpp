@@ -279,9 +279,8 @@ class Rematerializer {
     return {};
   }
 
-  // Whether a copy of the call finds the memory as the call found it: nobody writes to the bytes
-  // that it reads between them, and if the memory is made again itself, nobody whose write would
-  // not be.
+  // An error unless a copy of the call finds the memory as the call found it: no call writes to the
+  // bytes that it reads between them, and if the memory is recomputed, its writers are, too.
   [[nodiscard]] Result<void> check_memory(
       NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
     const auto found = writers.find(maker);
