@@ -14,11 +14,12 @@
 // Steps. Each part knows its last writer and the nodes that have read it since. A reader comes
 // after the last writers of all parts that overlap its own; a writer comes after those and after
 // their readers. It then replaces the writers and readers of the parts that its own part covers: a
-// later node that conflicts with them conflicts with it.
+// later node that conflicts with them conflicts with it. Writers and readers of other parts remain,
+// but nodes that use the part list only those after the last write to all of it: that write comes
+// after the rest.
 //
 // Cost: linear in nodes and inputs; for memory that is written to, times the number of overlapping
-// parts. A write to a part lists all readers of the whole storage again, so alternating writes of
-// slices and reads of all of it cost the square of their number.
+// parts.
 
 #include "core/graph/memory_order.h"
 
@@ -121,21 +122,29 @@ std::size_t MemoryOrder::part_of(Storage& storage, MemoryRegion region) {
   return added;
 }
 
+void MemoryOrder::note_writer(const Part& other, const Part& part) {
+  if (other.last_writer && graph_.position(other.last_writer) >= part.open_from)
+    before_.push_back(other.last_writer);
+}
+
 void MemoryOrder::read(Part& part, Storage& storage, NodeId id) {
-  for (const std::uint32_t i : part.overlaps) note(storage.parts[i].last_writer);
+  for (const std::uint32_t i : part.overlaps) note_writer(storage.parts[i], part);
   if (part.readers.empty() || part.readers.back() != id) part.readers.push_back(id);
 }
 
 void MemoryOrder::write(Part& part, Storage& storage, NodeId id) {
   for (const std::uint32_t i : part.overlaps) {
     const Part& other = storage.parts[i];
-    before_.insert(before_.end(), other.readers.begin(), other.readers.end());
-    note(other.last_writer);
+    const auto open = std::ranges::partition_point(
+        other.readers, [&](NodeId reader) { return graph_.position(reader) < part.open_from; });
+    before_.insert(before_.end(), open, other.readers.end());
+    note_writer(other, part);
   }
   for (const std::uint32_t i : part.covers) {
     Part& other = storage.parts[i];
     other.last_writer = {};
     other.readers.clear();
+    other.open_from = graph_.position(id);
   }
   part.last_writer = id;
 }

@@ -30,7 +30,10 @@ class MemoryOrder {
   struct Part {
     MemoryRegion region;
     NodeId last_writer;
-    std::vector<NodeId> readers;          // since last_writer
+    std::vector<NodeId> readers;  // since last_writer, in program order
+    // Nodes from this position on may conflict with the part and be unknown to the last writer of
+    // all of it: its position, or 0.
+    std::size_t open_from = 0;
     std::vector<std::uint32_t> overlaps;  // parts, itself among them
     std::vector<std::uint32_t> covers;    // parts, itself among them
   };
@@ -52,6 +55,8 @@ class MemoryOrder {
   void note(NodeId other) {
     if (other) before_.push_back(other);
   }
+  // The last writer of `other`, unless the last writer of all of `part` comes after it.
+  void note_writer(const Part& other, const Part& part);
 
   const Graph& graph_;
   std::vector<std::int32_t> storage_of_;  // by storage, -1 if no node writes to it

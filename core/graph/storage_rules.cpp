@@ -25,8 +25,8 @@
 // counts as the captured one. A replaced view that always starts where its argument does takes the
 // argument's offset, and views of it shift equally. Any other view shifts as far as its argument
 // did if the edit changed nothing but this argument, and for one of the same layout: then it
-// selects the same elements of it. Else offsets become unknown: a slice may select other elements
-// now.
+// selects the same elements of it. All other offsets become unknown: a slice may select other
+// elements now.
 //
 // Cost: linear in tensors and inputs.
 //
@@ -72,7 +72,7 @@ bool always_shares(const OperatorInfo& op) {
           std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
 }
 
-// Of one graph.
+// Both are arguments of one graph.
 bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
   using Kind = Argument::Kind;
   if (a.kind != b.kind) return false;
@@ -192,8 +192,8 @@ class Corrector {
     return graph_.offset(argument).value - graph_.offset(result).value;
   }
 
-  // Of a replaced view: none if more than its first argument changed, or if that has another layout
-  // than the one before.
+  // The shift of a replaced view; none if more than its first argument changed, or if that has
+  // another layout than the one before.
   std::optional<std::int64_t> shift_of_argument(NodeId id, const OperatorInfo& op,
                                                 const std::vector<Renamed>& renamed) const {
     const auto found = edit_->was.find(id);

@@ -179,6 +179,26 @@ TEST(MemoryOrder, BeyondSixtyFourPartsTheWholeStorageCounts) {
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre("w63"));
 }
 
+// Reads of the buffer that came before the last write to a slice are not listed again for the next.
+TEST(MemoryOrder, AlternatingWritesOfSlicesAndReadsOfAllTakeLinearWork) {
+  constexpr std::size_t kSlices = 4, kRounds = 500;
+  Program program;
+  for (std::size_t i = 0; i < kSlices; ++i)
+    program.view(fmt::format("v{}", i), {.from = static_cast<std::int64_t>(16 * i), .count = 16});
+  for (std::size_t i = 0; i < kRounds; ++i)
+    program.write(fmt::format("w{}", i), fmt::format("v{}", i % kSlices))
+        .read(fmt::format("r{}", i), "buffer");
+  const Graph graph = program.graph();
+  MemoryOrder order(graph);
+  std::size_t listed = 0;
+  for (const NodeId id : graph.order()) order.visit(id, [&](NodeId) { ++listed; });
+  // Each write: what has read the buffer and written to the slice since, and itself a few times;
+  // each read: the last writes.
+  EXPECT_LE(listed, kRounds * 4 * kSlices);
+  EXPECT_THAT(writes_before(graph, "w9"), UnorderedElementsAre("w5", "r5", "r6", "r7", "r8"));
+  EXPECT_THAT(writes_before(graph, "r9"), UnorderedElementsAre("w6", "w7", "w8", "w9"));
+}
+
 TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
   Graph graph = Program()
                     .view("first", {.from = 0, .count = 32})
