@@ -43,11 +43,12 @@ Table facts(const BenchmarkResult& r) {
   if (r.throughput.tokens_per_second)
     table.add({"tokens/s", format_significant(*r.throughput.tokens_per_second)});
   if (r.throughput.tflops)
-    table.add({"model", fmt::format("{}{}", format_rate(*r.throughput.tflops * 1e12),
-                                    r.throughput.mfu
-                                        ? fmt::format(", {} MFU", format_percent(*r.throughput.mfu))
-                                        : "")});
-  if (r.step) table.add({"hardware", format_rate(r.throughput.hardware_tflops * 1e12)});
+    table.add(
+        {"model FLOPs",
+         fmt::format(
+             "{}{}", format_rate(*r.throughput.tflops * 1e12),
+             r.throughput.mfu ? fmt::format(", {} MFU", format_percent(*r.throughput.mfu)) : "")});
+  if (r.step) table.add({"all FLOPs", format_rate(r.throughput.hardware_tflops * 1e12)});
   for (const RankResult& rank : r.ranks)
     for (const RankVerified& v : rank.verified)
       table.add({fmt::format("rank {} beside {}", rank.rank, v.against),

@@ -173,7 +173,7 @@ void add_passes_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<PassesCommand>();
   CLI::App* command =
       program.add_subcommand("passes", "Lists passes, their parameters, and presets");
-  command->add_option("NAME", options->names, "These alone, with their parameters");
+  command->add_option("NAME", options->names, "Show only these passes or presets, in detail");
   options->pipeline.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
