@@ -407,7 +407,7 @@ Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
   try {
     reader.read();
   } catch (const Failure& failure) {
-    return input_error("{}: no pickle of plain values: byte {}: {}", name, reader.at(),
+    return input_error("{}: not a pickle of plain values: byte {}: {}", name, reader.at(),
                        failure.message);
   } catch (const std::bad_alloc&) {
     return input_error("{}: there is not enough memory to read it", name);

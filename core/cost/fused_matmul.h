@@ -1,6 +1,6 @@
 #pragma once
 
-// Matrix products that run together with a collective, part by part: symm_mem.fused_*, which
+// Matmuls that run together with a collective, part by part: symm_mem.fused_*, which
 // async_tensor_parallel makes. The model is at the top of fused_matmul.cpp.
 
 #include <cstdint>
@@ -32,7 +32,7 @@ std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& nod
 GroupPlacement place_fused(const Graph& graph, const Node& node, const FusedMatmul& fused,
                            std::int64_t gpus_per_node);
 
-// From what all products and the whole collective would take alone.
+// From what all matmuls and the whole collective would take alone.
 double pipelined_time(double compute, double collective, std::int64_t ranks);
 
 }  // namespace jointer

@@ -74,7 +74,7 @@ std::vector<PipelinePreset> make_presets() {
       trainer("graph_trainer_dense_regions",
               "graph_trainer, FSDP's collectives beside dense compute.",
               "--compile.enable_fsdp_dense_region_overlap"),
-      trainer("graph_trainer_async_tp", "graph_trainer, TP's collectives fused with products.",
+      trainer("graph_trainer_async_tp", "graph_trainer, TP's collectives fused with matmuls.",
               "--compile.enable_async_tensor_parallel"),
       trainer("graph_trainer_ep_overlap",
               "graph_trainer, tokens exchanged beside the other half's experts.",

@@ -1,6 +1,6 @@
 #pragma once
 
-// Matrix products at the ends of tensor parallelism's collectives.
+// Matmuls at the ends of tensor parallelism's collectives.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// `mm`, or reshape, mm, reshape: a product of a tensor with more dimensions. A product with scales
+// `mm`, or reshape, mm, reshape: a matmul of a tensor with more dimensions. A matmul with scales
 // is `_scaled_mm`.
 struct TpMatmul {
   std::vector<NodeId> calls;  // in program order
@@ -39,14 +39,14 @@ class FxReaders {
   std::uint64_t now_ = 0;
 };
 
-// Products with `node` on their left, in the order of its readers. Of one with more dimensions the
-// second reshape gives what the product has: [..., n].
+// Matmuls with `node` on their left, in the order of its readers. Of one with more dimensions the
+// second reshape gives what the matmul has: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
-// The product that `node` is the result of.
+// The matmul that `node` is the result of.
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 
-// What else a product reads: the right side, and scales.
+// What else a matmul reads: the right side, and scales.
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul);
 
 // An argument of `_scaled_mm`, or none.

@@ -226,7 +226,8 @@ TEST(MemorySnapshot, TruncatedAnywhere) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto s = read(whole.substr(0, size));
     ASSERT_FALSE(s.has_value()) << size;
-    ASSERT_THAT(s.error().message, StartsWith("dir/snapshot.pickle: no pickle of plain values: "));
+    ASSERT_THAT(s.error().message,
+                StartsWith("dir/snapshot.pickle: not a pickle of plain values: "));
   }
 }
 
