@@ -211,7 +211,7 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
   return members;
 }
 
-// What has no effect: `request` has the backend that a person or a pipeline chose.
+// Refuses options without effect. `request` has the backend that the user or a pipeline chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {
   if (!options.pipeline.any()) JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes"));

@@ -53,7 +53,7 @@ Result<int> list_devices(bool json) {
   }
   fmt::print("{}\n", database.path());
   if (devices.empty()) {
-    fmt::print("nothing was measured yet\n");
+    fmt::print("no measured times yet\n");
     return ExitCode::done;
   }
   using enum Table::Align;
@@ -81,7 +81,7 @@ Result<int> forget_device(const std::string& device, bool json) {
   if (json)
     print_json({{"database", path}, {"forgotten", device}});
   else
-    fmt::print("{}: what was measured on {} is forgotten\n", path, device);
+    fmt::print("{}: deleted the times measured on {}\n", path, device);
   return ExitCode::done;
 }
 

@@ -135,8 +135,7 @@ class Printer {
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
-    return fail(Error::Kind::usage,
-                "options --b-backward and --b-graph: they are of B, and there is none");
+    return fail(Error::Kind::usage, "options --b-backward and --b-graph: need B, the second graph");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
                 "diff takes two graphs, or --graph N of a log of passes, which is compared with "

@@ -74,8 +74,7 @@ void print_list(const std::vector<const PassInfo*>& infos) {
   for (const PipelinePreset& preset : pipeline_presets())
     presets.add({preset.name, preset.summary});
   fmt::print("{}{}\n", heading("presets, for --preset NAME"), presets.text());
-  fmt::print(
-      "`jointer passes NAME` says what a pass can be told, and which passes a preset runs.\n");
+  fmt::print("`jointer passes NAME` lists the parameters of a pass, or the passes of a preset.\n");
 }
 
 void print_details(const PipelinePreset& preset) {

@@ -161,10 +161,10 @@ Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnsw
   for (const std::string& name : names) {
     const NodeId id = partition.joint.find(name);
     if (!id)
-      return fail(
-          Error::Kind::usage,
-          "option --why: there is no node {}; the partitioner may have merged it with its like",
-          name);
+      return fail(Error::Kind::usage,
+                  "option --why: there is no node {}; the partitioner may have merged it with an "
+                  "equal node",
+                  name);
     const auto is = [&](const std::vector<SavedValue>& values) {
       return std::find_if(values.begin(), values.end(),
                           [&](const SavedValue& value) { return value.node == id; });
@@ -220,7 +220,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
   return print_answer(options, partition.joint, answer);
 }
 
-// What a partitioner is asked: it splits joint graphs alone.
+// Requests to a partitioner, which splits joint graphs alone.
 constexpr std::initializer_list<const char*> kPartitionerOptions{
     "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
 
@@ -356,7 +356,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   return print_answer(options, graph, answer);
 }
 
-// What is printed depends on where it goes.
+// Options that change figures need figures that are printed.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(

@@ -20,7 +20,8 @@ struct SpmdCommand {
 
 Result<std::vector<RankFiles>> files_of(const SpmdCommand& options) {
   if (!options.backward.empty() && options.backward.size() != options.files.size())
-    return fail(Error::Kind::usage, "{} forward graphs and {} backward graphs: give as many",
+    return fail(Error::Kind::usage,
+                "{} forward graphs and {} backward graphs: give one backward graph for each FILE",
                 options.files.size(), options.backward.size());
   JOINTER_TRY(const Assumptions assumptions, parse_assumptions(options.assume));
   std::vector<RankFiles> files;
