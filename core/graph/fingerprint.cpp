@@ -83,7 +83,7 @@ std::string describe(const std::vector<std::string_view>& lines, std::string_vie
     return fmt::format("{}: a node before it is missing", place);
   if (differs(0) && agree(here, index + 1, there, index))
     return fmt::format("{}: the recorded graph does not have it", place);
-  if (differs(0)) return fmt::format("{}: the recorded graph has another node here", place);
+  if (differs(0)) return fmt::format("{}: the recorded graph has a different node here", place);
   if (differs(1)) return fmt::format("{}: its target differs, here {}", place, pieces[1]);
   if (differs(2)) return fmt::format("{}: its arguments differ, here {}", place, pieces[2]);
   return fmt::format("{}: its value differs, here {}", place, pieces[3]);

@@ -43,14 +43,15 @@ Table facts(const BenchmarkResult& r) {
   if (r.throughput.tokens_per_second)
     table.add({"tokens/s", format_significant(*r.throughput.tokens_per_second)});
   if (r.throughput.tflops)
-    table.add({"model", fmt::format("{}{}", format_rate(*r.throughput.tflops * 1e12),
-                                    r.throughput.mfu
-                                        ? fmt::format(", {} MFU", format_percent(*r.throughput.mfu))
-                                        : "")});
-  if (r.step) table.add({"hardware", format_rate(r.throughput.hardware_tflops * 1e12)});
+    table.add(
+        {"model FLOPs",
+         fmt::format(
+             "{}{}", format_rate(*r.throughput.tflops * 1e12),
+             r.throughput.mfu ? fmt::format(", {} MFU", format_percent(*r.throughput.mfu)) : "")});
+  if (r.step) table.add({"all FLOPs", format_rate(r.throughput.hardware_tflops * 1e12)});
   for (const RankResult& rank : r.ranks)
     for (const RankVerified& v : rank.verified)
-      table.add({fmt::format("rank {} beside {}", rank.rank, v.against),
+      table.add({fmt::format("rank {} vs. {}", rank.rank, v.against),
                  v.bitwise ? fmt::format("{} outputs bitwise equal", v.compared)
                            : fmt::format("{}: largest difference {:.3g} in {} at element {}",
                                          v.equal ? fmt::format("equal within {:.2g}", v.bound)
@@ -100,12 +101,14 @@ const RankResult* highest(const BenchmarkResult& r) {
 std::string explanation(const RankResult& rank, const Graph& graph, const Analysis& analysis) {
   const PeakExplanation e = explain_peak(graph, analysis.memory, *rank.measured);
   if (e.difference == 0 && e.operators.empty()) return {};
-  std::string text = fmt::format("\npeak of rank {}: {} beside the estimate\n", rank.rank,
-                                 e.difference == 0 ? "nothing" : signed_bytes(e.difference));
+  std::string text =
+      fmt::format("\npeak of rank {}: {}\n", rank.rank,
+                  e.difference == 0 ? "as estimated"
+                                    : signed_bytes(e.difference) + " relative to the estimate");
   Table parts({{"", right}, {"", left}});
   if (e.scratch != 0)
     parts.add({signed_bytes(e.scratch),
-               fmt::format("scratch memory that calls took and gave back{}",
+               fmt::format("scratch memory that calls allocated and released{}",
                            e.peak_node ? fmt::format(", at {}", graph.name(e.peak_node)) : "")});
   if (e.held != 0) parts.add({signed_bytes(e.held), "held by the graph's tensors"});
   if (e.first_difference != 0)

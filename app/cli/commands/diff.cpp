@@ -157,8 +157,7 @@ class Printer {
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
-    return fail(Error::Kind::usage,
-                "options --b-backward and --b-graph: they are of B, and there is none");
+    return fail(Error::Kind::usage, "options --b-backward and --b-graph: need B, the second graph");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
                 "diff takes two graphs, or --graph N of a log of passes, which is compared with "
@@ -206,31 +205,31 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
 void add_diff_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<DiffCommand>();
   CLI::App* command = program.add_subcommand(
-      "diff", "Differences between two graphs, by node name; exit code 1 if there are any");
+      "diff", "Compares two graphs by node name; exit code 1 if they differ");
   command->add_option("A", options->a.file, "The first graph")->required();
-  command->add_option("B", options->b.file,
-                      "The second graph; without it, A with --graph N is compared with the graph "
-                      "that a pass made it from");
+  command->add_option(
+      "B", options->b.file,
+      "The second graph; default: the graph that a pass turned into A, for --graph N of a log");
   command->add_option("--backward", options->a.backward,
-                      "The backward half of A, if A is a forward");
+                      "The backward half of A, if A is the forward half of a pair");
   command->add_option("--b-backward", options->b.backward,
-                      "The backward half of B, if B is a forward");
-  command->add_option("--graph", options->a.graph, "Which graph of A, where it holds several")
+                      "The backward half of B, if B is the forward half of a pair");
+  command->add_option("--graph", options->a.graph, "Index of the graph in A, if it holds several")
       ->check(whole_number(0));
-  command->add_option("--b-graph", options->b.graph, "Which graph of B, where it holds several")
+  command->add_option("--b-graph", options->b.graph, "Index of the graph in B, if it holds several")
       ->check(whole_number(0));
   command
       ->add_option("--assume", options->a.assume,
-                   "Numbers for size symbols of both: u0=64,u1=32 or one for all that are unbacked")
+                   "Values of size symbols in both, such as u0=64,u1=32, or one value for all "
+                   "unbacked symbols")
       ->delimiter(';');
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   command->add_option(
       "--save-recipe", options->recipe,
-      "Write the edit that makes B of A as a recipe; `-` is standard output, without "
-      "the figures");
+      "Write a recipe that turns A into B; `-` is standard output, without the figures");
   CLI::Option* top =
-      command->add_option("--top", options->top, "How many nodes of each kind the tables list")
+      command->add_option("--top", options->top, "Number of nodes of each kind to list")
           ->check(whole_number(0));
   command->add_flag("--json", options->json, "One JSON object")->excludes(top);
   command->callback([options, command, &exit_code] {

@@ -175,7 +175,7 @@ void add_info_command(CLI::App& program, int& exit_code) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
-      "info", "Nodes, operators, collectives, groups, FLOPs, symbols, and derived facts");
+      "info", "Summarizes a graph: nodes, operators, collectives, process groups, FLOPs, symbols");
   options->graph.add_to(*command);
   CLI::Option* brief =
       command->add_flag("--brief", options->brief, "Summary only, without a line per operator");

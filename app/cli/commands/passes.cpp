@@ -74,8 +74,7 @@ void print_list(const std::vector<const PassInfo*>& infos) {
   for (const PipelinePreset& preset : pipeline_presets())
     presets.add({preset.name, preset.summary});
   fmt::print("{}{}\n", heading("presets, for --preset NAME"), presets.text());
-  fmt::print(
-      "`jointer passes NAME` says what a pass can be told, and which passes a preset runs.\n");
+  fmt::print("`jointer passes NAME` lists the parameters of a pass, or the passes of a preset.\n");
 }
 
 void print_details(const PipelinePreset& preset) {
@@ -173,7 +172,7 @@ void add_passes_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<PassesCommand>();
   CLI::App* command =
       program.add_subcommand("passes", "Lists passes, their parameters, and presets");
-  command->add_option("NAME", options->names, "These alone, with their parameters");
+  command->add_option("NAME", options->names, "Show only these passes or presets, in detail");
   options->pipeline.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

@@ -1,7 +1,7 @@
 #pragma once
 
-// Options that have no effect in some mode of a command: refused there, never ignored. What holds
-// for every use of two options is said where they are added, with needs() and excludes().
+// Options that have no effect in some mode of a command: refused there, never ignored. Options that
+// always need or exclude one another are declared so with needs() and excludes().
 
 #include <CLI/CLI.hpp>
 #include <initializer_list>

@@ -106,7 +106,7 @@ TEST(ReorderingTest, TheLimitOfARunIsKeptByEveryPass) {
         << pass;
   const auto steps = run_pipeline_text(graph, "raise_comms", options);
   EXPECT_EQ(graph_hash(*steps[0].graph), graph_hash(graph));
-  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("It stays as it was: the peak would grow"));
+  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("Left unchanged: the peak would grow"));
 }
 
 TEST(ReorderingTest, APrefetchLimitEndsTheWayUp) {

@@ -75,7 +75,7 @@ TEST(AsyncTensorParallel, GathersAndMultipliesAtOnce) {
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "Bs")).size(), 2U);
   EXPECT_EQ(graph.tensors(fused).size(), 2U);
   EXPECT_EQ(graph.group_label(graph.node(fused).group), "tp");
-  EXPECT_THAT(reason_of(step, graph.name(fused), "fused"), HasSubstr("ag and the 2 products"));
+  EXPECT_THAT(reason_of(step, graph.name(fused), "fused"), HasSubstr("ag and the 2 matmuls"));
 }
 
 TEST(AsyncTensorParallel, ReturnsWhatElseIsRead) {
@@ -226,7 +226,7 @@ TEST(AsyncTensorParallel, LeavesOtherFoldsAlone) {
   return [out]
 )"),
                                    kPass);
-  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a product"));
+  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a matmul"));
 }
 
 constexpr std::string_view kScaled = R"(
@@ -255,7 +255,7 @@ TEST(AsyncTensorParallel, FusesProductsWithScales) {
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "use_fast_accum"))[0].integer, 1);
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "biases"))[0].kind,
             Argument::Kind::none);
-  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a product"));
+  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a matmul"));
 }
 
 TEST(AsyncTensorParallel, ScattersProductsWithScales) {
