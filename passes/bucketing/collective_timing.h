@@ -12,8 +12,8 @@ namespace jointer {
 
 // The caller's bounds for collectives where memory is short, by number.
 struct TimingBounds {
-  std::vector<Place> not_before;  // no start ahead of this place
-  std::vector<Place> not_behind;  // no wait behind this place
+  std::vector<Place> not_before;  // no start before this place
+  std::vector<Place> not_behind;  // no wait after this place
   explicit TimingBounds(const OverlapGraph& graph)
       : not_before(graph.collectives.size(), 0), not_behind(graph.collectives.size(), kNoPlace) {}
 };
