@@ -51,7 +51,7 @@ bool is_torch_compute(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
   if (n.kind != NodeKind::call) return false;
   const std::string_view packet = graph.op(n).packet();
-  // Torch 2.11 has no formula of these.
+  // Torch 2.11 has no formula for these.
   return is_in_torch_registry(packet) || packet.starts_with("flex_attention") ||
          packet.starts_with("aten._scaled_dot_product_flash_attention_for_cpu");
 }

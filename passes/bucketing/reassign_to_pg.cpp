@@ -1,18 +1,18 @@
-// A process group's collectives run one after another on its stream, so an all-gather of the next
-// layer's parameters waits for the reduce-scatter of the last layer's gradients. With a twin of the
-// group, of the same ranks, for the all-gathers, the two run side by side.
+// Gives FSDP's all-gathers a twin of their process group, with the same ranks. A process group's
+// collectives run one after another on its stream, so an all-gather of the next layer's parameters
+// waits for the reduce-scatter of the last layer's gradients; with the twin, both run concurrently.
 //
-// Steps. The group: the one that is named, else those of FSDP's all-gathers (fsdp_collectives.h)
-// that FSDP's reduce-scatters use too. Every all-gather of it names the twin instead; the twin's
-// name is the group's with a suffix. Whoever runs the graph makes the twin from its ranks.
+// Steps. Find the group: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that
+// FSDP's reduce-scatters use too. Every all-gather of it then names the twin; the twin's name is
+// the group's with a suffix. The program that runs the graph makes the twin from its ranks.
 //
-// reassign_collective_pgs, today's pass, takes every group in which FSDP gathers parameters,
-// whether its gradients are reduced in it or not.
+// reassign_collective_pgs, today's pass, does this for every group in which FSDP gathers
+// parameters, whether it reduces gradients in it or not.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
-// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: of the
-// first, upstream must be told both groups, here they can be found; of the second, torch makes the
-// twin and so names it, here its name is the group's with a suffix.
+// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: the
+// first takes both groups as arguments upstream, here it can find them; for the second, torch makes
+// and names the twin, here its name is the group's with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
 
@@ -32,8 +32,8 @@ bool is_all_gather(const Graph& graph, const Node& n) {
          group_argument(graph, n) != nullptr;
 }
 
-// The names of groups in which FSDP gathers parameters; `reduces`: of those, the ones in which it
-// reduces gradients, too.
+// The names of groups in which FSDP gathers parameters; with `reduces`, only those in which it also
+// reduces gradients.
 std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   const Users users(graph);
   std::map<StringId, int> uses;
@@ -69,7 +69,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
     move_to_twin(graph, id, twin, suffix);
     ++moved;
     context.decide(graph, id, "reassigned",
-                   fmt::format("It runs in group {}, beside the reduce-scatters of {}.", twin_name,
+                   fmt::format("It runs in group {}, without the reduce-scatters of {}.", twin_name,
                                graph.text(source)));
   }
   context.decide(moved > 0 ? "reassigned" : "kept",
@@ -83,7 +83,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage,
-                "suffix: expected a text, got none: the twin needs a name of its own");
+                "suffix: expected a text, got none: the twin's name must differ");
   std::vector<StringId> sources;
   if (arguments.is_given("group")) {
     JOINTER_TRY(sources, groups_called(graph, "group", arguments.text("group")));
@@ -101,9 +101,9 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage,
-                "suffix: expected a text, got none: the twin needs a name of its own");
+                "suffix: expected a text, got none: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
-  // A twin is not parted again.
+  // A twin gets no twin.
   std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); });
   if (sources.empty()) context.decide("kept", "No group gathers parameters of FSDP.");
   for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
@@ -117,11 +117,11 @@ Pass reassign_collective_pgs() {
   return {
       .info = {.name = "reassign_collective_pgs",
                .summary = "Gives all-gathers of every group in which FSDP gathers a twin of that "
-                          "group, so that they run beside its reduce-scatters.",
+                          "group, so that they overlap with its reduce-scatters.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::bucketing,
                .parameters = {text("suffix", "_fsdp_extra",
-                                   "What the twin's name has behind the group's.")},
+                                   "Appended to the group's name for the twin.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = run_on_all};
@@ -131,7 +131,7 @@ Pass reassign_to_pg() {
   return {
       .info = {.name = "reassign_to_pg",
                .summary = "Gives FSDP's all-gathers a twin of their process group, so that they "
-                          "run beside its reduce-scatters (removed upstream in May 2026: "
+                          "overlap with its reduce-scatters (removed upstream in May 2026: "
                           "reassign_collective_pgs).",
                .source = "torchtitan/experiments/compiler_toolkit",
                .stage = PassStage::bucketing,
@@ -139,7 +139,7 @@ Pass reassign_to_pg() {
                                    "The group's name or label; none: the groups of FSDP that "
                                    "both gather and reduce."),
                               text("suffix", "_all_gather",
-                                   "What the twin's name has behind the group's.")},
+                                   "Appended to the group's name for the twin.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = run};

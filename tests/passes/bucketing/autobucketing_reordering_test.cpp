@@ -37,8 +37,8 @@ TEST(Autobucketing, GathersBesideCompute) {
   EXPECT_TRUE(before(graph, "ag_q", "y"));
   EXPECT_TRUE(before(graph, "y", "wt_q"));
   EXPECT_LT(step.after.figures.exposed_ns, step.before.figures.exposed_ns);
-  EXPECT_THAT(reason_of(step, "ag_q", "overlapped"), HasSubstr("beside y"));
-  EXPECT_THAT(reason_of(step, "ag_p", "exposed"), HasSubstr("nothing runs beside it"));
+  EXPECT_THAT(reason_of(step, "ag_q", "overlapped"), HasSubstr("overlaps with y"));
+  EXPECT_THAT(reason_of(step, "ag_p", "exposed"), HasSubstr("nothing overlaps with it"));
 }
 
 // The backward waits again for a collective that the forward saves.
@@ -155,7 +155,7 @@ TEST(Autobucketing, PutsFsdpsCollectivesIntoBucketsFirst) {
   constexpr std::string_view kTorch = "autobucketing_reordering{torch_compatible=true";
   const StepResult step = run_pass(parse(kGradients), fmt::format("{}}}", kTorch));
   EXPECT_EQ(scatters(step), 1U);
-  EXPECT_THAT(reason_of(step, "rs_y", "merged"), HasSubstr("ahead of the schedule"));
+  EXPECT_THAT(reason_of(step, "rs_y", "merged"), HasSubstr("before scheduling"));
   const StepResult small = run_pass(
       parse(kGradients),
       fmt::format(

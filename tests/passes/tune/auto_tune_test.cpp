@@ -77,7 +77,7 @@ TEST(AutoTune, SaysWhatItChoseAndWhatEachStepGains) {
   EXPECT_EQ(reasons(step, "chosen").size(), 1U);
   EXPECT_EQ(reasons(step, "step").size(), step.ran.steps.size());
   for (const std::string& reason : reasons(step, "step"))
-    EXPECT_THAT(reason, ::testing::AnyOf(HasSubstr("Without it"), HasSubstr("not looked at")));
+    EXPECT_THAT(reason, ::testing::AnyOf(HasSubstr("Without it"), HasSubstr("not evaluated")));
   EXPECT_THAT(reasons(step, "searched").front(), StartsWith("40 candidates"));
   EXPECT_THAT(reasons(step, "note").front(), HasSubstr("--budget"));
   ASSERT_GE(step.tables.size(), 2U);
