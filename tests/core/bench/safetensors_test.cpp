@@ -39,7 +39,7 @@ TEST(Safetensors, ReadsEntriesInOrder) {
   EXPECT_TRUE((*index)[1].shape.empty());
 }
 
-TEST(Safetensors, RefusesWhatDoesNotFit) {
+TEST(Safetensors, RefusesMalformedHeaders) {
   EXPECT_THAT(error_of("{", 0), HasSubstr("not a JSON object"));
   EXPECT_THAT(error_of("[]", 0), HasSubstr("not a JSON object"));
   EXPECT_THAT(error_of(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 4),

@@ -41,7 +41,7 @@ std::string order_of(const Graph& graph) {
   return names;
 }
 
-// The edit is done, the graph is sound, and its inverse gives the graph as it was.
+// Expects that the edit applies, leaves a sound graph, and that its inverse restores the graph.
 void must_apply(Graph& graph, const Edit& edit) {
   const std::string before = write_native(graph);
   auto inverse = apply(graph, edit);
@@ -75,7 +75,7 @@ TEST(Editor, MovesABlock) {
   EXPECT_EQ(order_of(graph), "w x c ag r s wt t mm output");
 }
 
-TEST(Editor, TakesDependenciesThatAreKnown) {
+TEST(Editor, MovesKnownDependenciesAlong) {
   Graph graph = parse(kStep);
   const Dependencies dependencies(graph);
   const Edit edit = edit_of({MoveNodes{{"wt", "t"}, "mm"}});
@@ -84,13 +84,13 @@ TEST(Editor, TakesDependenciesThatAreKnown) {
   EXPECT_FALSE(apply(graph, edit_of({MoveNodes{{"wt"}, "ag"}}), dependencies));
 }
 
-TEST(Editor, PutsScatteredNodesBackFromBothSides) {
+TEST(Editor, GathersScatteredNodesFromBothSides) {
   Graph graph = parse(kStep);
   must_apply(graph, edit_of({MoveNodes{{"r", "c", "ag", "s"}, "wt"}}));
   EXPECT_EQ(order_of(graph), "w x r c ag s wt t mm output");
 }
 
-TEST(Editor, RefusesAMoveOverWhatReadsOrIsRead) {
+TEST(Editor, RefusesToMoveOverDependencies) {
   Graph graph = parse(kStep);
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"ag"}, "t"}})),
             "wt reads ag and would come before it");
@@ -138,8 +138,8 @@ TEST(Editor, KeepsTheOrderOfWritesAndOfEffects) {
   must_apply(graph, edit_of({MoveNodes{{"v"}, "b"}}));
 }
 
-// What a replaced call wrote over keeps its order with what comes behind.
-TEST(Editor, AReplacedWriterHandsOnWhatHeldIt) {
+// Calls after a replaced call keep their order with the writes that held it.
+TEST(Editor, AReplacedWriterPassesOnItsDependencies) {
   Graph graph = parse(R"(
     x: f32[8] = input
     a: f32[8] = aten.relu(x)
@@ -185,7 +185,7 @@ TEST(Editor, AReplacedCallKeepsAnOffsetOnlyIfItCannotChange) {
   EXPECT_FALSE(has_offset("b"));
 }
 
-TEST(Editor, WhatReadsAReplacedViewShiftsOnlyInItsMemory) {
+TEST(Editor, ReadersOfAReplacedViewShiftOnlyInItsMemory) {
   Graph graph = parse(R"(
     x: f32[16] = input
     p: f32[16] = input
@@ -366,7 +366,7 @@ TEST(Editor, ANewNodeMayMoveInTheSameEdit) {
   EXPECT_EQ(order_of(graph), "w x c ag wt r t clone_1 s mm output");
 }
 
-TEST(Editor, RefusesWhatIsNoCall) {
+TEST(Editor, RefusesInvalidCalls) {
   Graph graph = parse(kStep);
   const auto insert = [&](std::string_view node) {
     return must_refuse(graph, edit_of({InsertNode{std::string(node), "s"}}));

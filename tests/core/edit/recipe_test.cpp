@@ -39,7 +39,7 @@ Recipe recipe_of(const Graph& before, std::vector<Edit> made) {
   return make_recipe(before, after, std::move(made), "by hand");
 }
 
-TEST(Recipe, IsWrittenForPeople) {
+TEST(Recipe, IsReadable) {
   const Graph graph = parse(kStep);
   const Recipe recipe = recipe_of(graph, edits());
   Graph after = graph;
@@ -102,7 +102,7 @@ TEST(Recipe, AListOfNodesWithARegionIsReadable) {
       text,
       HasSubstr(R"({"policy": "MUST_RECOMPUTE", "select": ["a", "b"], "ac_graph_id": 100000})"));
   EXPECT_THAT(text, HasSubstr(R"({"policy": null, "select": "a", "ac_graph_id": null})"));
-  // Of a listed node the operator alone is kept.
+  // Only the operator of a listed node is kept.
   EXPECT_THAT(text, HasSubstr(R"("b": "aten.silu.default")"));
   const auto again = read_recipe(text);
   ASSERT_TRUE(again);
@@ -120,7 +120,7 @@ TEST(Recipe, AListOfNodesWithARegionIsReadable) {
   EXPECT_EQ(read_recipe(filled)->edits[0], edit);
 }
 
-TEST(Recipe, CarriesTheDecisionsOfPasses) {
+TEST(Recipe, ContainsDecisionsOfPasses) {
   std::vector<Edit> made = edits();
   made[1].decisions = {{.pass = {},
                         .node = "b",
@@ -139,7 +139,7 @@ TEST(Recipe, CarriesTheDecisionsOfPasses) {
   const auto again = read_recipe(text);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, recipe);
-  EXPECT_EQ(*read_edit(write_edit(made[1])), made[1]) << "as workspaces and journals hold it";
+  EXPECT_EQ(*read_edit(write_edit(made[1])), made[1]) << "the form in workspaces and journals";
   Graph replayed = graph;
   const auto done = replay(replayed, *again);
   ASSERT_TRUE(done) << done.error().message;
@@ -155,7 +155,7 @@ TEST(Recipe, CarriesTheDecisionsOfPasses) {
               HasSubstr("`decisions`: expected a list"));
 }
 
-TEST(Recipe, KeepsWhatItDoesNotKnow) {
+TEST(Recipe, KeepsUnknownMembers) {
   const std::string text = R"({
     "format": "jointer-recipe", "version": 1, "made_by": {"tool": "x"},
     "graphs": {"graph": {"hash": "00", "rank": 3}},
@@ -172,8 +172,8 @@ TEST(Recipe, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(*again, *recipe);
 }
 
-// Solving again is an edit that changes nothing; what asked for it is in `by`.
-TEST(Recipe, AnEditWithoutChangesStays) {
+// Solving again is an edit without changes; `by` tells who asked for it.
+TEST(Recipe, KeepsAnEditWithoutChanges) {
   const Graph graph = parse(kStep);
   std::vector<Edit> made = edits();
   made.push_back({.title = "Solve again",
@@ -193,7 +193,7 @@ TEST(Recipe, AnEditWithoutChangesStays) {
   EXPECT_THAT(done->skipped, IsEmpty());
 }
 
-TEST(Recipe, SaysWhatIsWrongAndWhere) {
+TEST(Recipe, ErrorsNameThePlace) {
   const auto error_of = [](const std::string& edits,
                            const std::string& head = R"("format":"jointer-recipe","version":1)") {
     const auto recipe = read_recipe("{" + head + ",\"edits\":" + edits + "}");
@@ -250,7 +250,7 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
 }
 
 // Nothing in its edits names a graph, so the hash must.
-TEST(Replay, ARecipeThatEditsNothingIsForItsGraphAlone) {
+TEST(Replay, ARecipeWithoutEditsAppliesOnlyToItsGraph) {
   const Graph graph = parse(kStep);
   const Edit solve{.title = "Solve again", .by = {}, .changes = {}, .notes = {}};
   for (const std::vector<Edit>& made : {std::vector<Edit>{}, std::vector<Edit>{solve}}) {
@@ -270,7 +270,7 @@ TEST(Replay, ARecipeThatEditsNothingIsForItsGraphAlone) {
   }
 }
 
-TEST(Replay, LenientKeepsWhatFitsOfAList) {
+TEST(Replay, LenientAppliesWhatFitsOfAList) {
   Graph graph = parse(kStep);
   SetPolicy set{.select = {}, .policy = MemoryPolicy::must_save};
   set.nodes = {"a", "gone", "b", "x", "c"};
@@ -290,7 +290,7 @@ TEST(Replay, LenientKeepsWhatFitsOfAList) {
   EXPECT_EQ(node(graph, "c").policy, MemoryPolicy::must_save);
 }
 
-TEST(Replay, AnEditThatAltersCallsIsDoneAsAWhole) {
+TEST(Replay, AnEditThatAltersCallsIsAppliedAsAWhole) {
   Graph graph = parse(kStep);
   const Recipe recipe{.name = {},
                       .graphs = {},
@@ -312,7 +312,7 @@ TEST(Replay, AnEditThatAltersCallsIsDoneAsAWhole) {
   EXPECT_EQ(write_native(graph), before);
 }
 
-TEST(Replay, IsUndoneWhereALaterEditIsNotLegal) {
+TEST(Replay, IsUndoneIfALaterEditIsIllegal) {
   Graph graph = parse(kStep);
   const std::string before = write_native(graph);
   const Recipe recipe{

@@ -28,7 +28,7 @@ std::string refusal(const Given& given) {
   return arguments ? "" : arguments.error().message;
 }
 
-TEST(Parameter, WhatIsNotGivenIsByDefault) {
+TEST(Parameter, OmittedValuesHaveTheirDefault) {
   const auto arguments = Arguments::check(declared(), {});
   ASSERT_TRUE(arguments);
   EXPECT_EQ(arguments->number("budget"), 0.2);
@@ -39,7 +39,7 @@ TEST(Parameter, WhatIsNotGivenIsByDefault) {
   EXPECT_TRUE(arguments->boolean("reshard"));
 }
 
-TEST(Parameter, ValuesBecomeWhatTheTypeHolds) {
+TEST(Parameter, ValuesAreConvertedToTheType) {
   const auto arguments = Arguments::check(
       declared(), Given{{"budget", 1}, {"limit", "5GiB"}, {"save", PassValue::List{"a", "b"}}});
   ASSERT_TRUE(arguments) << arguments.error().message;
@@ -47,10 +47,10 @@ TEST(Parameter, ValuesBecomeWhatTheTypeHolds) {
   EXPECT_EQ(arguments->integer("limit"), std::int64_t{5} << 30);
   EXPECT_EQ(arguments->texts("save"), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(Arguments::check(declared(), Given{{"limit", {}}}))
-      << "none by default, so it may be";
+      << "allowed, since the default is none";
 }
 
-TEST(Parameter, SaysWhatDoesNotFit) {
+TEST(Parameter, ErrorsNameTheMistake) {
   EXPECT_EQ(refusal({{"budget", 2}}), "budget: expected a number from 0 to 1, got 2");
   EXPECT_EQ(refusal({{"budget", "much"}}), "budget: expected a number from 0 to 1, got much");
   EXPECT_EQ(refusal({{"limit", 0}}),
@@ -72,7 +72,7 @@ TEST(Parameter, ByteCounts) {
   EXPECT_EQ(parse_byte_count("1e30GiB"), std::nullopt);
 }
 
-TEST(Parameter, NoneIsTakenWhereItMayBe) {
+TEST(Parameter, NoneIsAcceptedOnlyIfAllowed) {
   const Parameter ratio{.name = "ratio",
                         .type = Parameter::Type::number,
                         .otherwise = 0.05,
@@ -93,7 +93,7 @@ TEST(Parameter, NumbersAreFinite) {
             "budget: expected a number from 0 to 1, got inf");
 }
 
-TEST(Parameter, WhatIsNoTextIsRefusedInAListOfTexts) {
+TEST(Parameter, ListsOfStringsRefuseOtherValues) {
   const Parameter save{.name = "save",
                        .type = Parameter::Type::list,
                        .otherwise = PassValue::List{},

@@ -62,9 +62,9 @@ Graph rematerialized(std::string_view text, Edit* made = nullptr) {
   return graph;
 }
 
-TEST(Remat, WritersAreMadeAgainWithWhatTheyWriteTo) {
-  // `g` reads `s` as `u` left it, so that the copy of `u` may not wait for its own reader; nor may
-  // that of `e`, which finds `s` as it was before.
+TEST(Remat, WritersAreRecomputedWithTheirArguments) {
+  // `g` reads `s` after the write by `u`, so the copy of `u` must precede it even though the reader
+  // of `u` comes later; and the copy of `e` must precede that of `u`.
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -82,8 +82,8 @@ TEST(Remat, WritersAreMadeAgainWithWhatTheyWriteTo) {
                                         "u_recomputed", "g", "h", "i", "output"));
 }
 
-TEST(Remat, WhatWritesToMemoryThatStaysStays) {
-  // The loss reads `s` as `u` left it, and nobody reads `u` by its name.
+TEST(Remat, WritersToKeptMemoryAreKept) {
+  // The loss reads `s` after the write by `u`; in the forward `u` itself is unused.
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -98,10 +98,10 @@ TEST(Remat, WhatWritesToMemoryThatStaysStays) {
               ElementsAre("x", "a", "s", "u", "l", "s_recomputed", "u_recomputed", "h", "output"));
 }
 
-TEST(Remat, CopiesStandBeforeTheirFirstReader) {
+TEST(Remat, CopiesPrecedeTheirFirstReader) {
   Edit edit;
   const Graph graph = rematerialized(kStep, &edit);
-  // `s` is read by the loss too, so it stays; its views and parts go.
+  // `s` is also read by the loss, so it stays; its views and parts are removed.
   EXPECT_THAT(names(graph),
               ElementsAre("w", "x", "a", "s", "l", "one", "s_recomputed", "v_recomputed", "g",
                           "p_recomputed", "p1_recomputed", "p0_recomputed", "h", "k", "output"));
@@ -117,7 +117,7 @@ TEST(Remat, CopiesStandBeforeTheirFirstReader) {
   EXPECT_EQ(edit.title, "Recompute 5 calls in the backward");
 }
 
-TEST(Remat, APartThatIsNeededEarlierStandsBehindItsWhole) {
+TEST(Remat, APartThatIsNeededEarlierFollowsItsWhole) {
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -133,9 +133,9 @@ TEST(Remat, APartThatIsNeededEarlierStandsBehindItsWhole) {
                                         "h", "k", "output"));
 }
 
-// A view that the backward makes of what is made again lies in the copy's memory, and so do views
-// of it: the original is freed in the forward.
-TEST(Remat, ViewsOfACopyLieWhereItDoes) {
+// A view of a recomputed value in the backward is a view of the copy, and so are its views: the
+// original is freed in the forward.
+TEST(Remat, ViewsOfACopyShareItsMemory) {
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -152,7 +152,7 @@ TEST(Remat, ViewsOfACopyLieWhereItDoes) {
   EXPECT_NE(storage_of(graph, "a"), storage_of(graph, "a_recomputed"));
 }
 
-TEST(Remat, IsDoneOnce) {
+TEST(Remat, IsIdempotent) {
   Graph graph = rematerialized(kStep);
   const auto again = selective_activation_remat(graph);
   ASSERT_TRUE(again);
@@ -283,7 +283,7 @@ TEST(Remat, TakesOneRegionOnly) {
                   .error()
                   .message,
               HasSubstr("from g and from h on"));
-  // The loss's own backward does not count, and goes on reading the original.
+  // The loss's own backward does not count, and still reads the original.
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8] = input
@@ -328,14 +328,14 @@ TEST(Remat, EachCopyHasItsOwnSubgraph) {
   EXPECT_EQ(write_native(graph), before);
 }
 
-// Whatever is tagged, what comes out is sound, computes the same outputs by the same operators, and
-// is taken back exactly.
+// Whatever is tagged, the resulting graph is sound, computes the same outputs with the same
+// operators, and the edit can be undone exactly.
 RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
   Graph graph = random_graph(seed, {.calls = 60});
   std::mt19937_64 random(seed);
   for (const NodeId id : graph.order()) {
     Node& n = graph.node(id);
-    // What cannot run twice seldom, else nearly all were refused.
+    // Calls that cannot run twice are tagged seldom; otherwise nearly all graphs would be refused.
     const bool again =
         n.kind == NodeKind::call && random() % 3 == 0 &&
         (random() % 50 == 0 || !(graph.op(n).has(OperatorTag::random) || graph.op(n).mutates()));
@@ -357,7 +357,7 @@ RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
   RC_ASSERT(write_native(graph) == before);
 }
 
-TEST(Remat, TakesTheStepOfTheCaptures) {
+TEST(Remat, AcceptsTheTrainingStepOfTheCaptures) {
   JOINTER_NEEDS_SHARED();
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
     auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});

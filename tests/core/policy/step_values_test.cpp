@@ -1,4 +1,4 @@
-// What is told of a flat step's values, and its tags carried out as one edit.
+// The values of a flat training step and the reasons for them, and its tags applied as one edit.
 
 #include "core/policy/step_values.h"
 
@@ -54,7 +54,7 @@ std::vector<SaveCandidate> kept_of(const Graph& graph) {
       .value();
 }
 
-// "a save: the backward reads it, and nothing tags it".
+// Lines such as "a save: the backward reads it, and nothing tags it".
 std::vector<std::string> told(const Graph& graph) {
   Graph step = graph;
   if (const auto done = carry_out_tags(step); !done) throw std::runtime_error(done.error().message);
@@ -65,7 +65,7 @@ std::vector<std::string> told(const Graph& graph) {
   return lines;
 }
 
-TEST(StepValues, WithoutTagsTheBackwardReadsThem) {
+TEST(StepValues, AreReadByTheBackwardWithoutTags) {
   EXPECT_THAT(told(parse(kStep)),
               ElementsAre("b save: the backward reads it, and nothing tags it",
                           "c save: the backward reads it, and nothing tags it",
@@ -73,7 +73,7 @@ TEST(StepValues, WithoutTagsTheBackwardReadsThem) {
                           "d save: the backward reads it, and nothing tags it"));
 }
 
-TEST(StepValues, SayWhatATagDidAndWhatItDidNot) {
+TEST(StepValues, ReportWhatATagDidAndDidNot) {
   const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                                      {"c", MemoryPolicy::prefer_recompute},
                                      {"d", MemoryPolicy::must_save}});
@@ -86,8 +86,8 @@ TEST(StepValues, SayWhatATagDidAndWhatItDidNot) {
                           "d save: tagged MUST_SAVE"));
 }
 
-TEST(StepValues, SayWhatCannotLeaveTheDevice) {
-  // The backward reads `v`, a view of `b`, which is repeated on what comes back; and `a` only to
+TEST(StepValues, ReportWhatCannotLeaveTheDevice) {
+  // The backward reads `v`, a view of `b`, which is repeated on the reload; and `a` only to
   // recompute `b`.
   EXPECT_EQ(told(tagged(kStep, {{"b", MemoryPolicy::must_cpu_offload}}))[0],
             "b offload: tagged MUST_CPU_OFFLOAD");
@@ -98,7 +98,7 @@ TEST(StepValues, SayWhatCannotLeaveTheDevice) {
               "d offload: tagged MUST_CPU_OFFLOAD");
 }
 
-TEST(StepValues, WhatTheStepDoesAlreadyIsNoTagsDoing) {
+TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
   Graph step = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                               {"v", MemoryPolicy::must_recompute},
                               {"d", MemoryPolicy::must_cpu_offload}});
@@ -114,8 +114,8 @@ TEST(StepValues, WhatTheStepDoesAlreadyIsNoTagsDoing) {
   EXPECT_FALSE(has("c save"));
 }
 
-// What moves memory runs for a value: it is none that is saved or made again.
-TEST(StepValues, CopiesToTheHostAreNoValues) {
+// A call that moves memory is not a value, so it is neither saved nor recomputed.
+TEST(StepValues, ExcludeCopiesToTheHost) {
   Graph step = tagged(kStep, {{"d", MemoryPolicy::must_cpu_offload}});
   ASSERT_TRUE(carry_out_tags(step));
   const PlanFigures figures = kept_figures(step, kept_of(step));
@@ -125,7 +125,7 @@ TEST(StepValues, CopiesToTheHostAreNoValues) {
     EXPECT_FALSE(std::string(step.name(each.node)).find("ao") == 0) << step.name(each.node);
 }
 
-TEST(CarryOutEdit, IsWhatIsDoneOneAfterTheOther) {
+TEST(CarryOutEdit, EqualsTheEditsInSequence) {
   const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                                      {"v", MemoryPolicy::must_recompute},
                                      {"d", MemoryPolicy::must_cpu_offload}});
@@ -137,13 +137,13 @@ TEST(CarryOutEdit, IsWhatIsDoneOneAfterTheOther) {
   const auto inverse = apply(other, *edit);
   ASSERT_TRUE(inverse) << inverse.error().message;
   EXPECT_EQ(write_native(other), write_native(one));
-  // Once is enough.
+  // Applying once is enough.
   EXPECT_THAT(carry_out_edit(other)->changes, IsEmpty());
   ASSERT_TRUE(apply(other, *inverse));
   EXPECT_EQ(write_native(other), write_native(graph));
 }
 
-TEST(CarryOutEdit, SaysWhyNotAsThePassDoes) {
+TEST(CarryOutEdit, FailsWithTheErrorOfThePass) {
   const auto edit = carry_out_edit(tagged(R"(
     kind train_step
     x: f32[8] = input
@@ -156,7 +156,7 @@ TEST(CarryOutEdit, SaysWhyNotAsThePassDoes) {
   EXPECT_THAT(edit.error().message, HasSubstr("draws random numbers"));
 }
 
-// Each value once, and they come to what the step comes to.
+// Each value appears once, and their sums equal the totals of the step.
 RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
   Graph graph = random_graph(seed, {.calls = 60});
   graph.part(PartId(0)).kind = CaptureKind::train_step;

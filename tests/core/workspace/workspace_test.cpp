@@ -59,7 +59,7 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
-TEST(Workspace, ComesBackAsItWas) {
+TEST(Workspace, RoundTrips) {
   const TemporaryFolder folder;
   const std::string path = folder / "small.jointer";
   ASSERT_TRUE(write_workspace(path, example()));
@@ -73,13 +73,13 @@ TEST(Workspace, ComesBackAsItWas) {
   EXPECT_EQ(read->capture.path, "/captures/fw.json");
   ASSERT_EQ(read->benchmarks.size(), 1U);
   EXPECT_EQ(read->benchmarks[0].graph_name, "small");
-  // Again, byte by byte.
+  // Byte for byte.
   EXPECT_EQ(workspace_text(*read), content(path));
-  // One edit a line.
+  // One edit per line.
   EXPECT_NE(content(path).find("\n    {\"title\":\"Save b\",\"changes\":["), std::string::npos);
 }
 
-TEST(Workspace, PathsAreRelativeToWhereItIs) {
+TEST(Workspace, PathsAreRelativeToTheFile) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "a/b");
   Workspace workspace = example();
@@ -93,7 +93,7 @@ TEST(Workspace, PathsAreRelativeToWhereItIs) {
   EXPECT_EQ(read->capture.relative_backward, "y.json");
 }
 
-TEST(Workspace, KeepsWhatItDoesNotKnow) {
+TEST(Workspace, KeepsUnknownMembers) {
   const std::string text = R"({"format":"jointer-workspace","version":1,"title":"t",
     "capture":{"absolute":"/x.json","hash":"h","mood":"good"},
     "edits":[{"title":"e","changes":[],"colour":"blue"}],"place":1,
@@ -108,7 +108,7 @@ TEST(Workspace, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(workspace_text(*parse_workspace(again, "again")), again);
 }
 
-TEST(Workspace, SaysWhatIsWrong) {
+TEST(Workspace, ErrorsNameThePlace) {
   const auto wrong = [](std::string_view members) {
     const std::string text =
         R"({"format":"jointer-workspace","version":1,"capture":{"path":"x","hash":""},"edits":[],)"
@@ -141,7 +141,7 @@ TEST(Workspace, SaysWhatIsWrong) {
   EXPECT_EQ(parse_workspace("{", "w").error().message, "w: not JSON at byte 2");
 }
 
-TEST(Workspace, KeepsThePipelineThatIsEdited) {
+TEST(Workspace, KeepsTheEditedPipeline) {
   Workspace workspace = example();
   workspace.pipeline = {.text = "apply_sac\n~mine{k=\"two words\"}\n",
                         .sources = {{"mine", "Python: /home/me/mine.py"}},
@@ -153,14 +153,14 @@ TEST(Workspace, KeepsThePipelineThatIsEdited) {
   EXPECT_THAT(workspace_text(workspace), testing::Not(testing::HasSubstr("pipeline")));
 }
 
-TEST(Workspace, IsKnownByItsBeginning) {
+TEST(Workspace, IsIdentifiedByItsBeginning) {
   EXPECT_TRUE(is_workspace(workspace_text(example())));
   EXPECT_FALSE(is_workspace(""));
   EXPECT_FALSE(is_workspace("jointer-workspace"));
   EXPECT_FALSE(is_workspace(R"({"format":"jointer-capture"})"));
 }
 
-TEST(Workspace, AFailedSaveLeavesTheOldOne) {
+TEST(Workspace, AFailedSaveKeepsTheOldFile) {
   const TemporaryFolder folder;
   const auto saved = write_workspace(folder / "none/w.jointer", example());
   ASSERT_FALSE(saved);
@@ -168,7 +168,7 @@ TEST(Workspace, AFailedSaveLeavesTheOldOne) {
   EXPECT_FALSE(std::filesystem::exists(folder / "none"));
 }
 
-TEST(WorkspaceHistory, StepsLeadToStates) {
+TEST(WorkspaceHistory, EntriesLeadToStates) {
   const History history = example().history;
   const auto titles = [&](std::size_t place) {
     std::string text;
@@ -182,7 +182,7 @@ TEST(WorkspaceHistory, StepsLeadToStates) {
   EXPECT_EQ(history.edits().size(), 3U);
 }
 
-TEST(WorkspaceHistory, ANewStepTakesThePlaceOfWhatWasUndone) {
+TEST(WorkspaceHistory, ANewEntryReplacesUndoneOnes) {
   History history = example().history;
   history.place = 1;
   history.add(save("e"));

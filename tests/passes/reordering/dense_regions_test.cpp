@@ -45,16 +45,16 @@ bool before(const Graph& graph, std::string_view a, std::string_view b) {
   return graph.position(graph.find(a)) < graph.position(graph.find(b));
 }
 
-TEST(DenseRegions, GathersBesideAttentionNotBesideExperts) {
+TEST(DenseRegions, GathersDuringAttentionNotDuringExperts) {
   const StepResult step = run_pass(parse(kStep), std::string(kPass) + "{strict=true}");
   const Graph& graph = *step.graph;
   EXPECT_TRUE(before(graph, "ag_b", "i"));  // the attention of layers.0, not its experts
   EXPECT_TRUE(before(graph, "wt_a", "ag_b"));
-  EXPECT_TRUE(before(graph, "ag_a2", "g_i"));  // beside the backward of layers.1
+  EXPECT_TRUE(before(graph, "ag_a2", "g_i"));  // during the backward of layers.1
   EXPECT_THAT(reason_of(step, "ag_b", "moved"), HasSubstr("forward of layers.0"));
 }
 
-TEST(DenseRegions, ReducesBesideAttentionAndWaitsAtTheEnd) {
+TEST(DenseRegions, ReducesDuringAttentionAndWaitsAtTheEnd) {
   const StepResult step = run_pass(parse(kStep), kPass);
   const Graph& graph = *step.graph;
   EXPECT_TRUE(before(graph, "rs_b", "g_x"));
