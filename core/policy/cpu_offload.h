@@ -13,6 +13,9 @@ struct CpuOffloadOptions {
   std::int64_t prefetch_layers = 1;
 };
 
+// A call of the forward that is tagged MUST_CPU_OFFLOAD.
+bool is_tagged_for_offload(const Node& node);
+
 // Upstream's apply_cpu_offload for flat training steps: what is tagged MUST_CPU_OFFLOAD and read by
 // the backward spends the time between on the host. How, and after whom, is at the top of
 // cpu_offload.cpp. Error (usage): the graph is a pair, a number of layers is negative.

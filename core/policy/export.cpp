@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/recipe.h"
 #include "core/partition/pair_order.h"
@@ -69,8 +70,9 @@ std::vector<std::string> misfits_of(const Graph& tagged, const SavePlan& plan) {
   auto sentences = find_misfits(tagged, plan).sentences(tagged);
   if (!plan.offloaded.empty())
     sentences.push_back(
-        fmt::format("{} results go to the host, which the list does not say; a recipe does.",
-                    format_count(static_cast<std::int64_t>(plan.offloaded.size()))));
+        counted(plan.offloaded.size(),
+                "result goes to the host, which the list does not say; a recipe does.",
+                "results go to the host, which the list does not say; a recipe does."));
   return sentences;
 }
 

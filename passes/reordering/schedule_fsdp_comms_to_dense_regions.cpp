@@ -2,9 +2,9 @@
 // before, not beside an exchange of tokens between experts.
 //
 // Terms
-//   bucket         a waited all-gather or reduce-scatter; the blocks of the plan that it serves and
-//                  its direction stand with its calls as `fsdp_bucket`, or follow from what reads
-//                  its wait.
+//   bucket         a waited all-gather or reduce-scatter of FSDP; the blocks of the plan that it
+//                  serves and its direction stand with its calls as `fsdp_bucket`, or, of one that
+//                  gathers parameters or reduces gradients, follow from what reads its wait.
 //   slot           0 .. N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have none.
 //   dense region   of a slot and a direction: matrix products, attention and norms. Of a block with
 //                  experts those of its attention alone.
@@ -23,10 +23,11 @@
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True.
-// Deviations: blocks, experts and numbers of buckets are found from the graph's modules. A wait's
-// tail may hold aten.alias, which torch 2.15 leaves in a loss in chunks and upstream refuses.
-// Upstream orders by arguments alone; here an order that would read a value before it is written is
-// put right.
+// Deviations: collectives of tensor parallelism are not buckets (upstream counts every all-gather
+// and reduce-scatter of a block, and refuses such graphs). Blocks, experts and numbers of buckets
+// are found from the graph's modules. A wait's tail may hold aten.alias, which torch 2.15 leaves in
+// a loss in chunks and upstream refuses. Upstream orders by arguments alone; here an order that
+// would read a value before it is written is put right.
 //
 // Cost: nodes times buckets.
 
@@ -38,6 +39,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/graph/module_tree.h"
 #include "passes/bucketing/fsdp_collectives.h"
@@ -122,6 +124,7 @@ class Scheduler {
         strict_(strict),
         is_backward_(traced_in_backward(graph)),
         modules_(graph),
+        users_(graph),
         dependencies_(graph),
         program_(graph, part),
         places_(program_.places()) {}
@@ -140,6 +143,12 @@ class Scheduler {
     for (const Comm& comm : comms_)
       if (!comm.gathers) JOINTER_CHECK(sink(comm));
     for (const Move& move : moves_) JOINTER_CHECK(perform(move));
+    if (moves_.empty() && blockers_.empty())
+      context_.decide("kept", layers_ == 0
+                                  ? "No module is called layers.N, so no bucket has a block beside "
+                                    "which it could start."
+                                  : "No bucket of FSDP's has a neighbouring block with dense "
+                                    "compute to start beside.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
       context_.decide(graph_, wrong, "put right",
@@ -206,6 +215,11 @@ class Scheduler {
     return !comm.blocks.empty();
   }
 
+  [[nodiscard]] bool is_fsdp(const Comm& comm) const {
+    return comm.gathers ? gathers_parameters(graph_, comm.launch)
+                        : reduces_gradients(graph_, users_, comm.launch);
+  }
+
   // The module of the nearest readers of the wait, else of the wait, else of the start.
   [[nodiscard]] bool infer_provenance(Comm& comm) const {
     const auto found = [&](std::string_view at, bool backward) {
@@ -268,7 +282,8 @@ class Scheduler {
                 .backward = false,
                 .blocks = {},
                 .slot = {}};
-      if (!read_provenance(id, comm) && !read_provenance(*wait, comm) && !infer_provenance(comm))
+      if (!read_provenance(id, comm) && !read_provenance(*wait, comm) &&
+          (!is_fsdp(comm) || !infer_provenance(comm)))
         continue;
       JOINTER_CHECK(find_slot(comm));
       comms_.push_back(std::move(comm));
@@ -284,10 +299,11 @@ class Scheduler {
           ++counts[comm.gathers ? (comm.backward ? 1 : 0) : 2];
       if (counts[0] != counts[1] || counts[0] != counts[2] || counts[0] == 0)
         return fail(Error::Kind::usage,
-                    "layers.{} has {} forward all-gathers, {} backward ones and {} "
-                    "reduce-scatters: one bucket of each is expected; run "
+                    "layers.{} has {}, {} and {} of FSDP: one bucket of each is expected; run "
                     "joint_transformer_block_bucketing_reordering first",
-                    layer, counts[0], counts[1], counts[2]);
+                    layer, counted(counts[0], "forward all-gather"),
+                    counted(counts[1], "backward all-gather"),
+                    counted(counts[2], "reduce-scatter"));
     }
     return {};
   }
@@ -469,6 +485,7 @@ class Scheduler {
   bool strict_;
   std::vector<bool> is_backward_;  // by node
   ModuleTree modules_;
+  Users users_;  // of the graph as given
   Dependencies dependencies_;
   FxProgram program_;
   Places places_;  // as given
@@ -489,7 +506,15 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (std::size_t part = 0; part < graph.part_count(); ++part)
     JOINTER_CHECK(Scheduler(graph, PartId(part), arguments.boolean("strict"), context).run());
   JOINTER_CHECK(graph.finish());
-  if (!is_within_peak_limit(given, graph, context)) graph = given;
+  const auto is_move = [](const Decision& each) {
+    return each.action == "moved" || each.action == "sunk";
+  };
+  if (std::ranges::equal(given.order(), graph.order())) {
+    if (std::ranges::any_of(context.decisions(), is_move))
+      context.decide("kept", "FSDP's buckets already stand where this pass puts them.");
+  } else if (!is_within_peak_limit(given, graph, context)) {
+    graph = given;
+  }
   return context.report(1);
 }
 
