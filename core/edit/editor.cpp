@@ -151,6 +151,7 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
       std::any_of(edit.changes.begin(), edit.changes.end(),
                   [](const Change& change) { return std::holds_alternative<MoveNodes>(change); });
   if (moves && dependencies == nullptr) dependencies = &own_dependencies.emplace(graph);
+  undo.reserve(edit.changes.size());
   Result<void> done;
   for (const Change& change : edit.changes) {
     if (!std::holds_alternative<InsertNode>(change)) place_inserted();

@@ -42,6 +42,7 @@
 #include <map>
 #include <optional>
 
+#include "core/base/counted.h"
 #include "core/base/json_writer.h"
 #include "core/base/units.h"
 #include "core/capture/node_record.h"
@@ -87,17 +88,11 @@ class Moves {
   std::map<std::pair<std::string, std::size_t>, std::string> to_;
 };
 
-bool is_tagged(const Node& node) {
-  return node.policy == MemoryPolicy::must_cpu_offload && node.phase == Phase::forward;
-}
-
 // The edit without its changes.
 Edit edit_of(const CpuOffloadOptions& options, std::size_t results, std::int64_t bytes) {
-  return {
-      .title = fmt::format("Offload {} results, {}",
-                           format_count(static_cast<std::int64_t>(results)), format_bytes(bytes)),
-      .by = fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
-                        options.defer_layers, options.prefetch_layers)};
+  return {.title = fmt::format("Offload {}, {}", counted(results, "result"), format_bytes(bytes)),
+          .by = fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
+                            options.defer_layers, options.prefetch_layers)};
 }
 
 class Offloader {
@@ -114,11 +109,11 @@ class Offloader {
   Result<Edit> run() {
     find_writes();
     std::vector<Offload> offloads;
-    std::array<std::int64_t, kReasons.size()> staying{};
+    std::array<std::size_t, kReasons.size()> staying{};
     std::int64_t bytes = 0;
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      if (!is_tagged(n) || graph_.single_tensor(n) == nullptr) continue;
+      if (!is_tagged_for_offload(n) || graph_.single_tensor(n) == nullptr) continue;
       Offload offload = readers_of(id);
       if (!offload.first) continue;
       if (const auto reason = why_it_stays(offload)) {
@@ -140,15 +135,21 @@ class Offloader {
     edit.changes = std::move(changes_);
     for (std::size_t i = 0; i < kReasons.size(); ++i)
       if (staying[i] > 0)
-        edit.notes.push_back(fmt::format("{} results stay on the device: {}",
-                                         format_count(staying[i]), kReasons[i]));
+        edit.notes.push_back(fmt::format("{}: {}",
+                                         counted(staying[i], "result stays", "results stay"),
+                                         staying[i] == 1 ? kReasons[i].one : kReasons[i].several));
     return edit;
   }
 
  private:
-  static constexpr std::array<std::string_view, 3> kReasons{
-      "their memory is written to later.", "they are returned.",
-      "the forward still reads them when the backward starts to."};
+  struct Reason {
+    std::string_view one, several;
+  };
+  static constexpr std::array<Reason, 3> kReasons{
+      {{"its memory is written to later.", "their memory is written to later."},
+       {"it is returned.", "they are returned."},
+       {"the forward still reads it when the backward starts to.",
+        "the forward still reads them when the backward starts to."}}};
 
   // A node of the resulting graph, in a list in which calls can be inserted before any place.
   static constexpr std::size_t kNoRun = SIZE_MAX;
@@ -508,13 +509,17 @@ class Offloader {
 
 }  // namespace
 
+bool is_tagged_for_offload(const Node& node) {
+  return node.policy == MemoryPolicy::must_cpu_offload && node.phase == Phase::forward;
+}
+
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options) {
   JOINTER_CHECK(check_flat(graph));
   if (options.defer_layers < 0 || options.prefetch_layers < 0)
     return refuse("defer_layers and prefetch_layers must not be negative");
   const auto order = graph.order();
   if (std::none_of(order.begin(), order.end(),
-                   [&](NodeId id) { return is_tagged(graph.node(id)); }))
+                   [&](NodeId id) { return is_tagged_for_offload(graph.node(id)); }))
     return Edit{.title = "Nothing is offloaded", .by = "apply_cpu_offload"};
   return Offloader(graph, options).run();
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/recipe.h"
 #include "core/partition/pair_order.h"
@@ -70,8 +71,9 @@ std::vector<std::string> misfits_of(const Graph& tagged, const SavePlan& plan) {
   auto sentences = find_misfits(tagged, plan).sentences(tagged);
   if (!plan.offloaded.empty())
     sentences.push_back(
-        fmt::format("{} results are offloaded, which the list cannot express; a recipe can.",
-                    format_count(static_cast<std::int64_t>(plan.offloaded.size()))));
+        counted(plan.offloaded.size(),
+                "result is offloaded, which the list cannot express; a recipe can.",
+                "results are offloaded, which the list cannot express; a recipe can."));
   return sentences;
 }
 

@@ -47,9 +47,9 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/base/json_writer.h"
-#include "core/base/units.h"
 #include "core/capture/node_record.h"
 #include "core/capture/subgraph_constants.h"
 #include "core/edit/refuse.h"
@@ -86,9 +86,7 @@ class Rematerializer {
     JOINTER_CHECK(check_random());
     JOINTER_CHECK(find_region());
     if (region_.empty()) {
-      edit.notes.emplace_back(
-          "No backward call reads a value that is tagged for recompute; tag values first, for "
-          "example with tag_with_memory_policy.");
+      edit.notes.push_back(why_nothing());
       return edit;
     }
     makers_ = memory_makers(graph_);
@@ -100,20 +98,35 @@ class Rematerializer {
     copies_.resize(graph_.node_count());
     for (const NodeId id : gathered_)
       copies_[id.index()] = unused_name(graph_, name(id) + std::string(kSuffix));
+    changes_.reserve(2 * gathered_.size() + region_.size());
     for (const NodeId id : gathered_) copy(id);
     redirect();
     const std::size_t removed = erase();
     raise_getitems();
     edit.changes = std::move(changes_);
-    edit.title = fmt::format("Recompute {} calls in the backward", count_text(gathered_.size()));
-    edit.notes.push_back(fmt::format(
-        "{} originals were needed only by the backward and are removed.", count_text(removed)));
+    edit.title = fmt::format("Recompute {} in the backward", counted(gathered_.size(), "call"));
+    edit.notes.push_back(counted(removed,
+                                 "original was needed only by the backward and is removed.",
+                                 "originals were needed only by the backward and are removed."));
     return edit;
   }
 
  private:
-  static std::string count_text(std::size_t count) {
-    return format_count(static_cast<std::int64_t>(count));
+  // Of a graph without a region.
+  [[nodiscard]] std::string why_nothing() const {
+    const auto order = graph_.order();
+    const auto tagged = static_cast<std::size_t>(
+        std::ranges::count_if(order, [&](NodeId id) { return is_recomputable(id); }));
+    if (tagged == 0)
+      return "No value is tagged for recompute; tag values first, for example with "
+             "tag_with_memory_policy.";
+    if (std::ranges::any_of(order, [&](NodeId id) {
+          return is_backward_call(id) && graph_.node(id).has(Node::recomputed);
+        }))
+      return "What the backward needs of the values that are tagged for recompute is recomputed "
+             "already.";
+    return fmt::format("The backward of the layers reads none of the {} tagged for recompute.",
+                       counted(tagged, "value that is", "values that are"));
   }
   [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
 

@@ -639,7 +639,14 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                 bucket_blocks(graph, PartId(part), modules, plan, entries, options, context));
     changed = changed || done;
   }
-  if (!changed) return context.report(1);
+  if (!changed) {
+    const auto is_of_node = [](const Decision& each) { return !each.node.empty(); };
+    if (!context.decisions().empty() && std::ranges::all_of(context.decisions(), is_of_node))
+      context.decide("kept",
+                     "No collective of FSDP's in a module of the plan fits in a bucket: the "
+                     "decisions say why of each collective.");
+    return context.report(1);
+  }
   JOINTER_CHECK(graph.finish());
   if (!is_within_peak_limit(before, graph, context)) graph = before;
   return context.report(1);

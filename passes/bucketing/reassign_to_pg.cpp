@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/counted.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/chosen_groups.h"
 #include "passes/group_twin.h"
@@ -59,6 +60,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
                       PassContext& context) {
   const std::string twin_name = fmt::format("{}{}", graph.text(source), suffix);
   const StringId twin = graph.intern(twin_name);
+  const std::string group(graph.text(source));
   std::size_t moved = 0;
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   for (const NodeId id : order) {
@@ -73,9 +75,10 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
                                graph.text(source)));
   }
   context.decide(moved > 0 ? "reassigned" : "kept",
-                 fmt::format("{} all-gathers of group {} run in its twin {}. Every rank must make "
-                             "that group.",
-                             moved, graph.text(source), twin_name));
+                 fmt::format("{} in its twin {}. Every rank must make that group.",
+                             counted(moved, fmt::format("all-gather of group {} runs", group),
+                                     fmt::format("all-gathers of group {} run", group)),
+                             twin_name));
   return {};
 }
 
@@ -104,8 +107,11 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
                 "suffix: expected a text, got none: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
   // A twin gets no twin.
-  std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); });
-  if (sources.empty()) context.decide("kept", "No group gathers parameters of FSDP.");
+  const bool has_twins =
+      std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); }) > 0;
+  if (sources.empty())
+    context.decide("kept", has_twins ? "FSDP's all-gathers run in twins of their groups already."
+                                     : "No group gathers parameters of FSDP.");
   for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
   JOINTER_CHECK(graph.finish());
   return context.report(1);

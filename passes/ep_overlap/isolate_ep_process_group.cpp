@@ -15,9 +15,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "passes/group_twin.h"
 #include "passes/parameters.h"
 
@@ -71,16 +73,22 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const std::string twin = group + suffix;
     move_to_twin(graph, id, graph.intern(twin), suffix);
     context.decide(graph, id, "reassigned",
-                   fmt::format("It runs in group {}, apart from the {} other collectives of {}.",
-                               twin, uses.other, group));
+                   fmt::format("It runs in group {}, apart from {} of {}.", twin,
+                               counted(uses.other, "other collective"), group));
   }
   for (const auto& [key, uses] : groups)
     if (uses.expert > 0 && uses.other > 0)
-      context.decide("reassigned",
-                     fmt::format("{} all-to-alls of group {} run in its twin {}{}. Every rank must "
-                                 "make that group.",
-                                 uses.expert, key.second, key.second, suffix));
-  if (context.decisions().empty()) context.decide("kept", "There is no all_to_all_single in it.");
+      context.decide(
+          "reassigned",
+          fmt::format("{} in its twin {}{}. Every rank must make that group.",
+                      counted(uses.expert, fmt::format("all-to-all of group {} runs", key.second),
+                              fmt::format("all-to-alls of group {} run", key.second)),
+                      key.second, suffix));
+  const auto is_moved = [](const Decision& each) { return each.action == "reassigned"; };
+  if (std::ranges::none_of(context.decisions(), is_moved))
+    context.decide("kept", context.decisions().empty()
+                               ? "There is no all_to_all_single in it."
+                               : "No all_to_all_single shares its group with other collectives.");
   JOINTER_CHECK(graph.finish());
   return context.report(1);
 }

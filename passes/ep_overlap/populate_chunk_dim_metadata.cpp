@@ -56,12 +56,17 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     if (node.custom) {
       JOINTER_TRY(custom, parse_json(graph.text(node.custom), "custom"));
     }
+    if (const auto was = custom.find(kChunkHints); was != custom.end() && *was == own) continue;
     custom[kChunkHints] = own;
     node.custom = graph.intern(write_json(custom));
     context.decide(
         graph, id, "marked",
         fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
   }
+  if (context.decisions().empty())
+    context.decide("kept",
+                   fmt::format("The inputs whose {} has a symbolic size are marked already.",
+                               arguments.text("mode")));
   return context.report(1);
 }
 

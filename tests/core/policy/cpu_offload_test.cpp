@@ -60,7 +60,7 @@ Graph offloaded(std::string_view text, const CpuOffloadOptions& options = {},
 TEST(CpuOffload, CopiesDuringTheNextLayer) {
   Edit edit;
   const Graph graph = offloaded(kStep, {}, &edit);
-  EXPECT_EQ(edit.title, "Offload 1 results, 16.0 KiB");
+  EXPECT_EQ(edit.title, "Offload 1 result, 16.0 KiB");
   EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "b", "c", "d",
                                         "wait_tensor_default", "e", "f", "h", "i", "reload_default",
                                         "j", "wait_tensor_default_1", "k", "l", "output"));
@@ -136,7 +136,7 @@ TEST(CpuOffload, KeepsWhatIsStillNeeded) {
     g: f32[8] = aten.cos(a)  {backward}
     return [v, g]
   )",
-                                             "they are returned"),
+                                             "it is returned"),
                                    std::pair(R"(
     kind train_step
     x: f32[8] = input
@@ -145,7 +145,7 @@ TEST(CpuOffload, KeepsWhatIsStillNeeded) {
     b: f32[8] = aten.exp(a)
     return [b, g]
   )",
-                                             "the forward still reads them")}) {
+                                             "the forward still reads it")}) {
     Edit edit;
     offloaded(text, {}, &edit);
     EXPECT_THAT(edit.changes, IsEmpty());
@@ -166,7 +166,7 @@ TEST(CpuOffload, KeepsWhatIsWrittenLater) {
   )",
                                 {}, &edit);
   EXPECT_THAT(edit.changes, IsEmpty());
-  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("their memory is written to later")));
+  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("1 result stays: its memory is written to later")));
 }
 
 TEST(CpuOffload, RecomputedCallsReadTheReload) {
